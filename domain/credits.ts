@@ -1,0 +1,37 @@
+// Credits as integers of micro-credits: the only place where they become JSON numbers or come from decimals.
+
+/** An amount of money: 1 credit = 1,000,000 micro-credits; 1 USD = 200 credits. Always an integer. */
+export type MicroCredits = bigint;
+
+export const MICRO_CREDITS_PER_CREDIT = 1_000_000n;
+export const CREDITS_PER_USD = 200;
+
+/**
+ * Reads a decimal amount of credits ("4", "0.5", 12.25) exactly.
+ * Throws a RangeError when it is not a plain non-negative decimal with at most 6 decimals.
+ */
+export function parseCredits(credits: string | number): MicroCredits {
+  const match = /^(\d{1,12})(?:\.(\d{1,6}))?$/.exec(String(credits));
+  if (!match) throw new RangeError(`not an amount of credits: ${String(credits).slice(0, 40)}`);
+  return BigInt(match[1] ?? '0') * MICRO_CREDITS_PER_CREDIT + BigInt((match[2] ?? '').padEnd(6, '0'));
+}
+
+/**
+ * The JSON number of an amount, at most 6 decimals. Built from the integer's digits, so that
+ * the printed number is exact for every balance below nine billion credits.
+ */
+export function toCredits(amount: MicroCredits): number {
+  const sign = amount < 0n ? '-' : '';
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(7, '0');
+  return Number(`${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`);
+}
+
+/** The value in US dollars as a JSON number, at most 6 decimals, cut (never rounded up). */
+export function toUsd(amount: MicroCredits): number {
+  return toCredits(amount / BigInt(CREDITS_PER_USD));
+}
+
+/** The smallest integer that is not below `numerator / denominator`, for non-negative numerators. */
+export function divideRoundingUp(numerator: bigint, denominator: bigint): bigint {
+  return (numerator + denominator - 1n) / denominator;
+}

@@ -1,0 +1,114 @@
+// The error catalogue: every code a caller can see, with its status, its type and its public sentence.
+
+/** The `type` of an error body; clients group by it. */
+export type ErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'billing_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'conflict_error'
+  | 'rate_limit_error'
+  | 'server_error'
+  | 'upstream_error';
+
+interface CatalogueEntry {
+  status: number;
+  type: ErrorType;
+  /** Shown to callers when nothing more precise is known. Never holds a cause. */
+  message: string;
+}
+
+const entry = (status: number, type: ErrorType, message: string): CatalogueEntry => ({
+  status,
+  type,
+  message,
+});
+const invalid = (message: string, status = 400): CatalogueEntry =>
+  entry(status, 'invalid_request_error', message);
+const unauthenticated = (message: string): CatalogueEntry => entry(401, 'authentication_error', message);
+const billing = (message: string): CatalogueEntry => entry(402, 'billing_error', message);
+const forbidden = (message: string): CatalogueEntry => entry(403, 'permission_error', message);
+const missing = (message: string): CatalogueEntry => entry(404, 'not_found_error', message);
+const conflict = (message: string): CatalogueEntry => entry(409, 'conflict_error', message);
+const limited = (message: string): CatalogueEntry => entry(429, 'rate_limit_error', message);
+const unavailable = (message: string): CatalogueEntry => entry(503, 'server_error', message);
+
+export const ERRORS = {
+  invalid_json: invalid('The request body is not valid JSON.'),
+  invalid_request: invalid('The request is not valid.'),
+  missing_field: invalid('A required field is missing.'),
+  invalid_value: invalid('A field has a value that is not allowed.'),
+  prompt_too_long: invalid('The prompt is too long for this model.'),
+  conflicting_params: invalid('Two fields contradict each other.'),
+  model_not_supported: invalid('This model cannot be used on this endpoint.'),
+  url_not_allowed: invalid('This URL cannot be used as an input.'),
+  invalid_image: invalid('An input image could not be read.'),
+  content_rejected: invalid('The provider refused this content.'),
+  upstream_rejected: invalid('The provider refused this request.'),
+  missing_api_key: unauthenticated('Send your API key as "Authorization: Bearer sk-svc_…".'),
+  invalid_api_key: unauthenticated('The API key is not valid.'),
+  expired_api_key: unauthenticated('The API key has expired.'),
+  not_authenticated: unauthenticated('Log in first.'),
+  invalid_credentials: unauthenticated('E-mail address, password or code is wrong.'),
+  insufficient_credits: billing('The account has too few available credits for this request.'),
+  permission_denied: forbidden('You do not have the permission for this.'),
+  model_not_allowed: forbidden('This API key may not use this model.'),
+  csrf_rejected: forbidden('This request came from another site.'),
+  account_disabled: forbidden('This account is disabled.'),
+  task_not_found: missing('There is no such task.'),
+  model_not_found: missing('There is no such model.'),
+  file_not_found: missing('There is no such file, or its link has expired.'),
+  route_not_found: missing('There is no such route.'),
+  method_not_allowed: invalid('This route does not know this method.', 405),
+  request_timeout: invalid('The request took too long to arrive.', 408),
+  task_not_cancellable: conflict('This task has already ended.'),
+  task_not_retryable: conflict('Only a failed task whose request is still kept can be retried.'),
+  payload_too_large: invalid('The request body is too large.', 413),
+  uri_too_long: invalid('The URL is too long.', 414),
+  unsupported_media_type: invalid('Send the body as application/json in UTF-8.', 415),
+  expectation_failed: invalid('This Expect header is not supported.', 417),
+  queue_full: limited('Too many of your tasks are waiting. Try again when some have ended.'),
+  internal_error: entry(500, 'server_error', 'Something went wrong on our side.'),
+  upstream_error: entry(502, 'upstream_error', 'The provider could not do this.'),
+  upstream_invalid_response: entry(502, 'upstream_error', 'The provider gave an answer that makes no sense.'),
+  upstream_timeout: entry(504, 'upstream_error', 'The provider did not answer in time.'),
+  service_unavailable: unavailable('The service is not available at the moment.'),
+  overloaded: unavailable('The service is overloaded at the moment.'),
+  upstream_rate_limited: unavailable('The provider is overloaded at the moment.'),
+  storage_unavailable: unavailable('The file storage is not available at the moment.'),
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/**
+ * An error that a caller may see. `message` is public; what really happened goes into `cause`,
+ * which is logged and never sent.
+ */
+export class GatewayError extends Error {
+  readonly code: ErrorCode;
+  /** Path of the offending field, such as `metadata.resolution`, or null. */
+  readonly param: string | null;
+  /** Further public members of the error body, such as `required` and `available`. */
+  readonly extra: Readonly<Record<string, number | string>>;
+
+  constructor(
+    code: ErrorCode,
+    options: {
+      message?: string;
+      param?: string | null;
+      extra?: Record<string, number | string>;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(options.message ?? ERRORS[code].message, { cause: options.cause });
+    this.name = 'GatewayError';
+    this.code = code;
+    this.param = options.param ?? null;
+    this.extra = options.extra ?? {};
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}

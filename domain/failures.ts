@@ -1,0 +1,72 @@
+// Why a task failed: the codes a task's owner reads, their sentences, and how an upstream's error class maps to them.
+
+/** Every `errorCode` of a failed task with the sentence that begins its `errorMessage`. */
+export const TASK_FAILURES = {
+  insufficient_credits: 'The account had too few available credits when the task was admitted.',
+  account_disabled: 'The account was disabled before the task began.',
+  invalid_api_key: 'The API key was revoked before the task began.',
+  expired_api_key: 'The API key expired before the task began.',
+  model_not_found: 'The model is no longer offered.',
+  content_rejected: 'The provider refused this content.',
+  upstream_rejected: 'The provider refused this request.',
+  upstream_error: 'The provider could not do this.',
+  upstream_invalid_response: 'The provider gave an answer that makes no sense.',
+  upstream_rate_limited: 'The provider stayed overloaded until the deadline.',
+  upstream_timeout: 'The provider did not finish before the deadline.',
+  upstream_outcome_unknown:
+    'The connection to the provider broke while the request was being handed over. It is not known whether the work was done; you are not charged.',
+  result_unavailable: 'The provider finished, but its result could not be fetched.',
+  url_not_allowed: 'An input URL cannot be used.',
+  invalid_image: 'An input image could not be read.',
+  internal_error: 'Something went wrong on our side.',
+} as const;
+
+export type TaskFailureCode = keyof typeof TASK_FAILURES;
+
+/** A failure as it is recorded: the code, and the vendor's own words where there are any (not yet masked). */
+export interface TaskFailure {
+  code: TaskFailureCode;
+  upstreamText: string | null;
+}
+
+/** What went wrong at a vendor, in our words. Every adapter maps its vendor's codes to these. */
+export const UPSTREAM_ERROR_CLASSES = [
+  'auth', // our credential is refused
+  'quota', // our account at the vendor is out of money or quota
+  'rate', // too many requests
+  'concurrency', // too many jobs at once
+  'invalid', // the vendor calls the request wrong
+  'model_retired',
+  'moderation',
+  'transient', // the vendor's own trouble
+  'expired', // the job or its result is gone
+  'invalid_response', // an answer that cannot be understood
+] as const;
+export type UpstreamErrorClass = (typeof UPSTREAM_ERROR_CLASSES)[number];
+
+const FAILURE_OF_CLASS: Record<UpstreamErrorClass, TaskFailureCode> = {
+  auth: 'upstream_error', // our credentials are not the caller's business
+  quota: 'upstream_error',
+  rate: 'upstream_rate_limited',
+  concurrency: 'upstream_rate_limited',
+  invalid: 'upstream_rejected',
+  model_retired: 'upstream_error',
+  moderation: 'content_rejected',
+  transient: 'upstream_error',
+  expired: 'upstream_error',
+  invalid_response: 'upstream_invalid_response',
+};
+
+/** The code a task fails with when its vendor reports an error of this class. */
+export function failureOf(errorClass: UpstreamErrorClass): TaskFailureCode {
+  return FAILURE_OF_CLASS[errorClass];
+}
+
+/** Whether the vendor's words may help the owner. Words about our own account at the vendor must not reach them. */
+export function ownerMayRead(errorClass: UpstreamErrorClass): boolean {
+  return errorClass !== 'auth' && errorClass !== 'quota';
+}
+
+export function isTaskFailureCode(code: string): code is TaskFailureCode {
+  return Object.hasOwn(TASK_FAILURES, code);
+}

@@ -1,0 +1,109 @@
+// From a price list and an order to an estimate, and from evidence to a charge that never exceeds it.
+import type { BillingMode, Meter, Model, PriceLine } from './catalog.ts';
+import { divideRoundingUp, type MicroCredits } from './credits.ts';
+import type { Order } from './orders.ts';
+
+/** The prices a task was accepted with. Kept with the task: a later price list does not change it. */
+export interface PriceSnapshot {
+  billingMode: BillingMode;
+  lines: PriceLine[];
+}
+
+export interface QuoteLine {
+  item: string;
+  meter: Meter;
+  quantity: number;
+  /** Price of the whole line. */
+  amount: MicroCredits;
+}
+
+/** The most a task can cost. */
+export interface Quote {
+  total: MicroCredits;
+  lines: QuoteLine[];
+}
+
+/**
+ * What an upstream says it delivered. Every figure is optional, because vendors leave them out or send nonsense:
+ * adapters pass on only finite numbers that are not negative.
+ */
+export interface Evidence {
+  images?: number;
+  seconds?: number;
+  /** What the vendor bills us, in micro-credits (200 credits per USD). */
+  vendorCost?: MicroCredits;
+}
+
+export interface Charge {
+  amount: MicroCredits;
+  /** What this task cost beyond the charge: the operator's, never the user's. */
+  loss: MicroCredits;
+}
+
+/** A figure above this is nonsense and counts as not reported. */
+const VENDOR_COST_PLAUSIBLE_FACTOR = 1000n;
+
+export function snapshotPrice(model: Model): PriceSnapshot {
+  return { billingMode: model.billingMode, lines: model.price };
+}
+
+/** The estimate: every price line that matches the order, times what was ordered. */
+export function quote(price: PriceSnapshot, order: Order): Quote {
+  const quantities = orderedQuantities(order);
+  const lines = matchingLines(price, order)
+    .map((line) => ({ line, quantity: quantities[line.meter] }))
+    .filter(({ quantity }) => quantity > 0);
+  return {
+    total: priceOf(lines),
+    lines: lines.map(({ line, quantity }) => {
+      return { item: line.item, meter: line.meter, quantity, amount: priceOf([{ line, quantity }]) };
+    }),
+  };
+}
+
+/** The charge: the same price lines, times what was delivered, at most the estimate. */
+export function computeCharge(price: PriceSnapshot, order: Order, evidence: Evidence): Charge {
+  const quantities = { ...orderedQuantities(order) };
+  if (evidence.images !== undefined) quantities.images = evidence.images;
+  if (evidence.seconds !== undefined) quantities.seconds = evidence.seconds;
+  const lines = matchingLines(price, order).map((line) => ({ line, quantity: quantities[line.meter] }));
+  const delivered = priceOf(lines);
+  const estimate = quote(price, order).total;
+  const amount = smaller(delivered, estimate);
+  const cost = larger(delivered, plausibleCost(evidence, estimate));
+  return { amount, loss: cost - amount };
+}
+
+function orderedQuantities(order: Order): Record<Meter, number> {
+  return { tasks: 1, images: order.images, seconds: order.seconds, input_images: order.inputImages };
+}
+
+function matchingLines(price: PriceSnapshot, order: Order): PriceLine[] {
+  return price.lines.filter(({ when }) => {
+    const resolutionFits = when.resolution === undefined || when.resolution === order.resolution;
+    return resolutionFits && (when.audio === undefined || when.audio === order.audio);
+  });
+}
+
+/** Sums first, then rounds up once. Quantities count in millionths, so that 9.9 seconds cost 9.9 prices. */
+function priceOf(lines: { line: PriceLine; quantity: number }[]): MicroCredits {
+  const sum = lines.reduce((total, { line, quantity }) => total + line.credits * toMillionths(quantity), 0n);
+  return divideRoundingUp(sum, 1_000_000n);
+}
+
+function toMillionths(quantity: number): bigint {
+  return BigInt(Math.ceil(Number((quantity * 1_000_000).toFixed(3))));
+}
+
+function plausibleCost(evidence: Evidence, estimate: MicroCredits): MicroCredits {
+  const cost = evidence.vendorCost ?? 0n;
+  return cost > estimate * VENDOR_COST_PLAUSIBLE_FACTOR ? 0n : cost;
+}
+
+function smaller(one: MicroCredits, other: MicroCredits): MicroCredits {
+  return one < other ? one : other;
+}
+
+function larger(one: MicroCredits, other: MicroCredits): MicroCredits {
+  return one > other ? one : other;
+}

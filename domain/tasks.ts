@@ -1,0 +1,50 @@
+// Task states and what may follow what: one set of words for every kind of task and every endpoint.
+
+export const TASK_MODES = ['text', 'image', 'video'] as const;
+export type TaskMode = (typeof TASK_MODES)[number];
+
+export const TASK_STATUSES = ['queued', 'in_progress', 'completed', 'failed', 'cancelled'] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+const NEXT: Record<TaskStatus, readonly TaskStatus[]> = {
+  queued: ['in_progress', 'failed', 'cancelled'],
+  in_progress: ['completed', 'failed', 'cancelled'],
+  completed: [],
+  failed: ['queued'], // a retry, and only that
+  cancelled: [],
+};
+
+/** Statuses in which work may still happen. Conditional writes name them. */
+export const OPEN_STATUSES: readonly TaskStatus[] = ['queued', 'in_progress'];
+
+/** Whether a task may go from one status to the other. The database enforces the same table by a trigger. */
+export function mayFollow(from: TaskStatus, to: TaskStatus): boolean {
+  return NEXT[from].includes(to);
+}
+
+export function isFinal(status: TaskStatus): boolean {
+  return !OPEN_STATUSES.includes(status);
+}
+
+/** What the owner reads in a task's timeline. */
+export const TASK_EVENTS = [
+  'created',
+  'reserved',
+  'started',
+  'submitting',
+  'submit_retried',
+  'submitted',
+  'stored',
+  'completed',
+  'failed',
+  'cancel_requested',
+  'cancelled',
+  'retried',
+] as const;
+export type TaskEvent = (typeof TASK_EVENTS)[number];
+
+/** Names one attempt of one task; every effect of a run is keyed by it, never by a run id. */
+export interface TaskAttempt {
+  taskId: string;
+  attempt: number;
+}
