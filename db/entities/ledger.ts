@@ -1,0 +1,72 @@
+// Accounts, reservations and the append-only ledger. Only db/ledger.ts writes them.
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+
+export const AccountEntity = defineEntity({
+  name: 'Account',
+  tableName: 'account',
+  properties: {
+    userId: p.text().primary(),
+    balance: p.bigint('bigint'),
+    reserved: p.bigint('bigint'),
+    totalGranted: p.bigint('bigint'),
+    totalCharged: p.bigint('bigint'),
+    sequence: p.bigint('bigint'),
+    frozenAt: p.datetime().nullable(),
+    updatedAt: p.datetime(),
+  },
+});
+export type Account = InferEntity<typeof AccountEntity>;
+
+export const ReservationEntity = defineEntity({
+  name: 'Reservation',
+  tableName: 'reservation',
+  properties: {
+    id: p.text().primary(),
+    userId: p.text(),
+    keyId: p.text().nullable(),
+    taskId: p.text(),
+    attempt: p.integer(),
+    amount: p.bigint('bigint'),
+    state: p.text().$type<'open' | 'charged' | 'released'>(),
+    charged: p.bigint('bigint').nullable(),
+    /** What the work cost beyond the charge: the operator's. */
+    loss: p.bigint('bigint'),
+    refunded: p.bigint('bigint'),
+    createdAt: p.datetime(),
+    settledAt: p.datetime().nullable(),
+  },
+});
+export type Reservation = InferEntity<typeof ReservationEntity>;
+
+export type LedgerKind = 'grant' | 'redeem' | 'charge' | 'refund' | 'adjustment';
+
+export const LedgerTransactionEntity = defineEntity({
+  name: 'LedgerTransaction',
+  tableName: 'ledger_transaction',
+  properties: {
+    id: p.text().primary(),
+    kind: p.text().$type<LedgerKind>(),
+    idempotencyKey: p.text().unique(),
+    reservationId: p.text().nullable(),
+    taskId: p.text().nullable(),
+    requestId: p.text().nullable(),
+    keyId: p.text().nullable(),
+    model: p.text().nullable(),
+    description: p.text(),
+    createdAt: p.datetime(),
+  },
+});
+
+export const LedgerEntryEntity = defineEntity({
+  name: 'LedgerEntry',
+  tableName: 'ledger_entry',
+  properties: {
+    id: p.text().primary(),
+    transactionId: p.text(),
+    /** A user's id, or `operator:…`. */
+    accountId: p.text(),
+    amount: p.bigint('bigint'),
+    accountSequence: p.bigint('bigint').nullable(),
+    balanceAfter: p.bigint('bigint').nullable(),
+  },
+});

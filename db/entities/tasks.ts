@@ -1,0 +1,102 @@
+// The task log, its encrypted requests, its timeline, and what was handed over to a vendor.
+import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
+import type { TaskFailureCode } from '../../domain/failures.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import type { Order } from '../../domain/orders.ts';
+import type { TaskEvent, TaskMode, TaskStatus } from '../../domain/tasks.ts';
+import type { StoredEvidence, StoredHandle, StoredPrice, TaskOutput } from '../stored.ts';
+
+export const TaskEntity = defineEntity({
+  name: 'Task',
+  tableName: 'task',
+  properties: {
+    id: p.text().primary(),
+    userId: p.text(),
+    keyId: p.text().nullable(),
+    mode: p.text().$type<TaskMode>(),
+    model: p.text(),
+    family: p.text(),
+    adapter: p.text(),
+    upstreamModel: p.text(),
+    status: p.text().$type<TaskStatus>(),
+    progress: p.smallint(),
+    attempt: p.integer(),
+    ordered: p.json<Order>(),
+    price: p.json<StoredPrice>(),
+    creditsEstimate: p.bigint('bigint'),
+    creditsCharged: p.bigint('bigint'),
+    /** Masked for readers; the owner's prompt is put back from the encrypted request. */
+    requestPayload: p.json<{ [field: string]: JsonValue }>(),
+    outputs: p.json<TaskOutput[]>(),
+    outputText: p.text().nullable(),
+    upstreamTaskId: p.text().nullable(),
+    upstreamRequestId: p.text().nullable(),
+    errorCode: p.text().nullable(),
+    errorMessage: p.text().nullable(),
+    createdAt: p.datetime(),
+    updatedAt: p.datetime(),
+    /** When `reserve` set credits aside for this attempt. */
+    admittedAt: p.datetime().nullable(),
+    startedAt: p.datetime().nullable(),
+    /** When it ended, however it ended. */
+    completedAt: p.datetime().nullable(),
+    cancelRequestedAt: p.datetime().nullable(),
+    sweptAt: p.datetime().nullable(),
+  },
+});
+export type Task = InferEntity<typeof TaskEntity>;
+
+export const TaskRequestEntity = defineEntity({
+  name: 'TaskRequest',
+  tableName: 'task_request',
+  properties: {
+    taskId: p.text().primary(),
+    secretKeyId: p.text(),
+    prompt: p.blob(),
+    /** What the adapter needs; removed some days after the end. */
+    body: p.blob().nullable(),
+  },
+});
+export type TaskRequest = InferEntity<typeof TaskRequestEntity>;
+
+export const TaskEventEntity = defineEntity({
+  name: 'TaskEvent',
+  tableName: 'task_event',
+  properties: {
+    id: p.bigint('bigint').primary(),
+    taskId: p.text(),
+    attempt: p.integer(),
+    event: p.text().$type<TaskEvent>(),
+    detail: p.text().nullable(),
+    at: p.datetime(),
+  },
+});
+export type TaskEventRow = InferEntity<typeof TaskEventEntity>;
+
+export const SUBMISSION_STATES = ['sending', 'not_received', 'accepted', 'succeeded', 'ended'] as const;
+
+export const SubmissionEntity = defineEntity({
+  name: 'Submission',
+  tableName: 'submission',
+  properties: {
+    taskId: p.text().primary(),
+    attempt: p.integer().primary(),
+    /**
+     * sending: handed over, no answer known · not_received: surely not taken, may be tried again ·
+     * accepted: the vendor has it · succeeded: the vendor finished it · ended: it failed.
+     */
+    state: p.text().$type<(typeof SUBMISSION_STATES)[number]>(),
+    handle: p.json<StoredHandle>().nullable(),
+    /** Where the vendor put the results, encrypted: such URLs are secrets. */
+    results: p.blob().nullable(),
+    resultsSecretKeyId: p.text().nullable(),
+    evidence: p.json<StoredEvidence>().nullable(),
+    outputs: p.json<TaskOutput[]>().nullable(),
+    errorCode: p.text().$type<TaskFailureCode>().nullable(),
+    /** The vendor's words about a failure, masked. */
+    errorText: p.text().nullable(),
+    sentAt: p.datetime(),
+    updatedAt: p.datetime(),
+  },
+});
+export type Submission = InferEntity<typeof SubmissionEntity>;

@@ -1,0 +1,68 @@
+// Opens the database: one MikroORM per process, one forked EntityManager per request or activity.
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
+import { ApiKeyEntity, SessionEntity, UserEntity } from './entities/identity.ts';
+import {
+  AccountEntity,
+  LedgerEntryEntity,
+  LedgerTransactionEntity,
+  ReservationEntity,
+} from './entities/ledger.ts';
+import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
+import { Migration001Initial } from './migrations/001-initial.ts';
+
+export type Database = MikroORM;
+export type Em = SqlEntityManager;
+
+export interface DatabaseSettings {
+  url: string;
+  connectionsMax: number;
+}
+
+/**
+ * Connects lazily. Every statement is bounded: on the server by time-outs of the session, on our side by
+ * `query_timeout`, because a server-side time-out does not help against a network that swallows packets.
+ */
+export function openDatabase(settings: DatabaseSettings): Database {
+  return new MikroORM({
+    clientUrl: settings.url,
+    entities: [
+      UserEntity,
+      ApiKeyEntity,
+      SessionEntity,
+      TaskEntity,
+      TaskRequestEntity,
+      TaskEventEntity,
+      SubmissionEntity,
+      AccountEntity,
+      ReservationEntity,
+      LedgerTransactionEntity,
+      LedgerEntryEntity,
+    ],
+    pool: { min: 0, max: settings.connectionsMax },
+    driverOptions: {
+      connectionTimeoutMillis: 2_000,
+      query_timeout: 6_000,
+      options:
+        '-c lock_timeout=2000 -c statement_timeout=5000 -c idle_in_transaction_session_timeout=10000 -c timezone=UTC',
+    },
+    extensions: [Migrator],
+    migrations: {
+      migrationsList: [{ name: '001-initial', class: Migration001Initial }],
+      snapshot: false,
+      disableForeignKeys: false,
+    },
+    ignoreUndefinedInQuery: true,
+  });
+}
+
+/** Brings the schema up to date; safe to run from several places at once, since the migrator locks its table. */
+export async function migrate(database: Database): Promise<string[]> {
+  const done = await database.migrator.up();
+  return done.map((migration) => migration.name);
+}
+
+/** A fresh EntityManager; never share one between requests or activities. */
+export function forkEm(database: Database): Em {
+  return database.em.fork();
+}

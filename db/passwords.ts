@@ -1,0 +1,53 @@
+// Passwords as argon2id, with at most two computations at a time: they share the thread pool with DNS and files.
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+const MEMORY_KIB = 19_456;
+const PASSES = 2;
+const PARALLELISM = 1;
+const HASH_BYTES = 32;
+const PARALLEL_COMPUTATIONS_MAX = 2;
+
+export const PASSWORD_CHARACTERS_MIN = 8;
+export const PASSWORD_CHARACTERS_MAX = 256;
+
+const compute = promisify(argon2);
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** A PHC string with everything needed to check it later. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  const hash = await derive(password, salt);
+  return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${PARALLELISM}$${encode(salt)}$${encode(hash)}`;
+}
+
+/** Compares in constant time. Pass null for an unknown user: it takes as long as a wrong password. */
+export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+  const parts = (stored ?? '').split('$');
+  const salt = Buffer.from(parts[4] ?? 'AAAAAAAAAAAAAAAAAAAAAA', 'base64');
+  const expected = Buffer.from(parts[5] ?? '', 'base64');
+  const actual = await derive(password.slice(0, PASSWORD_CHARACTERS_MAX), salt);
+  return expected.length === actual.length && timingSafeEqual(expected, actual);
+}
+
+async function derive(password: string, salt: Buffer): Promise<Buffer> {
+  while (running >= PARALLEL_COMPUTATIONS_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
+  running += 1;
+  try {
+    const parameters = {
+      memory: MEMORY_KIB,
+      passes: PASSES,
+      parallelism: PARALLELISM,
+      tagLength: HASH_BYTES,
+    };
+    return await compute('argon2id', { message: password, nonce: salt, ...parameters });
+  } finally {
+    running -= 1;
+    waiting.shift()?.();
+  }
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
+}

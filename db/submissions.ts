@@ -1,0 +1,110 @@
+// What was handed over to a vendor, per attempt: the intent before the call, the answer after it.
+import { sql } from '@mikro-orm/postgresql';
+import type { TaskFailureCode } from '../domain/failures.ts';
+import type { JobHandle } from '../domain/jobs.ts';
+import type { Evidence } from '../domain/pricing.ts';
+import type { TaskAttempt } from '../domain/tasks.ts';
+import { SubmissionEntity, type Submission } from './entities/tasks.ts';
+import type { Em } from './orm.ts';
+import type { Sealed } from './secrets.ts';
+import { storeEvidence, type TaskOutput } from './stored.ts';
+
+/**
+ * Writes the intent to submit. `true`: go ahead, nothing of this attempt has reached the vendor.
+ * `false`: look at the submission, this attempt has been here before.
+ */
+export async function intendSubmission(em: Em, task: TaskAttempt): Promise<boolean> {
+  const rows = await em.execute<{ id: string }[]>(sql`
+    with intended as (
+      insert into submission (task_id, attempt, state)
+      select id, attempt, 'sending' from task
+      where id = ${task.taskId} and attempt = ${task.attempt} and status = 'in_progress'
+      on conflict (task_id, attempt) do update set state = 'sending', sent_at = now(), updated_at = now()
+      where submission.state = 'not_received'
+      returning task_id, attempt
+    )
+    insert into task_event (task_id, attempt, event) select task_id, attempt, 'submitting' from intended
+    returning task_id as id`);
+  return rows.length > 0;
+}
+
+export async function findSubmission(em: Em, task: TaskAttempt): Promise<Submission | null> {
+  return em.findOne(SubmissionEntity, { taskId: task.taskId, attempt: task.attempt }, { refresh: true });
+}
+
+/** The vendor surely did not take it: another try is allowed. */
+export async function recordNotReceived(em: Em, task: TaskAttempt, errorText: string | null): Promise<void> {
+  await em.execute(sql`
+    with returned as (
+      update submission set state = 'not_received', error_text = ${errorText}, updated_at = now()
+      where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending'
+      returning task_id, attempt
+    )
+    insert into task_event (task_id, attempt, event) select task_id, attempt, 'submit_retried' from returned`);
+}
+
+/** The vendor took it and gave it an id. */
+export async function recordAccepted(
+  em: Em,
+  task: TaskAttempt,
+  answer: { handle: JobHandle; upstreamRequestId: string | null },
+): Promise<void> {
+  await em.execute(sql`
+    with accepted as (
+      update submission set state = 'accepted', handle = ${JSON.stringify(answer.handle)}::jsonb, updated_at = now()
+      where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending'
+      returning task_id, attempt
+    ), shown as (
+      update task t set upstream_task_id = ${answer.handle.id}, upstream_request_id = ${answer.upstreamRequestId},
+             updated_at = now()
+      from accepted a where t.id = a.task_id and t.attempt = a.attempt
+    )
+    insert into task_event (task_id, attempt, event) select task_id, attempt, 'submitted' from accepted`);
+}
+
+/** The vendor finished a job. Only the first such word counts; whatever it says later is not looked at. */
+export async function recordSucceeded(
+  em: Em,
+  task: TaskAttempt,
+  success: { results: Sealed; evidence: Evidence },
+): Promise<void> {
+  await em.execute(sql`
+    update submission
+    set state = 'succeeded', results = ${success.results.bytes}::bytea,
+        results_secret_key_id = ${success.results.secretKeyId},
+        evidence = ${JSON.stringify(storeEvidence(success.evidence))}::jsonb, updated_at = now()
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'accepted'`);
+}
+
+/** The results are in our storage. For a vendor that answers with the finished work, this is also its success. */
+export async function recordStored(
+  em: Em,
+  task: TaskAttempt,
+  stored: { outputs: TaskOutput[]; evidence?: Evidence; upstreamRequestId?: string | null },
+): Promise<void> {
+  const evidence = stored.evidence ? JSON.stringify(storeEvidence(stored.evidence)) : null;
+  await em.execute(sql`
+    with kept as (
+      update submission
+      set state = 'succeeded', outputs = ${JSON.stringify(stored.outputs)}::jsonb,
+          evidence = coalesce(${evidence}::jsonb, evidence), updated_at = now()
+      where task_id = ${task.taskId} and attempt = ${task.attempt} and state in ('sending', 'succeeded') and outputs is null
+      returning task_id, attempt
+    ), shown as (
+      update task t set upstream_request_id = coalesce(${stored.upstreamRequestId ?? null}, t.upstream_request_id)
+      from kept k where t.id = k.task_id and t.attempt = k.attempt
+    )
+    insert into task_event (task_id, attempt, event) select task_id, attempt, 'stored' from kept`);
+}
+
+/** The vendor refused it, or the job failed there. A success that was heard before stands. */
+export async function recordEnded(
+  em: Em,
+  task: TaskAttempt,
+  failure: { code: TaskFailureCode; errorText: string | null },
+): Promise<void> {
+  await em.execute(sql`
+    update submission
+    set state = 'ended', error_code = ${failure.code}, error_text = ${failure.errorText}, updated_at = now()
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state in ('sending', 'not_received', 'accepted')`);
+}
