@@ -1,0 +1,40 @@
+// The first steps of an attempt: is it still wanted, can it be paid, is there a place for it?
+import { reserve as reserveCredits } from '../db/ledger.ts';
+import { forkEm } from '../db/orm.ts';
+import { readPrice } from '../db/stored.ts';
+import { beginTask, findTask } from '../db/tasks.ts';
+import { quote } from '../domain/pricing.ts';
+import type { TaskAttempt, TaskStatus } from '../domain/tasks.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { failTaskWith } from './failures.ts';
+
+export function createAdmission({ database, runningTasksPerUserMax }: ActivityDependencies) {
+  return {
+    /**
+     * Computes the estimate again from the order and the prices the task was accepted with, and compares it with
+     * what the caller was told. Answers where the attempt stands.
+     */
+    async estimate(task: TaskAttempt): Promise<{ status: TaskStatus; creditsEstimate: string }> {
+      const row = await findTask(forkEm(database), task.taskId);
+      if (!row || row.attempt !== task.attempt) return { status: 'failed', creditsEstimate: '0' };
+      const { total } = quote(readPrice(row.price), row.ordered);
+      if (total !== row.creditsEstimate) throw failTaskWith('internal_error');
+      return { status: row.status, creditsEstimate: total.toString() };
+    },
+
+    /** Sets the estimate aside. Safe to repeat: the attempt has one reservation. */
+    async reserve(task: TaskAttempt): Promise<{ creditsReserved: string }> {
+      const verdict = await reserveCredits(forkEm(database), task);
+      if (verdict.kind === 'refused') throw failTaskWith(verdict.reason);
+      if (verdict.kind === 'not_claimable') throw failTaskWith('internal_error');
+      return { creditsReserved: verdict.amount.toString() };
+    },
+
+    /** Takes one of the user's places for running tasks, if one is free. */
+    async begin(task: TaskAttempt): Promise<'started' | 'waiting'> {
+      const answer = await beginTask(forkEm(database), task, runningTasksPerUserMax);
+      if (answer === 'gone') throw failTaskWith('internal_error');
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+// How an activity fails: with the code as type and our own sentence, never with a vendor's or a driver's words.
+import { ApplicationFailure } from '@temporalio/common';
+import { withoutEcho } from '../domain/echo.ts';
+import {
+  failureOf,
+  ownerMayRead,
+  TASK_FAILURES,
+  type TaskFailureCode,
+  type UpstreamErrorClass,
+} from '../domain/failures.ts';
+import { maskErrorText } from '../domain/masking.ts';
+
+/** Ends the attempt: the workflow records this code. */
+export function failTaskWith(code: TaskFailureCode): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(TASK_FAILURES[code], code);
+}
+
+/** Trouble that may pass: the engine tries again, after `waitMs` if the vendor asked for it. */
+export function tryAgain(code: TaskFailureCode, waitMs: number | null = null): ApplicationFailure {
+  const delay = waitMs === null ? {} : { nextRetryDelay: waitMs };
+  return ApplicationFailure.create({
+    message: TASK_FAILURES[code],
+    type: code,
+    nonRetryable: false,
+    ...delay,
+  });
+}
+
+/** What is kept of a vendor's failure: our code, and its words as far as the owner may read them. */
+export function describeUpstreamFailure(
+  errorClass: UpstreamErrorClass,
+  text: string | null,
+  prompt: string,
+): { code: TaskFailureCode; errorText: string | null } {
+  const readable = text !== null && ownerMayRead(errorClass) ? maskErrorText(withoutEcho(text, prompt)) : '';
+  return { code: failureOf(errorClass), errorText: readable === '' ? null : readable };
+}

@@ -1,0 +1,21 @@
+// All activities, made from what the worker gives them.
+import { createAdmission } from './admission.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { createPolling } from './polling.ts';
+import { createResults } from './results.ts';
+import { createSettlement } from './settlement.ts';
+import { createSubmission } from './submission.ts';
+import { createSweep } from './sweep.ts';
+
+export type Activities = ReturnType<typeof createActivities>;
+
+export function createActivities(dependencies: ActivityDependencies) {
+  return {
+    ...createAdmission(dependencies),
+    ...createSubmission(dependencies),
+    ...createPolling(dependencies),
+    ...createResults(dependencies),
+    ...createSettlement(dependencies),
+    ...createSweep(dependencies),
+  };
+}

@@ -1,0 +1,50 @@
+// Waiting inside an activity: heartbeats while something runs, pauses that a cancellation ends, writes that must succeed.
+import { Context } from '@temporalio/activity';
+
+const HEARTBEAT_EVERY_MS = 1_000;
+const WRITE_RETRY_LIMIT_MS = 60_000;
+const WRITE_RETRY_PAUSE_MS = 500;
+
+/** Runs `work` and tells the engine every second that this worker lives; `phase` is what operators read. */
+export async function heartbeating<Result>(phase: string, work: () => Promise<Result>): Promise<Result> {
+  const context = Context.current();
+  const beat = (): void => context.heartbeat({ phase });
+  beat();
+  const timer = setInterval(beat, HEARTBEAT_EVERY_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/**
+ * A signal that fires when somebody cancelled the task, and only then: a worker that shuts down, or an activity
+ * that was paused, looks like a cancellation too, but must not throw away work at a vendor.
+ */
+export function abortOnCancel(): AbortSignal {
+  const context = Context.current();
+  const controller = new AbortController();
+  context.cancelled.catch(() => {
+    if (context.cancellationDetails?.cancelRequested) controller.abort();
+  });
+  return controller.signal;
+}
+
+/** Pauses; a cancellation of the activity ends the pause by throwing. */
+export async function pause(ms: number): Promise<void> {
+  await Context.current().sleep(ms);
+}
+
+/** Repeats a write that must not be lost while the database is away, for at most a minute. */
+export async function untilWritten(write: () => Promise<void>): Promise<void> {
+  const giveUpAt = Date.now() + WRITE_RETRY_LIMIT_MS;
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (Date.now() > giveUpAt) throw error;
+      await new Promise((resolve) => setTimeout(resolve, WRITE_RETRY_PAUSE_MS));
+    }
+  }
+}

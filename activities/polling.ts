@@ -1,0 +1,125 @@
+// Asking the vendor how a job is going, until it has a last word.
+import { Context } from '@temporalio/activity';
+import { forkEm } from '../db/orm.ts';
+import { openPrompts } from '../db/requests.ts';
+import * as submissions from '../db/submissions.ts';
+import { findTask, recordProgress } from '../db/tasks.ts';
+import type { JobHandle } from '../domain/jobs.ts';
+import type { TaskAttempt } from '../domain/tasks.ts';
+import { UpstreamFailure, type JobState, type Provider } from '../providers/provider.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { describeUpstreamFailure, failTaskWith } from './failures.ts';
+import { pause } from './patience.ts';
+
+/** The vendor may not see its own job for a moment after it took it. */
+const NOT_FOUND_GRACE_MS = 30_000;
+const FAST_PHASE_MS = 30_000;
+const FAST_INTERVAL_MS = 1_000;
+const SLOW_INTERVAL_MAX_MS = 15_000;
+/** 100 is only for a task that has completed. */
+const RUNNING_PROGRESS_MAX = 99;
+
+export function createPolling({ database, secrets, providers }: ActivityDependencies) {
+  return {
+    /** Ends when the vendor finished. Fails when the vendor failed; a look that brings no answer is no failure. */
+    async poll(task: TaskAttempt): Promise<void> {
+      const { provider, handle, sentAt, finished } = await findJob(task);
+      if (finished) return;
+      let intervalMs = FAST_INTERVAL_MS;
+      for (let looks = 1; ; looks += 1) {
+        const state = await look(provider, handle, sentAt, Context.current().cancellationSignal);
+        Context.current().heartbeat({ phase: 'polling', looks, state: state.kind });
+        if (await takeIn(task, state)) return;
+        if (Date.now() - sentAt.getTime() > FAST_PHASE_MS)
+          intervalMs = Math.min(intervalMs * 1.5, SLOW_INTERVAL_MAX_MS);
+        await pause(intervalMs * (0.9 + Math.random() / 5));
+      }
+    },
+
+    /**
+     * For a task that is to end early: stops the job where the vendor can, and looks once more.
+     * `finished`: the vendor was faster, and the result is to be delivered and charged.
+     */
+    async withdraw(task: TaskAttempt): Promise<{ state: 'finished' | 'stopped' }> {
+      const submission = await submissions.findSubmission(forkEm(database), task);
+      if (submission?.state === 'succeeded') return { state: 'finished' };
+      if (submission?.state !== 'accepted') return { state: 'stopped' };
+      const { provider, handle, sentAt } = await findJob(task);
+      if (provider.cancel && (await cancelAt(provider, handle)) === 'cancelled') return { state: 'stopped' };
+      const state = await look(provider, handle, sentAt);
+      if (state.kind !== 'succeeded') return { state: 'stopped' };
+      await takeIn(task, state);
+      return { state: 'finished' };
+    },
+  };
+
+  async function findJob(task: TaskAttempt) {
+    const em = forkEm(database);
+    const submission = await submissions.findSubmission(em, task);
+    const row = await findTask(em, task.taskId);
+    if (submission?.state === 'ended') throw failTaskWith(submission.errorCode ?? 'upstream_error');
+    const provider = row && providers.get(row.adapter);
+    if (!submission?.handle || !provider?.poll) throw failTaskWith('internal_error');
+    const finished = submission.state === 'succeeded';
+    return { provider, handle: submission.handle, sentAt: submission.sentAt, finished };
+  }
+
+  /** True when the vendor has finished. Throws when it has failed. The first last word is written down and stands. */
+  async function takeIn(task: TaskAttempt, state: JobState): Promise<boolean> {
+    const em = forkEm(database);
+    switch (state.kind) {
+      case 'queued':
+        return false;
+      case 'running': {
+        const progress = Math.min(Math.floor(state.progress ?? 0), RUNNING_PROGRESS_MAX);
+        if (progress > 0) await recordProgress(em, task, progress);
+        return false;
+      }
+      case 'succeeded': {
+        const results = secrets.seal(
+          'result',
+          `${task.taskId}:${task.attempt}`,
+          JSON.stringify(state.results),
+        );
+        await submissions.recordSucceeded(em, task, { results, evidence: state.evidence });
+        return true;
+      }
+      case 'failed': {
+        const prompts = await openPrompts(em, secrets, [task.taskId]);
+        const failure = describeUpstreamFailure(state.errorClass, state.text, prompts.get(task.taskId) ?? '');
+        await submissions.recordEnded(em, task, failure);
+        throw failTaskWith(failure.code);
+      }
+      case 'cancelled':
+      case 'expired':
+        await submissions.recordEnded(em, task, { code: 'upstream_error', errorText: null });
+        throw failTaskWith('upstream_error');
+    }
+  }
+}
+
+/** One look. Trouble on the way counts as "still running": the deadline ends it, not a bad minute. */
+async function look(
+  provider: Provider,
+  handle: JobHandle,
+  sentAt: Date,
+  signal?: AbortSignal,
+): Promise<JobState> {
+  try {
+    return (await provider.poll?.(handle, signal)) ?? { kind: 'running', progress: null };
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    const isOld = Date.now() - sentAt.getTime() > NOT_FOUND_GRACE_MS;
+    if (error.errorClass === 'expired' && isOld) return { kind: 'expired' };
+    return { kind: 'running', progress: null };
+  }
+}
+
+async function cancelAt(provider: Provider, handle: JobHandle): Promise<'cancelled' | 'too_late'> {
+  try {
+    return (await provider.cancel?.(handle)) ?? 'too_late';
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return 'too_late';
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+// Copying results to our storage right after success: a vendor's URL lives between an hour and a month.
+import { Readable } from 'node:stream';
+import { forkEm } from '../db/orm.ts';
+import type { TaskOutput } from '../db/stored.ts';
+import * as submissions from '../db/submissions.ts';
+import { findTask } from '../db/tasks.ts';
+import { fileExtensionOf, sniffMediaType, SNIFF_BYTES, type MediaType } from '../domain/media-types.ts';
+import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
+import { fetchResult } from '../providers/fetch-result.ts';
+import { UpstreamFailure, type Provider, type UpstreamResult } from '../providers/provider.ts';
+import { RESULT_BYTES_MAX, type ActivityDependencies } from './dependencies.ts';
+import { failTaskWith, tryAgain } from './failures.ts';
+import { heartbeating, untilWritten } from './patience.ts';
+
+export function createResults(dependencies: ActivityDependencies) {
+  const { database, secrets, providers, storage } = dependencies;
+
+  return {
+    /** Safe to repeat: what is stored already is not fetched again. */
+    async store(task: TaskAttempt): Promise<void> {
+      const em = forkEm(database);
+      const submission = await submissions.findSubmission(em, task);
+      const row = await findTask(em, task.taskId);
+      if (submission?.outputs) return;
+      const provider = row && providers.get(row.adapter);
+      if (!provider || !submission?.results || !submission.resultsSecretKeyId)
+        throw failTaskWith('internal_error');
+      const sealed = { secretKeyId: submission.resultsSecretKeyId, bytes: submission.results };
+      const context = `${task.taskId}:${task.attempt}`;
+      const results: UpstreamResult[] = JSON.parse(secrets.open('result', context, sealed));
+      await heartbeating('copying the result to storage', async () => {
+        const outputs: TaskOutput[] = [];
+        for (const [index, result] of results.entries())
+          outputs.push(await copy(provider, result, { task, index, mode: row.mode }));
+        await untilWritten(() => submissions.recordStored(forkEm(database), task, { outputs }));
+      });
+    },
+  };
+
+  async function copy(provider: Provider, result: UpstreamResult, place: Place): Promise<TaskOutput> {
+    try {
+      const { stream } = await fetchResult(provider, result, { bytesMax: RESULT_BYTES_MAX });
+      const { type, whole } = await sniff(stream);
+      if (!type || !type.startsWith(`${place.mode}/`)) {
+        whole.destroy();
+        throw failTaskWith('result_unavailable'); // a page, a script or half a header instead of the result
+      }
+      const key = keyOf(place, type);
+      const { bytes } = await storage.write(key, whole, { contentType: type });
+      return { key, contentType: type, bytes };
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      throw error.errorClass === 'transient'
+        ? tryAgain('result_unavailable')
+        : failTaskWith('result_unavailable');
+    }
+  }
+}
+
+/**
+ * Stores results that came with the answer itself. They exist nowhere else, so a storage that is away for a
+ * moment is waited for. What is no image is left out.
+ */
+export async function storeInline(
+  { storage }: Pick<ActivityDependencies, 'storage'>,
+  task: TaskAttempt,
+  results: readonly UpstreamResult[],
+): Promise<TaskOutput[]> {
+  const outputs: TaskOutput[] = [];
+  for (const result of results) {
+    if (result.kind !== 'inline') continue;
+    const type = sniffMediaType(result.bytes.subarray(0, SNIFF_BYTES));
+    if (!type?.startsWith('image/')) continue;
+    const key = keyOf({ task, index: outputs.length, mode: 'image' }, type);
+    await untilWritten(async () => {
+      await storage.write(key, Readable.from([result.bytes], { objectMode: false }), { contentType: type });
+    });
+    outputs.push({ key, contentType: type, bytes: result.bytes.length });
+  }
+  return outputs;
+}
+
+interface Place {
+  task: TaskAttempt;
+  index: number;
+  mode: TaskMode;
+}
+
+function keyOf({ task, index }: Place, type: MediaType): string {
+  return `results/${task.taskId}/${task.attempt}/${index}.${fileExtensionOf(type)}`;
+}
+
+/** Looks at the first bytes without losing them. */
+async function sniff(stream: Readable): Promise<{ type: MediaType | null; whole: Readable }> {
+  const chunks = stream[Symbol.asyncIterator]();
+  const head: Buffer[] = [];
+  let bytes = 0;
+  while (bytes < SNIFF_BYTES) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    head.push(value);
+    bytes += value.length;
+  }
+  const start = Buffer.concat(head);
+  async function* all(): AsyncGenerator<Buffer> {
+    yield start;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
+  const whole = Readable.from(all(), { objectMode: false });
+  whole.once('close', () => stream.destroy());
+  return { type: sniffMediaType(start.subarray(0, SNIFF_BYTES)), whole };
+}

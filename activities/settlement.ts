@@ -1,0 +1,45 @@
+// How an attempt ends in the task log and in the ledger. Each of these may be repeated; the first word stands.
+import { forkEm } from '../db/orm.ts';
+import { cancelTask, completeTask, failTask } from '../db/settlement.ts';
+import { readEvidence, readPrice } from '../db/stored.ts';
+import { findSubmission } from '../db/submissions.ts';
+import { findTask } from '../db/tasks.ts';
+import { TASK_FAILURES, type TaskFailureCode } from '../domain/failures.ts';
+import { composeErrorMessage } from '../domain/masking.ts';
+import { computeCharge } from '../domain/pricing.ts';
+import type { TaskAttempt, TaskStatus } from '../domain/tasks.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+import { failTaskWith } from './failures.ts';
+
+export function createSettlement({ database, log }: ActivityDependencies) {
+  return {
+    /** Charges for what was delivered, by the prices the task was accepted with, at most what was reserved. */
+    async charge(task: TaskAttempt): Promise<{ status: TaskStatus; creditsCharged: string }> {
+      const em = forkEm(database);
+      const row = await findTask(em, task.taskId);
+      const submission = await findSubmission(em, task);
+      if (!row || row.attempt !== task.attempt || !submission?.outputs) throw failTaskWith('internal_error');
+      const { amount, loss } = computeCharge(
+        readPrice(row.price),
+        row.ordered,
+        readEvidence(submission.evidence ?? null),
+      );
+      if (loss > 0n)
+        log.warn({ taskId: task.taskId, loss: loss.toString() }, 'the upstream cost more than was charged');
+      const status = await completeTask(em, task, { outputs: submission.outputs, amount, loss });
+      return { status, creditsCharged: amount.toString() };
+    },
+
+    async recordFailure(failure: TaskAttempt & { code: TaskFailureCode }): Promise<{ status: TaskStatus }> {
+      const { taskId, attempt, code } = failure;
+      const em = forkEm(database);
+      const submission = await findSubmission(em, failure);
+      const message = composeErrorMessage(TASK_FAILURES[code], submission?.errorText ?? null);
+      return { status: await failTask(em, { taskId, attempt }, { code, message }) };
+    },
+
+    async recordCancellation(task: TaskAttempt): Promise<{ status: TaskStatus }> {
+      return { status: await cancelTask(forkEm(database), task) };
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// Finding what a crash left behind. Every step uses the functions that the API and the workflow use.
+import type { Task } from '../db/entities/tasks.ts';
+import { forkEm } from '../db/orm.ts';
+import { failTask } from '../db/settlement.ts';
+import * as leftovers from '../db/sweep.ts';
+import { cancelUnadmitted } from '../db/tasks.ts';
+import { TASK_FAILURES } from '../domain/failures.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+/** A start takes milliseconds; one that has not arrived after this is lost. */
+const FORGOTTEN_AFTER_SECONDS = 10;
+/** A workflow that lives moves its row, or is found running. */
+const QUIET_AFTER_SECONDS = 30;
+
+export function createSweep({ database, engine, log, requestKeptDays }: ActivityDependencies) {
+  return {
+    async sweepTasks(): Promise<{ started: number; settled: number }> {
+      const started = await startForgotten();
+      await repeatCancels();
+      const settled = await settleQuiet();
+      return { started, settled };
+    },
+
+    async removeOldRequests(): Promise<{ removed: number }> {
+      return { removed: await leftovers.removeOldRequests(forkEm(database), requestKeptDays) };
+    },
+  };
+
+  async function startForgotten(): Promise<number> {
+    const tasks = await leftovers.claimForgotten(forkEm(database), FORGOTTEN_AFTER_SECONDS);
+    let started = 0;
+    for (const task of tasks) {
+      if (task.cancelRequestedAt) await cancelUnadmitted(forkEm(database), task.userId, task.id);
+      else if (await engine.startTask(task)) started += 1;
+    }
+    return started;
+  }
+
+  async function repeatCancels(): Promise<void> {
+    const tasks = await leftovers.findUnheardCancels(forkEm(database), FORGOTTEN_AFTER_SECONDS);
+    for (const task of tasks) await engine.cancelTask(task.id, 0);
+  }
+
+  async function settleQuiet(): Promise<number> {
+    let settled = 0;
+    for (const task of await leftovers.claimQuiet(forkEm(database), QUIET_AFTER_SECONDS)) {
+      if (await settle(task)) settled += 1;
+    }
+    return settled;
+  }
+
+  /** A workflow that nobody knows is started again, which is safe; one that ended without a word was stopped by force. */
+  async function settle(task: Task): Promise<boolean> {
+    const state = await engine.describeTask(task.id);
+    if (state === 'running') return false;
+    if (state === 'unknown') return engine.startTask(task);
+    log.warn({ taskId: task.id }, 'the workflow ended without settling its task; the credits are given back');
+    const failure = { code: 'internal_error', message: TASK_FAILURES.internal_error } as const;
+    await failTask(forkEm(database), { taskId: task.id, attempt: task.attempt }, failure);
+    return true;
+  }
+}

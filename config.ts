@@ -1,0 +1,195 @@
+// Settings: the only reader of the environment. Parsed, bounded and frozen; every problem is named at once.
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { z } from 'zod';
+import { parseCatalog, type Catalog } from './domain/catalog.ts';
+import type { SecretKey } from './db/secrets.ts';
+
+/** A vendor family's settings; a family without credentials is not offered. */
+export interface FamilySettings {
+  baseUrl: string;
+  credentials: { id: string; key: string }[];
+}
+
+export type StorageSettings =
+  | { kind: 'local'; folder: string }
+  | {
+      kind: 's3';
+      bucket: string;
+      region: string;
+      endpoint?: string;
+      accessKeyId: string;
+      secretAccessKey: string;
+      forcePathStyle: boolean;
+    };
+
+/** Thrown by loadConfig; the message lists every problem, one per line. */
+export class ConfigError extends Error {}
+
+const VENDOR_BASE_URLS: Record<string, string> = {
+  openai: 'https://api.openai.com/v1',
+  grok: 'https://api.x.ai/v1',
+};
+
+const integer = (fallback: number, min: number, max: number) =>
+  z.coerce.number().int().min(min).max(max).default(fallback);
+const url = (protocols: RegExp) => z.url({ protocol: protocols });
+
+const SETTINGS = z.object({
+  NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
+  PORT: integer(8080, 0, 65_535),
+  HOST: z.string().min(1).default('127.0.0.1'),
+  SVC_INTERNAL_PORT: integer(9090, 0, 65_535),
+  SVC_PUBLIC_URL: url(/^https?$/).optional(),
+  DATABASE_URL: url(/^postgres(ql)?$/),
+  SVC_DATABASE_CONNECTIONS_MAX: integer(16, 2, 200),
+  TEMPORAL_ADDRESS: z.string().min(1).optional(),
+  TEMPORAL_NAMESPACE: z.string().min(1).optional(),
+  SVC_DATA_DIR: z.string().min(1).default('.data'),
+  SVC_CATALOG: z.string().min(1).default('catalog.json'),
+  SVC_SECRET_KEYS: z.string().min(1),
+  SVC_TASK_DEADLINE_SECONDS: integer(3600, 1, 86_400),
+  SVC_RUNNING_TASKS_PER_USER: integer(20, 1, 10_000),
+  SVC_WAITING_TASKS_PER_USER: integer(200, 0, 100_000),
+  SVC_UPSTREAM_TIMEOUT_SECONDS: integer(120, 1, 3600),
+  SVC_REQUEST_KEPT_DAYS: integer(7, 1, 3650),
+  SVC_RESULT_URL_SECONDS: integer(3600, 60, 604_800),
+  SVC_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  SVC_S3_BUCKET: z.string().min(1).optional(),
+  SVC_S3_REGION: z.string().min(1).default('us-east-1'),
+  SVC_S3_ENDPOINT: url(/^https?$/).optional(),
+  SVC_S3_ACCESS_KEY_ID: z.string().min(1).optional(),
+  SVC_S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
+});
+
+/** Settings that are set; an empty value counts as not set. */
+type Environment = Record<string, string>;
+
+export type Config = Readonly<ReturnType<typeof loadConfig>>;
+
+/** Reads all settings. Throws a ConfigError that names every setting that is missing or wrong. */
+export function loadConfig(env: Record<string, string | undefined> = process.env) {
+  const problems: string[] = [];
+  const present = withoutEmpty(env);
+  const parsed = SETTINGS.safeParse(present);
+  for (const issue of parsed.error?.issues ?? []) problems.push(`${issue.path.join('.')}: ${issue.message}`);
+  const keyRing = readKeyRing(present['SVC_SECRET_KEYS'], problems);
+  const families = readFamilies(present, problems);
+  const catalog = readCatalog(present['SVC_CATALOG'] ?? 'catalog.json', problems);
+  const production = present['NODE_ENV'] === 'production';
+  if (production) refuseDevelopmentSettings(present, problems);
+  const storage = parsed.success ? readStorage(parsed.data, problems) : null;
+  if (!parsed.success || !catalog || !storage || problems.length > 0)
+    throw new ConfigError(`These settings are missing or wrong:\n  ${problems.join('\n  ')}`);
+
+  const settings = parsed.data;
+  return Object.freeze({
+    production,
+    dataDir: settings.SVC_DATA_DIR,
+    host: settings.HOST,
+    port: settings.PORT,
+    internalPort: settings.SVC_INTERNAL_PORT,
+    /** Without it, links carry the address the API listens on. */
+    publicUrl: settings.SVC_PUBLIC_URL?.replace(/\/$/, '') ?? `http://${settings.HOST}:${settings.PORT}`,
+    databaseUrl: settings.DATABASE_URL,
+    databaseConnectionsMax: settings.SVC_DATABASE_CONNECTIONS_MAX,
+    temporal: readTemporal(present),
+    keyRing,
+    catalog: offeredModels(catalog, families),
+    families,
+    storage,
+    taskDeadlineSeconds: settings.SVC_TASK_DEADLINE_SECONDS,
+    runningTasksPerUserMax: settings.SVC_RUNNING_TASKS_PER_USER,
+    waitingTasksPerUserMax: settings.SVC_WAITING_TASKS_PER_USER,
+    upstreamTimeoutMs: settings.SVC_UPSTREAM_TIMEOUT_SECONDS * 1000,
+    requestKeptDays: settings.SVC_REQUEST_KEPT_DAYS,
+    resultUrlSeconds: settings.SVC_RESULT_URL_SECONDS,
+    logLevel: settings.SVC_LOG_LEVEL,
+  });
+}
+
+function withoutEmpty(env: Record<string, string | undefined>): Environment {
+  const present: Environment = {};
+  for (const [name, value] of Object.entries(env)) if (value) present[name] = value;
+  return present;
+}
+
+/** All TEMPORAL_* settings of the SDK's own environment configuration: address, namespace, TLS, API key. */
+function readTemporal(env: Environment) {
+  const profile = loadClientConnectConfig({ overrideEnvVars: env });
+  return { connectionOptions: profile.connectionOptions, namespace: profile.namespace ?? 'default' };
+}
+
+/** `id:base64url of 32 bytes`, newest first, separated by commas. */
+function readKeyRing(text: string | undefined, problems: string[]): SecretKey[] {
+  const ring = (text ?? '').split(',').map((part) => {
+    const [id = '', encoded = ''] = part.trim().split(':');
+    return { id, bytes: Buffer.from(encoded, 'base64url') };
+  });
+  const valid = ring.every((key) => /^[\w-]{1,40}$/.test(key.id) && key.bytes.length === 32);
+  if (text !== undefined && (!valid || new Set(ring.map((key) => key.id)).size !== ring.length))
+    problems.push('SVC_SECRET_KEYS: expected id:base64url-of-32-bytes[,older…] with different ids');
+  return ring;
+}
+
+function readFamilies(env: Environment, problems: string[]): Record<string, FamilySettings> {
+  const families: Record<string, FamilySettings> = {};
+  for (const [family, vendorUrl] of Object.entries(VENDOR_BASE_URLS)) {
+    const prefix = family.toUpperCase();
+    const key = env[`${prefix}_API_KEY`];
+    const baseUrl = env[`${prefix}_BASE_URL`] ?? vendorUrl;
+    if (!URL.canParse(baseUrl)) problems.push(`${prefix}_BASE_URL: not a URL`);
+    if (key)
+      families[family] = { baseUrl: baseUrl.replace(/\/$/, ''), credentials: [{ id: 'default', key }] };
+  }
+  return families;
+}
+
+function readCatalog(path: string, problems: string[]): Catalog | null {
+  try {
+    return parseCatalog(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (error) {
+    problems.push(`SVC_CATALOG (${path}): ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
+}
+
+/** Models whose family has credentials. */
+function offeredModels(catalog: Catalog, families: Record<string, FamilySettings>): Catalog {
+  return { ...catalog, models: new Map([...catalog.models].filter(([, model]) => families[model.family])) };
+}
+
+function readStorage(settings: z.infer<typeof SETTINGS>, problems: string[]): StorageSettings | null {
+  const {
+    SVC_S3_BUCKET: bucket,
+    SVC_S3_ACCESS_KEY_ID: accessKeyId,
+    SVC_S3_SECRET_ACCESS_KEY: secret,
+  } = settings;
+  if (!bucket) return { kind: 'local', folder: resolve(join(settings.SVC_DATA_DIR, 'storage')) };
+  if (!accessKeyId || !secret) {
+    problems.push('SVC_S3_BUCKET: needs SVC_S3_ACCESS_KEY_ID and SVC_S3_SECRET_ACCESS_KEY');
+    return null;
+  }
+  const endpoint = settings.SVC_S3_ENDPOINT;
+  return {
+    kind: 's3',
+    bucket,
+    region: settings.SVC_S3_REGION,
+    accessKeyId,
+    secretAccessKey: secret,
+    forcePathStyle: endpoint !== undefined,
+    ...(endpoint === undefined ? {} : { endpoint }),
+  };
+}
+
+function refuseDevelopmentSettings(env: Environment, problems: string[]): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (name.endsWith('_API_KEY') && value === 'sandbox')
+      problems.push(`${name}: the sandbox is not for production`);
+    if (name.endsWith('_BASE_URL') && /^http:/.test(value ?? ''))
+      problems.push(`${name}: production talks to vendors over https`);
+  }
+  if (/(^|,)\s*dev/.test(env['SVC_SECRET_KEYS'] ?? ''))
+    problems.push('SVC_SECRET_KEYS: a key whose id begins with "dev" is not for production');
+}

@@ -1,0 +1,86 @@
+// Builds the two workers of this process: one for workflows and short activities, one for waiting on vendors.
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { createActivities } from '../activities/index.ts';
+import type { ActivityDependencies } from '../activities/dependencies.ts';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import { GENERATION_QUEUE, POLL_QUEUE } from '../workflows/names.ts';
+import { createBoundary } from './boundary.ts';
+
+/** Jobs that are waited for at the same time in one process. A place costs memory, not a thread. */
+const POLL_PLACES = 2_000;
+/** Cancellation reaches a submission with its next heartbeat, so heartbeats are sent every second. */
+const HEARTBEAT_THROTTLE = '1s';
+const SHUTDOWN_GRACE = '20s';
+const SHUTDOWN_FORCE = '28s';
+
+export interface WorkerOptions {
+  temporal: Config['temporal'];
+  /** Activities that may use the database at the same time; at most its connections. */
+  activitiesMax: number;
+  dependencies: ActivityDependencies;
+  log: Log;
+  /** Built from the sources when absent, which takes about a second. */
+  workflowBundle?: WorkflowBundleOption;
+}
+
+export interface Workers {
+  /** Resolves when both have stopped. */
+  run(): Promise<void>;
+  /** Stops taking work and lets running activities end. */
+  shutdown(): void;
+  close(): Promise<void>;
+}
+
+export async function createWorkers(options: WorkerOptions): Promise<Workers> {
+  const { connectionOptions, namespace } = options.temporal;
+  const connection = await NativeConnection.connect(connectionOptions);
+  const activities = createActivities(options.dependencies);
+  const { poll, ...shortActivities } = activities;
+  const boundary = createBoundary(options.log);
+  const shared = {
+    connection,
+    namespace,
+    interceptors: { activity: [() => ({ inbound: boundary })] },
+    shutdownForceTime: SHUTDOWN_FORCE,
+  };
+  const generation = await Worker.create({
+    ...shared,
+    taskQueue: GENERATION_QUEUE,
+    workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),
+    activities: shortActivities,
+    maxConcurrentActivityTaskExecutions: options.activitiesMax,
+    maxConcurrentLocalActivityExecutions: options.activitiesMax,
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+  });
+  // A poller that stops is resumed elsewhere with the next look: it needs no grace.
+  const polling = await Worker.create({
+    ...shared,
+    taskQueue: POLL_QUEUE,
+    activities: { poll },
+    maxConcurrentActivityTaskExecutions: POLL_PLACES,
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+  });
+  return {
+    run: async () => {
+      await Promise.all([generation.run(), polling.run()]);
+    },
+    shutdown: () => {
+      for (const worker of [generation, polling]) if (worker.getState() === 'RUNNING') worker.shutdown();
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** The workflows as one script for the engine's sandbox; fails if they import what they must not. */
+export async function bundleWorkflows(): Promise<WorkflowBundleOption> {
+  const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+  return bundleWorkflowCode({ workflowsPath, logger: SILENT });
+}
+
+const ignore = (): void => undefined;
+const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore, log: ignore };

@@ -1,0 +1,137 @@
+// The story of one attempt of one task, as the engine runs it and operators read it.
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  defineUpdate,
+  isCancellation,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import { isFinal, type TaskAttempt, type TaskStatus } from '../domain/tasks.ts';
+import { admission, delivery, polling, settlement, submission } from './activities.ts';
+import { failureCodeOf, sentenceOf, summarise } from './failures.ts';
+import { SEARCH_ATTRIBUTES, type Admission, type GenerateInput } from './names.ts';
+
+/** The API asks this while it starts the workflow: were the credits set aside, or why not? */
+export const admit = defineUpdate<Admission>('admit');
+
+/** Where the finished work is. */
+type Whereabouts = 'in our storage' | 'at the vendor';
+
+type Verdict = { kind: 'admitted'; admission: Admission } | { kind: 'refused'; failure: ApplicationFailure };
+
+/**
+ * estimate → reserve → wait for a place → submit → poll → store → charge.
+ * The run ends Completed if and only if the task completed; a failed one ends Failed, a cancelled one Canceled.
+ */
+export async function generate(input: GenerateInput): Promise<void> {
+  const task: TaskAttempt = { taskId: input.taskId, attempt: input.attempt };
+  let verdict: Verdict | undefined;
+  setHandler(admit, async () => {
+    await condition(() => verdict !== undefined);
+    if (verdict?.kind !== 'admitted') throw verdict?.failure;
+    return verdict.admission;
+  });
+
+  try {
+    const { status } = await admission.estimate(task);
+    if (isFinal(status)) return await tellTheEnd(status); // an operator's Reset, or a start that came too late
+    const reserved = await admission.reserve(task);
+    verdict = { kind: 'admitted', admission: reserved };
+    await waitForPlace(task);
+    const whereabouts = await generateUpstream(input, task);
+    await CancellationScope.nonCancellable(() => deliver(task, whereabouts));
+  } catch (error) {
+    // Written down first, then told: whoever hears the verdict finds it in the task log.
+    const outcome = await CancellationScope.nonCancellable(() => end(task, error));
+    verdict ??= { kind: 'refused', failure: asFailure(error) };
+    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+    if (outcome !== 'completed') throw isCancellation(error) ? error : asFailure(error);
+  }
+}
+
+/** A user has a limited number of tasks in progress; the others wait here, and can be cancelled while they do. */
+async function waitForPlace(task: TaskAttempt): Promise<void> {
+  let waitMs = 1000;
+  while ((await admission.begin(task)) === 'waiting') {
+    setCurrentDetails('Queued: waiting for one of this user’s other tasks to end.');
+    await sleep(waitMs * (0.75 + Math.random() / 2));
+    waitMs = Math.min(waitMs * 1.5, 15_000);
+  }
+  show('in_progress', 'Handing the work to the provider.');
+}
+
+/** From here to the deadline the work is with the vendor. */
+async function generateUpstream(input: GenerateInput, task: TaskAttempt): Promise<Whereabouts> {
+  const deadlineAt = Date.now() + input.deadlineSeconds * 1000;
+  const summary = summarise(input);
+  const submitOptions = { scheduleToCloseTimeout: deadlineAt - Date.now(), summary };
+  const handedOver = await submission.submit.executeWithOptions(submitOptions, [task]);
+  if (handedOver.state === 'stored') return 'in our storage';
+  setCurrentDetails('The provider is working on it.');
+  const leftMs = Math.max(1, deadlineAt - Date.now());
+  await polling.poll.executeWithOptions({ scheduleToCloseTimeout: leftMs, summary }, [task]);
+  return 'at the vendor';
+}
+
+/** The upstream has finished: nothing but the result and the charge is left, and no cancellation stops that. */
+async function deliver(task: TaskAttempt, whereabouts: Whereabouts): Promise<void> {
+  if (whereabouts === 'at the vendor') {
+    setCurrentDetails('Copying the result to our storage.');
+    await delivery.store(task);
+  }
+  const { status } = await settlement.charge(task);
+  await tellTheEnd(status);
+}
+
+/** What is left to do when the story breaks off. Answers the status the task really has afterwards. */
+async function end(task: TaskAttempt, error: unknown): Promise<TaskStatus> {
+  const cancelled = isCancellation(error);
+  const code = failureCodeOf(error);
+  try {
+    if (cancelled || code === 'upstream_timeout') {
+      const { state } = await settlement.withdraw(task);
+      if (state === 'finished') {
+        await deliver(task, 'at the vendor'); // the upstream was faster: delivery and charge win
+        return 'completed';
+      }
+    }
+  } catch (deliveryError) {
+    return recordEnd(task, failureCodeOf(deliveryError), cancelled);
+  }
+  return recordEnd(task, code, cancelled);
+}
+
+async function recordEnd(
+  task: TaskAttempt,
+  code: ReturnType<typeof failureCodeOf>,
+  cancelled: boolean,
+): Promise<TaskStatus> {
+  const { status } = cancelled
+    ? await settlement.recordCancellation(task)
+    : await settlement.recordFailure({ ...task, code });
+  show(status, status === 'failed' ? sentenceOf(code) : 'The task has ended.');
+  return status;
+}
+
+async function tellTheEnd(status: TaskStatus): Promise<void> {
+  show(status, 'The task has ended.');
+  if (status !== 'completed')
+    throw ApplicationFailure.nonRetryable(`The task had already ended as ${status}.`, 'already_ended');
+}
+
+function asFailure(error: unknown): ApplicationFailure {
+  if (isCancellation(error))
+    return ApplicationFailure.nonRetryable('The task was cancelled.', 'task_cancelled');
+  const code = failureCodeOf(error);
+  return ApplicationFailure.nonRetryable(sentenceOf(code), code);
+}
+
+function show(status: TaskStatus, details: string): void {
+  upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.taskStatus, value: status }]);
+  setCurrentDetails(details);
+}
