@@ -1,0 +1,23 @@
+// The routes of /api, for the session cookie.
+import { readBalance } from '../balance.ts';
+import { readEstimate } from '../estimates.ts';
+import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../gateway.ts';
+import { logIn, logOut, readMe } from './auth.ts';
+import { cancelTask, createConsoleTask, listTasks, readTask, readTimeline, retryTask } from './tasks.ts';
+
+const session = { proof: 'session' } as const;
+const creation = { proof: 'session', bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
+
+export const CONSOLE_ROUTES: readonly Route[] = [
+  { method: 'POST', path: '/api/auth/login', proof: 'none', bodyBytesMax: BODY_BYTES_MAX, handle: logIn },
+  { method: 'POST', path: '/api/auth/logout', ...session, handle: logOut },
+  { method: 'GET', path: '/api/auth/me', ...session, handle: readMe },
+  { method: 'GET', path: '/api/balance', ...session, handle: readBalance },
+  { method: 'POST', path: '/api/estimates', ...creation, handle: readEstimate },
+  { method: 'POST', path: '/api/tasks', ...creation, handle: createConsoleTask },
+  { method: 'GET', path: '/api/tasks', ...session, handle: listTasks },
+  { method: 'GET', path: '/api/tasks/:id', ...session, handle: readTask },
+  { method: 'DELETE', path: '/api/tasks/:id', ...session, handle: cancelTask },
+  { method: 'GET', path: '/api/tasks/:id/timeline', ...session, handle: readTimeline },
+  { method: 'POST', path: '/api/tasks/:id/retry', ...session, handle: retryTask },
+];

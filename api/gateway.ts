@@ -1,0 +1,70 @@
+// What every handler is given: the parts of the gateway, and one call with its caller.
+import type { Catalog } from '../domain/catalog.ts';
+import type { ApiKey, Session, User } from '../db/entities/identity.ts';
+import type { Database, Em } from '../db/orm.ts';
+import type { Secrets } from '../db/secrets.ts';
+import type { Log } from '../log.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Engine } from '../workflows/client.ts';
+
+export interface Gateway {
+  database: Database;
+  secrets: Secrets;
+  engine: Engine;
+  storage: Storage;
+  catalog: Catalog;
+  log: Log;
+  /** The address of this service as callers know it, without a trailing slash. */
+  publicUrl: () => string;
+  /** Cookies carry `Secure` in production. */
+  production: boolean;
+  waitingTasksPerUserMax: number;
+  resultUrlSeconds: number;
+}
+
+/** Who a request is from, and how that was proved. */
+export type Caller =
+  | { proof: 'key'; user: User; key: ApiKey }
+  | { proof: 'session'; user: User; session: Session }
+  | { proof: 'none' };
+
+export type KeyCaller = Extract<Caller, { proof: 'key' }>;
+export type SessionCaller = Extract<Caller, { proof: 'session' }>;
+
+/** One request, parsed as far as every route needs it. */
+export interface Call<Who extends Caller = Caller> {
+  gateway: Gateway;
+  em: Em;
+  caller: Who;
+  requestId: string;
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  /** The parsed JSON body; an empty object where a route has none. */
+  body: { [field: string]: unknown };
+}
+
+/** What a handler answers. `body` undefined means: no body. */
+export interface Reply {
+  status: number;
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+}
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** A row of the route table. The proof decides which handler fits. */
+export type Route = {
+  method: Method;
+  path: string;
+  /** Absent: the route takes no body. */
+  bodyBytesMax?: number;
+} & (
+  | { proof: 'key'; handle: (call: Call<KeyCaller>) => Promise<Reply> }
+  | { proof: 'session'; handle: (call: Call<SessionCaller>) => Promise<Reply> }
+  | { proof: 'none'; handle: (call: Call) => Promise<Reply> }
+);
+
+/** Bytes of an ordinary JSON body. */
+export const BODY_BYTES_MAX = 1024 * 1024;
+/** Bytes of a body that may hold images as data URIs. */
+export const CREATION_BODY_BYTES_MAX = 32 * 1024 * 1024;

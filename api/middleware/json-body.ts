@@ -1,0 +1,68 @@
+// JSON bodies, read strictly: what PostgreSQL could not store or a price could be confused by never gets in.
+import { isUtf8 } from 'node:buffer';
+import express, { type Request, type RequestHandler } from 'express';
+import { GatewayError } from '../../domain/errors.ts';
+
+const DEPTH_MAX = 32;
+
+/** A parser for bodies of at most this size; the result is always an object. */
+export function readJsonBody(bytesMax: number): RequestHandler[] {
+  return [requireJson, parser(bytesMax), requireSoundObject];
+}
+
+function parser(bytesMax: number): RequestHandler {
+  return express.json({
+    limit: bytesMax,
+    strict: false, // what is no object is refused below, with a better sentence
+    type: () => true, // the content type was checked above
+    verify: (_req, _res, bytes) => {
+      if (!isUtf8(bytes)) throw new Error('the body is not UTF-8');
+    },
+  });
+}
+
+const requireJson: RequestHandler = (req, _res, next) => {
+  if (isJson(req)) next();
+  else next(new GatewayError('unsupported_media_type'));
+};
+
+function isJson(req: Request): boolean {
+  const [essence = '', ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
+  if (essence.trim() !== 'application/json') return false;
+  const charsets = parameters
+    .map((parameter) => parameter.trim())
+    .filter((parameter) => parameter.startsWith('charset='));
+  return charsets.every((charset) => /^charset="?utf-?8"?$/.test(charset));
+}
+
+const requireSoundObject: RequestHandler = (req, _res, next) => {
+  const body: unknown = req.body ?? {};
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    next(new GatewayError('invalid_request', { message: 'The request body must be a JSON object.' }));
+    return;
+  }
+  const problem = findUnsound(body);
+  next(problem === null ? undefined : new GatewayError('invalid_request', { message: problem }));
+};
+
+/** An explicit stack, because a hostile body may be nested deeper than ours. */
+function findUnsound(body: object): string | null {
+  const stack: { value: unknown; depth: number }[] = [{ value: body, depth: 1 }];
+  for (let entry = stack.pop(); entry; entry = stack.pop()) {
+    const { value, depth } = entry;
+    if (typeof value === 'string' && !isStorable(value))
+      return 'A text holds a NUL character or half a character.';
+    if (typeof value === 'number' && !Number.isFinite(value)) return 'A number is too large.';
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth > DEPTH_MAX) return `The body is nested deeper than ${DEPTH_MAX} levels.`;
+    for (const [name, member] of Object.entries(value)) {
+      if (!isStorable(name)) return 'A field name holds a NUL character or half a character.';
+      stack.push({ value: member, depth: depth + 1 });
+    }
+  }
+  return null;
+}
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}

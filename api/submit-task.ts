@@ -1,0 +1,136 @@
+// Creating and retrying tasks: the row first, then the workflow, then the verdict of its first steps.
+import { findAccount } from '../db/accounts.ts';
+import type { Task } from '../db/entities/tasks.ts';
+import { makeId } from '../db/ids.ts';
+import { sealRequest } from '../db/requests.ts';
+import { createTask, retryTask, type CreateRefusal } from '../db/tasks.ts';
+import type { Model } from '../domain/catalog.ts';
+import { toCredits, type MicroCredits } from '../domain/credits.ts';
+import { ERRORS, GatewayError, type ErrorCode } from '../domain/errors.ts';
+import { checkInputImages } from '../domain/input-images.ts';
+import type { JsonValue } from '../domain/json.ts';
+import { maskPayload } from '../domain/masking.ts';
+import { resolveOrder, type FieldNames, type Order, type Wishes } from '../domain/orders.ts';
+import { quote, snapshotPrice, type Quote } from '../domain/pricing.ts';
+import type { TaskMode } from '../domain/tasks.ts';
+import type { AdmissionVerdict } from '../workflows/client.ts';
+import type { Call, KeyCaller, SessionCaller } from './gateway.ts';
+
+/** How long a creation waits for the workflow's verdict before it answers "queued". */
+const ADMISSION_WAIT_MS = 1_500;
+
+/** A request for a task, read from a body: what is wanted, and how the caller's fields are called. */
+export interface TaskRequest {
+  mode: TaskMode;
+  model: string;
+  wishes: Wishes;
+  names: FieldNames;
+}
+
+export interface PricedOrder {
+  model: Model;
+  order: Order;
+  quote: Quote;
+}
+
+/** Checks a request against the model and prices it. Nothing is written. */
+export function priceRequest(call: Call<KeyCaller | SessionCaller>, request: TaskRequest): PricedOrder {
+  const model = call.gateway.catalog.models.get(request.model);
+  if (!model) throw new GatewayError('model_not_found', { param: 'model' });
+  if (model.kind !== request.mode) throw new GatewayError('model_not_supported', { param: 'model' });
+  const scope = call.caller.proof === 'key' ? call.caller.key.modelScope : null;
+  if (scope && !scope.includes(model.id)) throw new GatewayError('model_not_allowed', { param: 'model' });
+  const order = resolveOrder(model, request.wishes, request.names);
+  checkInputImages(request.wishes.inputImages, request.names.inputImages);
+  return { model, order, quote: quote(snapshotPrice(model), order) };
+}
+
+/** Creates the task. Throws 402 when the credits do not cover it, 429 when too many are waiting. */
+export async function submitTask(call: Call<KeyCaller | SessionCaller>, request: TaskRequest): Promise<Task> {
+  const { gateway, em, caller } = call;
+  const { model, order, quote: estimate } = priceRequest(call, request);
+  const { prompt, inputImages } = request.wishes;
+  const id = makeId('task');
+  const created = await createTask(
+    em,
+    {
+      id,
+      userId: caller.user.id,
+      keyId: caller.proof === 'key' ? caller.key.id : null,
+      mode: model.kind,
+      model: model.id,
+      family: model.family,
+      adapter: model.adapter,
+      upstreamModel: model.upstreamModel,
+      ordered: order,
+      price: snapshotPrice(model),
+      creditsEstimate: estimate.total,
+      requestPayload: maskRequest(call.body),
+      sealed: sealRequest(gateway.secrets, id, { prompt, inputImages: [...inputImages] }),
+    },
+    gateway.waitingTasksPerUserMax,
+  );
+  if ('kind' in created) throw refusal(created, estimate.total);
+  return admit(call, created);
+}
+
+/** Puts a failed task of the caller back into the queue, at today's price. */
+export async function retryFailedTask(call: Call<SessionCaller>, task: Task): Promise<Task> {
+  const { gateway, em } = call;
+  if (task.status !== 'failed') throw new GatewayError('task_not_retryable');
+  const model = gateway.catalog.models.get(task.model);
+  if (!model) throw new GatewayError('model_not_found', { param: 'model' });
+  const price = snapshotPrice(model);
+  const creditsEstimate = quote(price, task.ordered).total;
+  const retried = await retryTask(em, task, { price, creditsEstimate }, gateway.waitingTasksPerUserMax);
+  if ('kind' in retried) {
+    if (retried.kind === 'not_retryable') throw new GatewayError('task_not_retryable');
+    throw refusal(retried, creditsEstimate);
+  }
+  return admit(call, retried);
+}
+
+/** The task as written, unless the workflow refuses it at once; an engine that is away only delays it. */
+async function admit(call: Call<KeyCaller | SessionCaller>, task: Task): Promise<Task> {
+  const verdict = await call.gateway.engine.admitTask(task, ADMISSION_WAIT_MS);
+  if (verdict.kind === 'refused') throw await explainVerdict(call, task, verdict);
+  if (verdict.kind === 'pending')
+    call.gateway.log.warn(
+      { taskId: task.id, requestId: call.requestId },
+      'the engine did not answer in time',
+    );
+  return task;
+}
+
+async function explainVerdict(
+  call: Call<KeyCaller | SessionCaller>,
+  task: Task,
+  verdict: Extract<AdmissionVerdict, { kind: 'refused' }>,
+): Promise<GatewayError> {
+  if (verdict.code === 'insufficient_credits') {
+    const { balance, reserved } = await findAccount(call.em.fork(), task.userId);
+    return insufficientCredits(task.creditsEstimate, balance - reserved);
+  }
+  return new GatewayError(isErrorCode(verdict.code) ? verdict.code : 'internal_error');
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}
+
+function refusal(refused: CreateRefusal, required: MicroCredits): GatewayError {
+  if (refused.kind === 'insufficient_credits') return insufficientCredits(required, refused.available);
+  return new GatewayError(refused.kind);
+}
+
+function insufficientCredits(required: MicroCredits, available: MicroCredits): GatewayError {
+  const extra = { required: toCredits(required), available: toCredits(available) };
+  return new GatewayError('insufficient_credits', { extra });
+}
+
+/** The payload as readers see it. The prompt is kept encrypted, apart, and put back for its owner. */
+function maskRequest(body: { [field: string]: unknown }): { [field: string]: JsonValue } {
+  const { prompt: _prompt, ...rest } = body;
+  const masked = maskPayload(JSON.parse(JSON.stringify(rest)));
+  return typeof masked === 'object' && masked !== null && !Array.isArray(masked) ? masked : {};
+}

@@ -1,0 +1,145 @@
+// The bodies that ask for a task or for its price, on /v1 and in the console, and what they mean.
+import { z } from 'zod';
+import { GatewayError } from '../domain/errors.ts';
+import { TASK_MODES } from '../domain/tasks.ts';
+import { readBody } from './reading.ts';
+import type { TaskRequest } from './submit-task.ts';
+
+const images = z.array(z.string().min(1, 'must not be empty'));
+
+const COMMON = {
+  model: z.string().min(1, 'must not be empty').max(200),
+  prompt: z.string(),
+  size: z.string().max(100).optional(),
+  resolution: z.string().max(100).optional(),
+  image_urls: images.optional(),
+  reference_images: images.optional(),
+};
+
+/** POST /v1/images/generations, and the image mode of the console. */
+const IMAGE = {
+  ...COMMON,
+  n: z.number().optional(),
+  response_format: z.enum(['url', 'b64_json'], 'must be url or b64_json').optional(),
+};
+
+/** POST /v1/videos/generations, and the video mode of the console. */
+const VIDEO = {
+  ...COMMON,
+  duration: z.number().optional(),
+  aspect_ratio: z.string().max(100).optional(),
+  metadata: z
+    .looseObject({
+      resolution: z.string().max(100).optional(),
+      audio: z.boolean().optional(),
+    })
+    .optional(),
+};
+
+const IMAGE_BODY = z.object(IMAGE);
+const VIDEO_BODY = z.object(VIDEO);
+const MODE_ONLY = z.object({ mode: z.enum(TASK_MODES, `must be one of ${TASK_MODES.join(', ')}`) });
+const CONSOLE_BODIES = {
+  image: z.strictObject({ mode: z.literal('image'), ...IMAGE }),
+  video: z.strictObject({ mode: z.literal('video'), ...VIDEO }),
+  text: z.strictObject({
+    mode: z.literal('text'),
+    model: COMMON.model,
+    prompt: z.string().optional(),
+    messages: z.array(z.unknown()).optional(),
+    max_tokens: z.number().optional(),
+  }),
+};
+const V1_BODIES = {
+  image: IMAGE_BODY,
+  video: VIDEO_BODY,
+  text: z.object(CONSOLE_BODIES.text.shape).omit({ mode: true }),
+};
+
+export function readImageRequest(body: unknown): TaskRequest {
+  return imageRequest(readBody(IMAGE_BODY, body));
+}
+
+export function readVideoRequest(body: unknown): TaskRequest {
+  return videoRequest(readBody(VIDEO_BODY, body));
+}
+
+/** A body with `mode`. The console refuses unknown fields; /v1 ignores them, because clients send extras. */
+export function readModeRequest(body: unknown, unknownFields: 'refused' | 'ignored'): TaskRequest {
+  const { mode } = readBody(MODE_ONLY, body);
+  const bodies = unknownFields === 'refused' ? CONSOLE_BODIES : V1_BODIES;
+  if (mode === 'image') return imageRequest(readBody(bodies.image, body));
+  if (mode === 'video') return videoRequest(readBody(bodies.video, body));
+  const { model, prompt } = readBody(bodies.text, body);
+  const names = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: 'image_urls' };
+  return { mode, model, wishes: { prompt: prompt ?? '', inputImages: [] }, names };
+}
+
+function imageRequest(body: z.output<typeof IMAGE_BODY>): TaskRequest {
+  const input = readInputImages(body);
+  return {
+    mode: 'image',
+    model: body.model,
+    wishes: {
+      prompt: body.prompt,
+      images: body.n,
+      ratio: body.size,
+      resolution: body.resolution,
+      inputImages: input.images,
+      responseFormat: body.response_format,
+    },
+    names: { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: input.name },
+  };
+}
+
+function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
+  const input = readInputImages(body);
+  const ratio = oneOf('size', body.size, 'aspect_ratio', body.aspect_ratio);
+  const resolution = oneOf('resolution', body.resolution, 'metadata.resolution', body.metadata?.resolution);
+  return {
+    mode: 'video',
+    model: body.model,
+    wishes: {
+      prompt: body.prompt,
+      duration: body.duration,
+      ratio,
+      resolution,
+      audio: body.metadata?.audio,
+      inputImages: input.images,
+    },
+    names: {
+      ratio: body.size === undefined ? 'aspect_ratio' : 'size',
+      resolution: body.resolution === undefined ? 'metadata.resolution' : 'resolution',
+      audio: 'metadata.audio',
+      inputImages: input.name,
+    },
+  };
+}
+
+/** image_urls and reference_images are one field under two names. */
+function readInputImages(body: {
+  image_urls?: string[] | undefined;
+  reference_images?: string[] | undefined;
+}) {
+  const { image_urls: urls, reference_images: references } = body;
+  if (urls && references && JSON.stringify(urls) !== JSON.stringify(references))
+    throw conflict('image_urls', 'reference_images');
+  return references && !urls
+    ? { name: 'reference_images', images: references }
+    : { name: 'image_urls', images: urls ?? [] };
+}
+
+function oneOf(
+  name: string,
+  value: string | undefined,
+  otherName: string,
+  other: string | undefined,
+): string | undefined {
+  if (value !== undefined && other !== undefined && value !== other) throw conflict(name, otherName);
+  return value ?? other;
+}
+
+function conflict(name: string, other: string): GatewayError {
+  const message = `${name} and ${other} mean the same; send one of them.`;
+  return new GatewayError('conflicting_params', { param: other, message });
+}

@@ -1,0 +1,31 @@
+// POST /v1/videos/generations, and the two paths under which a video task is read.
+import { openPrompts } from '../../db/requests.ts';
+import { findOwnTask } from '../../db/tasks.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { isFinal } from '../../domain/tasks.ts';
+import type { Call, KeyCaller, Reply } from '../gateway.ts';
+import { readTaskId } from '../reading.ts';
+import { submitTask } from '../submit-task.ts';
+import { readVideoRequest } from '../task-requests.ts';
+import { presentVideoTask } from '../views.ts';
+
+const RETRY_AFTER = { 'retry-after': '5' };
+
+export async function createVideo(call: Call<KeyCaller>): Promise<Reply> {
+  const request = readVideoRequest(call.body);
+  const task = await submitTask(call, request);
+  const data = presentVideoTask(call.gateway, task, request.wishes.prompt);
+  return {
+    status: 202,
+    body: { data },
+    headers: { ...RETRY_AFTER, location: `/v1/videos/tasks/${task.id}` },
+  };
+}
+
+export async function readVideoTask({ gateway, em, caller, params }: Call<KeyCaller>): Promise<Reply> {
+  const task = await findOwnTask(em, caller.user.id, readTaskId(params));
+  if (task?.mode !== 'video') throw new GatewayError('task_not_found');
+  const prompts = await openPrompts(em, gateway.secrets, [task.id]);
+  const data = presentVideoTask(gateway, task, prompts.get(task.id));
+  return { status: 200, body: { data }, headers: isFinal(task.status) ? {} : RETRY_AFTER };
+}

@@ -1,0 +1,165 @@
+// Records as JSON for their owner: one function per shape of the contract.
+import type { LedgerLine } from '../db/accounts.ts';
+import type { Account } from '../db/entities/ledger.ts';
+import type { User } from '../db/entities/identity.ts';
+import type { Task, TaskEventRow } from '../db/entities/tasks.ts';
+import { METERS, type Model } from '../domain/catalog.ts';
+import { CREDITS_PER_USD, toCredits, toUsd } from '../domain/credits.ts';
+import type { PricedOrder } from './submit-task.ts';
+import { linkTo } from './results.ts';
+import type { Gateway } from './gateway.ts';
+
+/** The console's task. `prompt` is the owner's own, as written. */
+export function presentTask(gateway: Gateway, task: Task, prompt: string | undefined) {
+  const outputs = task.outputs.map(({ key, contentType }) => ({ url: linkTo(gateway, key), contentType }));
+  return {
+    id: task.id,
+    mode: task.mode,
+    model: task.model,
+    status: task.status,
+    progress: task.progress,
+    creditsEstimate: toCredits(task.creditsEstimate),
+    creditsCharged: toCredits(task.creditsCharged),
+    upstreamTaskId: task.upstreamTaskId,
+    outputUrl: outputs[0]?.url ?? null,
+    outputs,
+    outputText: task.outputText,
+    errorMessage: task.errorMessage,
+    errorCode: task.errorCode,
+    requestPayload: presentPayload(task, prompt),
+    attempt: task.attempt,
+    createdAt: task.createdAt.toISOString(),
+    updatedAt: task.updatedAt.toISOString(),
+    startedAt: task.startedAt?.toISOString() ?? null,
+    completedAt: task.completedAt?.toISOString() ?? null,
+    cancelRequestedAt: task.cancelRequestedAt?.toISOString() ?? null,
+  };
+}
+
+/** The object of the image endpoints. A cancelled task reads as failed here, and only here. */
+export function presentImageTask(gateway: Gateway, task: Task, inline: readonly (string | null)[] = []) {
+  const urls = task.outputs.map(({ key }) => linkTo(gateway, key));
+  const failed = task.status === 'failed' || task.status === 'cancelled';
+  const message = task.errorMessage ?? 'The task was cancelled.';
+  return {
+    id: task.id,
+    object: 'generation.task',
+    model: task.model,
+    status: failed ? 'failed' : task.status,
+    progress: task.progress,
+    creditsEstimate: toCredits(task.creditsEstimate),
+    created_at: unixSeconds(task.createdAt),
+    creditsCharged: toCredits(task.creditsCharged),
+    upstreamTaskId: task.upstreamTaskId,
+    outputUrl: urls[0] ?? null,
+    ...(task.status === 'completed' && {
+      result: {
+        data: urls.map((url, index) => ({ url, ...(inline[index] && { b64_json: inline[index] }) })),
+      },
+    }),
+    ...(failed && { errorMessage: message, error: { code: task.errorCode, message } }),
+    ...(task.completedAt && { completed_at: unixSeconds(task.completedAt) }),
+  };
+}
+
+/** The `data` of the video endpoints. */
+export function presentVideoTask(gateway: Gateway, task: Task, prompt: string | undefined) {
+  const output = task.outputs[0];
+  return {
+    id: task.id,
+    model: task.model,
+    status: task.status,
+    progress: task.progress,
+    creditsEstimate: toCredits(task.creditsEstimate),
+    creditsCharged: toCredits(task.creditsCharged),
+    upstreamTaskId: task.upstreamTaskId,
+    outputUrl: output ? linkTo(gateway, output.key) : null,
+    errorMessage: task.errorMessage,
+    requestPayload: presentPayload(task, prompt),
+    billingMode: task.price.billingMode,
+    createdAt: task.createdAt.toISOString(),
+  };
+}
+
+export function presentEvent(event: TaskEventRow) {
+  return { at: event.at.toISOString(), event: event.event, attempt: event.attempt, detail: event.detail };
+}
+
+export function presentEstimate({ model, quote }: PricedOrder) {
+  return {
+    creditsEstimate: toCredits(quote.total),
+    billingMode: model.billingMode,
+    breakdown: quote.lines.map(({ item, quantity, amount }) => ({
+      item,
+      quantity,
+      credits: toCredits(amount),
+    })),
+  };
+}
+
+export function presentModel(model: Model) {
+  return {
+    id: model.id,
+    object: 'model',
+    created: model.created,
+    owned_by: model.family,
+    kind: model.kind,
+    family: model.family,
+    billing_mode: model.billingMode,
+    limits: model.limits,
+    price: model.price.map(({ item, meter, credits }) => ({
+      item,
+      unit: METERS[meter],
+      credits: toCredits(credits),
+    })),
+  };
+}
+
+export function presentBalance(account: Account) {
+  return {
+    object: 'balance',
+    currency: 'credits',
+    creditsPerUsd: CREDITS_PER_USD,
+    balance: toCredits(account.balance),
+    reserved: toCredits(account.reserved),
+    available: toCredits(account.balance - account.reserved),
+    totalGranted: toCredits(account.totalGranted),
+    totalCharged: toCredits(account.totalCharged),
+    balanceUsd: toUsd(account.balance),
+    updatedAt: account.updatedAt.toISOString(),
+  };
+}
+
+export function presentLedgerLine(line: LedgerLine) {
+  return {
+    id: line.id,
+    type: line.type,
+    amount: toCredits(line.amount),
+    balanceAfter: toCredits(line.balanceAfter),
+    taskId: line.taskId,
+    requestId: line.requestId,
+    keyId: line.keyId,
+    model: line.model,
+    description: line.description,
+    createdAt: line.createdAt.toISOString(),
+  };
+}
+
+export function presentUser(user: User) {
+  return {
+    id: user.id,
+    email: user.email,
+    permissions: user.permissions,
+    disabled: user.disabledAt !== null,
+    twoFactorEnabled: false,
+    createdAt: user.createdAt.toISOString(),
+  };
+}
+
+function presentPayload(task: Task, prompt: string | undefined) {
+  return prompt === undefined ? task.requestPayload : { ...task.requestPayload, prompt };
+}
+
+function unixSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
