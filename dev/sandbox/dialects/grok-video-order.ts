@@ -1,0 +1,130 @@
+/** What Grok Imagine video accepts; everything else is refused, naming the field. */
+
+import { EarlyAnswer } from '../answers.ts';
+import type { Call } from '../dialect.ts';
+import { type Fields, isFields } from '../requests.ts';
+
+export interface VideoOrder {
+  readonly model: string;
+  readonly duration: number;
+  readonly resolution: string;
+  readonly aspectRatio: string;
+  readonly inputImages: number;
+  readonly generateAudio: boolean;
+}
+
+const CLASSIC = 'grok-imagine-video';
+const LITE = 'grok-imagine-video-1.5-lite';
+const MODELS = [CLASSIC, 'grok-imagine-video-1.5', 'grok-imagine-video-1.5-preview', LITE];
+const RESOLUTIONS = ['480p', '720p', '1080p'];
+const ASPECT_RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '5:2'];
+const PROMPT_CHARACTERS_MAX = 4096;
+const DURATION_MAX = 15;
+const CLASSIC_REFERENCE_DURATION_MAX = 10;
+const REFERENCE_IMAGES_MAX = 7;
+const REFERENCE_AUDIOS_MAX = 3;
+
+const FIELDS = (
+  'prompt model duration aspect_ratio resolution image reference_images reference_audios last_frame keyframes ' +
+  'generate_audio storage_options user'
+).split(' ');
+
+export function checkVideoOrder(call: Call, fields: Fields): VideoOrder {
+  const unknown = Object.keys(fields).find((field) => !FIELDS.includes(field));
+  if (unknown !== undefined) refuse(call, unknown, `Unknown field: ${unknown}.`);
+  const model = oneOf(call, fields, 'model', MODELS, undefined);
+  const references = list(call, fields, 'reference_images', REFERENCE_IMAGES_MAX);
+  list(call, fields, 'reference_audios', REFERENCE_AUDIOS_MAX);
+  checkPrompt(call, fields);
+  const inputImages = checkImages(call, fields, references);
+  checkModelLimits(call, fields, model, references.length > 0);
+  return {
+    model,
+    duration: durationOf(call, fields, model === CLASSIC && references.length > 0),
+    resolution: oneOf(call, fields, 'resolution', RESOLUTIONS, '480p'),
+    aspectRatio: oneOf(call, fields, 'aspect_ratio', ASPECT_RATIOS, '16:9'),
+    inputImages,
+    generateAudio: fields['generate_audio'] !== false,
+  };
+}
+
+function checkPrompt(call: Call, { prompt, image }: Fields): void {
+  if ((prompt === undefined || prompt === '') && image === undefined) {
+    refuse(call, 'prompt', 'A prompt is required for text-to-video.');
+  }
+  if (prompt !== undefined && typeof prompt !== 'string')
+    refuse(call, 'prompt', 'The prompt must be a string.');
+  if (typeof prompt === 'string' && prompt.length > PROMPT_CHARACTERS_MAX) {
+    refuse(call, 'prompt', `The prompt is longer than ${PROMPT_CHARACTERS_MAX} characters.`);
+  }
+}
+
+/** The number of pictures in the order, which are paid for one by one. */
+function checkImages(call: Call, fields: Fields, references: unknown[]): number {
+  const singles = ['image', 'last_frame'].filter((field) => fields[field] !== undefined);
+  for (const field of singles) {
+    if (!isImage(fields[field])) refuse(call, field, `${field} needs a https URL, a data URI or a file_id.`);
+  }
+  if (!references.every(isImage)) {
+    refuse(call, 'reference_images', 'Every reference image needs a https URL or a data URI.');
+  }
+  if (references.length > 0 && fields['image'] !== undefined) {
+    refuse(call, 'reference_images', 'image and reference_images cannot be combined.');
+  }
+  return singles.length + references.length;
+}
+
+function checkModelLimits(call: Call, fields: Fields, model: string, byReference: boolean): void {
+  if (fields['resolution'] === '1080p' && (model === CLASSIC || byReference)) {
+    refuse(call, 'resolution', 'This resolution is not available here.');
+  }
+  if (model === LITE && byReference) refuse(call, 'reference_images', 'This model takes no references.');
+  if (model === LITE && fields['last_frame'] !== undefined) {
+    refuse(call, 'last_frame', 'This model takes no last frame.');
+  }
+  if (fields['keyframes'] !== undefined && (model === CLASSIC || model === LITE)) {
+    refuse(call, 'keyframes', 'This model takes no keyframes.');
+  }
+  if (fields['generate_audio'] !== undefined && typeof fields['generate_audio'] !== 'boolean') {
+    refuse(call, 'generate_audio', 'generate_audio must be a boolean.');
+  }
+}
+
+function durationOf(call: Call, { duration }: Fields, classicByReference: boolean): number {
+  if (duration === undefined) return 8;
+  const max = classicByReference ? CLASSIC_REFERENCE_DURATION_MAX : DURATION_MAX;
+  if (typeof duration === 'number' && Number.isInteger(duration) && duration >= 1 && duration <= max) {
+    return duration;
+  }
+  return refuse(call, 'duration', `The duration must be a whole number from 1 to ${max}.`);
+}
+
+function oneOf(
+  call: Call,
+  fields: Fields,
+  field: string,
+  values: readonly string[],
+  byDefault: string | undefined,
+): string {
+  const value = fields[field] ?? byDefault;
+  const known = values.find((candidate) => candidate === value);
+  return known ?? refuse(call, field, `${field} must be one of ${values.join(', ')}.`);
+}
+
+function list(call: Call, fields: Fields, field: string, lengthMax: number): unknown[] {
+  const value = fields[field];
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) return refuse(call, field, `${field} must be a list.`);
+  if (value.length > lengthMax) return refuse(call, field, `${field} holds at most ${lengthMax}.`);
+  return value;
+}
+
+function isImage(value: unknown): boolean {
+  if (!isFields(value)) return false;
+  if (typeof value['file_id'] === 'string') return value['url'] === undefined;
+  return typeof value['url'] === 'string' && /^(https:\/\/|data:image\/[\w.+-]+;base64,)/.test(value['url']);
+}
+
+function refuse(call: Call, field: string, message: string): never {
+  throw new EarlyAnswer(call.voice.refuse(400, { field, message }));
+}

@@ -1,0 +1,190 @@
+/** What OpenAI Images accepts, from JSON or a form; everything else is refused as OpenAI does, naming the field. */
+
+import { EarlyAnswer } from '../answers.ts';
+import type { Call } from '../dialect.ts';
+import { type Fields, isFields, readForm, readJsonObject } from '../requests.ts';
+import type { ImageFormat } from '../results.ts';
+
+export interface ImageOrder {
+  readonly model: string;
+  readonly count: number;
+  readonly width: number;
+  readonly height: number;
+  readonly quality: string;
+  readonly background: string;
+  readonly format: ImageFormat;
+  readonly inputImages: number;
+}
+
+export interface ImageRequest {
+  readonly fields: Fields;
+  readonly prompt: string;
+}
+
+const FLEXIBLE_MODELS = [
+  'gpt-image-2',
+  'gpt-image-2-2026-04-21',
+  'gpt-image-2.5-flare',
+  'gpt-image-2.5-flare-2026-09-08',
+  'gpt-image-2.5-sunburst',
+  'gpt-image-2.5-sunburst-2026-09-08',
+];
+const MODELS = ['gpt-image-1', 'gpt-image-1-mini', 'gpt-image-1.5', ...FLEXIBLE_MODELS];
+const MODEL_BY_DEFAULT = 'gpt-image-1.5';
+
+const PROMPT_CHARACTERS_MAX = 32_000;
+const INPUT_IMAGES_MAX = 16;
+const EDGE_MULTIPLE = 16;
+const EDGE_MAX = 3840;
+const RATIO_MAX = 3;
+const PIXELS_MIN = 655_360;
+const PIXELS_MAX = 8_294_400;
+
+const FIXED_SIZES = ['1024x1024', '1536x1024', '1024x1536'];
+const QUALITIES = ['low', 'medium', 'high', 'auto'];
+const FORMATS: readonly ImageFormat[] = ['png', 'jpeg', 'webp'];
+
+const COMMON_FIELDS =
+  'prompt model n size quality background moderation output_format output_compression stream partial_images user';
+const GENERATION_FIELDS = COMMON_FIELDS.split(' ');
+const EDIT_FIELDS = [...GENERATION_FIELDS, 'images', 'mask', 'input_fidelity'];
+
+/** A form's single values as JSON would have them, its files as `images` and `mask`. */
+export async function readImageRequest(call: Call): Promise<ImageRequest> {
+  const isForm = call.req.headers['content-type']?.startsWith('multipart/form-data') ?? false;
+  const fields = isForm ? fieldsOf(await readForm(call)) : readJsonObject(call);
+  return { fields, prompt: typeof fields['prompt'] === 'string' ? fields['prompt'] : '' };
+}
+
+export function checkGeneration(call: Call, request: ImageRequest): ImageOrder {
+  return checkOrder(call, request, GENERATION_FIELDS, 0);
+}
+
+export function checkEdit(call: Call, request: ImageRequest): ImageOrder {
+  const { images, mask } = request.fields;
+  const given = Array.isArray(images) ? images : [];
+  if (given.length === 0) refuseAbsent(call, 'image');
+  if (given.length > INPUT_IMAGES_MAX) {
+    refuse(call, 'image', `At most ${INPUT_IMAGES_MAX} images are allowed.`, 'array_above_max_length');
+  }
+  for (const image of mask === undefined ? given : [...given, mask]) {
+    if (!isImage(image)) refuse(call, 'image', 'Invalid image file or mode.', 'invalid_image_file');
+  }
+  oneOf(call, request.fields, 'input_fidelity', ['low', 'high']);
+  return checkOrder(call, request, EDIT_FIELDS, given.length);
+}
+
+function checkOrder(call: Call, request: ImageRequest, known: string[], inputImages: number): ImageOrder {
+  const { fields, prompt } = request;
+  const unknown = Object.keys(fields).find((field) => !known.includes(field));
+  if (unknown !== undefined) refuse(call, unknown, `Unknown parameter: '${unknown}'.`, 'unknown_parameter');
+  if (prompt === '') refuseAbsent(call, 'prompt');
+  if (prompt.length > PROMPT_CHARACTERS_MAX) {
+    refuse(call, 'prompt', `The prompt is longer than ${PROMPT_CHARACTERS_MAX}.`, 'string_above_max_length');
+  }
+  if (fields['stream'] === true) refuse(call, 'stream', 'No streaming here.', 'unsupported_value');
+  const model = oneOf(call, fields, 'model', MODELS) ?? MODEL_BY_DEFAULT;
+  oneOf(call, fields, 'moderation', ['auto', 'low']);
+  integer(call, fields, 'output_compression', 0, 100);
+  integer(call, fields, 'partial_images', 0, 3);
+  const quality = oneOf(call, fields, 'quality', qualitiesOf(model)) ?? 'auto';
+  const background = oneOf(call, fields, 'background', ['transparent', 'opaque', 'auto']) ?? 'auto';
+  const format = oneOf(call, fields, 'output_format', FORMATS) ?? 'png';
+  if (background === 'transparent' && format === 'jpeg') {
+    refuse(call, 'background', 'Transparent background is not supported for jpeg.', 'invalid_value');
+  }
+  return {
+    model,
+    count: integer(call, fields, 'n', 1, 10) ?? 1,
+    ...sizeOf(call, fields, model),
+    quality: quality === 'auto' ? 'medium' : quality,
+    background: background === 'auto' ? 'opaque' : background,
+    format,
+    inputImages,
+  };
+}
+
+function sizeOf(call: Call, fields: Fields, model: string): { width: number; height: number } {
+  const size = fields['size'] ?? 'auto';
+  if (size === 'auto') return { width: 1024, height: 1024 };
+  const parts = typeof size === 'string' ? /^(\d{1,5})x(\d{1,5})$/.exec(size) : null;
+  if (typeof size !== 'string' || parts === null) refuseSize(call, size);
+  const [width, height] = [Number(parts[1]), Number(parts[2])];
+  const legal = FLEXIBLE_MODELS.includes(model) ? isFlexibleSize(width, height) : FIXED_SIZES.includes(size);
+  if (!legal) refuseSize(call, size);
+  return { width, height };
+}
+
+function isFlexibleSize(width: number, height: number): boolean {
+  const [short, long] = [Math.min(width, height), Math.max(width, height)];
+  const pixels = width * height;
+  if (width % EDGE_MULTIPLE !== 0 || height % EDGE_MULTIPLE !== 0) return false;
+  return long <= EDGE_MAX && long <= RATIO_MAX * short && pixels >= PIXELS_MIN && pixels <= PIXELS_MAX;
+}
+
+function qualitiesOf(model: string): string[] {
+  return model.startsWith('gpt-image-2.5') ? [...QUALITIES, 'xhigh', 'max'] : QUALITIES;
+}
+
+/** Undefined where the field is absent. */
+function oneOf<Value extends string>(
+  call: Call,
+  fields: Fields,
+  field: string,
+  values: readonly Value[],
+): Value | undefined {
+  const value = fields[field];
+  if (value === undefined || value === null) return undefined;
+  const known = values.find((candidate) => candidate === value);
+  if (known !== undefined) return known;
+  const supported = values.map((candidate) => `'${candidate}'`).join(', ');
+  const message = `Invalid value: ${JSON.stringify(value)}. Supported values are: ${supported}.`;
+  return refuse(call, field, message, 'invalid_value');
+}
+
+function integer(call: Call, fields: Fields, field: string, min: number, max: number): number | undefined {
+  const value = fields[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number' || !Number.isInteger(value)) {
+    return refuse(call, field, `Invalid type for '${field}': expected an integer.`, 'invalid_type');
+  }
+  if (value >= min && value <= max) return value;
+  const [bound, code] = value < min ? [`>= ${min}`, 'below_min'] : [`<= ${max}`, 'above_max'];
+  return refuse(call, field, `Invalid '${field}': expected a value ${bound}.`, `integer_${code}_value`);
+}
+
+function isImage(value: unknown): boolean {
+  if (value instanceof File) return value.size > 0;
+  if (!isFields(value)) return false;
+  const { image_url: url, file_id: fileId } = value;
+  if (typeof fileId === 'string') return url === undefined && fileId !== '';
+  return typeof url === 'string' && /^(https:\/\/|data:image\/(png|jpeg|webp);base64,)/.test(url);
+}
+
+function fieldsOf(form: FormData): Fields {
+  const fields: Record<string, unknown> = {};
+  const images = [...form.getAll('image'), ...form.getAll('image[]')];
+  for (const [name, value] of form) {
+    if (name === 'image' || name === 'image[]') continue;
+    fields[name] = typeof value === 'string' && name !== 'prompt' && name !== 'user' ? typed(value) : value;
+  }
+  return images.length === 0 ? fields : { ...fields, images };
+}
+
+/** A form holds text only; these are the fields OpenAI reads as numbers and booleans. */
+function typed(value: string): string | number | boolean {
+  if (/^-?\d+$/.test(value)) return Number(value);
+  return value === 'true' || value === 'false' ? value === 'true' : value;
+}
+
+function refuseSize(call: Call, size: unknown): never {
+  return refuse(call, 'size', `Invalid size for this model: ${JSON.stringify(size)}.`, 'invalid_value');
+}
+
+function refuseAbsent(call: Call, field: string): never {
+  return refuse(call, field, `Missing required parameter: '${field}'.`, 'missing_required_parameter');
+}
+
+function refuse(call: Call, field: string, message: string, code: string): never {
+  throw new EarlyAnswer(call.voice.refuse(400, { field, message, code }));
+}

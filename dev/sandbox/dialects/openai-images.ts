@@ -1,0 +1,144 @@
+/** OpenAI Images: synchronous, the pictures inline as base64. */
+
+import { randomUUID } from 'node:crypto';
+import { type Answer, type Content, json } from '../answers.ts';
+import type { Call, Dialect } from '../dialect.ts';
+import type { Choice } from '../directives.ts';
+import { type Consumption, tellUsage } from '../evidence.ts';
+import {
+  beginSubmission,
+  confirmSubmission,
+  createJob,
+  nextOrders,
+  requireJob,
+  waitUntilFinal,
+} from '../faults.ts';
+import type { Job } from '../jobs.ts';
+import { bearerKey, requireKey } from '../requests.ts';
+import { imageFile, inlineResult, linkResult, sendInline, serveResult } from '../results.ts';
+import {
+  checkEdit,
+  checkGeneration,
+  type ImageOrder,
+  type ImageRequest,
+  readImageRequest,
+} from './openai-images-order.ts';
+import { openaiVoice } from './openai-voice.ts';
+
+export const openaiImages: Dialect = {
+  vendor: 'openai',
+  prefix: '/openai',
+  voice: openaiVoice,
+  routes: [
+    {
+      method: 'POST',
+      path: '/v1/images/generations',
+      operation: 'submit',
+      play: (call) => paint(call, checkGeneration),
+    },
+    { method: 'POST', path: '/v1/images/edits', operation: 'submit', play: (call) => paint(call, checkEdit) },
+    { method: 'GET', path: '/files/{id}/{index}', operation: 'download', play: download },
+  ],
+};
+
+const SECONDS = 1;
+
+/** Output tokens of a picture of 1024x1024; others in proportion to their pixels. */
+const OUTPUT_TOKENS: Readonly<Record<string, number>> = {
+  low: 272,
+  medium: 1056,
+  high: 4160,
+  xhigh: 6240,
+  max: 8320,
+};
+const REFERENCE_PIXELS = 1024 * 1024;
+const INPUT_IMAGE_TOKENS = 323;
+const CHARACTERS_PER_TOKEN = 4;
+
+async function paint(call: Call, check: (call: Call, request: ImageRequest) => ImageOrder): Promise<Answer> {
+  const request = await readImageRequest(call);
+  call.entry.prompt = request.prompt;
+  requireKey(call, bearerKey(call));
+  const submission = beginSubmission(call, request.prompt);
+  const order = check(call, request);
+  const job = createJob(submission, {
+    id: `img_${randomUUID().replaceAll('-', '')}`,
+    secondsByDefault: SECONDS,
+    ordered: { ...order },
+    consumption: consumptionOf(order, request.prompt, submission.orders.number('deliver')),
+  });
+  if (!(await waitUntilFinal(call, job))) return { kind: 'hang' };
+  const created = Math.floor(job.createdAtMs / 1000);
+  const answer = job.outcome === 'succeed' ? succeed(call, job, order, created) : fail(call, job);
+  return confirmSubmission(submission, answer, json(200, { created }));
+}
+
+function succeed(call: Call, job: Job, order: ImageOrder, created: number): Answer {
+  const result = nextOrders(call, job, 'result').choose('result');
+  const data = Array.from({ length: job.deliver ?? order.count }, (_, index) =>
+    item(call, job, result, index, pictureOf(job, order, index)),
+  );
+  const body = {
+    created,
+    background: order.background,
+    data,
+    output_format: order.format,
+    quality: order.quality,
+    size: `${order.width}x${order.height}`,
+    usage: tellUsage(job.consumption, job.usage),
+  };
+  return sendInline(result, json(200, body), data[0]?.b64_json);
+}
+
+interface Item {
+  b64_json?: string;
+  url?: string;
+}
+
+/** OpenAI never links a picture here: a client that follows such a link all the same is led astray. */
+function item(call: Call, job: Job, result: Choice<'result'>, index: number, picture: Content): Item {
+  const inline = inlineResult(result, picture);
+  if (inline !== undefined) return { b64_json: inline };
+  if (result !== 'private' && result !== 'redirect_private') return {};
+  const url = linkResult(call, result, `${openaiImages.prefix}/files/${job.id}/${index}`);
+  return url === undefined ? {} : { url };
+}
+
+function fail(call: Call, job: Job): Answer {
+  const { outcome, reason, text } = job;
+  if (outcome === 'moderated' || (outcome === 'fail' && reason === 'moderation')) {
+    return call.voice.refuse(400, { code: 'moderation_blocked', text });
+  }
+  if (outcome !== 'fail' || reason === 'internal') return call.voice.refuse(500, { text });
+  if (reason === 'invalid') return call.voice.refuse(400, { text, code: 'invalid_value', field: 'prompt' });
+  return call.voice.refuse(429, reason === 'quota' ? { text, code: 'insufficient_quota' } : { text });
+}
+
+function download(call: Call): Answer {
+  const job = requireJob(call, call.parameters['id'] ?? '');
+  const index = Number(call.parameters['index']);
+  if (!Number.isInteger(index)) return call.voice.refuse(404);
+  const [width, height] = [Number(job.ordered['width']), Number(job.ordered['height'])];
+  const image = { width, height, format: 'png', transparent: false } as const;
+  return serveResult(call, job, imageFile(job, index, image));
+}
+
+function pictureOf(job: Job, order: ImageOrder, index: number): Content {
+  const { width, height, format, background } = order;
+  return imageFile(job, index, { width, height, format, transparent: background === 'transparent' });
+}
+
+function consumptionOf(order: ImageOrder, prompt: string, deliver: number = order.count): Consumption {
+  const textTokens = Math.ceil(prompt.length / CHARACTERS_PER_TOKEN);
+  const imageTokens = order.inputImages * INPUT_IMAGE_TOKENS;
+  const pixels = order.width * order.height;
+  const perImage = Math.round(((OUTPUT_TOKENS[order.quality] ?? 0) * pixels) / REFERENCE_PIXELS);
+  const outputTokens = perImage * deliver;
+  return {
+    total_tokens: textTokens + imageTokens + outputTokens,
+    input_tokens: textTokens + imageTokens,
+    output_tokens: outputTokens,
+    input_tokens_details: { text_tokens: textTokens, image_tokens: imageTokens },
+    output_tokens_details: { text_tokens: 0, image_tokens: outputTokens },
+  };
+}

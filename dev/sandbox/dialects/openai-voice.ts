@@ -1,0 +1,74 @@
+/** How OpenAI refuses: `{error: {message, type, param, code}}`. */
+
+import { type Answer, json } from '../answers.ts';
+import type { Complaint, Voice } from '../dialect.ts';
+import { wordError } from '../leaky.ts';
+
+interface Refusal {
+  readonly type: string;
+  readonly code: string | null;
+  readonly message: string;
+}
+
+const INVALID = 'invalid_request_error';
+
+const REFUSALS: Readonly<Record<number, Refusal>> = {
+  400: { type: INVALID, code: null, message: 'Your request was malformed.' },
+  401: {
+    type: INVALID,
+    code: 'invalid_api_key',
+    message: 'Incorrect API key provided. You can find your API key in your account settings.',
+  },
+  402: { type: INVALID, code: 'payment_required', message: 'Your account requires a payment to go on.' },
+  403: {
+    type: INVALID,
+    code: 'unsupported_country_region_territory',
+    message: 'Country, region, or territory not supported.',
+  },
+  404: { type: INVALID, code: null, message: 'Invalid URL: there is nothing at this path.' },
+  405: { type: INVALID, code: null, message: 'Not allowed to use this method on this URL.' },
+  413: { type: INVALID, code: null, message: 'The request is larger than the maximum content size.' },
+  429: {
+    type: 'requests',
+    code: 'rate_limit_exceeded',
+    message: 'Rate limit reached for images per minute. Please try again in 1s.',
+  },
+  500: {
+    type: 'server_error',
+    code: null,
+    message: 'The server had an error while processing your request. Sorry about that!',
+  },
+  503: {
+    type: 'server_error',
+    code: null,
+    message: 'The engine is currently overloaded, please try again later.',
+  },
+};
+
+/** Codes that have their own type or words, whatever the status. */
+const CODED: Readonly<Record<string, Omit<Refusal, 'code'>>> = {
+  insufficient_quota: {
+    type: 'insufficient_quota',
+    message: 'You exceeded your current quota, please check your plan and billing details.',
+  },
+  moderation_blocked: {
+    type: 'image_generation_user_error',
+    message: 'Your request was rejected by the safety system.',
+  },
+};
+
+export const openaiVoice: Voice = { refuse };
+
+function refuse(status: number, complaint: Complaint = {}): Answer {
+  const known = REFUSALS[status] ?? { type: 'server_error', code: null, message: 'Something went wrong.' };
+  const coded = complaint.code === undefined ? undefined : CODED[complaint.code];
+  const message = complaint.message ?? coded?.message ?? known.message;
+  const error = {
+    message: wordError(message, complaint.text ?? 'plain'),
+    type: coded?.type ?? known.type,
+    param: complaint.field ?? null,
+    code: complaint.code ?? known.code,
+  };
+  const headers: Record<string, string> = status === 429 || status === 503 ? { 'retry-after': '1' } : {};
+  return json(status, { error }, headers);
+}

@@ -1,0 +1,127 @@
+/** Result files, and how they are handed out: good ones, and those a prompt ordered to be bad. */
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Answer, type Content, firstHalf, htmlPage, redirect, whole } from './answers.ts';
+import type { Call } from './dialect.ts';
+import type { Choice } from './directives.ts';
+import { nextOrders } from './faults.ts';
+import type { Job } from './jobs.ts';
+import { encodePng } from './png.ts';
+
+export type ImageFormat = 'png' | 'jpeg' | 'webp';
+
+const IMAGE_EDGE_MAX = 256;
+const PRIVATE_ORIGIN = 'http://10.255.255.1';
+const METADATA_URL = 'http://169.254.169.254/latest/meta-data/';
+const SCRIPT = 'alert(document.domain);\n';
+
+const SHAPES = [
+  { name: '16x9', ratio: 16 / 9 },
+  { name: '1x1', ratio: 1 },
+  { name: '9x16', ratio: 9 / 16 },
+] as const;
+
+/** An MP4 of one second; the shape is the nearest of landscape, square and portrait. */
+export function videoFile(width: number, height: number): Content {
+  return whole(200, 'video/mp4', asset(`video-${shapeOf(width, height)}.mp4`));
+}
+
+/** A PNG has the exact proportions, other formats the nearest shape. Pictures of one job differ by index. */
+export function imageFile(
+  job: Job,
+  index: number,
+  image: { width: number; height: number; format: ImageFormat; transparent: boolean },
+): Content {
+  const { width, height, format, transparent } = image;
+  if (format !== 'png') {
+    const extension = format === 'jpeg' ? 'jpg' : 'webp';
+    return whole(200, `image/${format}`, asset(`image-${shapeOf(width, height)}.${extension}`));
+  }
+  const scale = Math.min(1, IMAGE_EDGE_MAX / Math.max(width, height));
+  const hue = (createHash('sha256').update(job.id).digest().readUInt16BE(0) + index * 47) % 360;
+  const picture = { width: Math.round(width * scale), height: Math.round(height * scale), hue, transparent };
+  return whole(200, 'image/png', encodePng(picture));
+}
+
+/** Where this answer says the result is; undefined where it says nothing. */
+export function linkResult(call: Call, result: Choice<'result'>, path: string): string | undefined {
+  if (result === 'missing') return undefined;
+  return `${result === 'private' ? PRIVATE_ORIGIN : call.origin}${path}`;
+}
+
+/** The answer to a request for a result's file. */
+export function serveResult(call: Call, job: Job, file: Content): Answer {
+  switch (nextOrders(call, job, 'download').choose('result')) {
+    case '404':
+      return call.voice.refuse(404, { text: job.text });
+    case 'html':
+      return htmlPage();
+    case 'javascript':
+      return whole(200, 'text/javascript', SCRIPT);
+    case 'redirect_private':
+      return redirect(METADATA_URL);
+    case 'slow':
+      return { kind: 'trickle', ...contentOf(file) };
+    case 'endless':
+      return { kind: 'endless', ...contentOf(file), filler: '\0' };
+    case 'truncated':
+      return { kind: 'cut', ...contentOf(file) };
+    default:
+      return { kind: 'whole', ...contentOf(file) };
+  }
+}
+
+/** The bytes an answer carries inline as base64; undefined where it carries none. */
+export function inlineResult(result: Choice<'result'>, file: Content): string | undefined {
+  switch (result) {
+    case '404':
+    case 'missing':
+    case 'private':
+    case 'redirect_private':
+      return undefined;
+    case 'html':
+      return htmlPage().bytes.toString('base64');
+    case 'javascript':
+      return Buffer.from(SCRIPT).toString('base64');
+    case 'truncated':
+      return firstHalf(file.bytes).toString('base64');
+    default:
+      return file.bytes.toString('base64');
+  }
+}
+
+/** Sends an answer that carries results inline the slow or the endless way, where that is ordered. */
+export function sendInline(
+  result: Choice<'result'>,
+  answer: Content,
+  firstInline: string | undefined,
+): Answer {
+  if (result === 'slow') return { kind: 'trickle', ...contentOf(answer) };
+  if (result === 'endless' && firstInline !== undefined) {
+    const upTo = answer.bytes.indexOf(firstInline) + firstInline.length;
+    const opening = { ...contentOf(answer), bytes: answer.bytes.subarray(0, upTo) };
+    return { kind: 'endless', ...opening, filler: 'A' };
+  }
+  return { kind: 'whole', ...contentOf(answer) };
+}
+
+function contentOf({ status, headers, bytes }: Content): Content {
+  return { status, headers, bytes };
+}
+
+function shapeOf(width: number, height: number): string {
+  const ratio = Math.log(width / height);
+  const distances = SHAPES.map((shape) => Math.abs(Math.log(shape.ratio) - ratio));
+  return SHAPES[distances.indexOf(Math.min(...distances))]?.name ?? '1x1';
+}
+
+const assets = new Map<string, Buffer>();
+
+function asset(name: string): Buffer {
+  const known = assets.get(name);
+  if (known !== undefined) return known;
+  const bytes = readFileSync(new URL(`assets/${name}`, import.meta.url));
+  assets.set(name, bytes);
+  return bytes;
+}

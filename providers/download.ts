@@ -1,0 +1,136 @@
+// Fetches a file from a URL that somebody else gave us: every hop is checked, time and size are limited.
+import { Readable } from 'node:stream';
+import { Agent, request, type buildConnector, type Dispatcher } from 'undici';
+import { AddressRefused, checkOutsideUrl, guardedConnector, type Resolve } from './address-guard.ts';
+
+export interface DownloadOptions {
+  /** Whether the operator configured this very origin, so that it may be local and without TLS. */
+  trustsOrigin: (url: URL) => boolean;
+  bytesMax: number;
+  /** Limit of the whole download. */
+  timeoutMs: number;
+  /** Longest time without a byte. */
+  silenceMs: number;
+  signal?: AbortSignal | undefined;
+  /** Another name look-up, for tests. */
+  resolve?: Resolve | undefined;
+  /** Another way to open sockets, for tests. */
+  connect?: buildConnector.connector | undefined;
+}
+
+export interface Download {
+  status: number;
+  /** As announced; null when the sender did not say. */
+  bytes: number | null;
+  /** Fails with a DownloadFailed when the file is cut short, too large, or too slow. */
+  stream: Readable;
+}
+
+/** `trouble`: network or time, may go better another time; `too_large`; `unreadable`: compressed although not asked. */
+export class DownloadFailed extends Error {
+  readonly reason: 'trouble' | 'too_large' | 'unreadable';
+
+  constructor(reason: 'trouble' | 'too_large' | 'unreadable', cause?: unknown) {
+    super(`download failed: ${reason}`, { cause });
+    this.name = 'DownloadFailed';
+    this.reason = reason;
+  }
+}
+
+const REDIRECTS_MAX = 3;
+const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
+const HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'svc-gateway' };
+
+const trustingAgent = new Agent({ connect: { timeout: 3_000 } });
+
+/**
+ * Answers with the status and a stream, whatever the status. Throws AddressRefused for a URL, or a redirect to one,
+ * that may not be fetched (also after three redirects), and DownloadFailed for everything else.
+ */
+export async function downloadFromOutside(text: string, options: DownloadOptions): Promise<Download> {
+  const timeLimit = AbortSignal.timeout(options.timeoutMs);
+  const signal = options.signal ? AbortSignal.any([options.signal, timeLimit]) : timeLimit;
+  const guardedAgent = new Agent({ connect: guardedConnector(options.resolve, options.connect) });
+  const release = (): void => void guardedAgent.destroy();
+  try {
+    const response = await followRedirects(text, options, guardedAgent, signal);
+    return readDownload(response, options.bytesMax, release);
+  } catch (error) {
+    release();
+    throw error instanceof AddressRefused ? error : asDownloadFailed(error);
+  }
+}
+
+async function followRedirects(
+  text: string,
+  options: DownloadOptions,
+  guardedAgent: Agent,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  let url = checkOutsideUrl(text, options.trustsOrigin);
+  for (let redirects = 0; ; redirects += 1) {
+    const response = await request(url, {
+      dispatcher: options.trustsOrigin(url) ? trustingAgent : guardedAgent,
+      method: 'GET',
+      headers: HEADERS,
+      headersTimeout: options.silenceMs,
+      bodyTimeout: options.silenceMs,
+      signal,
+    });
+    // From here on the body may fail before anybody listens; whoever reads it will still be told.
+    response.body.on('error', () => undefined);
+    const location = response.headers['location'];
+    if (!REDIRECT_STATUSES.has(response.statusCode) || typeof location !== 'string') return response;
+    response.body.destroy();
+    if (redirects === REDIRECTS_MAX) throw new AddressRefused();
+    url = nextHop(url, location, options.trustsOrigin);
+  }
+}
+
+function nextHop(from: URL, location: string, trustsOrigin: (url: URL) => boolean): URL {
+  const target = URL.parse(location, from.href);
+  if (!target || (from.protocol === 'https:' && target.protocol !== 'https:')) throw new AddressRefused();
+  return checkOutsideUrl(target.href, trustsOrigin);
+}
+
+function readDownload(response: Dispatcher.ResponseData, bytesMax: number, release: () => void): Download {
+  const { body, headers, statusCode } = response;
+  const announced = headers['content-length'];
+  const bytes = typeof announced === 'string' && /^\d{1,15}$/.test(announced) ? Number(announced) : null;
+  const encoding = headers['content-encoding'] ?? 'identity';
+  const problem =
+    encoding !== 'identity' ? 'unreadable' : bytes !== null && bytes > bytesMax ? 'too_large' : null;
+  if (problem) {
+    body.destroy();
+    throw new DownloadFailed(problem);
+  }
+  const stream = Readable.from(limited(body, bytes, bytesMax), { objectMode: false });
+  // A generator that was never started runs no `finally`, so the socket is let go here.
+  stream.once('close', () => {
+    body.destroy();
+    release();
+  });
+  return { status: statusCode, bytes, stream };
+}
+
+async function* limited(
+  body: AsyncIterable<Buffer>,
+  announced: number | null,
+  bytesMax: number,
+): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw new DownloadFailed('too_large');
+      yield chunk;
+    }
+  } catch (error) {
+    throw asDownloadFailed(error);
+  }
+  if (announced !== null && bytes !== announced) throw new DownloadFailed('trouble');
+}
+
+function asDownloadFailed(error: unknown): DownloadFailed {
+  return error instanceof DownloadFailed ? error : new DownloadFailed('trouble', error);
+}

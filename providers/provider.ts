@@ -1,0 +1,97 @@
+// What every adapter of a vendor looks like to the rest of the gateway.
+import type { UpstreamErrorClass } from '../domain/failures.ts';
+import type { JobHandle } from '../domain/jobs.ts';
+import type { Order } from '../domain/orders.ts';
+import type { Evidence } from '../domain/pricing.ts';
+
+/**
+ * One vendor behind one interface. Adapters hold no state between calls; what has to survive is in the job handle.
+ * A method throws only an UpstreamFailure; everything else a vendor says is a value.
+ */
+export interface Provider {
+  /** Name in the registry and in the catalogue's `adapter`. */
+  readonly name: string;
+  /** The catalogue's family, which also names its settings. */
+  readonly family: string;
+  /**
+   * `immediate`: submit answers with the finished work, so an aborted submit means that nobody gets it.
+   * `job`: submit hands the work over and answers with a handle that is polled.
+   */
+  readonly delivery: 'immediate' | 'job';
+  /**
+   * Hands the work over. `signal` aborts the call; pass it on for `immediate` delivery only, since an aborted
+   * hand-over of a job would leave an orphan at the vendor.
+   */
+  submit(job: UpstreamJob, signal?: AbortSignal): Promise<Submission>;
+  /** How the work is going. Adapters with `immediate` delivery have no poll. */
+  poll?(handle: JobHandle, signal?: AbortSignal): Promise<JobState>;
+  /** Stops the work where the vendor can. Absent: this vendor cannot. */
+  cancel?(handle: JobHandle): Promise<'cancelled' | 'too_late'>;
+  /** Whether this URL is on a host that the operator configured for this vendor (and so needs no address check). */
+  trustsOrigin(url: URL): boolean;
+}
+
+/** Everything an adapter needs to know about one attempt, in concrete values. */
+export interface UpstreamJob {
+  /** Unique per task and attempt; sent to vendors that can deduplicate by it. */
+  reference: string;
+  upstreamModel: string;
+  order: Order;
+  prompt: string;
+  /** https URLs or data URIs, checked for shape but not fetched. */
+  inputImages: readonly string[];
+}
+
+export type Submission =
+  | { kind: 'accepted'; handle: JobHandle; upstreamRequestId: string | null }
+  | { kind: 'finished'; results: UpstreamResult[]; evidence: Evidence; upstreamRequestId: string | null };
+
+export type JobState =
+  | { kind: 'queued' }
+  /** Progress in percent where the vendor tells it, exactly as told: callers clamp. */
+  | { kind: 'running'; progress: number | null }
+  | { kind: 'succeeded'; results: UpstreamResult[]; evidence: Evidence }
+  | { kind: 'failed'; errorClass: UpstreamErrorClass; text: string | null }
+  | { kind: 'cancelled' }
+  | { kind: 'expired' };
+
+/** Where the bytes of a result are. */
+export type UpstreamResult = { kind: 'inline'; bytes: Uint8Array } | { kind: 'url'; url: string };
+
+/**
+ * What surely happened to a request that failed:
+ * `not_received` – the vendor surely did not take the work (refused connection, 401, 429, 503), it may be tried again;
+ * `refused` – the vendor answered with a refusal that would be repeated;
+ * `unknown` – it may have been taken (silence, cut connection, unreadable answer): never repeat it blindly.
+ */
+export type RequestFate = 'not_received' | 'refused' | 'unknown';
+
+/** A request to a vendor that brought no usable answer. */
+export class UpstreamFailure extends Error {
+  readonly errorClass: UpstreamErrorClass;
+  readonly fate: RequestFate;
+  /** The vendor's words, unmasked: mask before anybody reads them. */
+  readonly text: string | null;
+  /** How long the vendor asks to wait, if it does. */
+  readonly retryAfterMs: number | null;
+  readonly upstreamRequestId: string | null;
+
+  constructor(
+    errorClass: UpstreamErrorClass,
+    fate: RequestFate,
+    options: {
+      text?: string | null;
+      retryAfterMs?: number | null;
+      upstreamRequestId?: string | null;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(`upstream failure: ${errorClass}, ${fate}`, { cause: options.cause });
+    this.name = 'UpstreamFailure';
+    this.errorClass = errorClass;
+    this.fate = fate;
+    this.text = options.text ?? null;
+    this.retryAfterMs = options.retryAfterMs ?? null;
+    this.upstreamRequestId = options.upstreamRequestId ?? null;
+  }
+}

@@ -1,0 +1,51 @@
+// Tolerant readers of what vendors send: absent and nonsensical members both read as nothing.
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** The members of a JSON object; of anything else, none. */
+export function membersOf(value: unknown): Members {
+  return isObject(value) ? value : {};
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** A text that is not empty, or null. */
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+/** A finite number, or null. Numbers written as texts are not numbers. */
+export function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+/** What an error body says. `code` and `type` are in lower case, so that they can be compared. */
+export interface VendorError {
+  code: string | null;
+  type: string | null;
+  message: string | null;
+}
+
+/**
+ * Reads the three shapes in use: `{error:{message,type,code}}`, `{code,error:"text"}` and `{error:"text"}`
+ * (also `{code,message}`). Answers null where the body holds no error at all.
+ */
+export function readVendorError(json: unknown): VendorError | null {
+  const body = membersOf(json);
+  const inner = isObject(body['error']) ? body['error'] : body;
+  const message = textOf(inner['message']) ?? textOf(inner['error']);
+  const code = wordOf(inner['code']);
+  if (message === null && code === null) return null;
+  return { code, type: wordOf(inner['type']), message };
+}
+
+function wordOf(value: unknown): string | null {
+  const word = typeof value === 'number' ? String(value) : textOf(value);
+  return word === null ? null : word.toLowerCase();
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

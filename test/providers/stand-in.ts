@@ -1,0 +1,135 @@
+// A vendor made of a function: answers every request as the test says and remembers what it was sent.
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { UpstreamFailure, type UpstreamJob } from '../../providers/provider.ts';
+
+export interface Received {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+export interface StandIn {
+  url: string;
+  /** Every request, in order. */
+  received: Received[];
+  /** How many sockets were opened. */
+  connections(): number;
+  close(): Promise<void>;
+}
+
+export type Play = (res: ServerResponse, req: Received) => void;
+
+export async function startStandIn(play: Play): Promise<StandIn> {
+  const received: Received[] = [];
+  let connections = 0;
+  const server = createServer((req, res) => {
+    buffer(req).then(
+      (body) => {
+        const seen = { method: req.method ?? '', path: req.url ?? '', headers: req.headers, body };
+        received.push(seen);
+        play(res, seen);
+      },
+      () => res.destroy(),
+    );
+  });
+  server.on('connection', () => (connections += 1));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    received,
+    connections: () => connections,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export function sendJson(
+  res: ServerResponse,
+  status: number,
+  json: unknown,
+  headers: Record<string, string> = {},
+): void {
+  res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json));
+}
+
+/** Bytes without end, at the reader's pace. */
+export function sendEndlessly(res: ServerResponse): void {
+  const chunk = Buffer.alloc(64 * 1024, 0x20);
+  const more = (): void => {
+    while (!res.destroyed && res.write(chunk));
+  };
+  res.on('drain', more);
+  more();
+}
+
+/** What a rejected call was rejected with; fails when it was not, or not with an UpstreamFailure. */
+export async function failureOf(call: Promise<unknown>): Promise<UpstreamFailure> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return error;
+    throw error;
+  }
+  throw new Error('expected an UpstreamFailure, but the call went well');
+}
+
+/** Class and fate in one text, such as `transient, unknown`. */
+export function verdictOf({ errorClass, fate }: UpstreamFailure): string {
+  return `${errorClass}, ${fate}`;
+}
+
+export function imageJob(changes: Partial<UpstreamJob> & { images?: number } = {}): UpstreamJob {
+  const { images = 1, ...rest } = changes;
+  return {
+    reference: 'task_1-1',
+    upstreamModel: 'gpt-image-2.5-flare',
+    prompt: 'a cat',
+    inputImages: [],
+    order: {
+      mode: 'image',
+      images,
+      seconds: 0,
+      resolution: '1K',
+      ratio: '1:1',
+      audio: null,
+      inputImages: 0,
+      responseFormat: 'url',
+    },
+    ...rest,
+  };
+}
+
+export function videoJob(changes: Partial<UpstreamJob> = {}): UpstreamJob {
+  return {
+    reference: 'task_1-1',
+    upstreamModel: 'grok-imagine-video',
+    prompt: 'a cat that runs',
+    inputImages: [],
+    order: {
+      mode: 'video',
+      images: 0,
+      seconds: 5,
+      resolution: '480p',
+      ratio: '16:9',
+      audio: null,
+      inputImages: 0,
+      responseFormat: 'url',
+    },
+    ...changes,
+  };
+}
+
+/** The smallest true PNG: one transparent pixel. */
+export const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
