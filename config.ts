@@ -187,7 +187,7 @@ function refuseDevelopmentSettings(env: Environment, problems: string[]): void {
   for (const [name, value] of Object.entries(env)) {
     if (name.endsWith('_API_KEY') && value === 'sandbox')
       problems.push(`${name}: the sandbox is not for production`);
-    if (name.endsWith('_BASE_URL') && /^http:/.test(value ?? ''))
+    if (name.endsWith('_BASE_URL') && value?.startsWith('http:'))
       problems.push(`${name}: production talks to vendors over https`);
   }
   if (/(^|,)\s*dev/.test(env['SVC_SECRET_KEYS'] ?? ''))

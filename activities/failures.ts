@@ -1,5 +1,5 @@
 // How an activity fails: with the code as type and our own sentence, never with a vendor's or a driver's words.
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { withoutEcho } from '../domain/echo.ts';
 import {
   failureOf,
@@ -12,7 +12,12 @@ import { maskErrorText } from '../domain/masking.ts';
 
 /** Ends the attempt: the workflow records this code. */
 export function failTaskWith(code: TaskFailureCode): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(TASK_FAILURES[code], code);
+  return ApplicationFailure.create({
+    message: TASK_FAILURES[code],
+    type: code,
+    nonRetryable: true,
+    category: ApplicationFailureCategory.BENIGN, // a task's failure is an outcome, not an alarm
+  });
 }
 
 /** Trouble that may pass: the engine tries again, after `waitMs` if the vendor asked for it. */

@@ -50,6 +50,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
     migrations: {
       migrationsList: [{ name: '001-initial', class: Migration001Initial }],
       snapshot: false,
+      silent: true,
       disableForeignKeys: false,
     },
     ignoreUndefinedInQuery: true,

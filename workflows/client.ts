@@ -223,7 +223,7 @@ function readRefusal(error: WorkflowUpdateFailedError): AdmissionVerdict {
 function isAlreadyStarted(error: unknown): boolean {
   const ALREADY_EXISTS = 6; // gRPC's code; an update-with-start reports the conflict this way
   if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
-  return isGrpcServiceError(error) && Number(error.code) === ALREADY_EXISTS;
+  return isGrpcServiceError(error) && error.code === ALREADY_EXISTS;
 }
 
 async function rejectAfter<Result>(waitMs: number, call: Promise<Result>): Promise<Result> {

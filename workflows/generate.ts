@@ -11,6 +11,7 @@ import {
   sleep,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { isFinal, type TaskAttempt, type TaskStatus } from '../domain/tasks.ts';
 import { admission, delivery, polling, settlement, submission } from './activities.ts';
 import { failureCodeOf, sentenceOf, summarise } from './failures.ts';
@@ -120,15 +121,19 @@ async function recordEnd(
 
 async function tellTheEnd(status: TaskStatus): Promise<void> {
   show(status, 'The task has ended.');
-  if (status !== 'completed')
-    throw ApplicationFailure.nonRetryable(`The task had already ended as ${status}.`, 'already_ended');
+  if (status !== 'completed') throw endAs(`The task had already ended as ${status}.`, 'already_ended');
 }
 
 function asFailure(error: unknown): ApplicationFailure {
-  if (isCancellation(error))
-    return ApplicationFailure.nonRetryable('The task was cancelled.', 'task_cancelled');
+  if (isCancellation(error)) return endAs('The task was cancelled.', 'task_cancelled');
   const code = failureCodeOf(error);
-  return ApplicationFailure.nonRetryable(sentenceOf(code), code);
+  return endAs(sentenceOf(code), code);
+}
+
+/** How a run ends Failed: an outcome for operators to read, not an alarm. */
+function endAs(message: string, type: string): ApplicationFailure {
+  const category = ApplicationFailureCategory.BENIGN;
+  return ApplicationFailure.create({ message, type, nonRetryable: true, category });
 }
 
 function show(status: TaskStatus, details: string): void {

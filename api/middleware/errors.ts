@@ -58,7 +58,7 @@ function codeOfParser(thrown: unknown): ErrorCode | null {
       return 'invalid_request';
     default:
       // zlib's errors about a compressed body that is none
-      return /^Z_/.test(textMember(thrown, 'code')) ? 'invalid_request' : null;
+      return textMember(thrown, 'code').startsWith('Z_') ? 'invalid_request' : null;
   }
 }
 

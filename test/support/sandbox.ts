@@ -1,0 +1,24 @@
+// What the sandbox saw, as a witness in tests.
+
+export interface JournalEntry {
+  at: string;
+  vendor: string;
+  operation: 'submit' | 'poll' | 'cancel' | 'download' | 'chat' | 'other';
+  method: string;
+  path: string;
+  jobId: string | null;
+  status: number | null;
+  clientClosedAt: string | null;
+}
+
+/** Every request whose job's prompt contains the text, oldest first. */
+export async function readJournal(sandboxUrl: string, contains: string): Promise<JournalEntry[]> {
+  const response = await fetch(`${sandboxUrl}/_journal?contains=${encodeURIComponent(contains)}`);
+  const { entries } = (await response.json()) as { entries: JournalEntry[] };
+  return entries;
+}
+
+export async function countSubmissions(sandboxUrl: string, contains: string): Promise<number> {
+  const entries = await readJournal(sandboxUrl, contains);
+  return entries.filter(({ operation }) => operation === 'submit').length;
+}

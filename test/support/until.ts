@@ -1,0 +1,43 @@
+// Waiting for a condition, never for a time.
+import type { Actor, Answer } from './http.ts';
+
+const LOOK_EVERY_MS = 25;
+
+/** Looks until `look` answers something; fails with `what` when that takes too long. */
+export async function until<Found>(
+  what: string,
+  look: () => Promise<Found | undefined | null | false>,
+  limitMs = 15_000,
+): Promise<Found> {
+  const giveUpAt = Date.now() + limitMs;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    if (Date.now() > giveUpAt) throw new Error(`waited ${limitMs} ms in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+const FINAL = ['completed', 'failed', 'cancelled'];
+
+/** The console's view of a task when it has ended. */
+export async function untilFinal(session: Actor, taskId: string, limitMs?: number): Promise<Answer['body']> {
+  return untilStatus(session, taskId, FINAL, limitMs);
+}
+
+export async function untilStatus(
+  session: Actor,
+  taskId: string,
+  statuses: string | readonly string[],
+  limitMs?: number,
+): Promise<Answer['body']> {
+  const wanted = typeof statuses === 'string' ? [statuses] : statuses;
+  return until(
+    `task ${taskId} is ${wanted.join(' or ')}`,
+    async () => {
+      const { body } = await session.get(`/api/tasks/${taskId}`);
+      return wanted.includes(body.data.status) && body.data;
+    },
+    limitMs,
+  );
+}
