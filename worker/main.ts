@@ -1,5 +1,5 @@
 // The worker process: opens what activities need, makes sure the sweeper is scheduled, and works until it is told to stop.
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { DefaultLogger, Runtime, type LogEntry } from '@temporalio/worker';
 import { ConfigError, loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
 import { Secrets } from '../db/secrets.ts';
@@ -9,7 +9,6 @@ import { createStorage } from '../storage/storage.ts';
 import { connectEngine } from '../workflows/client.ts';
 import { createWorkers } from './workers.ts';
 
-const SWEEP_EVERY_SECONDS = 20;
 /** Activities hold a database connection for a moment each, so a few more of them than connections are fine. */
 const ACTIVITIES_PER_CONNECTION = 4;
 
@@ -51,7 +50,7 @@ async function work(config: Config, log: Log): Promise<void> {
       requestKeptDays: config.requestKeptDays,
     },
   });
-  await engine.ensureSweepSchedule(SWEEP_EVERY_SECONDS);
+  await engine.ensureSweepSchedule();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => workers.shutdown());
   log.info({}, 'the worker is running');
   await workers.run();
@@ -59,4 +58,11 @@ async function work(config: Config, log: Log): Promise<void> {
   await engine.close();
   await database.close();
   log.info({}, 'the worker has stopped');
+}
+
+/** How a task ends and that the polling worker has no workflows is no news; the rest keeps its message and its ids. */
+function passOn({ level, message, meta }: LogEntry, log: Log): void {
+  if (/^(Workflow failed|No workflows registered)/.test(message)) return;
+  const { workflowId, activityType, taskQueue } = meta ?? {};
+  log[level === 'ERROR' ? 'error' : 'warn']({ workflowId, activityType, taskQueue }, message);
 }

@@ -12,8 +12,8 @@ import { createBoundary } from './boundary.ts';
 const POLL_PLACES = 2_000;
 /** Cancellation reaches a submission with its next heartbeat, so heartbeats are sent every second. */
 const HEARTBEAT_THROTTLE = '1s';
-const SHUTDOWN_GRACE = '20s';
-const SHUTDOWN_FORCE = '28s';
+const SHUTDOWN_GRACE = '10s';
+const SHUTDOWN_FORCE = '14s';
 
 export interface WorkerOptions {
   temporal: Config['temporal'];

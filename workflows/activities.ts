@@ -1,19 +1,25 @@
-// The activities as the workflow calls them: one proxy per way of timing, retrying and cancelling.
+// The activities as the workflow calls them: how each is timed, repeated and cancelled, and what operators read beside it.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { GENERATION_QUEUE, POLL_QUEUE } from './names.ts';
 
 /** A caller waits for these, and each is one short statement: local, and repeated until the database answers. */
-export const admission = proxyLocalActivities<Pick<Activities, 'estimate' | 'reserve' | 'begin'>>({
-  startToCloseTimeout: '10s',
-  retry: { initialInterval: '200ms', maximumInterval: '5s' },
-});
+const admission = (summary: string) =>
+  proxyLocalActivities<Activities>({
+    startToCloseTimeout: '10s',
+    retry: { initialInterval: '200ms', maximumInterval: '5s' },
+    summary,
+  });
+
+export const { estimate } = admission('Price the order');
+export const { reserve } = admission('Set the credits aside');
+export const { begin } = admission('Take a place among the user’s running tasks');
 
 /**
  * Repeated only after what surely did not reach the vendor; the activity itself decides that. Cancellation waits
  * for its end, since we must learn whether the vendor took the work. The heartbeat tells when a worker died.
  */
-export const submission = proxyActivities<Pick<Activities, 'submit'>>({
+export const { submit } = proxyActivities<Activities>({
   taskQueue: GENERATION_QUEUE,
   startToCloseTimeout: '24h',
   heartbeatTimeout: '10s',
@@ -22,7 +28,7 @@ export const submission = proxyActivities<Pick<Activities, 'submit'>>({
 });
 
 /** Reads only, and every write is guarded by the attempt: cancellation need not wait for it. */
-export const polling = proxyActivities<Pick<Activities, 'poll'>>({
+export const { poll } = proxyActivities<Activities>({
   taskQueue: POLL_QUEUE,
   startToCloseTimeout: '24h',
   heartbeatTimeout: '30s',
@@ -31,17 +37,23 @@ export const polling = proxyActivities<Pick<Activities, 'poll'>>({
 });
 
 /** A vendor's result may live for an hour only, and a big one takes minutes. */
-export const delivery = proxyActivities<Pick<Activities, 'store'>>({
+export const { store } = proxyActivities<Activities>({
   startToCloseTimeout: '15m',
   scheduleToCloseTimeout: '30m',
   heartbeatTimeout: '15s',
   retry: { initialInterval: '1s', maximumInterval: '30s', maximumAttempts: 10 },
+  summary: 'Copy the result to our storage',
 });
 
 /** Must happen, however long the database is away. */
-export const settlement = proxyActivities<
-  Pick<Activities, 'charge' | 'withdraw' | 'recordFailure' | 'recordCancellation'>
->({
-  startToCloseTimeout: '30s',
-  retry: { initialInterval: '500ms', maximumInterval: '15s' },
-});
+const settlement = (summary: string) =>
+  proxyActivities<Activities>({
+    startToCloseTimeout: '30s',
+    retry: { initialInterval: '500ms', maximumInterval: '15s' },
+    summary,
+  });
+
+export const { charge } = settlement('Charge for what was delivered');
+export const { withdraw } = settlement('Stop the provider, or take what it finished');
+export const { recordFailure } = settlement('Record the failure and give the credits back');
+export const { recordCancellation } = settlement('Record the cancellation and give the credits back');

@@ -49,8 +49,8 @@ export interface Engine {
   /** Asks the workflow to stop and waits, at most `waitMs` (0: not at all), for its end. Never throws. */
   cancelTask(taskId: string, waitMs: number): Promise<'closed' | 'running' | 'unknown' | 'unreachable'>;
   describeTask(taskId: string): Promise<'running' | 'closed' | 'unknown'>;
-  /** Makes sure that the sweeper is scheduled. Safe to repeat. */
-  ensureSweepSchedule(everySeconds: number): Promise<void>;
+  /** Makes sure that the sweeper is scheduled, and running soon. Safe to repeat. */
+  ensureSweepSchedule(): Promise<void>;
   /** Whether the engine answers within `waitMs`. */
   isReachable(waitMs: number): Promise<boolean>;
   close(): Promise<void>;
@@ -179,11 +179,13 @@ export function connectEngine(settings: EngineSettings): Engine {
     }
   }
 
-  async function ensureSweepSchedule(everySeconds: number): Promise<void> {
+  async function ensureSweepSchedule(): Promise<void> {
     try {
       await client.schedule.create({
         scheduleId: SWEEP_SCHEDULE_ID,
-        spec: { intervals: [{ every: `${everySeconds}s` }] },
+        // A run lasts an hour and skips later starts; when one was lost, the next minute brings another.
+        spec: { intervals: [{ every: '1m' }] },
+        state: { triggerImmediately: true },
         policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
         action: {
           type: 'startWorkflow',
@@ -191,7 +193,7 @@ export function connectEngine(settings: EngineSettings): Engine {
           workflowId: SWEEP_SCHEDULE_ID,
           taskQueue: GENERATION_QUEUE,
           args: [],
-          workflowExecutionTimeout: '5m',
+          workflowExecutionTimeout: '2h',
         },
       });
     } catch (error) {

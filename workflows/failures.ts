@@ -1,7 +1,6 @@
 // From what an activity threw to the code a task fails with, and the words operators read.
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import { isTaskFailureCode, TASK_FAILURES, type TaskFailureCode } from '../domain/failures.ts';
-import type { GenerateInput } from './names.ts';
 
 /** Activities name the code as the failure's type; a time-out that passed the deadline has one of its own. */
 export function failureCodeOf(error: unknown): TaskFailureCode {
@@ -13,9 +12,4 @@ export function failureCodeOf(error: unknown): TaskFailureCode {
 
 export function sentenceOf(code: TaskFailureCode): string {
   return TASK_FAILURES[code];
-}
-
-/** The line beside an activity in the Temporal UI. */
-export function summarise(input: GenerateInput): string {
-  return `${input.mode} · ${input.model} · ${input.provider} · attempt ${input.attempt}`;
 }

@@ -13,8 +13,8 @@ import {
 } from '@temporalio/workflow';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { isFinal, type TaskAttempt, type TaskStatus } from '../domain/tasks.ts';
-import { admission, delivery, polling, settlement, submission } from './activities.ts';
-import { failureCodeOf, sentenceOf, summarise } from './failures.ts';
+import * as activities from './activities.ts';
+import { failureCodeOf, sentenceOf } from './failures.ts';
 import { SEARCH_ATTRIBUTES, type Admission, type GenerateInput } from './names.ts';
 
 /** The API asks this while it starts the workflow: were the credits set aside, or why not? */
@@ -39,9 +39,9 @@ export async function generate(input: GenerateInput): Promise<void> {
   });
 
   try {
-    const { status } = await admission.estimate(task);
+    const { status } = await activities.estimate(task);
     if (isFinal(status)) return await tellTheEnd(status); // an operator's Reset, or a start that came too late
-    const reserved = await admission.reserve(task);
+    const reserved = await activities.reserve(task);
     verdict = { kind: 'admitted', admission: reserved };
     await waitForPlace(task);
     const whereabouts = await generateUpstream(input, task);
@@ -58,7 +58,7 @@ export async function generate(input: GenerateInput): Promise<void> {
 /** A user has a limited number of tasks in progress; the others wait here, and can be cancelled while they do. */
 async function waitForPlace(task: TaskAttempt): Promise<void> {
   let waitMs = 1000;
-  while ((await admission.begin(task)) === 'waiting') {
+  while ((await activities.begin(task)) === 'waiting') {
     setCurrentDetails('Queued: waiting for one of this user’s other tasks to end.');
     await sleep(waitMs * (0.75 + Math.random() / 2));
     waitMs = Math.min(waitMs * 1.5, 15_000);
@@ -69,13 +69,15 @@ async function waitForPlace(task: TaskAttempt): Promise<void> {
 /** From here to the deadline the work is with the vendor. */
 async function generateUpstream(input: GenerateInput, task: TaskAttempt): Promise<Whereabouts> {
   const deadlineAt = Date.now() + input.deadlineSeconds * 1000;
-  const summary = summarise(input);
-  const submitOptions = { scheduleToCloseTimeout: deadlineAt - Date.now(), summary };
-  const handedOver = await submission.submit.executeWithOptions(submitOptions, [task]);
+  const untilDeadline = (summary: string) => ({
+    scheduleToCloseTimeout: Math.max(1, deadlineAt - Date.now()),
+    summary: `${summary}: ${input.model}, attempt ${input.attempt}`,
+  });
+  const handOver = untilDeadline(`Hand over to ${input.provider}`);
+  const handedOver = await activities.submit.executeWithOptions(handOver, [task]);
   if (handedOver.state === 'stored') return 'in our storage';
   setCurrentDetails('The provider is working on it.');
-  const leftMs = Math.max(1, deadlineAt - Date.now());
-  await polling.poll.executeWithOptions({ scheduleToCloseTimeout: leftMs, summary }, [task]);
+  await activities.poll.executeWithOptions(untilDeadline(`Wait for ${input.provider}`), [task]);
   return 'at the vendor';
 }
 
@@ -83,9 +85,9 @@ async function generateUpstream(input: GenerateInput, task: TaskAttempt): Promis
 async function deliver(task: TaskAttempt, whereabouts: Whereabouts): Promise<void> {
   if (whereabouts === 'at the vendor') {
     setCurrentDetails('Copying the result to our storage.');
-    await delivery.store(task);
+    await activities.store(task);
   }
-  const { status } = await settlement.charge(task);
+  const { status } = await activities.charge(task);
   await tellTheEnd(status);
 }
 
@@ -95,7 +97,7 @@ async function end(task: TaskAttempt, error: unknown): Promise<TaskStatus> {
   const code = failureCodeOf(error);
   try {
     if (cancelled || code === 'upstream_timeout') {
-      const { state } = await settlement.withdraw(task);
+      const { state } = await activities.withdraw(task);
       if (state === 'finished') {
         await deliver(task, 'at the vendor'); // the upstream was faster: delivery and charge win
         return 'completed';
@@ -113,8 +115,8 @@ async function recordEnd(
   cancelled: boolean,
 ): Promise<TaskStatus> {
   const { status } = cancelled
-    ? await settlement.recordCancellation(task)
-    : await settlement.recordFailure({ ...task, code });
+    ? await activities.recordCancellation(task)
+    : await activities.recordFailure({ ...task, code });
   show(status, status === 'failed' ? sentenceOf(code) : 'The task has ended.');
   return status;
 }

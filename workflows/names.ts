@@ -34,9 +34,9 @@ export interface Admission {
   creditsReserved: string;
 }
 
-/** One workflow id per task, whatever the attempt: `task-` and the task's own 26 characters. */
+/** One workflow id per task, whatever the attempt: whoever knows the task finds its workflow. */
 export function workflowIdOf(taskId: string): string {
-  return `task-${taskId.replace(/^task_/, '')}`;
+  return `task-${taskId}`;
 }
 
 /** The same update for the same attempt is answered once, however often it is sent. */

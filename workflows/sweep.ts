@@ -1,13 +1,30 @@
-// One round of the sweeper: it finds what a crash left behind. A schedule runs it.
-import { proxyActivities } from '@temporalio/workflow';
+// The sweeper: round after round it finds what a crash left behind. A schedule keeps one of it running.
+import { log, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
+
+/** One run does an hour of rounds, so that operators see 24 of them a day and not thousands. */
+const ROUNDS = 180;
+const PAUSE_MS = 20_000;
 
 const sweeper = proxyActivities<Pick<Activities, 'sweepTasks' | 'removeOldRequests'>>({
   startToCloseTimeout: '2m',
+  scheduleToCloseTimeout: '5m',
   retry: { maximumAttempts: 1 }, // the next round comes soon
 });
 
 export async function sweep(): Promise<void> {
-  await sweeper.sweepTasks();
-  await sweeper.removeOldRequests();
+  await attempt(sweeper.removeOldRequests);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await attempt(sweeper.sweepTasks);
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** A round that broke (the database is away) must not end the run. */
+async function attempt(step: () => Promise<unknown>): Promise<void> {
+  try {
+    await step();
+  } catch {
+    log.warn('a round of the sweeper broke; the next one comes soon');
+  }
 }

@@ -1,0 +1,245 @@
+/**
+ * What `npm start` and `npm test` call first: makes sure that the dependencies are installed, then hands
+ * over to the given script, if any, on the Node version of this project. Plain JavaScript, because the Node it runs
+ * on may be too old for anything else.
+ */
+import { spawn, spawnSync } from 'child_process';
+import { createHash } from 'crypto';
+import * as fs from 'fs';
+import { constants, tmpdir } from 'os';
+import { join } from 'path';
+import { fileURLToPath } from 'url';
+
+const projectDir = fileURLToPath(new URL('..', import.meta.url));
+const nodeMajorMin = 20;
+const scriptNodeMajor = 24;
+const installBytes = 1.5e9;
+const lockAgeMsMax = 20 * 60 * 1000;
+const progressEveryMs = 15000;
+const stampFile = join(projectDir, 'node_modules', '.installed-from');
+
+let child;
+let interruptedBy;
+// A Ctrl-C reaches every program of the terminal's group, the child as well; we wait until it has cleaned up.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    interruptedBy = signal;
+    if (child !== undefined) child.kill(signal);
+  });
+}
+
+main().catch((error) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = interruptedBy === undefined ? 1 : exitCodeOf(null, interruptedBy);
+});
+
+async function main() {
+  if (majorOf(process.versions.node) < nodeMajorMin) {
+    throw new Error(
+      `Node ${nodeMajorMin} or newer is needed to begin, this is ${process.versions.node}: install it from your system's packages or nodejs.org.`,
+    );
+  }
+  const [script, ...args] = process.argv.slice(2);
+  if (!isInstalled()) await installOnce();
+  if (script !== undefined) await runScript(script, args);
+}
+
+function isInstalled() {
+  const installed = changedAt(join(projectDir, 'node_modules', '.package-lock.json'));
+  if (installed === undefined) return false;
+  // A checkout renews the date of an unchanged file, so the content counts as well.
+  return (
+    installed >= changedAt(join(projectDir, 'package-lock.json')) || readOr(stampFile, '') === lockDigest()
+  );
+}
+
+/** Two runs at once on a fresh clone: the second waits until the first has installed. */
+async function installOnce() {
+  const lock = join(tmpdir(), `svc-gateway-install-${userId()}-${digest(projectDir)}`);
+  let told = false;
+  while (!takeLock(lock)) {
+    if (!told) console.log('Another run is installing the dependencies; waiting for it.');
+    told = true;
+    await sleep(500);
+    if (interruptedBy !== undefined) throw new Error('Interrupted.');
+  }
+  try {
+    if (!isInstalled()) await install();
+  } finally {
+    fs.rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+function takeLock(lock) {
+  const owner = join(lock, 'pid');
+  try {
+    fs.mkdirSync(lock);
+    fs.writeFileSync(owner, String(process.pid));
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw explainWriteError(error);
+  }
+  const ageMs = Date.now() - (changedAt(lock) || 0);
+  const pid = Number(readOr(owner, '0'));
+  // Between making the folder and writing the pid there is a moment without one.
+  const isAbandoned = pid > 0 ? !isAlive(pid) : ageMs > 5000;
+  if (isAbandoned || ageMs > lockAgeMsMax) {
+    // Renaming succeeds for one of several that find it abandoned at once.
+    const aside = `${lock}-${process.pid}`;
+    try {
+      fs.renameSync(lock, aside);
+      fs.rmSync(aside, { recursive: true, force: true });
+    } catch {
+      // Another run was quicker.
+    }
+  }
+  return false;
+}
+
+async function install() {
+  const { bavail, bsize } = fs.statfsSync(projectDir);
+  if (bavail * bsize < installBytes) {
+    throw new Error(
+      `Too little disk space: installing the dependencies needs about ${installBytes / 1e9} GB, ${projectDir} has ${((bavail * bsize) / 1e9).toFixed(1)} GB free.`,
+    );
+  }
+  console.log('Installing the dependencies with npm ci (once; usually 20 to 90 seconds).');
+  const startedAt = Date.now();
+  const progress = setInterval(() => {
+    console.log(`Still installing, ${Math.round((Date.now() - startedAt) / 1000)} s.`);
+  }, progressEveryMs);
+  // The tools that bring everything up are development dependencies, whatever NODE_ENV says, and the
+  // pinned Node is put in place by its package's install script.
+  const args = [
+    'ci',
+    '--include=dev',
+    '--ignore-scripts=false',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ];
+  const npm = process.env.npm_execpath;
+  child =
+    npm !== undefined && /\.c?js$/.test(npm)
+      ? spawn(process.execPath, [npm, ...args], { cwd: projectDir, stdio: ['ignore', 'pipe', 'pipe'] })
+      : spawn('npm', args, { cwd: projectDir, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const keep = (chunk) => (output = (output + chunk).slice(-8000));
+  child.stdout.on('data', keep);
+  child.stderr.on('data', keep);
+  const { code, error } = await ended(child);
+  child = undefined;
+  clearInterval(progress);
+  if (interruptedBy !== undefined)
+    throw new Error('Interrupted while installing; the next run begins again.');
+  if (code !== 0) {
+    // npm ends some messages with the manual page of the command, which hides the message itself.
+    const [message] = output.split('npm error Clean install a project');
+    const lines = message.trim().split('\n').slice(-12).join('\n');
+    throw new Error(
+      `The dependencies could not be installed${error ? ` (${error.message})` : ''}; check the network and the npm registry setting, then try again.\n${lines}`,
+    );
+  }
+  fs.writeFileSync(stampFile, lockDigest());
+}
+
+async function runScript(script, args) {
+  if (interruptedBy !== undefined) throw new Error('Interrupted.');
+  child = spawn(findNode(), [join(projectDir, script), ...args], { stdio: 'inherit' });
+  const watch = watchParent();
+  const { code, signal, error } = await ended(child);
+  clearInterval(watch);
+  if (error) throw error;
+  process.exitCode = exitCodeOf(code, signal);
+}
+
+function findNode() {
+  const pinned = join(projectDir, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+  if (spawnSync(pinned, ['--version']).status === 0) return pinned;
+  if (majorOf(process.versions.node) >= scriptNodeMajor) return process.execPath;
+  throw new Error(
+    `The pinned Node ${scriptNodeMajor} is missing from node_modules: run "npm ci --ignore-scripts=false", or use Node ${scriptNodeMajor} yourself.`,
+  );
+}
+
+/**
+ * When npm is killed, or hands a signal to the shell between us and it, we hear nothing: the one thing to
+ * notice is that they are gone.
+ */
+function watchParent() {
+  if (process.env.npm_lifecycle_event === undefined) return undefined;
+  const before = callers();
+  const watch = setInterval(() => {
+    if (callers() === before) return;
+    clearInterval(watch);
+    if (child !== undefined) child.kill('SIGTERM');
+  }, 500);
+  return watch;
+}
+
+/** Our parent, and npm behind it where our parent is only the shell that npm runs scripts with. */
+function callers() {
+  const parent = process.ppid;
+  const isShell = readOr(`/proc/${parent}/cmdline`, '').includes('bootstrap.mjs');
+  const stat = isShell ? readOr(`/proc/${parent}/stat`, '') : '';
+  const [, npm = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return `${parent} ${npm}`;
+}
+
+function ended(running) {
+  return new Promise((resolve) => {
+    running.once('error', (error) => resolve({ code: 1, signal: null, error }));
+    running.once('close', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+function exitCodeOf(code, signal) {
+  return signal ? 128 + constants.signals[signal] : code;
+}
+
+function explainWriteError(error) {
+  if (error.code === 'ENOSPC') return new Error('The disk is full: make room, then try again.');
+  return new Error(`Cannot write to the folder for temporary files: ${error.message}.`);
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function changedAt(file) {
+  const stat = fs.statSync(file, { throwIfNoEntry: false });
+  return stat === undefined ? undefined : stat.mtimeMs;
+}
+
+function readOr(file, otherwise) {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return otherwise;
+  }
+}
+
+function lockDigest() {
+  return digest(fs.readFileSync(join(projectDir, 'package-lock.json')));
+}
+
+function digest(content) {
+  return createHash('sha256').update(content).digest('hex').slice(0, 16);
+}
+
+function userId() {
+  return process.getuid === undefined ? 'user' : process.getuid();
+}
+
+function majorOf(version) {
+  return Number(version.split('.')[0]);
+}
+
+function sleep(delayMs) {
+  return new Promise((resolve) => setTimeout(resolve, delayMs));
+}

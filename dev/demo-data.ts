@@ -1,0 +1,63 @@
+// Demo data for a fresh installation: a user with credits and a key, and an administrator. Safe to run again.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { loadConfig } from '../config.ts';
+import { createApiKey, findApiKey } from '../db/api-keys.ts';
+import { grant } from '../db/ledger.ts';
+import { forkEm, openDatabase, type Database } from '../db/orm.ts';
+import { Secrets } from '../db/secrets.ts';
+import { createUser, findUserByEmail } from '../db/users.ts';
+import { parseCredits } from '../domain/credits.ts';
+
+interface DemoData {
+  apiKey: string;
+  user: { email: string; password: string };
+  admin: { email: string; password: string };
+}
+
+const DEMO_CREDITS = '1000';
+const ALL_PERMISSIONS = [
+  'redemption.read',
+  'redemption.sensitive_write',
+  'tasks.read',
+  'audit.read',
+  'users.read',
+  'users.write',
+  'credits.grant',
+];
+
+const config = loadConfig();
+const database = openDatabase({ url: config.databaseUrl, connectionsMax: 2 });
+try {
+  const file = join(config.dataDir, 'demo.json');
+  const demo = await ensureDemoData(database, new Secrets(config.keyRing), readKept(file));
+  writeFileSync(file, JSON.stringify(demo), { mode: 0o600 });
+  process.stdout.write(`${JSON.stringify(demo)}\n`);
+} finally {
+  await database.close();
+}
+
+/** Passwords and the key can be shown once only, so they are kept in the data folder beside the database. */
+function readKept(file: string): DemoData | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+async function ensureDemoData(opened: Database, secrets: Secrets, kept: DemoData | null): Promise<DemoData> {
+  const em = forkEm(opened);
+  if (kept && (await findApiKey(em, secrets, kept.apiKey))) return kept;
+  const suffix = (await findUserByEmail(em, 'demo@example.com')) ? `-${randomBytes(3).toString('hex')}` : '';
+  const user = { email: `demo${suffix}@example.com`, password: randomBytes(9).toString('base64url') };
+  const admin = { email: `admin${suffix}@example.com`, password: randomBytes(9).toString('base64url') };
+  const userId = await createUser(em, { ...user, permissions: [] });
+  await createUser(em, { ...admin, permissions: ALL_PERMISSIONS });
+  if (!userId) throw new Error('the demo user could not be created');
+  const amount = parseCredits(DEMO_CREDITS);
+  await grant(em, { userId, amount, idempotencyKey: `demo:${userId}`, description: 'Demo credits' });
+  const { key: apiKey } = await createApiKey(em, secrets, { userId, name: 'Demo key' });
+  return { apiKey, user, admin };
+}

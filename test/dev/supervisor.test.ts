@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import type { Exit } from '../../dev/processes.ts';
+import { supervise, type Part, type SupervisorOptions } from '../../dev/supervisor.ts';
+
+const timing = { firstDelayMs: 1, delayMsMax: 4, soundAfterMs: 10_000 };
+
+describe('a supervised part', () => {
+  it('is started again when it dies, and says so', async () => {
+    const { parts, warnings, options } = script();
+    const restarted = Promise.withResolvers<void>();
+    const supervised = await supervise({ ...options, onRestart: restarted.resolve });
+    parts[0]?.die({ code: null, signal: 'SIGKILL' });
+    await restarted.promise;
+    expect(supervised.pid()).to.equal(2);
+    expect(warnings).to.deep.equal(['worker ended (SIGKILL); restarting it']);
+    await supervised.stop();
+  });
+
+  it('is given up, with its last words, after five deaths right after the start', async () => {
+    const { parts, options } = script((part) => part.die({ code: 1, signal: null }));
+    const gaveUp = Promise.withResolvers<Error>();
+    await supervise({ ...options, onGiveUp: gaveUp.resolve });
+    const error = await gaveUp.promise;
+    expect(error.message).to.match(/worker ended 5 times .*\nlast words of 5$/s);
+    expect(parts).to.have.length(5);
+  });
+
+  it('is never given up for being killed from outside', async () => {
+    const { parts, options } = script((part) => part.pid < 9 && part.die({ code: null, signal: 'SIGKILL' }));
+    const ninth = Promise.withResolvers<void>();
+    let restarts = 0;
+    const onRestart = (): void => {
+      restarts += 1;
+      if (restarts === 8) ninth.resolve();
+    };
+    const supervised = await supervise({ ...options, onRestart });
+    await ninth.promise;
+    expect(parts).to.have.length(9);
+    await supervised.stop();
+  });
+
+  it('stays down once it is stopped', async () => {
+    const { parts, warnings, options } = script();
+    const supervised = await supervise(options);
+    await supervised.stop();
+    expect(parts).to.have.length(1);
+    expect(warnings).to.deep.equal([]);
+  });
+});
+
+interface ScriptedPart extends Part {
+  die(exit: Exit): void;
+}
+
+/** Parts with the pids 1, 2, 3 …; `act` decides what becomes of each as soon as it runs. */
+function script(act: (part: ScriptedPart) => unknown = () => undefined): {
+  parts: ScriptedPart[];
+  warnings: string[];
+  options: SupervisorOptions<ScriptedPart>;
+} {
+  const parts: ScriptedPart[] = [];
+  const warnings: string[] = [];
+  const start = (): Promise<ScriptedPart> => {
+    const ended = Promise.withResolvers<Exit>();
+    const pid = parts.length + 1;
+    const part: ScriptedPart = {
+      pid,
+      exited: ended.promise,
+      lastLines: () => [`last words of ${pid}`],
+      die: ended.resolve,
+      stop: () => {
+        ended.resolve({ code: 0, signal: null });
+        return Promise.resolve();
+      },
+    };
+    parts.push(part);
+    act(part);
+    return Promise.resolve(part);
+  };
+  const options: SupervisorOptions<ScriptedPart> = {
+    name: 'worker',
+    start,
+    warn: (message) => warnings.push(message),
+    onGiveUp: (error) => {
+      throw error;
+    },
+    timing,
+  };
+  return { parts, warnings, options };
+}
