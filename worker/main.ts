@@ -28,9 +28,7 @@ async function main(): Promise<void> {
 
 async function work(config: Config, log: Log): Promise<void> {
   Runtime.install({
-    logger: new DefaultLogger('WARN', ({ level, message }) =>
-      log[level === 'ERROR' ? 'error' : 'warn'](message),
-    ),
+    logger: new DefaultLogger('WARN', (entry) => passOn(entry, log)),
     shutdownSignals: [], // ours are below: what is open must close in order
   });
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax });

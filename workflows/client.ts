@@ -225,7 +225,9 @@ function readRefusal(error: WorkflowUpdateFailedError): AdmissionVerdict {
 function isAlreadyStarted(error: unknown): boolean {
   const ALREADY_EXISTS = 6; // gRPC's code; an update-with-start reports the conflict this way
   if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
-  return isGrpcServiceError(error) && error.code === ALREADY_EXISTS;
+  if (!isGrpcServiceError(error)) return false;
+  const code: number = error.code;
+  return code === ALREADY_EXISTS;
 }
 
 async function rejectAfter<Result>(waitMs: number, call: Promise<Result>): Promise<Result> {

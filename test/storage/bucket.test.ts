@@ -23,7 +23,7 @@ describe('storage in a bucket', () => {
     server = createServer((req, res) => {
       const url = new URL(req.url ?? '/', 'http://stub');
       buffer(req).then(
-        (body) => play(req.method ?? '', url, body, String(req.headers['content-type'] ?? ''), res),
+        (body) => play(req.method ?? '', url, body, req.headers['content-type'] ?? '', res),
         () => res.destroy(),
       );
     }).listen(0, '127.0.0.1');

@@ -11,7 +11,7 @@ describe('sandbox: results of Grok videos', () => {
     const base = `${sandbox().url}/xai/v1/videos`;
     const body = { model: 'grok-imagine-video', prompt, aspect_ratio: aspectRatio };
     const submitted = await ask(`${base}/generations`, { method: 'POST', body });
-    return { heard: await ask(`${base}/${submitted.body['request_id']}`), marker };
+    return { heard: await ask(`${base}/${String(submitted.body['request_id'])}`), marker };
   }
 
   async function link(directives: string, aspectRatio?: string): Promise<string> {

@@ -93,7 +93,10 @@ describe('sandbox: Grok video', () => {
     [{ seed: 7 }, 'seed'],
     [{ image: { url: 'fox.png' } }, 'image'],
     [{ image: 'https://example.com/a.png' }, 'image'],
-    [{ reference_images: Array(8).fill({ url: 'https://example.com/a.png' }) }, 'reference_images'],
+    [
+      { reference_images: Array.from({ length: 8 }, () => ({ url: 'https://example.com/a.png' })) },
+      'reference_images',
+    ],
     [
       { model: 'grok-imagine-video-1.5-lite', last_frame: { url: 'https://example.com/a.png' } },
       'last_frame',

@@ -1,0 +1,16 @@
+// The process that runs the floor, as the gateway's worker is a process of its own.
+import { fileURLToPath } from 'node:url';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import * as activities from './activities.ts';
+
+const connection = await NativeConnection.connect({ address: process.env['TEMPORAL_ADDRESS'] ?? '' });
+const worker = await Worker.create({
+  connection,
+  taskQueue: 'bench-bare',
+  workflowsPath: fileURLToPath(new URL('workflows.ts', import.meta.url)),
+  activities,
+  workflowTaskPollerBehavior: { type: 'autoscaling' },
+  activityTaskPollerBehavior: { type: 'autoscaling' },
+});
+await worker.run();
+await connection.close();

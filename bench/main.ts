@@ -1,0 +1,16 @@
+// `npm run bench -- NAME`: measures one part of the product against its floor, in one run, and prints a table.
+import { describeError } from '../dev/terminal.ts';
+import { benchTasks } from './tasks.ts';
+
+const BENCHES: Record<string, () => Promise<void>> = { tasks: benchTasks };
+
+const bench = BENCHES[process.argv[2] ?? ''];
+if (bench) {
+  await bench().catch((error: unknown) => {
+    console.error(describeError(error));
+    process.exitCode = 1;
+  });
+} else {
+  console.error(`usage: npm run bench -- ${Object.keys(BENCHES).join(' | ')}`);
+  process.exitCode = 1;
+}

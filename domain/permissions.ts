@@ -1,0 +1,12 @@
+// The permissions a user can have. Each opens one part of administration; ordinary users have none.
+
+export const PERMISSIONS = [
+  'redemption.read',
+  'redemption.sensitive_write',
+  'tasks.read',
+  'audit.read',
+  'users.read',
+  'users.write',
+  'credits.grant',
+] as const;
+export type Permission = (typeof PERMISSIONS)[number];
