@@ -63,7 +63,7 @@ export const TaskEventEntity = defineEntity({
   name: 'TaskEvent',
   tableName: 'task_event',
   properties: {
-    id: p.bigint('bigint').primary(),
+    id: p.bigint('bigint').primary().generated('identity'),
     taskId: p.text(),
     attempt: p.integer(),
     event: p.text().$type<TaskEvent>(),

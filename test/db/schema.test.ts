@@ -1,0 +1,98 @@
+// The schema: entities and migrations agree, and the database itself refuses what must not happen.
+import { expect } from 'chai';
+import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
+import { createApiKey } from '../../db/api-keys.ts';
+import { grant } from '../../db/ledger.ts';
+import { forkEm, migrate } from '../../db/orm.ts';
+import { Secrets } from '../../db/secrets.ts';
+import { createUser } from '../../db/users.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+describe('the schema', () => {
+  let test: TestDatabase;
+  let userId: string;
+
+  before(async () => {
+    test = await createDatabase();
+    userId =
+      (await createUser(em(), { email: 'a@example.com', password: 'long enough', permissions: [] })) ?? '';
+    await grant(em(), { userId, amount: 5_000_000n, idempotencyKey: 'first', description: 'First' });
+  });
+  after(() => test.drop());
+
+  const em = () => forkEm(test.database);
+  const refusal = async (statement: RawQueryFragment): Promise<string> => {
+    return em()
+      .execute(statement)
+      .then(
+        () => 'nothing',
+        (error: unknown) => String(error),
+      );
+  };
+
+  it('has every column of the entities, of the same type', async () => {
+    const difference = await test.database.schema.getUpdateSchemaSQL();
+    const lines = difference
+      .split('\n')
+      .filter((line) =>
+        /(add|drop) column|alter column .* (type|set not null|drop not null)|create table|drop table/.test(
+          line,
+        ),
+      );
+    expect(lines).to.deep.equal([]);
+  });
+
+  it('is up to date after a second migration, which does nothing', async () => {
+    expect(await migrate(test.database)).to.deep.equal([]);
+  });
+
+  it('never changes or removes a ledger entry', async () => {
+    expect(await refusal(sql`update ledger_entry set amount = amount + 1`)).to.include('never changed');
+    expect(await refusal(sql`delete from ledger_entry`)).to.include('never changed');
+    expect(await refusal(sql`truncate ledger_entry cascade`)).to.include('never changed');
+    expect(await refusal(sql`update ledger_transaction set description = 'x'`)).to.include('never changed');
+    expect(await refusal(sql`delete from ledger_transaction`)).to.include('never changed');
+  });
+
+  it('refuses a transaction that does not sum to zero', async () => {
+    const unbalanced = sql`
+      with txn as (insert into ledger_transaction (id, kind, idempotency_key, description)
+                   values ('txn_x', 'adjustment', 'x', 'x') returning id)
+      insert into ledger_entry (id, transaction_id, account_id, amount)
+      select 'led_x' || v.n, txn.id, 'operator:test', v.amount from txn, (values (1, 5), (2, -4)) v (n, amount)`;
+    expect(await refusal(unbalanced)).to.include('does not balance');
+  });
+
+  it('refuses a transaction without entries, and an entry added later', async () => {
+    const empty = sql`insert into ledger_transaction (id, kind, idempotency_key, description) values ('txn_y', 'adjustment', 'y', 'y')`;
+    expect(await refusal(empty)).to.include('does not balance');
+    const late = sql`
+      insert into ledger_entry (id, transaction_id, account_id, amount)
+      select 'led_late', id, 'operator:test', 1 from ledger_transaction limit 1`;
+    expect(await refusal(late)).to.include('does not balance');
+  });
+
+  it('refuses overdraft and negative reservations', async () => {
+    expect(await refusal(sql`update account set reserved = balance + 1`)).to.include('account_check');
+    expect(await refusal(sql`update account set balance = -1`)).to.include('account_check');
+    expect(await refusal(sql`update account set reserved = -1`)).to.include('account_reserved_check');
+  });
+
+  it('lets a task go only where it may, and its progress only up', async () => {
+    await createApiKey(em(), new Secrets([{ id: 'k', bytes: Buffer.alloc(32) }]), { userId, name: 'k' });
+    await em().execute(sql`
+      insert into task (id, user_id, mode, model, family, adapter, upstream_model, ordered, price, credits_estimate, request_payload)
+      values ('task_x', ${userId}, 'image', 'm', 'f', 'a', 'u', '{}', '{}', 1, '{}')`);
+    expect(
+      await refusal(sql`update task set status = 'completed', completed_at = now() where id = 'task_x'`),
+    ).to.include('may not go');
+    await em().execute(sql`update task set status = 'in_progress', progress = 40 where id = 'task_x'`);
+    expect(await refusal(sql`update task set progress = 39 where id = 'task_x'`)).to.include('may not fall');
+    expect(await refusal(sql`update task set status = 'queued' where id = 'task_x'`)).to.include(
+      'may not go',
+    );
+    expect(await refusal(sql`update task set credits_charged = 1 where id = 'task_x'`)).to.include(
+      'task_check',
+    );
+  });
+});
