@@ -2,21 +2,34 @@
 import { Context } from '@temporalio/activity';
 
 const HEARTBEAT_EVERY_MS = 1_000;
+const ALSO_SAY_EVERY_MS = 4_000;
 const WRITE_RETRY_LIMIT_MS = 60_000;
 const WRITE_RETRY_PAUSE_MS = 500;
 
-/** Runs `work` and tells the engine every second that this worker lives; `phase` is what operators read. */
-export async function heartbeating<Result>(phase: string, work: () => Promise<Result>): Promise<Result> {
+/**
+ * Runs `work` and tells the engine every second that this worker lives; `phase` is what operators read.
+ * `alsoSay` is called every few seconds beside it; its failures do not matter.
+ */
+export async function heartbeating<Result>(
+  phase: string,
+  alsoSay: () => Promise<void>,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const context = Context.current();
   const beat = (): void => context.heartbeat({ phase });
   beat();
-  const timer = setInterval(beat, HEARTBEAT_EVERY_MS);
+  const timers = [
+    setInterval(beat, HEARTBEAT_EVERY_MS),
+    setInterval(() => void alsoSay().catch(nothing), ALSO_SAY_EVERY_MS),
+  ];
   try {
     return await work();
   } finally {
-    clearInterval(timer);
+    for (const timer of timers) clearInterval(timer);
   }
 }
+
+export async function nothing(): Promise<void> {}
 
 /**
  * A signal that fires when somebody cancelled the task, and only then: a worker that shuts down, or an activity

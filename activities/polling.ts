@@ -9,31 +9,34 @@ import type { TaskAttempt } from '../domain/tasks.ts';
 import { UpstreamFailure, type JobState, type Provider } from '../providers/provider.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith } from './failures.ts';
-import { pause } from './patience.ts';
+import { heartbeating, nothing, pause } from './patience.ts';
 
 /** The vendor may not see its own job for a moment after it took it. */
 const NOT_FOUND_GRACE_MS = 30_000;
+/** Longer silence than this is no answer; the next look may bring one. */
+const LOOK_LIMIT_MS = 30_000;
+/** Somebody waits for the cancellation. */
+const WITHDRAW_LOOK_MS = 5_000;
 const FAST_PHASE_MS = 30_000;
 const FAST_INTERVAL_MS = 1_000;
 const SLOW_INTERVAL_MAX_MS = 15_000;
 /** 100 is only for a task that has completed. */
 const RUNNING_PROGRESS_MAX = 99;
 
+interface Job {
+  provider: Provider;
+  handle: JobHandle;
+  sentAt: Date;
+  /** The vendor's last word was a success. */
+  finished: boolean;
+}
+
 export function createPolling({ database, secrets, providers }: ActivityDependencies) {
   return {
     /** Ends when the vendor finished. Fails when the vendor failed; a look that brings no answer is no failure. */
     async poll(task: TaskAttempt): Promise<void> {
-      const { provider, handle, sentAt, finished } = await findJob(task);
-      if (finished) return;
-      let intervalMs = FAST_INTERVAL_MS;
-      for (let looks = 1; ; looks += 1) {
-        const state = await look(provider, handle, sentAt, Context.current().cancellationSignal);
-        Context.current().heartbeat({ phase: 'polling', looks, state: state.kind });
-        if (await takeIn(task, state)) return;
-        if (Date.now() - sentAt.getTime() > FAST_PHASE_MS)
-          intervalMs = Math.min(intervalMs * 1.5, SLOW_INTERVAL_MAX_MS);
-        await pause(intervalMs * (0.9 + Math.random() / 5));
-      }
+      const job = await findJob(task);
+      if (!job.finished) await heartbeating('polling', nothing, () => pollUntilFinished(task, job));
     },
 
     /**
@@ -44,16 +47,28 @@ export function createPolling({ database, secrets, providers }: ActivityDependen
       const submission = await submissions.findSubmission(forkEm(database), task);
       if (submission?.state === 'succeeded') return { state: 'finished' };
       if (submission?.state !== 'accepted') return { state: 'stopped' };
-      const { provider, handle, sentAt } = await findJob(task);
-      if (provider.cancel && (await cancelAt(provider, handle)) === 'cancelled') return { state: 'stopped' };
-      const state = await look(provider, handle, sentAt);
+      const job = await findJob(task);
+      if ((await cancelAtVendor(job)) === 'cancelled') return { state: 'stopped' };
+      const state = await look(job, AbortSignal.timeout(WITHDRAW_LOOK_MS));
       if (state.kind !== 'succeeded') return { state: 'stopped' };
       await takeIn(task, state);
       return { state: 'finished' };
     },
   };
 
-  async function findJob(task: TaskAttempt) {
+  async function pollUntilFinished(task: TaskAttempt, job: Job): Promise<void> {
+    const cancelled = Context.current().cancellationSignal;
+    let intervalMs = FAST_INTERVAL_MS;
+    for (;;) {
+      const state = await look(job, AbortSignal.any([cancelled, AbortSignal.timeout(LOOK_LIMIT_MS)]));
+      if (await takeIn(task, state)) return;
+      if (Date.now() - job.sentAt.getTime() > FAST_PHASE_MS)
+        intervalMs = Math.min(intervalMs * 1.5, SLOW_INTERVAL_MAX_MS);
+      await pause(intervalMs * (0.9 + Math.random() / 5));
+    }
+  }
+
+  async function findJob(task: TaskAttempt): Promise<Job> {
     const em = forkEm(database);
     const submission = await submissions.findSubmission(em, task);
     const row = await findTask(em, task.taskId);
@@ -99,12 +114,7 @@ export function createPolling({ database, secrets, providers }: ActivityDependen
 }
 
 /** One look. Trouble on the way counts as "still running": the deadline ends it, not a bad minute. */
-async function look(
-  provider: Provider,
-  handle: JobHandle,
-  sentAt: Date,
-  signal?: AbortSignal,
-): Promise<JobState> {
+async function look({ provider, handle, sentAt }: Job, signal: AbortSignal): Promise<JobState> {
   try {
     return (await provider.poll?.(handle, signal)) ?? { kind: 'running', progress: null };
   } catch (error) {
@@ -115,9 +125,9 @@ async function look(
   }
 }
 
-async function cancelAt(provider: Provider, handle: JobHandle): Promise<'cancelled' | 'too_late'> {
+async function cancelAtVendor({ provider, handle }: Job): Promise<'cancelled' | 'too_late'> {
   try {
-    return (await provider.cancel?.(handle)) ?? 'too_late';
+    return (await provider.cancel?.(handle, AbortSignal.timeout(WITHDRAW_LOOK_MS))) ?? 'too_late';
   } catch (error) {
     if (error instanceof UpstreamFailure) return 'too_late';
     throw error;

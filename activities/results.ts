@@ -10,7 +10,7 @@ import { fetchResult } from '../providers/fetch-result.ts';
 import { UpstreamFailure, type Provider, type UpstreamResult } from '../providers/provider.ts';
 import { RESULT_BYTES_MAX, type ActivityDependencies } from './dependencies.ts';
 import { failTaskWith, tryAgain } from './failures.ts';
-import { heartbeating, untilWritten } from './patience.ts';
+import { heartbeating, nothing, untilWritten } from './patience.ts';
 
 export function createResults(dependencies: ActivityDependencies) {
   const { database, secrets, providers, storage } = dependencies;
@@ -28,7 +28,7 @@ export function createResults(dependencies: ActivityDependencies) {
       const sealed = { secretKeyId: submission.resultsSecretKeyId, bytes: submission.results };
       const context = `${task.taskId}:${task.attempt}`;
       const results: UpstreamResult[] = JSON.parse(secrets.open('result', context, sealed));
-      await heartbeating('copying the result to storage', async () => {
+      await heartbeating('copying the result to storage', nothing, async () => {
         const outputs: TaskOutput[] = [];
         for (const [index, result] of results.entries())
           outputs.push(await copy(provider, result, { task, index, mode: row.mode }));

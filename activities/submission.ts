@@ -9,8 +9,12 @@ import type { TaskAttempt } from '../domain/tasks.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../providers/provider.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith, tryAgain } from './failures.ts';
-import { abortOnCancel, heartbeating, untilWritten } from './patience.ts';
+import { abortOnCancel, heartbeating, nothing, pause, untilWritten } from './patience.ts';
 import { storeInline } from './results.ts';
+
+/** A submission nobody has kept fresh for so long was abandoned: its worker is dead. */
+const FRESH_SECONDS = 15;
+const LOOK_EVERY_MS = 500;
 
 /** `accepted`: the vendor works on it. `stored`: it was finished at once, and the results are in our storage. */
 export interface HandedOver {
@@ -36,7 +40,8 @@ export function createSubmission(dependencies: ActivityDependencies) {
   };
 
   async function handOver(task: TaskAttempt, provider: Provider, job: UpstreamJob): Promise<HandedOver> {
-    return heartbeating('waiting for the provider’s answer', async () => {
+    const stayFresh = () => submissions.keepSubmissionFresh(forkEm(database), task);
+    return heartbeating('waiting for the provider’s answer', stayFresh, async () => {
       const abort = provider.delivery === 'immediate' ? abortOnCancel() : undefined;
       let answer: Submission;
       try {
@@ -85,8 +90,9 @@ export function createSubmission(dependencies: ActivityDependencies) {
     return failTaskWith(ended.code);
   }
 
-  /** This attempt has been here before: a worker died, or an operator reset the workflow. */
+  /** This attempt has been here before: a worker died, the engine lost sight of it, or an operator reset the workflow. */
   async function resume(task: TaskAttempt): Promise<HandedOver> {
+    await heartbeating('waiting for an earlier try', nothing, () => waitWhileFresh(task));
     const submission = await submissions.findSubmission(forkEm(database), task);
     switch (submission?.state) {
       case 'accepted':
@@ -100,6 +106,12 @@ export function createSubmission(dependencies: ActivityDependencies) {
       default: // there is no submission and none may be made: the task has ended
         throw failTaskWith('internal_error');
     }
+  }
+
+  /** The engine may give an activity up that is alive: whoever made the call is still waiting for its answer. */
+  async function waitWhileFresh(task: TaskAttempt): Promise<void> {
+    while (await submissions.isSubmissionFresh(forkEm(database), task, FRESH_SECONDS))
+      await pause(LOOK_EVERY_MS);
   }
 
   /** Somebody may have called the vendor and died before writing down the answer. It is not called again. */

@@ -31,6 +31,8 @@ export function createSweep({ database, engine, log, requestKeptDays }: Activity
     let started = 0;
     for (const task of tasks) {
       if (task.cancelRequestedAt) await cancelUnadmitted(forkEm(database), task.userId, task.id);
+      // Its run was stopped by force before it reserved anything. A retry needs no such look: it gets a new run.
+      else if (task.attempt === 1 && (await engine.describeTask(task.id)) === 'closed') await failStopped(task);
       else if (await engine.startTask(task)) started += 1;
     }
     return started;
@@ -54,9 +56,14 @@ export function createSweep({ database, engine, log, requestKeptDays }: Activity
     const state = await engine.describeTask(task.id);
     if (state === 'running') return false;
     if (state === 'unknown') return engine.startTask(task);
+    await failStopped(task);
+    return true;
+  }
+
+  /** A workflow records its task's end before its own, so this only ever fills a gap. */
+  async function failStopped(task: Task): Promise<void> {
     log.warn({ taskId: task.id }, 'the workflow ended without settling its task; the credits are given back');
     const failure = { code: 'internal_error', message: TASK_FAILURES.internal_error } as const;
     await failTask(forkEm(database), { taskId: task.id, attempt: task.attempt }, failure);
-    return true;
   }
 }

@@ -32,6 +32,22 @@ export async function findSubmission(em: Em, task: TaskAttempt): Promise<Submiss
   return em.findOne(SubmissionEntity, { taskId: task.taskId, attempt: task.attempt }, { refresh: true });
 }
 
+/** Says that whoever hands the work over is alive and still waiting for the vendor's answer. */
+export async function keepSubmissionFresh(em: Em, task: TaskAttempt): Promise<void> {
+  await em.execute(sql`
+    update submission set updated_at = now()
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending'`);
+}
+
+/** Whether somebody said so within the last seconds, by the database's clock. */
+export async function isSubmissionFresh(em: Em, task: TaskAttempt, seconds: number): Promise<boolean> {
+  const rows = await em.execute<{ id: string }[]>(sql`
+    select task_id as id from submission
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending'
+      and updated_at > now() - make_interval(secs => ${seconds})`);
+  return rows.length > 0;
+}
+
 /** The vendor surely did not take it: another try is allowed. */
 export async function recordNotReceived(em: Em, task: TaskAttempt, errorText: string | null): Promise<void> {
   await em.execute(sql`

@@ -26,7 +26,7 @@ export interface Provider {
   /** How the work is going. Adapters with `immediate` delivery have no poll. */
   poll?(handle: JobHandle, signal?: AbortSignal): Promise<JobState>;
   /** Stops the work where the vendor can. Absent: this vendor cannot. */
-  cancel?(handle: JobHandle): Promise<'cancelled' | 'too_late'>;
+  cancel?(handle: JobHandle, signal?: AbortSignal): Promise<'cancelled' | 'too_late'>;
   /** Whether this URL is on a host that the operator configured for this vendor (and so needs no address check). */
   trustsOrigin(url: URL): boolean;
 }

@@ -1,5 +1,4 @@
 // The worker process: opens what activities need, makes sure the sweeper is scheduled, and works until it is told to stop.
-import { DefaultLogger, Runtime, type LogEntry } from '@temporalio/worker';
 import { ConfigError, loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
 import { Secrets } from '../db/secrets.ts';
@@ -7,6 +6,7 @@ import { createLog, type Log } from '../log.ts';
 import { createProviders } from '../providers/registry.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectEngine } from '../workflows/client.ts';
+import { installRuntime } from './runtime.ts';
 import { createWorkers } from './workers.ts';
 
 /** Activities hold a database connection for a moment each, so a few more of them than connections are fine. */
@@ -27,10 +27,7 @@ async function main(): Promise<void> {
 }
 
 async function work(config: Config, log: Log): Promise<void> {
-  Runtime.install({
-    logger: new DefaultLogger('WARN', (entry) => passOn(entry, log)),
-    shutdownSignals: [], // ours are below: what is open must close in order
-  });
+  installRuntime(log);
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax });
   const engine = connectEngine({ ...config.temporal, taskDeadlineSeconds: config.taskDeadlineSeconds });
   const workers = await createWorkers({
@@ -56,11 +53,4 @@ async function work(config: Config, log: Log): Promise<void> {
   await engine.close();
   await database.close();
   log.info({}, 'the worker has stopped');
-}
-
-/** How a task ends and that the polling worker has no workflows is no news; the rest keeps its message and its ids. */
-function passOn({ level, message, meta }: LogEntry, log: Log): void {
-  if (/^(Workflow failed|No workflows registered)/.test(message)) return;
-  const { workflowId, activityType, taskQueue } = meta ?? {};
-  log[level === 'ERROR' ? 'error' : 'warn']({ workflowId, activityType, taskQueue }, message);
 }

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { DefaultLogger, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
+import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createApp } from '../../api/app.ts';
 import type { Gateway } from '../../api/gateway.ts';
 import { loadConfig, type Config } from '../../config.ts';
@@ -21,6 +21,7 @@ import { parseCredits } from '../../domain/credits.ts';
 import { createLog, type Log } from '../../log.ts';
 import { createProviders } from '../../providers/registry.ts';
 import { createStorage } from '../../storage/storage.ts';
+import { installRuntime } from '../../worker/runtime.ts';
 import { bundleWorkflows, createWorkers, type Workers } from '../../worker/workers.ts';
 import { connectEngine } from '../../workflows/client.ts';
 import { createDatabase } from './database.ts';
@@ -169,7 +170,7 @@ function openGateway(config: Config, database: Database, log: Log): Gateway {
 
 async function createTestWorkers(config: Config, gateway: Gateway, log: Log): Promise<Workers> {
   // Once per process, before anything else touches the engine's runtime; the tests' own words are enough.
-  if (!bundle) Runtime.install({ logger: new DefaultLogger('ERROR') });
+  if (!bundle) installRuntime(log);
   bundle ??= bundleWorkflows();
   return createWorkers({
     temporal: config.temporal,
