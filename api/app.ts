@@ -9,8 +9,10 @@ import { authenticateKey } from './middleware/bearer-key.ts';
 import { answerErrors } from './middleware/errors.ts';
 import { readJsonBody } from './middleware/json-body.ts';
 import { requestIdOf, setRequestId } from './middleware/request-id.ts';
-import { authenticateSession, refuseOtherSites } from './middleware/session.ts';
+import { authenticateSession, refuseOtherSites, refuseUnpermitted } from './middleware/session.ts';
 import { V1_ROUTES } from './v1/routes.ts';
+
+const USER_AGENT_CHARACTERS_MAX = 300;
 
 export const ROUTES: readonly Route[] = [...V1_ROUTES, ...CONSOLE_ROUTES];
 
@@ -39,11 +41,16 @@ function mount(app: Express, gateway: Gateway, route: Route): void {
 function authenticate(gateway: Gateway, route: Route): RequestHandler {
   return async (req, res, next) => {
     const em = forkEm(gateway.database);
-    if (route.path.startsWith('/api/') && req.method !== 'GET')
+    if (route.path.startsWith('/api/') && route.method !== 'GET')
+      // HEAD reads too, by the route of GET
+
       refuseOtherSites(req.headers, new URL(gateway.publicUrl()).origin);
     let caller: Caller = { proof: 'none' };
     if (route.proof === 'key') caller = await authenticateKey(gateway, em, req.headers.authorization);
-    if (route.proof === 'session') caller = await authenticateSession(gateway, em, req.headers.cookie);
+    if (route.proof === 'session') {
+      caller = await authenticateSession(gateway, em, req.headers.cookie);
+      refuseUnpermitted(route, caller);
+    }
     res.locals['em'] = em;
     res.locals['caller'] = caller;
     next();
@@ -58,6 +65,8 @@ function answer(gateway: Gateway, route: Route): RequestHandler {
       em: res.locals['em'],
       caller: res.locals['caller'],
       requestId: requestIdOf(res),
+      ip: req.ip ?? '',
+      userAgent: req.headers['user-agent']?.slice(0, USER_AGENT_CHARACTERS_MAX) ?? null,
       params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
       query: new URLSearchParams(question < 0 ? '' : req.url.slice(question)),
       body: req.body ?? {},

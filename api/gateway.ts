@@ -3,6 +3,7 @@ import type { Catalog } from '../domain/catalog.ts';
 import type { ApiKey, Session, User } from '../db/entities/identity.ts';
 import type { Database, Em } from '../db/orm.ts';
 import type { Secrets } from '../db/secrets.ts';
+import type { Permission } from '../domain/permissions.ts';
 import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Engine } from '../workflows/client.ts';
@@ -37,6 +38,9 @@ export interface Call<Who extends Caller = Caller> {
   em: Em;
   caller: Who;
   requestId: string;
+  /** For audit entries and limits; the address of the peer as far as it can be trusted. */
+  ip: string;
+  userAgent: string | null;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   /** The parsed JSON body; an empty object where a route has none. */
@@ -60,7 +64,14 @@ export type Route = {
   bodyBytesMax?: number;
 } & (
   | { proof: 'key'; handle: (call: Call<KeyCaller>) => Promise<Reply> }
-  | { proof: 'session'; handle: (call: Call<SessionCaller>) => Promise<Reply> }
+  | {
+      proof: 'session';
+      /** The caller must have it: 403 permission_denied. */
+      permission?: Permission;
+      /** The caller must have completed /api/verify within this session: 403 verification_required. */
+      stepUp?: true;
+      handle: (call: Call<SessionCaller>) => Promise<Reply>;
+    }
   | { proof: 'none'; handle: (call: Call) => Promise<Reply> }
 );
 

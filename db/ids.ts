@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford's base 32: no I, L, O, U
 const CHARACTERS = 26;
 
-export type IdPrefix = 'task' | 'key' | 'res' | 'led' | 'txn' | 'usr' | 'ses';
+export type IdPrefix =
+  'task' | 'key' | 'res' | 'led' | 'txn' | 'usr' | 'ses' | 'rdm' | 'rdp' | 'aud' | 'rec' | 'flow';
 
 /** A new id, such as `task_01KB5M…`: 48 bits of milliseconds, then 80 random bits. */
 export function makeId(

@@ -55,6 +55,22 @@ export async function findViolations(em: Em): Promise<Violation[]> {
       where t.status = 'completed'
       group by t.id having count(r.id) <> 1 or max(r.charged) <> t.credits_charged or max(r.attempt) <> t.attempt
     union all
+    select 'a key has reserved what is open and used what was charged', k.id
+      from api_key k left join reservation r on r.key_id = k.id
+      group by k.id
+      having k.reserved <> coalesce(sum(r.amount) filter (where r.state = 'open'), 0)
+          or k.used <> coalesce(sum(r.charged - r.refunded), 0)
+    union all
+    select 'a redeem code was used as often as it was redeemed and granted', c.id
+      from redeem_code c
+      left join redemption d on d.code_id = c.id
+      left join ledger_transaction t on t.id = d.transaction_id and t.kind = 'redeem'
+      group by c.id having c.used_count <> count(d.id) or c.used_count <> count(t.id) or c.used_count > c.max_uses
+    union all
+    select 'a redemption stands behind every redeemed grant', t.id
+      from ledger_transaction t left join redemption d on d.transaction_id = t.id
+      where t.kind = 'redeem' and d.id is null
+    union all
     select 'a task that did not complete is not charged', t.id
       from task t join reservation r on r.task_id = t.id and r.state = 'charged' where t.status <> 'completed'`);
 }

@@ -63,37 +63,60 @@ export async function grant(
 }
 
 /**
- * Sets the estimate of a queued task aside, if the balance covers it and the user and the key may still spend.
+ * Sets the estimate of a queued task aside, if the balance covers it and the user and the key may still spend: the
+ * key's revocation, expiry, scope, quota and daily budget (UTC) are conditions of the same statement, judged on rows
+ * that are locked first (task, account, key, in this order everywhere), so that parallel calls cannot overshoot.
  * Safe to repeat: a second call for the same attempt answers what the first one did.
  */
 export async function reserve(em: Em, task: TaskAttempt): Promise<ReserveVerdict> {
-  const [reserved] = await em.execute<{ amount: string }[]>(sql`
+  const [verdict] = await em.execute<{ word: ReserveRefusal | 'reserved'; amount: string }[]>(sql`
     with wanted as (
-      select id, attempt, user_id, key_id, credits_estimate from task
+      select id, attempt, user_id, key_id, model, credits_estimate as amount, (now() at time zone 'utc')::date as today
+      from task
       where id = ${task.taskId} and attempt = ${task.attempt} and status = 'queued' and admitted_at is null
       for update
+    ), holder as (
+      select a.user_id, a.balance - a.reserved as available, a.frozen_at, u.disabled_at
+      from account a join app_user u on u.id = a.user_id
+      where a.user_id = (select user_id from wanted)
+      for update of a
+    ), spender as (
+      select k.*, k.day = (select today from wanted) as is_today from api_key k
+      where k.id = (select key_id from wanted) and exists (select 1 from holder)
+      for update
+    ), verdict as (
+      select w.*, case
+        when h.disabled_at is not null or h.frozen_at is not null then 'account_disabled'
+        when s.revoked_at is not null then 'invalid_api_key'
+        when s.expires_at <= now() then 'expired_api_key'
+        when not w.model = any(s.model_scope) then 'model_not_allowed'
+        when s.used + s.reserved + w.amount > s.quota then 'key_quota_exceeded'
+        when w.amount + case when s.is_today then s.day_used + s.day_reserved else 0 end > s.daily_budget
+          then 'daily_budget_exceeded'
+        when h.available < w.amount then 'insufficient_credits'
+        else 'reserved' end as word
+      from wanted w cross join holder h left join spender s on true
     ), funded as (
-      update account a set reserved = a.reserved + w.credits_estimate, updated_at = now()
-      from wanted w
-      where a.user_id = w.user_id and a.frozen_at is null and a.balance - a.reserved >= w.credits_estimate
-        and exists (select 1 from app_user u where u.id = w.user_id and u.disabled_at is null)
-        and (w.key_id is null or exists (
-          select 1 from api_key k
-          where k.id = w.key_id and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())))
-      returning a.user_id
+      update account a set reserved = a.reserved + v.amount, updated_at = now()
+      from verdict v where v.word = 'reserved' and a.user_id = v.user_id
+    ), limited as (
+      update api_key k
+      set reserved = k.reserved + v.amount, day = v.today,
+          day_used = case when k.day = v.today then k.day_used else 0 end,
+          day_reserved = v.amount + case when k.day = v.today then k.day_reserved else 0 end
+      from verdict v where v.word = 'reserved' and k.id = v.key_id
     ), reserved as (
-      insert into reservation (id, user_id, key_id, task_id, attempt, amount)
-      select ${makeId('res')}, w.user_id, w.key_id, w.id, w.attempt, w.credits_estimate
-      from wanted w join funded using (user_id)
-      returning task_id, attempt, amount
+      insert into reservation (id, user_id, key_id, task_id, attempt, amount, day)
+      select ${makeId('res')}, user_id, key_id, id, attempt, amount, today from verdict where word = 'reserved'
     ), admitted as (
-      update task t set admitted_at = now(), updated_at = now() from reserved r where t.id = r.task_id
+      update task t set admitted_at = now(), updated_at = now() from verdict v where v.word = 'reserved' and t.id = v.id
     ), logged as (
-      insert into task_event (task_id, attempt, event) select task_id, attempt, 'reserved' from reserved
+      insert into task_event (task_id, attempt, event) select id, attempt, 'reserved' from verdict where word = 'reserved'
     )
-    select amount from reserved`);
-  if (reserved) return { kind: 'reserved', amount: readMicroCredits(reserved.amount) };
-  return explainUnreserved(em, task);
+    select word, amount from verdict`);
+  if (!verdict) return findReservation(em, task);
+  if (verdict.word === 'reserved') return { kind: 'reserved', amount: readMicroCredits(verdict.amount) };
+  return { kind: 'refused', reason: verdict.word };
 }
 
 /**
@@ -109,13 +132,19 @@ export async function charge(
       update reservation
       set state = 'charged', charged = ${settlement.amount}, loss = ${settlement.loss}, settled_at = now()
       where task_id = ${settlement.taskId} and attempt = ${settlement.attempt} and state = 'open'
-      returning id, user_id, key_id, task_id, attempt, amount, charged
+      returning id, user_id, key_id, task_id, attempt, amount, charged, day
     ), debited as (
       update account a
       set reserved = a.reserved - s.amount, balance = a.balance - s.charged,
           total_charged = a.total_charged + s.charged, sequence = a.sequence + (s.charged > 0)::int, updated_at = now()
       from settled s where a.user_id = s.user_id
       returning a.user_id, a.balance, a.sequence
+    ), spent as (
+      update api_key k
+      set reserved = k.reserved - s.amount, used = k.used + s.charged,
+          day_reserved = k.day_reserved - case when k.day = s.day then s.amount else 0 end,
+          day_used = k.day_used + case when k.day = s.day then s.charged else 0 end
+      from settled s join debited using (user_id) where k.id = s.key_id
     ), txn as (
       insert into ledger_transaction (id, kind, idempotency_key, reservation_id, task_id, key_id, model, description)
       select ${makeId('txn')}, 'charge', 'charge:' || s.task_id || ':' || s.attempt, s.id, s.task_id, s.key_id, t.model,
@@ -140,11 +169,18 @@ export async function release(em: Em, task: TaskAttempt): Promise<boolean> {
     with released as (
       update reservation set state = 'released', settled_at = now()
       where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'open'
-      returning user_id, amount
+      returning user_id, key_id, amount, day
+    ), returned as (
+      update account a set reserved = a.reserved - r.amount, updated_at = now()
+      from released r where a.user_id = r.user_id
+      returning a.user_id
+    ), unspent as (
+      update api_key k
+      set reserved = k.reserved - r.amount,
+          day_reserved = k.day_reserved - case when k.day = r.day then r.amount else 0 end
+      from released r join returned using (user_id) where k.id = r.key_id
     )
-    update account a set reserved = a.reserved - r.amount, updated_at = now()
-    from released r where a.user_id = r.user_id
-    returning a.user_id as "userId"`);
+    select user_id as "userId" from returned`);
   return released !== undefined;
 }
 
@@ -162,13 +198,18 @@ export async function refund(
       where task_id = ${wish.taskId} and attempt = ${wish.attempt} and state = 'charged'
         and refunded + ${wish.amount} <= charged
         and not exists (select 1 from ledger_transaction where idempotency_key = ${wish.idempotencyKey})
-      returning id, user_id, key_id, task_id
+      returning id, user_id, key_id, task_id, day
     ), credited as (
       update account a
       set balance = a.balance + ${wish.amount}, total_charged = a.total_charged - ${wish.amount},
           sequence = a.sequence + 1, updated_at = now()
       from refunded r where a.user_id = r.user_id
       returning a.user_id, a.balance, a.balance - a.reserved as available, a.sequence
+    ), unspent as (
+      update api_key k
+      set used = k.used - ${wish.amount},
+          day_used = k.day_used - case when k.day = r.day then ${wish.amount} else 0 end
+      from refunded r join credited using (user_id) where k.id = r.key_id
     ), txn as (
       insert into ledger_transaction (id, kind, idempotency_key, reservation_id, task_id, key_id, model, description)
       select ${makeId('txn')}, 'refund', ${wish.idempotencyKey}, r.id, r.task_id, r.key_id, t.model, ${wish.description}
@@ -207,34 +248,10 @@ async function findMove(em: Em, idempotencyKey: string): Promise<LedgerMove> {
   return readMove(found);
 }
 
-/** Runs after a reservation that did not happen: was it there before, is there nothing to reserve for, or what forbids it? */
-async function explainUnreserved(em: Em, task: TaskAttempt): Promise<ReserveVerdict> {
-  const [found] = await em.execute<UnreservedRow[]>(sql`
-    select t.status, t.attempt, r.amount, r.state,
-           u.disabled_at is not null or a.frozen_at is not null as disabled,
-           k.revoked_at is not null as revoked, coalesce(k.expires_at <= now(), false) as expired
-    from task t
-    join app_user u on u.id = t.user_id
-    join account a on a.user_id = t.user_id
-    left join api_key k on k.id = t.key_id
-    left join reservation r on r.task_id = t.id and r.attempt = ${task.attempt}
-    where t.id = ${task.taskId}`);
-  if (!found || found.attempt !== task.attempt) return { kind: 'not_claimable' };
-  if (found.state === 'open' && found.amount !== null)
-    return { kind: 'reserved', amount: readMicroCredits(found.amount) };
-  if (found.status !== 'queued') return { kind: 'not_claimable' };
-  if (found.disabled) return { kind: 'refused', reason: 'account_disabled' };
-  if (found.revoked) return { kind: 'refused', reason: 'invalid_api_key' };
-  if (found.expired) return { kind: 'refused', reason: 'expired_api_key' };
-  return { kind: 'refused', reason: 'insufficient_credits' };
-}
-
-interface UnreservedRow {
-  status: string;
-  attempt: number;
-  amount: string | null;
-  state: string | null;
-  disabled: boolean;
-  revoked: boolean;
-  expired: boolean;
+/** Nothing is queued to be reserved for: it was done before, or the task has ended. */
+async function findReservation(em: Em, task: TaskAttempt): Promise<ReserveVerdict> {
+  const [found] = await em.execute<{ amount: string }[]>(sql`
+    select r.amount from reservation r join task t on t.id = r.task_id and t.attempt = r.attempt
+    where r.task_id = ${task.taskId} and r.attempt = ${task.attempt} and r.state = 'open'`);
+  return found ? { kind: 'reserved', amount: readMicroCredits(found.amount) } : { kind: 'not_claimable' };
 }

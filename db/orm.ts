@@ -1,15 +1,24 @@
 // Opens the database: one MikroORM per process, one forked EntityManager per request or activity.
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
-import { ApiKeyEntity, SessionEntity, UserEntity } from './entities/identity.ts';
+import { AuditEntryEntity } from './entities/audit.ts';
+import {
+  ApiKeyEntity,
+  LoginFlowEntity,
+  RecoveryCodeEntity,
+  SessionEntity,
+  UserEntity,
+} from './entities/identity.ts';
 import {
   AccountEntity,
   LedgerEntryEntity,
   LedgerTransactionEntity,
   ReservationEntity,
 } from './entities/ledger.ts';
+import { RedeemCodeEntity, RedemptionEntity } from './entities/redeem-codes.ts';
 import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
 import { Migration001Initial } from './migrations/001-initial.ts';
+import { Migration002Identity } from './migrations/002-identity.ts';
 
 export type Database = MikroORM;
 export type Em = SqlEntityManager;
@@ -30,6 +39,8 @@ export function openDatabase(settings: DatabaseSettings): Database {
       UserEntity,
       ApiKeyEntity,
       SessionEntity,
+      LoginFlowEntity,
+      RecoveryCodeEntity,
       TaskEntity,
       TaskRequestEntity,
       TaskEventEntity,
@@ -38,6 +49,9 @@ export function openDatabase(settings: DatabaseSettings): Database {
       ReservationEntity,
       LedgerTransactionEntity,
       LedgerEntryEntity,
+      RedeemCodeEntity,
+      RedemptionEntity,
+      AuditEntryEntity,
     ],
     pool: { min: 0, max: settings.connectionsMax },
     driverOptions: {
@@ -48,7 +62,10 @@ export function openDatabase(settings: DatabaseSettings): Database {
     },
     extensions: [Migrator],
     migrations: {
-      migrationsList: [{ name: '001-initial', class: Migration001Initial }],
+      migrationsList: [
+        { name: '001-initial', class: Migration001Initial },
+        { name: '002-identity', class: Migration002Identity },
+      ],
       snapshot: false,
       silent: true,
       disableForeignKeys: false,

@@ -9,7 +9,16 @@ export interface SecretKey {
 }
 
 /** What a derived key is for; a key for one purpose is useless for another. */
-export type SecretPurpose = 'api-key' | 'session' | 'request' | 'result' | 'signed-url';
+export type SecretPurpose =
+  | 'api-key'
+  | 'session'
+  | 'login-flow'
+  | 'totp'
+  | 'recovery-code'
+  | 'redeem-code'
+  | 'request'
+  | 'result'
+  | 'signed-url';
 
 export interface KeyedHash {
   secretKeyId: string;

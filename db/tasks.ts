@@ -5,10 +5,9 @@ import type { JsonValue } from '../domain/json.ts';
 import type { Order } from '../domain/orders.ts';
 import type { PriceSnapshot } from '../domain/pricing.ts';
 import type { TaskAttempt, TaskMode, TaskStatus } from '../domain/tasks.ts';
-import { AccountEntity } from './entities/ledger.ts';
 import { TaskEntity, TaskEventEntity, type Task, type TaskEventRow } from './entities/tasks.ts';
 import type { Em } from './orm.ts';
-import { storePrice } from './stored.ts';
+import { readMicroCredits, storePrice } from './stored.ts';
 
 export interface NewTask {
   id: string;
@@ -29,10 +28,15 @@ export interface NewTask {
 
 export type CreateRefusal =
   | { kind: 'insufficient_credits'; available: MicroCredits }
+  | { kind: 'key_quota_exceeded' }
+  | { kind: 'daily_budget_exceeded' }
   | { kind: 'queue_full' }
   | { kind: 'account_disabled' };
 
-/** Writes the row, its encrypted request and its first event, if the balance covers the estimate at this moment. */
+/**
+ * Writes the row, its encrypted request and its first event, if the balance and the key's limits cover the estimate
+ * at this moment. Nothing is set aside yet: `reserve` decides, and may find that somebody else was faster.
+ */
 export async function createTask(
   em: Em,
   task: NewTask,
@@ -46,8 +50,9 @@ export async function createTask(
              ${task.upstreamModel}, ${JSON.stringify(task.ordered)}::jsonb,
              ${JSON.stringify(storePrice(task.price))}::jsonb, ${task.creditsEstimate},
              ${JSON.stringify(task.requestPayload)}::jsonb
-      from account a
+      from account a left join api_key k on k.id = ${task.keyId}
       where a.user_id = ${task.userId} and a.frozen_at is null and a.balance - a.reserved >= ${task.creditsEstimate}
+        and ${fitsQuota(task.creditsEstimate)} and ${fitsBudget(task.creditsEstimate)}
         and (select count(*) from task w where w.user_id = a.user_id and w.status = 'queued') < ${waitingTasksMax}
       returning id
     ), kept as (
@@ -58,12 +63,34 @@ export async function createTask(
     )
     select id from created`);
   if (created) return em.findOneOrFail(TaskEntity, { id: task.id });
-  const account = await em.findOneOrFail(AccountEntity, { userId: task.userId }, { refresh: true });
-  if (account.frozenAt) return { kind: 'account_disabled' };
-  const available = account.balance - account.reserved;
-  return available < task.creditsEstimate
-    ? { kind: 'insufficient_credits', available }
-    : { kind: 'queue_full' };
+  return explainUncreated(em, task);
+}
+
+/** A key without a quota, or without a budget, fits always. `k` is the key's row, or nothing. */
+function fitsQuota(amount: MicroCredits) {
+  return sql`coalesce(k.used + k.reserved + ${amount} <= k.quota, true)`;
+}
+
+function fitsBudget(amount: MicroCredits) {
+  const spentToday = sql`case when k.day = (now() at time zone 'utc')::date then k.day_used + k.day_reserved else 0 end`;
+  return sql`coalesce(${spentToday} + ${amount} <= k.daily_budget, true)`;
+}
+
+async function explainUncreated(
+  em: Em,
+  { userId, keyId, creditsEstimate }: Pick<NewTask, 'userId' | 'keyId' | 'creditsEstimate'>,
+): Promise<CreateRefusal> {
+  const [row] = await em.execute<
+    { frozen: boolean; available: string; quota: boolean; budget: boolean }[]
+  >(sql`
+    select a.frozen_at is not null as frozen, a.balance - a.reserved as available,
+           ${fitsQuota(creditsEstimate)} as quota, ${fitsBudget(creditsEstimate)} as budget
+    from account a left join api_key k on k.id = ${keyId} where a.user_id = ${userId}`);
+  if (!row || row.frozen) return { kind: 'account_disabled' };
+  if (!row.quota) return { kind: 'key_quota_exceeded' };
+  if (!row.budget) return { kind: 'daily_budget_exceeded' };
+  const available = readMicroCredits(row.available);
+  return available < creditsEstimate ? { kind: 'insufficient_credits', available } : { kind: 'queue_full' };
 }
 
 export async function findTask(em: Em, id: string): Promise<Task | null> {
@@ -160,7 +187,10 @@ export async function cancelUnadmitted(em: Em, userId: string, id: string): Prom
 
 export type RetryRefusal = CreateRefusal | { kind: 'not_retryable' };
 
-/** Puts a failed task back into the queue as its next attempt, with a new price and estimate. */
+/**
+ * Puts a failed task back into the queue as its next attempt, with a new price and estimate. The console asks for
+ * it, so no key pays for it.
+ */
 export async function retryTask(
   em: Em,
   task: Task,
@@ -170,7 +200,7 @@ export async function retryTask(
   const [retried] = await em.execute<{ id: string }[]>(sql`
     with retried as (
       update task t
-      set status = 'queued', attempt = t.attempt + 1, progress = 0, price = ${JSON.stringify(storePrice(renewed.price))}::jsonb,
+      set status = 'queued', attempt = t.attempt + 1, key_id = null, progress = 0, price = ${JSON.stringify(storePrice(renewed.price))}::jsonb,
           credits_estimate = ${renewed.creditsEstimate}, error_code = null, error_message = null, upstream_task_id = null,
           upstream_request_id = null, admitted_at = null, started_at = null, completed_at = null,
           cancel_requested_at = null, swept_at = null, updated_at = now()
@@ -192,8 +222,5 @@ async function explainUnretried(em: Em, task: Task, creditsEstimate: MicroCredit
     select t.status = 'failed' and t.attempt = ${task.attempt} as failed, q.body is not null as kept
     from task t join task_request q on q.task_id = t.id where t.id = ${task.id}`);
   if (!row?.failed || !row.kept) return { kind: 'not_retryable' };
-  const account = await em.findOneOrFail(AccountEntity, { userId: task.userId }, { refresh: true });
-  if (account.frozenAt) return { kind: 'account_disabled' };
-  const available = account.balance - account.reserved;
-  return available < creditsEstimate ? { kind: 'insufficient_credits', available } : { kind: 'queue_full' };
+  return explainUncreated(em, { userId: task.userId, keyId: null, creditsEstimate });
 }

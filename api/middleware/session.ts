@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Em } from '../../db/orm.ts';
 import { findSession } from '../../db/sessions.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import type { Permission } from '../../domain/permissions.ts';
 import type { Gateway, SessionCaller } from '../gateway.ts';
 
 export const SESSION_COOKIE = 'svc_session';
@@ -36,4 +37,15 @@ export function refuseOtherSites(headers: IncomingHttpHeaders, ownOrigin: string
     return;
   }
   if (headers.origin !== undefined && headers.origin !== ownOrigin) throw new GatewayError('csrf_rejected');
+}
+
+/** The order is part of the contract: what somebody may not do at all comes before what needs a fresh proof. */
+export function refuseUnpermitted(
+  route: { permission?: Permission; stepUp?: true },
+  { user, session }: SessionCaller,
+): void {
+  if (route.permission && !user.permissions.includes(route.permission))
+    throw new GatewayError('permission_denied');
+  const isVerified = session.verifiedUntil !== null && session.verifiedUntil > new Date();
+  if (route.stepUp && !isVerified) throw new GatewayError('verification_required');
 }

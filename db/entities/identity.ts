@@ -1,4 +1,4 @@
-// Users, their API keys and their sessions.
+// Users with their second factors, their API keys and their sessions.
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 
 export const UserEntity = defineEntity({
@@ -11,6 +11,15 @@ export const UserEntity = defineEntity({
     permissions: p.array().defaultRaw(`'{}'`),
     disabledAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
+    /** Encrypted; not in force until it is confirmed. */
+    totpSecret: p.blob().nullable(),
+    totpSecretKeyId: p.text().nullable(),
+    totpConfirmedAt: p.datetime().nullable(),
+    /** The last time step whose code was used: a code works once. */
+    totpLastStep: p.bigint('bigint').defaultRaw('0'),
+    /** Wrong answers to /api/verify since the last right one. */
+    verifyFailures: p.integer().defaultRaw('0'),
+    verifyLockedUntil: p.datetime().nullable(),
   },
 });
 export type User = InferEntity<typeof UserEntity>;
@@ -31,6 +40,16 @@ export const ApiKeyEntity = defineEntity({
     expiresAt: p.datetime().nullable(),
     revokedAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
+    lastUsedAt: p.datetime().nullable(),
+    /** Amounts in micro-credits; only db/ledger.ts changes what was used and reserved. */
+    quota: p.bigint('bigint').nullable(),
+    used: p.bigint('bigint').defaultRaw('0'),
+    reserved: p.bigint('bigint').defaultRaw('0'),
+    dailyBudget: p.bigint('bigint').nullable(),
+    /** The UTC day that the two figures below are of, as YYYY-MM-DD. */
+    day: p.date().defaultRaw("(now() at time zone 'utc')::date"),
+    dayUsed: p.bigint('bigint').defaultRaw('0'),
+    dayReserved: p.bigint('bigint').defaultRaw('0'),
   },
 });
 export type ApiKey = InferEntity<typeof ApiKeyEntity>;
@@ -46,6 +65,37 @@ export const SessionEntity = defineEntity({
     createdAt: p.datetime().defaultRaw('now()'),
     lastSeenAt: p.datetime().defaultRaw('now()'),
     expiresAt: p.datetime(),
+    verifiedAt: p.datetime().nullable(),
+    verifiedUntil: p.datetime().nullable(),
+    verifyMethod: p.text().$type<'password' | 'totp'>().nullable(),
   },
 });
 export type Session = InferEntity<typeof SessionEntity>;
+
+/** One-time substitutes for a TOTP code. */
+export const RecoveryCodeEntity = defineEntity({
+  name: 'RecoveryCode',
+  tableName: 'recovery_code',
+  properties: {
+    id: p.text().primary(),
+    userId: p.text(),
+    secretKeyId: p.text(),
+    hash: p.blob().unique(),
+    usedAt: p.datetime().nullable(),
+  },
+});
+
+/** A login whose password was right and whose second factor is still to come. */
+export const LoginFlowEntity = defineEntity({
+  name: 'LoginFlow',
+  tableName: 'login_flow',
+  properties: {
+    id: p.text().primary(),
+    userId: p.text(),
+    secretKeyId: p.text(),
+    hash: p.blob().unique(),
+    failures: p.integer().defaultRaw('0'),
+    expiresAt: p.datetime(),
+  },
+});
+export type LoginFlow = InferEntity<typeof LoginFlowEntity>;

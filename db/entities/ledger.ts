@@ -32,6 +32,8 @@ export const ReservationEntity = defineEntity({
     /** What the work cost beyond the charge: the operator's. */
     loss: p.bigint('bigint'),
     refunded: p.bigint('bigint'),
+    /** The UTC day it was taken on: what returns, returns to that day's budget. */
+    day: p.date(),
     createdAt: p.datetime(),
     settledAt: p.datetime().nullable(),
   },

@@ -1,0 +1,62 @@
+// The audit log: an entry is written in the transaction of the change it tells of, and never changed.
+import type { JsonValue } from '../domain/json.ts';
+import { AuditEntryEntity, type AuditEntry } from './entities/audit.ts';
+import { makeId } from './ids.ts';
+import type { Em } from './orm.ts';
+
+export type AuditAction =
+  | 'CREATE_REDEEM_CODE'
+  | 'DISABLE_REDEEM_CODE'
+  | 'CREATE_USER'
+  | 'UPDATE_USER'
+  | 'GRANT_CREDITS'
+  | 'CREATE_API_KEY'
+  | 'RESET_SECOND_FACTOR'
+  | 'UNFREEZE_ACCOUNT';
+
+/** Who did it, and from where. The command line has no user and no address. */
+export interface AuditOrigin {
+  actorId: string | null;
+  ip: string | null;
+  userAgent: string | null;
+  requestId: string | null;
+}
+
+export const COMMAND_LINE: AuditOrigin = {
+  actorId: null,
+  ip: null,
+  userAgent: 'command line',
+  requestId: null,
+};
+
+/** Call it with the EntityManager of the transaction that makes the change. `detail` must hold no secret. */
+export async function writeAuditEntry(
+  em: Em,
+  origin: AuditOrigin,
+  entry: {
+    action: AuditAction;
+    targetType: string;
+    targetId: string;
+    detail?: { [name: string]: JsonValue };
+  },
+): Promise<void> {
+  await em.insert(AuditEntryEntity, {
+    id: makeId('aud'),
+    ...origin,
+    ...entry,
+    detail: entry.detail ?? {},
+    createdAt: new Date(),
+  });
+}
+
+/** Entries, newest first, older than the entry `beforeId` if given; at most `limit`. */
+export async function listAuditEntries(
+  em: Em,
+  page: { limit: number; beforeId: string | null; action: string | null },
+): Promise<AuditEntry[]> {
+  const where = {
+    ...(page.beforeId === null ? {} : { id: { $lt: page.beforeId } }),
+    ...(page.action === null ? {} : { action: page.action }),
+  };
+  return em.find(AuditEntryEntity, where, { orderBy: { id: 'desc' }, limit: page.limit });
+}
