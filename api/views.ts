@@ -150,8 +150,8 @@ export function presentUser(user: User) {
     id: user.id,
     email: user.email,
     permissions: user.permissions,
-    disabled: user.disabledAt !== null,
-    twoFactorEnabled: false,
+    disabled: Boolean(user.disabledAt),
+    twoFactorEnabled: Boolean(user.totpConfirmedAt),
     createdAt: user.createdAt.toISOString(),
   };
 }

@@ -1,5 +1,6 @@
 // Session cookies: who calls /api, and whether the request may have come from another site.
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Session } from '../../db/entities/identity.ts';
 import type { Em } from '../../db/orm.ts';
 import { findSession } from '../../db/sessions.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -39,6 +40,11 @@ export function refuseOtherSites(headers: IncomingHttpHeaders, ownOrigin: string
   if (headers.origin !== undefined && headers.origin !== ownOrigin) throw new GatewayError('csrf_rejected');
 }
 
+/** Whether this session completed /api/verify not too long ago. */
+export function isVerified(session: Session, now: Date): boolean {
+  return Boolean(session.verifiedUntil && session.verifiedUntil > now);
+}
+
 /** The order is part of the contract: what somebody may not do at all comes before what needs a fresh proof. */
 export function refuseUnpermitted(
   route: { permission?: Permission; stepUp?: true },
@@ -46,6 +52,5 @@ export function refuseUnpermitted(
 ): void {
   if (route.permission && !user.permissions.includes(route.permission))
     throw new GatewayError('permission_denied');
-  const isVerified = session.verifiedUntil !== null && session.verifiedUntil > new Date();
-  if (route.stepUp && !isVerified) throw new GatewayError('verification_required');
+  if (route.stepUp && !isVerified(session, new Date())) throw new GatewayError('verification_required');
 }
