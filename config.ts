@@ -63,6 +63,18 @@ const SETTINGS = z.object({
   SVC_S3_SECRET_ACCESS_KEY: z.string().min(1).optional(),
 });
 
+/** Every setting that is read, with the default as a text, or null where there is none. */
+export const SETTING_DEFAULTS: ReadonlyMap<string, string | null> = new Map([
+  ...Object.entries(SETTINGS.shape).map(([name, schema]): [string, string | null] => {
+    const { data } = schema.safeParse(undefined);
+    return [name, data === undefined ? null : String(data)];
+  }),
+  ...Object.entries(VENDOR_BASE_URLS).flatMap(([family, baseUrl]): [string, string | null][] => [
+    [`${family.toUpperCase()}_API_KEY`, null],
+    [`${family.toUpperCase()}_BASE_URL`, baseUrl],
+  ]),
+]);
+
 /** Settings that are set; an empty value counts as not set. */
 type Environment = Record<string, string>;
 

@@ -9,6 +9,7 @@ import { forkEm, openDatabase, type Database } from '../db/orm.ts';
 import { Secrets } from '../db/secrets.ts';
 import { createUser, findUserByEmail } from '../db/users.ts';
 import { parseCredits } from '../domain/credits.ts';
+import { PERMISSIONS } from '../domain/permissions.ts';
 
 interface DemoData {
   apiKey: string;
@@ -17,15 +18,6 @@ interface DemoData {
 }
 
 const DEMO_CREDITS = '1000';
-const ALL_PERMISSIONS = [
-  'redemption.read',
-  'redemption.sensitive_write',
-  'tasks.read',
-  'audit.read',
-  'users.read',
-  'users.write',
-  'credits.grant',
-];
 
 const config = loadConfig();
 const database = openDatabase({ url: config.databaseUrl, connectionsMax: 2 });
@@ -54,7 +46,7 @@ async function ensureDemoData(opened: Database, secrets: Secrets, kept: DemoData
   const user = { email: `demo${suffix}@example.com`, password: randomBytes(9).toString('base64url') };
   const admin = { email: `admin${suffix}@example.com`, password: randomBytes(9).toString('base64url') };
   const userId = await createUser(em, { ...user, permissions: [] });
-  await createUser(em, { ...admin, permissions: ALL_PERMISSIONS });
+  await createUser(em, { ...admin, permissions: PERMISSIONS });
   if (!userId) throw new Error('the demo user could not be created');
   const amount = parseCredits(DEMO_CREDITS);
   await grant(em, { userId, amount, idempotencyKey: `demo:${userId}`, description: 'Demo credits' });

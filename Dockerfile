@@ -1,0 +1,21 @@
+# One image for the API, the worker and the one-shot commands: the sources as they are, because Node 24 runs TypeScript.
+FROM node:24.21.0-bookworm-slim
+
+# Certificates of public authorities, which the worker needs for a Temporal server behind TLS.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /app
+ENV NODE_ENV=production
+
+# Without install scripts: the one that matters would fetch a second Node, and the image has its own.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
+
+# What .dockerignore lets through: no tests, no development servers, no sandbox.
+COPY . .
+
+# Results, where no bucket is configured. A new volume takes over its owner.
+RUN mkdir /data && chown node:node /data
+USER node
+EXPOSE 8080
+CMD ["node", "api/server.ts"]

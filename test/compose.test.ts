@@ -1,0 +1,175 @@
+// The production shape: docker-compose.yml, the Dockerfile and the settings they give must fit the code.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { ConfigError, loadConfig, SETTING_DEFAULTS } from '../config.ts';
+import { SEARCH_ATTRIBUTES } from '../workflows/names.ts';
+
+const project = join(import.meta.dirname, '..');
+const OURS = ['migrate', 'api', 'worker'];
+
+const variables = z.record(z.string(), z.union([z.string(), z.number()]));
+const service = z.object({
+  image: z.string(),
+  build: z.string().optional(),
+  command: z.array(z.string()).optional(),
+  environment: variables.optional(),
+  ports: z.array(z.string()).default([]),
+  volumes: z.array(z.string()).default([]),
+  depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
+  healthcheck: z.object({ test: z.array(z.string()) }).optional(),
+  restart: z.string(),
+});
+type Service = z.infer<typeof service>;
+
+const compose = z
+  .object({ services: z.record(z.string(), service), volumes: z.record(z.string(), z.null()) })
+  .parse(parse(read('docker-compose.yml'), { merge: true }));
+const packageJson = z
+  .object({ version: z.string(), dependencies: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(read('package.json')));
+
+describe('docker-compose.yml', () => {
+  it('gives our processes only what they read', () => {
+    for (const name of OURS) {
+      for (const variable of Object.keys(find(name).environment ?? {})) {
+        const isRead = SETTING_DEFAULTS.has(variable) || variable.startsWith('TEMPORAL_');
+        expect(isRead, `${name}: ${variable}`).to.equal(true);
+      }
+    }
+  });
+
+  it('gives our processes everything that production needs', () => {
+    for (const name of OURS) {
+      const settings = settingsOf(find(name));
+      const config = loadConfig(settings);
+      expect(config.production, name).to.equal(true);
+      expect(config.publicUrl, name).to.equal(filledIn['SVC_PUBLIC_URL']);
+      expect(config.storage, name).to.deep.equal({ kind: 'local', folder: '/data/storage' });
+      for (const required of ['DATABASE_URL', 'SVC_SECRET_KEYS'])
+        expect(() => loadConfig({ ...settings, [required]: '' }), required).to.throw(ConfigError, required);
+    }
+  });
+
+  it('holds no password and no key: every one comes from .env', () => {
+    const secrets = Object.entries(compose.services).flatMap(([name, { environment = {} }]) =>
+      Object.entries(environment)
+        .filter(([variable]) => /PASSWORD|PWD|SECRET|_KEY$|DATABASE_URL/.test(variable))
+        .map(([variable, value]) => ({ place: `${name}: ${variable}`, value: String(value) })),
+    );
+    expect(secrets).to.have.length.above(8);
+    for (const { place, value } of secrets) expect(value, place).to.match(/\$\{\w+(:\?[^}]+|:-)\}/);
+  });
+
+  it('asks for exactly the variables that .env.example lists', () => {
+    const required = [...read('docker-compose.yml').matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name);
+    const offered = [...read('docker-compose.yml').matchAll(/\$\{(\w+):-/g)].map(([, name]) => name);
+    const listed = [...read('.env.example').matchAll(/^(?:# )?([A-Z][A-Z0-9_]*)=(.*)$/gm)];
+    expect(listed.map(([, name]) => name)).to.include.members(required);
+    expect([...required, ...offered]).to.include.members(listed.map(([, name]) => name));
+    for (const [, name, value] of listed) expect(value, `${name} has no value`).to.equal('');
+  });
+
+  it('pins every image', () => {
+    for (const { image, build } of Object.values(compose.services)) {
+      const [, tag = ''] = image.split(':');
+      expect(tag, image).to.match(/^\d+\.\d+(\.\d+)?(-[a-z]+)?$/);
+      if (build !== undefined) expect(tag, image).to.equal(packageJson.version);
+    }
+  });
+
+  it('opens nothing to the world but the API', () => {
+    for (const [name, { ports }] of Object.entries(compose.services)) {
+      if (name === 'api') expect(ports).to.deep.equal(['8080:8080']);
+      else for (const port of ports) expect(port, name).to.match(/^127\.0\.0\.1:\d+:\d+$/);
+    }
+  });
+
+  it('waits only for what exists, and for health only where it is checked', () => {
+    for (const [name, { depends_on: needs }] of Object.entries(compose.services)) {
+      for (const [needed, { condition }] of Object.entries(needs)) {
+        const { healthcheck, restart } = find(needed);
+        if (condition === 'service_healthy')
+          expect(healthcheck, `${name} → ${needed}`).not.to.equal(undefined);
+        else expect(restart, `${name} → ${needed}`).to.match(/^on-failure/);
+      }
+    }
+  });
+
+  it('runs programs and mounts files that exist', () => {
+    for (const name of OURS) {
+      const program = find(name).command?.find((word) => word.endsWith('.ts')) ?? '';
+      expect(read(program), program).not.to.equal('');
+    }
+    for (const { volumes } of Object.values(compose.services)) {
+      for (const volume of volumes) {
+        const [source = ''] = volume.split(':');
+        if (source.startsWith('./')) expect(() => readdirOrFile(source), source).not.to.throw();
+        else expect(compose.volumes).to.have.property(source);
+      }
+    }
+  });
+});
+
+describe('the image', () => {
+  it('has the Node version of this project', () => {
+    expect(read('Dockerfile')).to.contain(`FROM node:${packageJson.dependencies['node']}-`);
+  });
+
+  it('holds every folder that the processes import from, and no other', () => {
+    const allowed = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, name]) => name);
+    const rooms = ['activities', 'api', 'db', 'domain', 'providers', 'storage', 'worker', 'workflows'];
+    const files = ['package.json', 'package-lock.json', '.npmrc', 'catalog.json', 'config.ts', 'log.ts'];
+    expect(allowed).to.have.members([...files, ...rooms]);
+  });
+});
+
+describe('deploy/temporal/create-namespace.sh', () => {
+  it('registers the search attributes that the workflows set', () => {
+    const registered = [...read('deploy/temporal/create-namespace.sh').matchAll(/\b([A-Z]\w+)=([A-Z]\w+)/g)];
+    const expected = Object.values(SEARCH_ATTRIBUTES).map(
+      ({ name, type }) => `${name}=${type.toLowerCase()}`,
+    );
+    expect(registered.map(([, name, type]) => `${name}=${type?.toLowerCase()}`)).to.have.members(expected);
+  });
+});
+
+const filledIn: Record<string, string> = {
+  POSTGRES_PASSWORD: 'secret1',
+  GATEWAY_DATABASE_PASSWORD: 'secret2',
+  TEMPORAL_DATABASE_PASSWORD: 'secret3',
+  SVC_PUBLIC_URL: 'https://api.example.com',
+  SVC_SECRET_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64url')}`,
+};
+
+/** What a process finds in its environment when .env is filled in as far as it has to be. */
+function settingsOf({ environment = {} }: Service): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(environment).map(([variable, value]) => [
+      variable,
+      String(value).replace(
+        /\$\{(\w+):([?-])([^}]*)\}/g,
+        (_, name: string, kind: string, otherwise: string) =>
+          filledIn[name] ?? (kind === '-' ? otherwise : `[${name} is not filled in]`),
+      ),
+    ]),
+  );
+}
+
+function find(name: string): Service {
+  const found = compose.services[name];
+  if (!found) throw new Error(`there is no service ${name}`);
+  return found;
+}
+
+function read(path: string): string {
+  return readFileSync(join(project, path), 'utf8');
+}
+
+function readdirOrFile(path: string): void {
+  const full = join(project, path);
+  if (path.endsWith('.sh')) readFileSync(full);
+  else readdirSync(full);
+}
