@@ -53,6 +53,7 @@ const SETTINGS = z.object({
   SVC_RUNNING_TASKS_PER_USER: integer(20, 1, 10_000),
   SVC_WAITING_TASKS_PER_USER: integer(200, 0, 100_000),
   SVC_UPSTREAM_TIMEOUT_SECONDS: integer(120, 1, 3600),
+  SVC_WORKER_GRACE_SECONDS: integer(10, 1, 3600),
   SVC_REQUEST_KEPT_DAYS: integer(7, 1, 3650),
   SVC_RESULT_URL_SECONDS: integer(3600, 60, 604_800),
   SVC_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
@@ -103,7 +104,8 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     port: settings.PORT,
     internalPort: settings.SVC_INTERNAL_PORT,
     /** Without it, links carry the address the API listens on. */
-    publicUrl: settings.SVC_PUBLIC_URL?.replace(/\/$/, '') ?? `http://${settings.HOST}:${settings.PORT}`,
+    publicUrl:
+      settings.SVC_PUBLIC_URL?.replace(/\/$/, '') ?? `http://${reachable(settings.HOST)}:${settings.PORT}`,
     databaseUrl: settings.DATABASE_URL,
     databaseConnectionsMax: settings.SVC_DATABASE_CONNECTIONS_MAX,
     temporal: readTemporal(present),
@@ -115,10 +117,17 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     runningTasksPerUserMax: settings.SVC_RUNNING_TASKS_PER_USER,
     waitingTasksPerUserMax: settings.SVC_WAITING_TASKS_PER_USER,
     upstreamTimeoutMs: settings.SVC_UPSTREAM_TIMEOUT_SECONDS * 1000,
+    workerGraceSeconds: settings.SVC_WORKER_GRACE_SECONDS,
     requestKeptDays: settings.SVC_REQUEST_KEPT_DAYS,
     resultUrlSeconds: settings.SVC_RESULT_URL_SECONDS,
     logLevel: settings.SVC_LOG_LEVEL,
   });
+}
+
+/** A host as it stands in a URL; nobody can call a wildcard. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function withoutEmpty(env: Record<string, string | undefined>): Environment {

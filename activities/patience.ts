@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 
 const HEARTBEAT_EVERY_MS = 1_000;
 const ALSO_SAY_EVERY_MS = 4_000;
-const WRITE_RETRY_LIMIT_MS = 60_000;
+const WRITE_RETRY_LIMIT_MS = 10 * 60_000;
 const WRITE_RETRY_PAUSE_MS = 500;
 
 /**
@@ -49,7 +49,7 @@ export async function pause(ms: number): Promise<void> {
   await Context.current().sleep(ms);
 }
 
-/** Repeats a write that must not be lost while the database is away, for at most a minute. */
+/** Repeats a write that must not be lost while the database or the storage is away, for at most ten minutes. */
 export async function untilWritten(write: () => Promise<void>): Promise<void> {
   const giveUpAt = Date.now() + WRITE_RETRY_LIMIT_MS;
   for (;;) {

@@ -1,5 +1,6 @@
 // Copying results to our storage right after success: a vendor's URL lives between an hour and a month.
 import { Readable } from 'node:stream';
+import { Context } from '@temporalio/activity';
 import { forkEm } from '../db/orm.ts';
 import type { TaskOutput } from '../db/stored.ts';
 import * as submissions from '../db/submissions.ts';
@@ -11,6 +12,9 @@ import { UpstreamFailure, type Provider, type UpstreamResult } from '../provider
 import { RESULT_BYTES_MAX, type ActivityDependencies } from './dependencies.ts';
 import { failTaskWith, tryAgain } from './failures.ts';
 import { heartbeating, nothing, untilWritten } from './patience.ts';
+
+/** A download that broke so often is not tried again. */
+const FETCHES_MAX = 8;
 
 export function createResults(dependencies: ActivityDependencies) {
   const { database, secrets, providers, storage } = dependencies;
@@ -50,9 +54,8 @@ export function createResults(dependencies: ActivityDependencies) {
       return { key, contentType: type, bytes };
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      throw error.errorClass === 'transient'
-        ? tryAgain('result_unavailable')
-        : failTaskWith('result_unavailable');
+      const isHopeless = error.errorClass !== 'transient' || Context.current().info.attempt >= FETCHES_MAX;
+      throw isHopeless ? failTaskWith('result_unavailable') : tryAgain('result_unavailable');
     }
   }
 }

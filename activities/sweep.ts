@@ -22,7 +22,11 @@ export function createSweep({ database, engine, log, requestKeptDays }: Activity
     },
 
     async removeOldRequests(): Promise<{ removed: number }> {
-      return { removed: await leftovers.removeOldRequests(forkEm(database), requestKeptDays) };
+      await leftovers.removeExpiredSessions(forkEm(database));
+      let removed = 0;
+      for (let batch = -1; batch !== 0; removed += batch)
+        batch = await leftovers.removeOldRequests(forkEm(database), requestKeptDays);
+      return { removed };
     },
   };
 
@@ -32,7 +36,8 @@ export function createSweep({ database, engine, log, requestKeptDays }: Activity
     for (const task of tasks) {
       if (task.cancelRequestedAt) await cancelUnadmitted(forkEm(database), task.userId, task.id);
       // Its run was stopped by force before it reserved anything. A retry needs no such look: it gets a new run.
-      else if (task.attempt === 1 && (await engine.describeTask(task.id)) === 'closed') await failStopped(task);
+      else if (task.attempt === 1 && (await engine.describeTask(task.id)) === 'closed')
+        await failStopped(task);
       else if (await engine.startTask(task)) started += 1;
     }
     return started;

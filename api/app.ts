@@ -41,9 +41,8 @@ function mount(app: Express, gateway: Gateway, route: Route): void {
 function authenticate(gateway: Gateway, route: Route): RequestHandler {
   return async (req, res, next) => {
     const em = forkEm(gateway.database);
+    // Asked of the route, not of the request: HEAD reads too, by the route of GET.
     if (route.path.startsWith('/api/') && route.method !== 'GET')
-      // HEAD reads too, by the route of GET
-
       refuseOtherSites(req.headers, new URL(gateway.publicUrl()).origin);
     let caller: Caller = { proof: 'none' };
     if (route.proof === 'key') caller = await authenticateKey(gateway, em, req.headers.authorization);

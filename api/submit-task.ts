@@ -10,7 +10,7 @@ import { ERRORS, GatewayError, type ErrorCode } from '../domain/errors.ts';
 import { checkInputImages } from '../domain/input-images.ts';
 import type { JsonValue } from '../domain/json.ts';
 import { maskPayload } from '../domain/masking.ts';
-import { resolveOrder, type FieldNames, type Order, type Wishes } from '../domain/orders.ts';
+import { renewOrder, resolveOrder, type FieldNames, type Order, type Wishes } from '../domain/orders.ts';
 import { quote, snapshotPrice, type Quote } from '../domain/pricing.ts';
 import type { TaskMode } from '../domain/tasks.ts';
 import type { AdmissionVerdict } from '../workflows/client.ts';
@@ -59,9 +59,7 @@ export async function submitTask(call: Call<KeyCaller | SessionCaller>, request:
       keyId: caller.proof === 'key' ? caller.key.id : null,
       mode: model.kind,
       model: model.id,
-      family: model.family,
-      adapter: model.adapter,
-      upstreamModel: model.upstreamModel,
+      ...placeOf(model),
       ordered: order,
       price: snapshotPrice(model),
       creditsEstimate: estimate.total,
@@ -80,14 +78,21 @@ export async function retryFailedTask(call: Call<SessionCaller>, task: Task): Pr
   if (task.status !== 'failed') throw new GatewayError('task_not_retryable');
   const model = gateway.catalog.models.get(task.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
+  const ordered = renewOrder(model, task.ordered);
   const price = snapshotPrice(model);
-  const creditsEstimate = quote(price, task.ordered).total;
-  const retried = await retryTask(em, task, { price, creditsEstimate }, gateway.waitingTasksPerUserMax);
+  const creditsEstimate = quote(price, ordered).total;
+  const renewed = { ...placeOf(model), ordered, price, creditsEstimate };
+  const retried = await retryTask(em, task, renewed, gateway.waitingTasksPerUserMax);
   if ('kind' in retried) {
     if (retried.kind === 'not_retryable') throw new GatewayError('task_not_retryable');
     throw refusal(retried, creditsEstimate);
   }
   return admit(call, retried);
+}
+
+/** Where the work of a model is done. */
+function placeOf({ family, adapter, upstreamModel }: Model) {
+  return { family, adapter, upstreamModel };
 }
 
 /** The task as written, unless the workflow refuses it at once; an engine that is away only delays it. */

@@ -31,15 +31,16 @@ export async function openRequest(em: Em, secrets: Secrets, taskId: string): Pro
   return { ...body, prompt: openPart(secrets, taskId, 'prompt', row.secretKeyId, row.prompt) };
 }
 
-/** The prompts of these tasks, for their owner. */
+/** The prompts of these tasks, for their owner. One whose key has left the ring is missing; the others are not. */
 export async function openPrompts(em: Em, secrets: Secrets, taskIds: string[]): Promise<Map<string, string>> {
   const rows = await em.find(
     TaskRequestEntity,
     { taskId: { $in: taskIds } },
     { fields: ['secretKeyId', 'prompt'] },
   );
+  const readable = rows.filter(({ secretKeyId }) => secrets.knows(secretKeyId));
   return new Map(
-    rows.map((row) => [row.taskId, openPart(secrets, row.taskId, 'prompt', row.secretKeyId, row.prompt)]),
+    readable.map((row) => [row.taskId, openPart(secrets, row.taskId, 'prompt', row.secretKeyId, row.prompt)]),
   );
 }
 

@@ -54,6 +54,11 @@ export class Secrets {
     return this.#ring.map((key) => this.#hmac(purpose, key, text));
   }
 
+  /** Whether a key of this id is still in the ring. */
+  knows(secretKeyId: string): boolean {
+    return this.#ring.some((key) => key.id === secretKeyId);
+  }
+
   /** Encrypts; `context` (such as the task's id) must be the same to decrypt, so that rows cannot be swapped. */
   seal(purpose: SecretPurpose, context: string, text: string): Sealed {
     const key = this.#newest();

@@ -25,14 +25,23 @@ export async function findUnheardCancels(em: Em, olderThanSeconds: number): Prom
   return em.find(TaskEntity, where, { orderBy: { cancelRequestedAt: 'asc' }, limit: BATCH });
 }
 
-/** Removes raw requests of tasks that ended long ago; what readers see stays. Returns how many. */
+/** Removes raw requests of tasks that ended long ago, a batch at a time; what readers see stays. Returns how many. */
 export async function removeOldRequests(em: Em, olderThanDays: number): Promise<number> {
   const rows = await em.execute<{ taskId: string }[]>(sql`
-    update task_request q set body = null
-    from task t
-    where q.task_id = t.id and q.body is not null and t.completed_at < now() - make_interval(days => ${olderThanDays})
+    with old as (
+      select q.task_id from task_request q join task t on t.id = q.task_id
+      where q.body is not null and t.completed_at < now() - make_interval(days => ${olderThanDays})
+      limit ${BATCH}
+    )
+    update task_request q set body = null from old where q.task_id = old.task_id
     returning q.task_id as "taskId"`);
   return rows.length;
+}
+
+/** Removes sessions and half-finished logins whose time is over. */
+export async function removeExpiredSessions(em: Em): Promise<void> {
+  await em.execute(sql`delete from session where expires_at < now()`);
+  await em.execute(sql`delete from login_flow where expires_at < now()`);
 }
 
 /** Two sweepers never look at the same task at once, and every task gets its turn: the longest unseen come first. */

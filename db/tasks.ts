@@ -194,14 +194,15 @@ export type RetryRefusal = CreateRefusal | { kind: 'not_retryable' };
 export async function retryTask(
   em: Em,
   task: Task,
-  renewed: { price: PriceSnapshot; creditsEstimate: MicroCredits },
+  renewed: Pick<NewTask, 'family' | 'adapter' | 'upstreamModel' | 'ordered' | 'price' | 'creditsEstimate'>,
   waitingTasksMax: number,
 ): Promise<Task | RetryRefusal> {
   const [retried] = await em.execute<{ id: string }[]>(sql`
     with retried as (
       update task t
       set status = 'queued', attempt = t.attempt + 1, key_id = null, progress = 0, price = ${JSON.stringify(storePrice(renewed.price))}::jsonb,
-          credits_estimate = ${renewed.creditsEstimate}, error_code = null, error_message = null, upstream_task_id = null,
+          ordered = ${JSON.stringify(renewed.ordered)}::jsonb, family = ${renewed.family}, adapter = ${renewed.adapter},
+          upstream_model = ${renewed.upstreamModel}, credits_estimate = ${renewed.creditsEstimate}, error_code = null, error_message = null, upstream_task_id = null,
           upstream_request_id = null, admitted_at = null, started_at = null, completed_at = null,
           cancel_requested_at = null, swept_at = null, updated_at = now()
       from account a

@@ -77,10 +77,24 @@ export function parseCatalog(json: unknown): Catalog {
   const models = root.list('models').map(readModel);
   const byId = new Map(models.map((model) => [model.id, model]));
   if (byId.size !== models.length) problems.push('catalog.models: an id stands twice');
+  for (const model of models) problems.push(...findUnpriced(model));
   if (models.filter((model) => model.imagesEndpoint).length > 1)
     problems.push('catalog.models: more than one model is marked imagesEndpoint');
   if (problems.length > 0) throw new Error(`The model catalogue is not valid:\n  ${problems.join('\n  ')}`);
   return { effectiveFrom, models: byId };
+}
+
+/** Work without a price would be free. */
+function findUnpriced({ id, limits, price }: Model): string[] {
+  const offered = limits.resolutions ?? [undefined];
+  const unpriced = offered.filter((resolution) => {
+    const isPriced = ({ meter, when, credits }: PriceLine): boolean => {
+      const fits = when.resolution === undefined || when.resolution === resolution;
+      return fits && meter !== 'input_images' && credits > 0n;
+    };
+    return !price.some(isPriced);
+  });
+  return unpriced.map((resolution) => `catalog.models: ${id} has no price for ${resolution ?? 'its work'}`);
 }
 
 function readModel(reader: Reader): Model {

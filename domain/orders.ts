@@ -63,6 +63,25 @@ export function resolveOrder(model: Model, wishes: Wishes, names: FieldNames): O
   };
 }
 
+/**
+ * An order of an earlier day, if the model still offers it: throws as `resolveOrder` does. A retry must not run with
+ * values that the catalogue no longer has a price for.
+ */
+export function renewOrder(model: Model, order: Order): Order {
+  const names = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: 'image_urls' };
+  const wishes: Wishes = {
+    prompt: 'kept elsewhere',
+    images: order.images || undefined,
+    duration: order.seconds || undefined,
+    resolution: order.resolution ?? undefined,
+    ratio: order.ratio ?? undefined,
+    audio: order.audio ?? undefined,
+    inputImages: Array.from({ length: order.inputImages }, () => 'kept elsewhere'),
+    responseFormat: order.responseFormat,
+  };
+  return resolveOrder(model, wishes, names);
+}
+
 function checkPrompt(prompt: string, charactersMax: number): void {
   if (prompt.trim() === '')
     throw new GatewayError('invalid_value', { param: 'prompt', message: 'prompt must not be empty.' });

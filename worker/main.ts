@@ -30,14 +30,19 @@ async function work(config: Config, log: Log): Promise<void> {
   installRuntime(log);
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax });
   const engine = connectEngine({ ...config.temporal, taskDeadlineSeconds: config.taskDeadlineSeconds });
+  const providers = createProviders(config);
+  for (const { id, adapter } of config.catalog.models.values())
+    if (!providers.get(adapter))
+      throw new ConfigError(`SVC_CATALOG: ${id} names an adapter that does not exist: ${adapter}`);
   const workers = await createWorkers({
     temporal: config.temporal,
     activitiesMax: config.databaseConnectionsMax * ACTIVITIES_PER_CONNECTION,
+    graceSeconds: config.workerGraceSeconds,
     log,
     dependencies: {
       database,
       secrets: new Secrets(config.keyRing),
-      providers: createProviders(config),
+      providers,
       storage: createStorage(config.storage),
       engine,
       log,

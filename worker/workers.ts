@@ -12,13 +12,15 @@ import { createBoundary } from './boundary.ts';
 const POLL_PLACES = 2_000;
 /** Cancellation reaches a submission with its next heartbeat, so heartbeats are sent every second. */
 const HEARTBEAT_THROTTLE = '1s';
-const SHUTDOWN_GRACE = '10s';
-const SHUTDOWN_FORCE = '14s';
+/** After the grace, running activities have this long to notice that they are to stop. */
+const FORCE_AFTER_GRACE_SECONDS = 4;
 
 export interface WorkerOptions {
   temporal: Config['temporal'];
   /** Activities that may use the database at the same time; at most its connections. */
   activitiesMax: number;
+  /** How long running activities may go on after a stop was asked for; a call that is cut is of unknown outcome. */
+  graceSeconds: number;
   dependencies: ActivityDependencies;
   log: Log;
   /** Built from the sources when absent, which takes about a second. */
@@ -43,7 +45,7 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
     connection,
     namespace,
     interceptors: { activity: [() => ({ inbound: boundary })] },
-    shutdownForceTime: SHUTDOWN_FORCE,
+    shutdownForceTime: `${options.graceSeconds + FORCE_AFTER_GRACE_SECONDS}s`,
   };
   const generation = await Worker.create({
     ...shared,
@@ -55,7 +57,7 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
     workflowTaskPollerBehavior: { type: 'autoscaling' },
     activityTaskPollerBehavior: { type: 'autoscaling' },
     maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE,
-    shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownGraceTime: `${options.graceSeconds}s`,
   });
   // A poller that stops is resumed elsewhere with the next look: it needs no grace.
   const polling = await Worker.create({

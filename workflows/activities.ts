@@ -36,12 +36,15 @@ export const { poll } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', maximumInterval: '15s' },
 });
 
-/** A vendor's result may live for an hour only, and a big one takes minutes. */
+/**
+ * A vendor's result may live for an hour only, and a big one takes minutes. The activity gives a vendor up after some
+ * tries; our own storage is waited for until the end.
+ */
 export const { store } = proxyActivities<Activities>({
   startToCloseTimeout: '15m',
   scheduleToCloseTimeout: '30m',
   heartbeatTimeout: '15s',
-  retry: { initialInterval: '1s', maximumInterval: '30s', maximumAttempts: 10 },
+  retry: { initialInterval: '1s', maximumInterval: '30s' },
   summary: 'Copy the result to our storage',
 });
 

@@ -11,6 +11,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   type ConnectionOptions,
+  type ScheduleOptions,
 } from '@temporalio/client';
 import { ApplicationFailure, type Workflow } from '@temporalio/common';
 import { isTaskFailureCode, type TaskFailureCode } from '../domain/failures.ts';
@@ -61,6 +62,22 @@ export interface EngineSettings {
   namespace: string;
   taskDeadlineSeconds: number;
 }
+
+/** A run lasts an hour and skips later starts; when one was lost, the next minute brings another. */
+const SWEEP_SCHEDULE: Pick<ScheduleOptions, 'spec' | 'policies' | 'action'> & {
+  action: { workflowId: string };
+} = {
+  spec: { intervals: [{ every: '1m' }] },
+  policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
+  action: {
+    type: 'startWorkflow',
+    workflowType: 'sweep',
+    workflowId: SWEEP_SCHEDULE_ID,
+    taskQueue: GENERATION_QUEUE,
+    args: [],
+    workflowExecutionTimeout: '2h',
+  },
+};
 
 /** How long a single call to the engine may take where nobody waits for it. */
 const CALL_LIMIT_MS = 10_000;
@@ -183,21 +200,14 @@ export function connectEngine(settings: EngineSettings): Engine {
     try {
       await client.schedule.create({
         scheduleId: SWEEP_SCHEDULE_ID,
-        // A run lasts an hour and skips later starts; when one was lost, the next minute brings another.
-        spec: { intervals: [{ every: '1m' }] },
+        ...SWEEP_SCHEDULE,
         state: { triggerImmediately: true },
-        policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
-        action: {
-          type: 'startWorkflow',
-          workflowType: 'sweep',
-          workflowId: SWEEP_SCHEDULE_ID,
-          taskQueue: GENERATION_QUEUE,
-          args: [],
-          workflowExecutionTimeout: '2h',
-        },
       });
     } catch (error) {
       if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      await client.schedule
+        .getHandle(SWEEP_SCHEDULE_ID)
+        .update((current) => ({ ...current, ...SWEEP_SCHEDULE }));
     }
   }
 

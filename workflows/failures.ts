@@ -5,7 +5,8 @@ import { isTaskFailureCode, TASK_FAILURES, type TaskFailureCode } from '../domai
 /** Activities name the code as the failure's type; a time-out that passed the deadline has one of its own. */
 export function failureCodeOf(error: unknown): TaskFailureCode {
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  if (cause instanceof TimeoutFailure) return 'upstream_timeout';
+  const isStoring = error instanceof ActivityFailure && error.activityType === 'store';
+  if (cause instanceof TimeoutFailure) return isStoring ? 'result_unavailable' : 'upstream_timeout';
   if (cause instanceof ApplicationFailure && cause.type && isTaskFailureCode(cause.type)) return cause.type;
   return 'internal_error';
 }

@@ -175,6 +175,7 @@ async function createTestWorkers(config: Config, gateway: Gateway, log: Log): Pr
   return createWorkers({
     temporal: config.temporal,
     activitiesMax: 20,
+    graceSeconds: config.workerGraceSeconds,
     log,
     workflowBundle: await bundle,
     dependencies: {
