@@ -5,24 +5,8 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { parseCatalog, type Catalog } from './domain/catalog.ts';
 import type { SecretKey } from './db/secrets.ts';
-
-/** A vendor family's settings; a family without credentials is not offered. */
-export interface FamilySettings {
-  baseUrl: string;
-  credentials: { id: string; key: string }[];
-}
-
-export type StorageSettings =
-  | { kind: 'local'; folder: string }
-  | {
-      kind: 's3';
-      bucket: string;
-      region: string;
-      endpoint?: string;
-      accessKeyId: string;
-      secretAccessKey: string;
-      forcePathStyle: boolean;
-    };
+import type { FamilySettings } from './providers/settings.ts';
+import type { StorageSettings } from './storage/storage.ts';
 
 /** Thrown by loadConfig; the message lists every problem, one per line. */
 export class ConfigError extends Error {}

@@ -1,6 +1,7 @@
 // What every handler is given: the parts of the gateway, and one call with its caller.
 import type { Catalog } from '../domain/catalog.ts';
 import type { ApiKey, Session, User } from '../db/entities/identity.ts';
+import type { LastUses } from '../db/last-uses.ts';
 import type { Database, Em } from '../db/orm.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { Permission } from '../domain/permissions.ts';
@@ -14,6 +15,8 @@ export interface Gateway {
   engine: Engine;
   storage: Storage;
   catalog: Catalog;
+  /** Of API keys. */
+  lastUses: LastUses;
   log: Log;
   /** The address of this service as callers know it, without a trailing slash. */
   publicUrl: () => string;

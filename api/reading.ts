@@ -1,7 +1,12 @@
 // Reading what callers send: bodies, queries, ids and cursors, with errors that name the field.
 import { z } from 'zod';
 import { isId } from '../db/ids.ts';
+import { parseCredits } from '../domain/credits.ts';
 import { GatewayError, type ErrorCode } from '../domain/errors.ts';
+
+const INSTANT_CHARACTERS_MAX = 40;
+/** The last instant whose ISO text has four digits for the year. */
+const INSTANT_MAX_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Parses a body. An absent field is `missing_field`, everything else about a field is `invalid_value`. */
 export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
@@ -33,6 +38,32 @@ export function queryInteger(min: number, max: number, fallback: number) {
     .transform(Number)
     .refine((value) => value >= min && value <= max, message)
     .default(fallback);
+}
+
+/** A point in time with its offset. Dates that no calendar has are refused, not moved to the next month. */
+export function isoInstant() {
+  const message = 'must be a full ISO 8601 time with an offset, such as 2030-01-31T12:00:00Z';
+  return z.iso
+    .datetime({ offset: true, error: message })
+    .max(INSTANT_CHARACTERS_MAX, message)
+    .transform((text) => new Date(text))
+    .refine((instant) => instant.getTime() <= INSTANT_MAX_MS, message);
+}
+
+/** The same, later than now. */
+export function futureInstant() {
+  return isoInstant().refine((instant) => instant.getTime() > Date.now(), 'must be in the future');
+}
+
+/** An amount of credits as a JSON number from 0 to `max`, read exactly. */
+export function creditAmount(max: number) {
+  const message = `must be a number of credits from 0 to ${max} with at most 6 decimals`;
+  return z
+    .number(message)
+    .min(0, message)
+    .max(max, message)
+    .refine((credits) => /^\d+(\.\d{1,6})?$/.test(String(credits)), message)
+    .transform((credits) => parseCredits(credits));
 }
 
 /** The task id of a path. What cannot be an id is a task that does not exist. */

@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConfigError, loadConfig, type Config } from '../config.ts';
+import { LastUses } from '../db/last-uses.ts';
 import { openDatabase } from '../db/orm.ts';
 import { Secrets } from '../db/secrets.ts';
 import { createLog, type Log } from '../log.ts';
@@ -33,6 +34,7 @@ async function main(): Promise<void> {
 
 async function serve(config: Config, log: Log): Promise<void> {
   const gateway = openGateway(config, log);
+  gateway.lastUses.start();
   let stopping = false;
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -53,6 +55,7 @@ async function serve(config: Config, log: Log): Promise<void> {
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
     await close(server);
     await close(health);
+    await gateway.lastUses.stop();
     await gateway.engine.close();
     await gateway.database.close();
   };
@@ -60,12 +63,14 @@ async function serve(config: Config, log: Log): Promise<void> {
 }
 
 function openGateway(config: Config, log: Log): Gateway {
+  const database = openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax });
   return {
-    database: openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax }),
+    database,
     secrets: new Secrets(config.keyRing),
     engine: connectEngine({ ...config.temporal, taskDeadlineSeconds: config.taskDeadlineSeconds }),
     storage: createStorage(config.storage),
     catalog: config.catalog,
+    lastUses: new LastUses(database, log),
     log,
     publicUrl: () => config.publicUrl,
     production: config.production,

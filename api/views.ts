@@ -1,10 +1,11 @@
 // Records as JSON for their owner: one function per shape of the contract.
 import type { LedgerLine } from '../db/accounts.ts';
 import type { Account } from '../db/entities/ledger.ts';
-import type { User } from '../db/entities/identity.ts';
+import type { ApiKey, User } from '../db/entities/identity.ts';
 import type { Task, TaskEventRow } from '../db/entities/tasks.ts';
+import type { KeyUsage } from '../db/key-usage.ts';
 import { METERS, type Model } from '../domain/catalog.ts';
-import { CREDITS_PER_USD, toCredits, toUsd } from '../domain/credits.ts';
+import { CREDITS_PER_USD, toCredits, toUsd, type MicroCredits } from '../domain/credits.ts';
 import type { PricedOrder } from './submit-task.ts';
 import { linkTo } from './results.ts';
 import type { Gateway } from './gateway.ts';
@@ -145,6 +146,46 @@ export function presentLedgerLine(line: LedgerLine) {
   };
 }
 
+/** Without the key itself: that stands only in the answer that creates it. */
+export function presentKey(key: ApiKey) {
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    quota: orNull(key.quota),
+    used: toCredits(key.used),
+    dailyBudget: orNull(key.dailyBudget),
+    modelScope: key.modelScope ?? null,
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+    createdAt: key.createdAt.toISOString(),
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    revokedAt: key.revokedAt?.toISOString() ?? null,
+  };
+}
+
+/** For the key's holder. With a quota: granted = used + available + what is set aside, unless it was lowered since. */
+export function presentTokenUsage(key: ApiKey, usage: KeyUsage) {
+  const { quota, used, reserved, available, dailyBudget, spentToday } = usage;
+  const remaining = quota === null ? available : notBelowZero(quota - used - reserved);
+  return {
+    object: 'token_usage',
+    name: key.name,
+    total_granted: toCredits(quota ?? used + available),
+    total_used: toCredits(used),
+    total_available: toCredits(remaining),
+    unlimited_quota: quota === null,
+    model_limits: Object.fromEntries((key.modelScope ?? []).map((model) => [model, true])),
+    model_limits_enabled: Boolean(key.modelScope),
+    expires_at: key.expiresAt ? unixSeconds(key.expiresAt) : 0,
+    daily_budget: orNull(dailyBudget),
+    daily_used: dailyBudget === null ? null : toCredits(spentToday),
+    daily_remaining: dailyBudget === null ? null : toCredits(notBelowZero(dailyBudget - spentToday)),
+    daily_reset_at: dailyBudget === null ? null : unixSeconds(usage.dayEndsAt),
+    account_available: toCredits(available),
+    currency: 'credits',
+  };
+}
+
 export function presentUser(user: User) {
   return {
     id: user.id,
@@ -158,6 +199,14 @@ export function presentUser(user: User) {
 
 function presentPayload(task: Task, prompt: string | undefined) {
   return prompt === undefined ? task.requestPayload : { ...task.requestPayload, prompt };
+}
+
+function orNull(amount: MicroCredits | null | undefined): number | null {
+  return amount === null || amount === undefined ? null : toCredits(amount);
+}
+
+function notBelowZero(amount: MicroCredits): MicroCredits {
+  return amount < 0n ? 0n : amount;
 }
 
 function unixSeconds(date: Date): number {

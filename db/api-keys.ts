@@ -1,35 +1,54 @@
-// API keys: made once, shown once, stored as a keyed hash.
-import { randomInt } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+// API keys: made once, shown once, stored as a keyed hash; their limits may change until they are revoked.
+import { sql } from '@mikro-orm/postgresql';
+import type { MicroCredits } from '../domain/credits.ts';
 import { ApiKeyEntity, UserEntity, type ApiKey, type User } from './entities/identity.ts';
 import { makeId } from './ids.ts';
+import { isWellFormed, makeKeyText, visiblePartOf } from './key-texts.ts';
 import type { Em } from './orm.ts';
 import type { Secrets } from './secrets.ts';
 
-const PREFIX = 'sk-svc_';
-const SECRET_CHARACTERS = 43; // 256 bits in base 62
-const CHECKSUM_CHARACTERS = 6;
-const VISIBLE_CHARACTERS = 8;
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** What a key may be limited by; null is no limit. */
+export interface KeyLimits {
+  quota: MicroCredits | null;
+  dailyBudget: MicroCredits | null;
+  modelScope: string[] | null;
+  expiresAt: Date | null;
+}
 
-/** Makes a key for a user. The returned text is the only copy there will ever be. */
+type Wish<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
+
+export interface NewApiKey extends Wish<KeyLimits> {
+  userId: string;
+  name: string;
+}
+
+export type KeyChanges = Wish<KeyLimits & { name: string }>;
+
+/** Makes a key for a user, however many there are. The returned text is the only copy there will ever be. */
 export async function createApiKey(
   em: Em,
   secrets: Secrets,
-  wish: { userId: string; name: string; expiresAt?: Date },
+  wish: NewApiKey,
 ): Promise<{ id: string; key: string }> {
-  const key = makeKeyText();
-  const id = makeId('key');
-  await em.insert(ApiKeyEntity, {
-    id,
-    userId: wish.userId,
-    name: wish.name,
-    ...secrets.hash('api-key', key),
-    prefix: key.slice(0, PREFIX.length + VISIBLE_CHARACTERS),
-    expiresAt: wish.expiresAt ?? null,
-    createdAt: new Date(),
+  const created = await insertKey(em, secrets, wish, null);
+  if (!created) throw new Error('the key was not created');
+  return created;
+}
+
+/**
+ * Makes a key if the user has fewer than `keysMax` that are not revoked, else answers null. The lock makes the keys
+ * of one user come one after the other, so that parallel calls cannot overshoot.
+ */
+export async function createLimitedApiKey(
+  em: Em,
+  secrets: Secrets,
+  wish: NewApiKey,
+  keysMax: number,
+): Promise<{ id: string; key: string } | null> {
+  return em.transactional(async (tx) => {
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('keys:' || ${wish.userId}::text, 0))`);
+    return insertKey(tx, secrets, wish, keysMax);
   });
-  return { id, key };
 }
 
 /** The key and its user, or null for a key that is malformed, unknown or revoked. */
@@ -47,25 +66,58 @@ export async function findApiKey(
   return user ? { key: found, user } : null;
 }
 
-/** Whether form and checksum are right: a mistyped key costs no query. */
-export function isWellFormed(key: string): boolean {
-  if (!/^sk-svc_[0-9A-Za-z]{49}$/.test(key)) return false;
-  return checksumOf(key.slice(0, -CHECKSUM_CHARACTERS)) === key.slice(-CHECKSUM_CHARACTERS);
+/** A key of this user, or null: somebody else's key and a missing one look the same. */
+export async function findOwnKey(em: Em, userId: string, id: string): Promise<ApiKey | null> {
+  return em.findOne(ApiKeyEntity, { id, userId }, { refresh: true });
 }
 
-function makeKeyText(): string {
-  const secret = Array.from({ length: SECRET_CHARACTERS }, () =>
-    BASE62.charAt(randomInt(BASE62.length)),
-  ).join('');
-  return `${PREFIX}${secret}${checksumOf(PREFIX + secret)}`;
+/** Keys of one user, revoked ones too, newest first, older than the key `beforeId` if given; at most `limit`. */
+export async function listOwnKeys(
+  em: Em,
+  userId: string,
+  page: { limit: number; beforeId: string | null },
+): Promise<ApiKey[]> {
+  const where = { userId, ...(page.beforeId === null ? {} : { id: { $lt: page.beforeId } }) };
+  return em.find(ApiKeyEntity, where, { orderBy: { id: 'desc' }, limit: page.limit });
 }
 
-function checksumOf(text: string): string {
-  let value = crc32(text);
-  let checksum = '';
-  for (let position = 0; position < CHECKSUM_CHARACTERS; position += 1) {
-    checksum = BASE62.charAt(value % BASE62.length) + checksum;
-    value = Math.floor(value / BASE62.length);
-  }
-  return checksum;
+/** Changes what is named, in a key that is not revoked; null removes a limit. Answers the key as it is afterwards. */
+export async function changeKey(
+  em: Em,
+  userId: string,
+  id: string,
+  changes: KeyChanges,
+): Promise<ApiKey | 'not_found' | 'revoked'> {
+  const wanted = Object.keys(changes).length > 0;
+  const changed = wanted && (await em.nativeUpdate(ApiKeyEntity, { id, userId, revokedAt: null }, changes));
+  const key = await findOwnKey(em, userId, id);
+  if (!key) return 'not_found';
+  return key.revokedAt && !changed ? 'revoked' : key;
+}
+
+/** From the moment this is committed the key spends nothing. Answers the key, the same when it is done again. */
+export async function revokeKey(em: Em, userId: string, id: string): Promise<ApiKey | null> {
+  await em.execute(sql`
+    update api_key set revoked_at = now() where id = ${id} and user_id = ${userId} and revoked_at is null`);
+  return findOwnKey(em, userId, id);
+}
+
+async function insertKey(
+  em: Em,
+  secrets: Secrets,
+  wish: NewApiKey,
+  keysMax: number | null,
+): Promise<{ id: string; key: string } | null> {
+  const key = makeKeyText();
+  const { secretKeyId, hash } = secrets.hash('api-key', key);
+  const scope = wish.modelScope ? JSON.stringify(wish.modelScope) : null;
+  const [created] = await em.execute<{ id: string }[]>(sql`
+    insert into api_key (id, user_id, name, secret_key_id, hash, prefix, quota, daily_budget, model_scope, expires_at)
+    select ${makeId('key')}, ${wish.userId}, ${wish.name}, ${secretKeyId}, ${hash}::bytea, ${visiblePartOf(key)},
+           ${wish.quota ?? null}::bigint, ${wish.dailyBudget ?? null}::bigint,
+           (select array_agg(value) from jsonb_array_elements_text(${scope}::jsonb)), ${wish.expiresAt ?? null}::timestamptz
+    where ${keysMax}::bigint is null
+       or (select count(*) from api_key where user_id = ${wish.userId} and revoked_at is null) < ${keysMax}::bigint
+    returning id`);
+  return created ? { id: created.id, key } : null;
 }

@@ -74,6 +74,8 @@ export const ERRORS = {
   redeem_code_expired: conflict('This redeem code has expired.'),
   redeem_code_exhausted: conflict('This redeem code has been used up.'),
   redeem_limit_reached: conflict('You have used this redeem code as often as you may.'),
+  key_revoked: conflict('This API key has been revoked and cannot be changed.'),
+  key_limit_reached: conflict('You have as many API keys as you may; revoke one first.'),
   email_taken: conflict('There is already a user with this e-mail address.'),
   payload_too_large: invalid('The request body is too large.', 413),
   uri_too_long: invalid('The URL is too long.', 414),

@@ -1,8 +1,10 @@
-// The routes of /api, for the session cookie.
+// The routes of /api, for the session cookie; one is for the bearer key.
 import { readBalance } from '../balance.ts';
 import { readEstimate } from '../estimates.ts';
 import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../gateway.ts';
+import { readTokenUsage } from '../usage-token.ts';
 import { logIn, logOut, readMe } from './auth.ts';
+import { changeOwnKey, createKey, listKeys, revokeOwnKey } from './keys.ts';
 import { cancelTask, createConsoleTask, listTasks, readTask, readTimeline, retryTask } from './tasks.ts';
 
 const session = { proof: 'session' } as const;
@@ -20,4 +22,9 @@ export const CONSOLE_ROUTES: readonly Route[] = [
   { method: 'DELETE', path: '/api/tasks/:id', ...session, handle: cancelTask },
   { method: 'GET', path: '/api/tasks/:id/timeline', ...session, handle: readTimeline },
   { method: 'POST', path: '/api/tasks/:id/retry', ...session, handle: retryTask },
+  { method: 'GET', path: '/api/keys', ...session, handle: listKeys },
+  { method: 'POST', path: '/api/keys', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: createKey },
+  { method: 'PATCH', path: '/api/keys/:id', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: changeOwnKey },
+  { method: 'DELETE', path: '/api/keys/:id', ...session, handle: revokeOwnKey },
+  { method: 'GET', path: '/api/usage/token', proof: 'key', handle: readTokenUsage },
 ];

@@ -1,4 +1,4 @@
-// Bearer keys: who calls /v1.
+// Bearer keys: who calls /v1 and /api/usage/token.
 import { findApiKey } from '../../db/api-keys.ts';
 import type { Em } from '../../db/orm.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -16,5 +16,6 @@ export async function authenticateKey(
   if (!found) throw new GatewayError('invalid_api_key');
   if (found.key.expiresAt && found.key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');
   if (found.user.disabledAt) throw new GatewayError('account_disabled');
+  gateway.lastUses.note(found.key);
   return { proof: 'key', ...found };
 }

@@ -11,6 +11,7 @@ import type { Gateway } from '../../api/gateway.ts';
 import { loadConfig, type Config } from '../../config.ts';
 import { createApiKey } from '../../db/api-keys.ts';
 import { findViolations } from '../../db/invariants.ts';
+import { LastUses } from '../../db/last-uses.ts';
 import { grant } from '../../db/ledger.ts';
 import { forkEm, type Database, type Em } from '../../db/orm.ts';
 import { createSession } from '../../db/sessions.ts';
@@ -160,6 +161,7 @@ function openGateway(config: Config, database: Database, log: Log): Gateway {
     engine: connectEngine({ ...config.temporal, taskDeadlineSeconds: config.taskDeadlineSeconds }),
     storage: createStorage(config.storage),
     catalog: config.catalog,
+    lastUses: new LastUses(database, log),
     log,
     publicUrl: () => config.publicUrl,
     production: false,
