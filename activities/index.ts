@@ -1,6 +1,7 @@
 // All activities, made from what the worker gives them.
 import { createAdmission } from './admission.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { createInvariantCheck } from './invariants.ts';
 import { createPolling } from './polling.ts';
 import { createResults } from './results.ts';
 import { createSettlement } from './settlement.ts';
@@ -17,5 +18,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createResults(dependencies),
     ...createSettlement(dependencies),
     ...createSweep(dependencies),
+    ...createInvariantCheck(dependencies),
   };
 }

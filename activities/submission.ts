@@ -101,6 +101,8 @@ export function createSubmission(dependencies: ActivityDependencies) {
         return { state: submission.outputs ? 'stored' : 'accepted' };
       case 'ended':
         throw failTaskWith(submission.errorCode ?? 'upstream_error');
+      case 'not_received': // the earlier try surely did not arrive, so there may be one more
+        throw tryAgain('upstream_error');
       case 'sending':
         throw await giveUp(task);
       default: // there is no submission and none may be made: the task has ended

@@ -10,6 +10,7 @@ import { answerErrors } from './middleware/errors.ts';
 import { readJsonBody } from './middleware/json-body.ts';
 import { requestIdOf, setRequestId } from './middleware/request-id.ts';
 import { authenticateSession, refuseOtherSites, refuseUnpermitted } from './middleware/session.ts';
+import { readSessionToken } from './session-cookie.ts';
 import { V1_ROUTES } from './v1/routes.ts';
 
 const USER_AGENT_CHARACTERS_MAX = 300;
@@ -48,7 +49,7 @@ function authenticate(gateway: Gateway, route: Route): RequestHandler {
     if (route.proof === 'key') caller = await authenticateKey(gateway, em, req.headers.authorization);
     if (route.proof === 'session') {
       caller = await authenticateSession(gateway, em, req.headers.cookie);
-      refuseUnpermitted(route, caller);
+      refuseUnpermitted(gateway.log, route, caller, requestIdOf(res));
     }
     res.locals['em'] = em;
     res.locals['caller'] = caller;
@@ -66,6 +67,7 @@ function answer(gateway: Gateway, route: Route): RequestHandler {
       requestId: requestIdOf(res),
       ip: req.ip ?? '',
       userAgent: req.headers['user-agent']?.slice(0, USER_AGENT_CHARACTERS_MAX) ?? null,
+      sessionToken: readSessionToken(req.headers.cookie),
       params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
       query: new URLSearchParams(question < 0 ? '' : req.url.slice(question)),
       body: req.body ?? {},

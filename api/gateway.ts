@@ -8,6 +8,7 @@ import type { Permission } from '../domain/permissions.ts';
 import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Engine } from '../workflows/client.ts';
+import type { GuessLimiter } from './limits/guess-limiter.ts';
 
 export interface Gateway {
   database: Database;
@@ -18,10 +19,14 @@ export interface Gateway {
   /** Of API keys. */
   lastUses: LastUses;
   log: Log;
+  /** Stands before everything that could be guessed. */
+  guesses: GuessLimiter;
   /** The address of this service as callers know it, without a trailing slash. */
   publicUrl: () => string;
   /** Cookies carry `Secure` in production. */
   production: boolean;
+  /** How long a creation waits for the workflow's verdict before it answers "queued". */
+  admissionWaitMs: number;
   waitingTasksPerUserMax: number;
   resultUrlSeconds: number;
 }
@@ -44,6 +49,8 @@ export interface Call<Who extends Caller = Caller> {
   /** For audit entries and limits; the address of the peer as far as it can be trusted. */
   ip: string;
   userAgent: string | null;
+  /** The token of the session cookie, unchecked; only a login looks at it. */
+  sessionToken: string | null;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   /** The parsed JSON body; an empty object where a route has none. */
@@ -78,6 +85,8 @@ export type Route = {
   | { proof: 'none'; handle: (call: Call) => Promise<Reply> }
 );
 
+/** Usual for `admissionWaitMs`: far beyond what a verdict takes, and still an answer in time when the engine is away. */
+export const ADMISSION_WAIT_MS = 1_500;
 /** Bytes of an ordinary JSON body. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** Bytes of a body that may hold images as data URIs. */

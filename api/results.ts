@@ -9,6 +9,8 @@ import type { Gateway } from './gateway.ts';
 /** A result's path is its storage key: `/results/task_…/1/0.png`. */
 export const RESULT_ROUTE = '/results/:taskId/:attempt/:name';
 
+/** What our own links look like; a signature over anything else leads nowhere. */
+const RESULT_PATH = /^\/results\/task_[0-9A-Z]{26}\/\d+\/\d+\.[a-z0-9]+$/;
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   jpg: 'image/jpeg',
@@ -35,7 +37,8 @@ export function sendResult(gateway: Gateway): RequestHandler {
     const [expires, signature] = [searchParams.get('expires'), searchParams.get('signature')];
     const keys = gateway.secrets.signingKeys();
     const verdict = verifySignedUrl({ path: pathname, expires, signature, keys, now: new Date() });
-    const file = verdict === 'valid' ? await openFile(gateway.storage, pathname.slice(1)) : null;
+    const isResult = verdict === 'valid' && RESULT_PATH.test(pathname);
+    const file = isResult ? await openFile(gateway.storage, pathname.slice(1)) : null;
     if (!file) throw new GatewayError('file_not_found');
     const name = pathname.slice(pathname.lastIndexOf('/') + 1);
     res.setHeader(

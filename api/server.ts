@@ -9,8 +9,10 @@ import { createLog, type Log } from '../log.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectEngine } from '../workflows/client.ts';
 import { createApp } from './app.ts';
-import type { Gateway } from './gateway.ts';
+import { ADMISSION_WAIT_MS, type Gateway } from './gateway.ts';
 import { createHealthServer } from './health.ts';
+import { createMemoryCounter } from './limits/counter.ts';
+import { createGuessLimiter } from './limits/guess-limiter.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -72,8 +74,10 @@ function openGateway(config: Config, log: Log): Gateway {
     catalog: config.catalog,
     lastUses: new LastUses(database, log),
     log,
+    guesses: createGuessLimiter(createMemoryCounter),
     publicUrl: () => config.publicUrl,
     production: config.production,
+    admissionWaitMs: ADMISSION_WAIT_MS,
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
   };

@@ -16,9 +16,6 @@ import type { TaskMode } from '../domain/tasks.ts';
 import type { AdmissionVerdict } from '../workflows/client.ts';
 import type { Call, KeyCaller, SessionCaller } from './gateway.ts';
 
-/** How long a creation waits for the workflow's verdict before it answers "queued". */
-const ADMISSION_WAIT_MS = 1_500;
-
 /** A request for a task, read from a body: what is wanted, and how the caller's fields are called. */
 export interface TaskRequest {
   mode: TaskMode;
@@ -97,7 +94,7 @@ function placeOf({ family, adapter, upstreamModel }: Model) {
 
 /** The task as written, unless the workflow refuses it at once; an engine that is away only delays it. */
 async function admit(call: Call<KeyCaller | SessionCaller>, task: Task): Promise<Task> {
-  const verdict = await call.gateway.engine.admitTask(task, ADMISSION_WAIT_MS);
+  const verdict = await call.gateway.engine.admitTask(task, call.gateway.admissionWaitMs);
   if (verdict.kind === 'refused') throw await explainVerdict(call, task, verdict);
   if (verdict.kind === 'pending')
     call.gateway.log.warn(

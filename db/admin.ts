@@ -1,36 +1,52 @@
-// The operator's command line for users: `create EMAIL` makes an administrator with every permission.
-import { randomBytes } from 'node:crypto';
-import { z } from 'zod';
+// The operator's command line, for what must not need a login: the first administrator, lost passwords, frozen accounts.
+//   create EMAIL                  an administrator with every permission; prints the password once
+//   reset EMAIL                   a new password, printed once; the second factor and all sessions are gone
+//   issue-key EMAIL NAME          an API key for the user; prints it once
+//   grant EMAIL CREDITS [NOTE]    adds credits; the note stands in the user's ledger
+//   unfreeze EMAIL                lets an account spend again that the check of the invariants has frozen
+//   check                         runs the invariants of money; exit code 1 if one is violated
+//   rotate                        after a new key was put in front of SVC_SECRET_KEYS and all processes have it:
+//                                 encrypts again with it, and tells which older keys are still needed, and for what
 import { ConfigError, loadConfig } from '../config.ts';
-import { PERMISSIONS } from '../domain/permissions.ts';
+import { COMMANDS, Refusal, type Installation, type Outcome } from './admin-commands.ts';
 import { forkEm, openDatabase } from './orm.ts';
-import { createUser, normaliseEmail } from './users.ts';
 
-const USAGE = `usage: npm run admin -- create EMAIL
+const USAGE = `${Object.entries(COMMANDS)
+  .map(([name, { args }], index) =>
+    [index === 0 ? 'usage:' : '      ', 'npm run admin --', name, ...args].join(' '),
+  )
+  .join('\n')}
 
-Makes an administrator with all permissions and prints a password, once.
-The first administrator can be made only here, never over HTTP.
+create     makes an administrator with all permissions and prints a password, once;
+           the first administrator can be made only here, never over HTTP
+reset      gives a new password, printed once; removes the second factor, ends all sessions
+issue-key  makes an API key and prints it, once
+grant      adds credits to the user's account
+unfreeze   lets a frozen account spend again
+check      runs the invariants of money
+rotate     encrypts again with the newest key of SVC_SECRET_KEYS, and tells which older keys
+           are still needed; every process must have the new ring before
 `;
-const EMAIL_CHARACTERS_MAX = 254;
-const PASSWORD_BYTES = 18;
 /** PostgreSQL's name for a table that is not there. */
 const UNDEFINED_TABLE = '42P01';
 
-/** What went wrong, in one sentence for the operator. */
-class Refusal extends Error {}
-
 await main(process.argv.slice(2));
 
-async function main([command, email, ...more]: string[]): Promise<void> {
-  if (command !== 'create' || email === undefined || more.length > 0) {
+async function main([name = '', ...args]: string[]): Promise<void> {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  const required = command?.args.filter((arg) => !arg.startsWith('[')).length ?? 0;
+  if (!command || args.length < required || args.length > command.args.length) {
     process.stderr.write(USAGE);
     process.exitCode = 1;
     return;
   }
   try {
-    const created = await createAdministrator(email);
-    process.stdout.write(`administrator ${created.email}\npassword      ${created.password}\n`);
-    process.stdout.write('The password is not shown again.\n');
+    command.check?.(args);
+    const { text, isAlarming = false } = await onDatabase((installation) =>
+      command.run(installation, ...args),
+    );
+    process.stdout.write(text);
+    if (isAlarming) process.exitCode = 1;
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof Refusal)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -38,17 +54,11 @@ async function main([command, email, ...more]: string[]): Promise<void> {
   }
 }
 
-async function createAdministrator(text: string): Promise<{ email: string; password: string }> {
-  const email = normaliseEmail(text);
-  if (!z.email().max(EMAIL_CHARACTERS_MAX).safeParse(email).success)
-    throw new Refusal(`"${text}" is not an e-mail address.`);
-  const password = randomBytes(PASSWORD_BYTES).toString('base64url');
-  const database = openDatabase({ url: loadConfig().databaseUrl, connectionsMax: 1 });
+async function onDatabase(run: (installation: Installation) => Promise<Outcome>): Promise<Outcome> {
+  const { databaseUrl, keyRing } = loadConfig();
+  const database = openDatabase({ url: databaseUrl, connectionsMax: 1 });
   try {
-    const wish = { email, password, permissions: PERMISSIONS };
-    const id = await createUser(forkEm(database), wish);
-    if (id === null) throw new Refusal(`There is already a user with the address ${email}.`);
-    return { email, password };
+    return await run({ em: forkEm(database), keyRing });
   } catch (error) {
     throw explain(error);
   } finally {

@@ -88,11 +88,19 @@ export async function changeKey(
   id: string,
   changes: KeyChanges,
 ): Promise<ApiKey | 'not_found' | 'revoked'> {
-  const wanted = Object.keys(changes).length > 0;
-  const changed = wanted && (await em.nativeUpdate(ApiKeyEntity, { id, userId, revokedAt: null }, changes));
+  const { name, quota, dailyBudget, modelScope, expiresAt } = changes;
+  const [changed] = await em.execute<{ id: string }[]>(sql`
+    update api_key
+    set name = coalesce(${name ?? null}, name),
+        quota = case when ${quota === undefined} then quota else ${quota ?? null}::bigint end,
+        daily_budget = case when ${dailyBudget === undefined} then daily_budget else ${dailyBudget ?? null}::bigint end,
+        model_scope = case when ${modelScope === undefined} then model_scope else ${storeScope(modelScope)} end,
+        expires_at = case when ${expiresAt === undefined} then expires_at else ${expiresAt ?? null}::timestamptz end
+    where id = ${id} and user_id = ${userId} and revoked_at is null
+    returning id`);
   const key = await findOwnKey(em, userId, id);
   if (!key) return 'not_found';
-  return key.revokedAt && !changed ? 'revoked' : key;
+  return changed ? key : 'revoked';
 }
 
 /** From the moment this is committed the key spends nothing. Answers the key, the same when it is done again. */
@@ -110,14 +118,18 @@ async function insertKey(
 ): Promise<{ id: string; key: string } | null> {
   const key = makeKeyText();
   const { secretKeyId, hash } = secrets.hash('api-key', key);
-  const scope = wish.modelScope ? JSON.stringify(wish.modelScope) : null;
   const [created] = await em.execute<{ id: string }[]>(sql`
     insert into api_key (id, user_id, name, secret_key_id, hash, prefix, quota, daily_budget, model_scope, expires_at)
     select ${makeId('key')}, ${wish.userId}, ${wish.name}, ${secretKeyId}, ${hash}::bytea, ${visiblePartOf(key)},
            ${wish.quota ?? null}::bigint, ${wish.dailyBudget ?? null}::bigint,
-           (select array_agg(value) from jsonb_array_elements_text(${scope}::jsonb)), ${wish.expiresAt ?? null}::timestamptz
+           ${storeScope(wish.modelScope)}, ${wish.expiresAt ?? null}::timestamptz
     where ${keysMax}::bigint is null
        or (select count(*) from api_key where user_id = ${wish.userId} and revoked_at is null) < ${keysMax}::bigint
     returning id`);
   return created ? { id: created.id, key } : null;
+}
+
+/** Null stays null: no array elements make no array. */
+function storeScope(scope: string[] | null | undefined) {
+  return sql`(select array_agg(value) from jsonb_array_elements_text(${scope ? JSON.stringify(scope) : null}::jsonb))`;
 }

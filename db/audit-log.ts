@@ -4,15 +4,19 @@ import { AuditEntryEntity, type AuditEntry } from './entities/audit.ts';
 import { makeId } from './ids.ts';
 import type { Em } from './orm.ts';
 
-export type AuditAction =
-  | 'CREATE_REDEEM_CODE'
-  | 'DISABLE_REDEEM_CODE'
-  | 'CREATE_USER'
-  | 'UPDATE_USER'
-  | 'GRANT_CREDITS'
-  | 'CREATE_API_KEY'
-  | 'RESET_SECOND_FACTOR'
-  | 'UNFREEZE_ACCOUNT';
+export const AUDIT_ACTIONS = [
+  'CREATE_REDEEM_CODE',
+  'DISABLE_REDEEM_CODE',
+  'CREATE_USER',
+  'UPDATE_USER',
+  'GRANT_CREDITS',
+  'CREATE_API_KEY',
+  'RESET_SECOND_FACTOR',
+  'FREEZE_ACCOUNT',
+  'UNFREEZE_ACCOUNT',
+  'ROTATE_SECRETS',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Who did it, and from where. The command line has no user and no address. */
 export interface AuditOrigin {
@@ -28,6 +32,9 @@ export const COMMAND_LINE: AuditOrigin = {
   userAgent: 'command line',
   requestId: null,
 };
+
+/** The check of the ledger's invariants, which freezes accounts by itself. */
+export const INVARIANT_CHECK: AuditOrigin = { ...COMMAND_LINE, userAgent: 'invariant check' };
 
 /** Call it with the EntityManager of the transaction that makes the change. `detail` must hold no secret. */
 export async function writeAuditEntry(

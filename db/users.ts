@@ -5,17 +5,26 @@ import { makeId } from './ids.ts';
 import type { Em } from './orm.ts';
 import { hashPassword } from './passwords.ts';
 
+export const EMAIL_CHARACTERS_MAX = 254;
+
 /** Creates a user and the user's empty account. Returns null when the e-mail address is taken. */
 export async function createUser(
   em: Em,
   wish: { email: string; password: string; permissions: readonly string[] },
 ): Promise<string | null> {
+  return insertUser(em, { ...wish, passwordHash: await hashPassword(wish.password) });
+}
+
+/** The same for a password that is hashed already, so that no transaction waits for that. */
+export async function insertUser(
+  em: Em,
+  wish: { email: string; passwordHash: string; permissions: readonly string[] },
+): Promise<string | null> {
   const id = makeId('usr');
-  const passwordHash = await hashPassword(wish.password);
   const [created] = await em.execute<{ id: string }[]>(sql`
     with created as (
       insert into app_user (id, email, password_hash, permissions)
-      select ${id}, ${normaliseEmail(wish.email)}, ${passwordHash},
+      select ${id}, ${normaliseEmail(wish.email)}, ${wish.passwordHash},
              array(select jsonb_array_elements_text(${JSON.stringify(wish.permissions)}::jsonb))
       on conflict (email) do nothing
       returning id

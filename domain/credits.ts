@@ -5,6 +5,8 @@ export type MicroCredits = bigint;
 
 export const MICRO_CREDITS_PER_CREDIT = 1_000_000n;
 export const CREDITS_PER_USD = 200;
+/** No grant takes a balance beyond it: up to here a JSON number shows every amount exactly. */
+export const BALANCE_MAX = 9_000_000_000n * MICRO_CREDITS_PER_CREDIT;
 
 /**
  * Reads a decimal amount of credits ("4", "0.5", 12.25) exactly.

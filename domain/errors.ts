@@ -76,6 +76,8 @@ export const ERRORS = {
   redeem_limit_reached: conflict('You have used this redeem code as often as you may.'),
   key_revoked: conflict('This API key has been revoked and cannot be changed.'),
   key_limit_reached: conflict('You have as many API keys as you may; revoke one first.'),
+  totp_already_enabled: conflict('A second factor is already on. Remove it first.'),
+  balance_limit: conflict('The balance cannot grow any further.'),
   email_taken: conflict('There is already a user with this e-mail address.'),
   payload_too_large: invalid('The request body is too large.', 413),
   uri_too_long: invalid('The URL is too long.', 414),
@@ -106,6 +108,8 @@ export class GatewayError extends Error {
   readonly param: string | null;
   /** Further public members of the error body, such as `required` and `available`. */
   readonly extra: Readonly<Record<string, number | string>>;
+  /** Headers of the answer that belong to this error, such as those of a limit. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
@@ -113,6 +117,7 @@ export class GatewayError extends Error {
       message?: string;
       param?: string | null;
       extra?: Record<string, number | string>;
+      headers?: Readonly<Record<string, string>>;
       cause?: unknown;
     } = {},
   ) {
@@ -121,6 +126,7 @@ export class GatewayError extends Error {
     this.code = code;
     this.param = options.param ?? null;
     this.extra = options.extra ?? {};
+    this.headers = options.headers ?? {};
   }
 
   get status(): number {

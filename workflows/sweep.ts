@@ -1,21 +1,25 @@
 // The sweeper: round after round it finds what a crash left behind. A schedule keeps one of it running.
-import { log, proxyActivities, sleep } from '@temporalio/workflow';
+import { log, patched, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 
 /** One run does an hour of rounds, so that operators see 24 of them a day and not thousands. */
 const ROUNDS = 180;
 const PAUSE_MS = 20_000;
+/** Every 40 seconds, so that what contradicts itself is known within a minute. */
+const ROUNDS_PER_CHECK = 2;
 
-const sweeper = proxyActivities<Pick<Activities, 'sweepTasks' | 'removeOldRequests'>>({
+const sweeper = proxyActivities<Pick<Activities, 'sweepTasks' | 'removeOldRequests' | 'checkInvariants'>>({
   startToCloseTimeout: '2m',
   scheduleToCloseTimeout: '5m',
   retry: { maximumAttempts: 1 }, // the next round comes soon
 });
 
 export async function sweep(): Promise<void> {
+  const checksInvariants = patched('check-invariants'); // a run that began without the checks ends without them
   await attempt(sweeper.removeOldRequests);
   for (let round = 0; round < ROUNDS; round += 1) {
     await attempt(sweeper.sweepTasks);
+    if (checksInvariants && round % ROUNDS_PER_CHECK === 0) await attempt(sweeper.checkInvariants);
     await sleep(PAUSE_MS);
   }
 }

@@ -3,7 +3,8 @@ import { readBalance } from '../balance.ts';
 import { readEstimate } from '../estimates.ts';
 import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../gateway.ts';
 import { readTokenUsage } from '../usage-token.ts';
-import { logIn, logOut, readMe } from './auth.ts';
+import { ADMIN_ROUTES } from './admin-routes.ts';
+import { IDENTITY_ROUTES } from './identity-routes.ts';
 import { changeOwnKey, createKey, listKeys, revokeOwnKey } from './keys.ts';
 import { cancelTask, createConsoleTask, listTasks, readTask, readTimeline, retryTask } from './tasks.ts';
 
@@ -11,9 +12,7 @@ const session = { proof: 'session' } as const;
 const creation = { proof: 'session', bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 
 export const CONSOLE_ROUTES: readonly Route[] = [
-  { method: 'POST', path: '/api/auth/login', proof: 'none', bodyBytesMax: BODY_BYTES_MAX, handle: logIn },
-  { method: 'POST', path: '/api/auth/logout', ...session, handle: logOut },
-  { method: 'GET', path: '/api/auth/me', ...session, handle: readMe },
+  ...IDENTITY_ROUTES,
   { method: 'GET', path: '/api/balance', ...session, handle: readBalance },
   { method: 'POST', path: '/api/estimates', ...creation, handle: readEstimate },
   { method: 'POST', path: '/api/tasks', ...creation, handle: createConsoleTask },
@@ -27,4 +26,5 @@ export const CONSOLE_ROUTES: readonly Route[] = [
   { method: 'PATCH', path: '/api/keys/:id', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: changeOwnKey },
   { method: 'DELETE', path: '/api/keys/:id', ...session, handle: revokeOwnKey },
   { method: 'GET', path: '/api/usage/token', proof: 'key', handle: readTokenUsage },
+  ...ADMIN_ROUTES,
 ];

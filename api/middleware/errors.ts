@@ -27,6 +27,7 @@ export function sendError(res: Response, error: GatewayError): void {
   if (error.status === 503 || error.code === 'queue_full') res.setHeader('retry-after', RETRY_AFTER_SECONDS);
   // OpenAI's clients repeat a 409; ours say when that is of no use.
   if (error.status === 409) res.setHeader('x-should-retry', 'false');
+  for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   res.setHeader('cache-control', 'no-store');
   res
     .status(error.status)
@@ -57,8 +58,8 @@ function codeOfParser(thrown: unknown): ErrorCode | null {
     case 'request.size.invalid':
       return 'invalid_request';
     default:
-      // zlib's errors about a compressed body that is none
-      return textMember(thrown, 'code').startsWith('Z_') ? 'invalid_request' : null;
+      // zlib's and brotli's errors about a compressed body that is none
+      return /^(Z_|ERR__ERROR_)/.test(textMember(thrown, 'code')) ? 'invalid_request' : null;
   }
 }
 

@@ -5,9 +5,10 @@ import type { Em } from '../../db/orm.ts';
 import { findSession } from '../../db/sessions.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Permission } from '../../domain/permissions.ts';
-import type { Gateway, SessionCaller } from '../gateway.ts';
-
-export const SESSION_COOKIE = 'svc_session';
+import type { Log } from '../../log.ts';
+import type { Gateway, Route, SessionCaller } from '../gateway.ts';
+import { readSessionToken } from '../session-cookie.ts';
+import { logRefusal } from '../security-log.ts';
 
 /** Throws 401 without a live session, 403 for a disabled user. */
 export async function authenticateSession(
@@ -15,13 +16,8 @@ export async function authenticateSession(
   em: Em,
   cookies: string | undefined,
 ): Promise<SessionCaller> {
-  const tokens = (cookies ?? '')
-    .split(';')
-    .map((cookie) => cookie.trim().split('='))
-    .filter(([name]) => name === SESSION_COOKIE)
-    .map(([, value]) => value ?? '');
-  const [token] = tokens;
-  const found = token && tokens.length === 1 ? await findSession(em, gateway.secrets, token) : null;
+  const token = readSessionToken(cookies);
+  const found = token === null ? null : await findSession(em, gateway.secrets, token);
   if (!found) throw new GatewayError('not_authenticated');
   if (found.user.disabledAt) throw new GatewayError('account_disabled');
   return { proof: 'session', ...found };
@@ -45,12 +41,19 @@ export function isVerified(session: Session, now: Date): boolean {
   return Boolean(session.verifiedUntil && session.verifiedUntil > now);
 }
 
-/** The order is part of the contract: what somebody may not do at all comes before what needs a fresh proof. */
+/**
+ * The order is part of the contract: what somebody may not do at all comes before what needs a fresh proof. A refusal
+ * is a line in the security log.
+ */
 export function refuseUnpermitted(
-  route: { permission?: Permission; stepUp?: true },
+  log: Log,
+  route: Pick<Route, 'method' | 'path'> & { permission?: Permission; stepUp?: true },
   { user, session }: SessionCaller,
+  requestId: string,
 ): void {
-  if (route.permission && !user.permissions.includes(route.permission))
-    throw new GatewayError('permission_denied');
-  if (route.stepUp && !isVerified(session, new Date())) throw new GatewayError('verification_required');
+  const isPermitted = !route.permission || user.permissions.includes(route.permission);
+  if (isPermitted && !(route.stepUp && !isVerified(session, new Date()))) return;
+  const code = isPermitted ? 'verification_required' : 'permission_denied';
+  logRefusal(log, { userId: user.id, route, code, requestId });
+  throw new GatewayError(code);
 }

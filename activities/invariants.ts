@@ -1,0 +1,19 @@
+// The scheduled check of the ledger: what contradicts itself is an alarm, and stops the account's spending.
+import { freezeAccounts } from '../db/freezing.ts';
+import { findViolations } from '../db/invariants.ts';
+import { forkEm } from '../db/orm.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+export function createInvariantCheck({ database, log }: ActivityDependencies) {
+  return {
+    /** Tells of every violation as long as it is there; the message is fixed, so that an alarm can wait for it. */
+    async checkInvariants(): Promise<{ violations: number; frozen: number }> {
+      const violations = await findViolations(forkEm(database));
+      for (const { rule, subject, userId } of violations)
+        log.error({ rule, subject, userId }, 'ledger invariant violated');
+      const frozen = await freezeAccounts(forkEm(database), violations);
+      for (const userId of frozen) log.error({ userId }, 'the account was frozen');
+      return { violations: violations.length, frozen: frozen.length };
+    },
+  };
+}

@@ -1,0 +1,87 @@
+// Redeem codes: make, list, read, disable. The code itself is in the answer that made it, and nowhere else.
+import { z } from 'zod';
+import { isId } from '../../db/ids.ts';
+import {
+  createRedeemCode,
+  disableRedeemCode,
+  findRedeemCode,
+  listRedeemCodes,
+  listRedemptions,
+} from '../../db/redeem-codes.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import { answerPage, pageQuery } from '../pages.ts';
+import { creditAmount, futureInstant, readBody, readQuery } from '../reading.ts';
+import { originOf } from './origin.ts';
+import { presentNewRedeemCode, presentRedeemCode, presentRedemption } from './views.ts';
+
+const LABEL_CHARACTERS_MAX = 100;
+const CREDITS_MAX = 10_000_000;
+const USES_MAX = 1_000_000;
+const REDEMPTIONS_SHOWN_MAX = 1_000;
+
+const label = z
+  .string()
+  .trim()
+  .refine(
+    (text) => text !== '' && [...text].length <= LABEL_CHARACTERS_MAX,
+    `must have 1 to ${LABEL_CHARACTERS_MAX} characters`,
+  );
+const uses = z.int(`must be a whole number from 1 to ${USES_MAX}`).min(1).max(USES_MAX);
+
+const NEW_CODE = z
+  .strictObject({
+    label,
+    credits: creditAmount(CREDITS_MAX).refine((amount) => amount > 0n, 'must be more than 0'),
+    maxUses: uses.default(1),
+    expiresAt: futureInstant().nullish(),
+    perUserLimit: uses.nullish(),
+  })
+  .refine(({ maxUses, perUserLimit }) => (perUserLimit ?? 1) <= maxUses, {
+    path: ['perUserLimit'],
+    message: 'must not be above maxUses',
+  });
+
+const LIST_QUERY = z.object(pageQuery('rdm'));
+
+export async function createCode(call: Call<SessionCaller>): Promise<Reply> {
+  const { gateway, em, caller, body } = call;
+  const wish = readBody(NEW_CODE, body);
+  const { text, record } = await createRedeemCode(em, gateway.secrets, originOf(call), {
+    label: wish.label,
+    credits: wish.credits,
+    maxUses: wish.maxUses,
+    perUserLimit: wish.perUserLimit ?? null,
+    expiresAt: wish.expiresAt ?? null,
+    createdBy: caller.user.id,
+  });
+  const { id, ...rest } = presentNewRedeemCode(record);
+  return { status: 201, body: { data: { id, code: text, ...rest } } };
+}
+
+export async function disableCode(call: Call<SessionCaller>): Promise<Reply> {
+  const disabled = await disableRedeemCode(call.em, originOf(call), readCodeId(call.params));
+  if (!disabled) throw new GatewayError('redeem_code_not_found');
+  return { status: 200, body: { data: presentRedeemCode(disabled) } };
+}
+
+export async function listCodes({ em, query }: Call<SessionCaller>): Promise<Reply> {
+  const { limit, cursor } = readQuery(LIST_QUERY, query);
+  const found = await listRedeemCodes(em, { limit: limit + 1, beforeId: cursor ?? null });
+  return answerPage(found, limit, presentRedeemCode);
+}
+
+export async function readCode({ em, params }: Call<SessionCaller>): Promise<Reply> {
+  const code = await findRedeemCode(em, readCodeId(params));
+  if (!code) throw new GatewayError('redeem_code_not_found');
+  const redemptions = await listRedemptions(em, code.id, REDEMPTIONS_SHOWN_MAX);
+  const data = { ...presentRedeemCode(code), redemptions: redemptions.map(presentRedemption) };
+  return { status: 200, body: { data } };
+}
+
+/** What cannot be an id is a code that does not exist. */
+function readCodeId(params: Readonly<Record<string, string>>): string {
+  const id = params['id'] ?? '';
+  if (!isId('rdm', id)) throw new GatewayError('redeem_code_not_found');
+  return id;
+}

@@ -1,0 +1,26 @@
+// Everybody's tasks for administrators. Nothing is decrypted for it, and what is the owner's own is masked.
+import { z } from 'zod';
+import { listAllTasks } from '../../db/all-tasks.ts';
+import { isId } from '../../db/ids.ts';
+import { TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
+import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import { answerPage, pageQuery } from '../pages.ts';
+import { readQuery } from '../reading.ts';
+import { presentForeignTask } from './views.ts';
+
+const LIST_QUERY = z.object({
+  ...pageQuery('task'),
+  status: z.enum(TASK_STATUSES, `must be one of ${TASK_STATUSES.join(', ')}`).optional(),
+  mode: z.enum(TASK_MODES, `must be one of ${TASK_MODES.join(', ')}`).optional(),
+  userId: z
+    .string()
+    .refine((text) => isId('usr', text), 'must be the id of a user')
+    .optional(),
+});
+
+export async function listEverybodysTasks({ em, query }: Call<SessionCaller>): Promise<Reply> {
+  const { limit, cursor, status, mode, userId } = readQuery(LIST_QUERY, query);
+  const filters = { status: status ?? null, mode: mode ?? null, userId: userId ?? null };
+  const found = await listAllTasks(em, { limit: limit + 1, beforeId: cursor ?? null, ...filters });
+  return answerPage(found, limit, presentForeignTask);
+}

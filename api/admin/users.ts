@@ -1,0 +1,130 @@
+// Users for administrators: make, list, change, give credits. Nobody makes anybody more powerful than they are.
+import { z } from 'zod';
+import type { User } from '../../db/entities/identity.ts';
+import { isId } from '../../db/ids.ts';
+import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '../../db/passwords.ts';
+import {
+  addUser,
+  changeUser,
+  grantCredits,
+  listUsers,
+  type UserChanges,
+} from '../../db/user-administration.ts';
+import { EMAIL_CHARACTERS_MAX, normaliseEmail } from '../../db/users.ts';
+import { toCredits } from '../../domain/credits.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { PERMISSIONS } from '../../domain/permissions.ts';
+import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import { answerPage, pageQuery } from '../pages.ts';
+import { creditAmount, readBody, readQuery } from '../reading.ts';
+import { logRefusal } from '../security-log.ts';
+import { presentUser } from '../views.ts';
+import { originOf } from './origin.ts';
+
+const GRANT_CREDITS_MAX = 10_000_000;
+const NOTE_CHARACTERS_MAX = 200;
+
+const email = z
+  .string()
+  .transform(normaliseEmail)
+  .pipe(
+    z
+      .email('must be an e-mail address')
+      .max(EMAIL_CHARACTERS_MAX, `must have at most ${EMAIL_CHARACTERS_MAX} characters`),
+  );
+const passwordLength = `must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`;
+const password = z
+  .string()
+  .min(PASSWORD_CHARACTERS_MIN, passwordLength)
+  .max(PASSWORD_CHARACTERS_MAX, passwordLength);
+/** Each once and in the order of the catalogue, so that the same permissions are the same list. */
+const permissions = z
+  .array(z.enum(PERMISSIONS, `must be one of ${PERMISSIONS.join(', ')}`))
+  .transform((names) => PERMISSIONS.filter((permission) => names.includes(permission)));
+
+const NEW_USER = z.strictObject({ email, password, permissions: permissions.default([]) });
+const CHANGES = z.strictObject({
+  permissions: permissions.optional(),
+  disabled: z.boolean().optional(),
+  password: password.optional(),
+  frozen: z.literal(false, 'can only be lifted: false').optional(),
+});
+const GRANT = z.strictObject({
+  credits: creditAmount(GRANT_CREDITS_MAX).refine((amount) => amount > 0n, 'must be more than 0'),
+  note: z
+    .string()
+    .trim()
+    .refine(
+      (text) => text !== '' && [...text].length <= NOTE_CHARACTERS_MAX,
+      `must have 1 to ${NOTE_CHARACTERS_MAX} characters`,
+    ),
+});
+const LIST_QUERY = z.object({
+  ...pageQuery('usr'),
+  email: z.string().min(1, 'must not be empty').optional(),
+});
+
+export async function createUser(call: Call<SessionCaller>): Promise<Reply> {
+  const wish = readBody(NEW_USER, call.body);
+  if (!covers(call.caller.user, wish.permissions)) throw refuse(call, 'POST', '/api/admin/users');
+  const user = await addUser(call.em, originOf(call), wish);
+  if (!user) throw new GatewayError('email_taken', { param: 'email' });
+  return { status: 201, body: { data: presentUser(user) } };
+}
+
+export async function listEveryUser({ em, query }: Call<SessionCaller>): Promise<Reply> {
+  const { limit, cursor, email: wanted } = readQuery(LIST_QUERY, query);
+  const found = await listUsers(em, { limit: limit + 1, beforeId: cursor ?? null, email: wanted ?? null });
+  return answerPage(found, limit, presentUser);
+}
+
+export async function updateUser(call: Call<SessionCaller>): Promise<Reply> {
+  const changes = readBody(CHANGES, call.body);
+  const id = readUserId(call.params);
+  const user = await changeUser(call.em, originOf(call), id, changes, (target) =>
+    mayChange(call.caller.user, target, changes),
+  );
+  if (user === 'not_found') throw new GatewayError('not_found');
+  if (user === 'refused') throw refuse(call, 'PATCH', '/api/admin/users/:id');
+  return { status: 200, body: { data: presentUser(user) } };
+}
+
+export async function grantToUser(call: Call<SessionCaller>): Promise<Reply> {
+  const { credits, note } = readBody(GRANT, call.body);
+  const move = await grantCredits(call.em, originOf(call), {
+    userId: readUserId(call.params),
+    credits,
+    note,
+  });
+  if (move === 'not_found' || move === 'balance_limit') throw new GatewayError(move);
+  const { entryId: ledgerEntryId, balance, available } = move;
+  const data = { ledgerEntryId, balance: toCredits(balance), available: toCredits(available) };
+  return { status: 201, body: { data } };
+}
+
+/**
+ * Only users who may do no more than oneself: else a new password for somebody mightier would open all doors. And
+ * nobody locks themselves out.
+ */
+function mayChange(actor: User, target: User, changes: UserChanges): boolean {
+  if (changes.disabled && actor.id === target.id) return false;
+  return covers(actor, target.permissions) && covers(actor, changes.permissions ?? []);
+}
+
+function covers(actor: User, wanted: readonly string[]): boolean {
+  return wanted.every((permission) => actor.permissions.includes(permission));
+}
+
+function refuse(call: Call<SessionCaller>, method: string, path: string): GatewayError {
+  const { gateway, caller, requestId } = call;
+  const code = 'permission_denied';
+  logRefusal(gateway.log, { userId: caller.user.id, route: { method, path }, code, requestId });
+  return new GatewayError(code);
+}
+
+/** What cannot be an id is a user who does not exist. */
+function readUserId(params: Readonly<Record<string, string>>): string {
+  const id = params['id'] ?? '';
+  if (!isId('usr', id)) throw new GatewayError('not_found');
+  return id;
+}

@@ -1,0 +1,85 @@
+// Records as JSON for administrators: what belongs to a user is masked, what would be a secret is not there at all.
+import type { AuditEntry } from '../../db/entities/audit.ts';
+import type { Redemption } from '../../db/entities/redeem-codes.ts';
+import type { Task } from '../../db/entities/tasks.ts';
+import type { RedeemCodeRecord } from '../../db/redeem-codes.ts';
+import { toCredits } from '../../domain/credits.ts';
+
+const MASKED = '[masked]';
+
+/** As its maker sees it at once. */
+export function presentNewRedeemCode(record: RedeemCodeRecord) {
+  return {
+    id: record.id,
+    label: record.label,
+    credits: toCredits(record.credits),
+    maxUses: record.maxUses,
+    usedCount: record.usedCount,
+    expiresAt: record.expiresAt?.toISOString() ?? null,
+    disabledAt: record.disabledAt?.toISOString() ?? null,
+  };
+}
+
+export function presentRedeemCode(record: RedeemCodeRecord) {
+  return {
+    ...presentNewRedeemCode(record),
+    perUserLimit: record.perUserLimit,
+    status: record.status,
+    codeHint: record.hint,
+    createdBy: record.createdBy,
+    createdAt: record.createdAt.toISOString(),
+  };
+}
+
+export function presentRedemption({ id, userId, credits, createdAt }: Redemption) {
+  return { id, userId, credits: toCredits(credits), createdAt: createdAt.toISOString() };
+}
+
+/** Somebody else's task: what it is about, what went out and what came back are the owner's. */
+export function presentForeignTask(task: Task) {
+  return {
+    id: task.id,
+    userId: task.userId,
+    mode: task.mode,
+    model: task.model,
+    status: task.status,
+    progress: task.progress,
+    creditsEstimate: toCredits(task.creditsEstimate),
+    creditsCharged: toCredits(task.creditsCharged),
+    prompt: MASKED,
+    requestPayload: MASKED,
+    upstreamTaskId: mask(task.upstreamTaskId),
+    outputUrl: mask(task.outputs[0]),
+    outputs: task.outputs.map(({ contentType }) => ({ url: MASKED, contentType })),
+    outputText: mask(task.outputText),
+    errorMessage: mask(task.errorMessage),
+    errorCode: task.errorCode,
+    attempt: task.attempt,
+    createdAt: task.createdAt.toISOString(),
+    updatedAt: task.updatedAt.toISOString(),
+    startedAt: task.startedAt?.toISOString() ?? null,
+    completedAt: task.completedAt?.toISOString() ?? null,
+    cancelRequestedAt: task.cancelRequestedAt?.toISOString() ?? null,
+  };
+}
+
+export function presentAuditEntry(entry: AuditEntry) {
+  const { id, action, actorId, targetType, targetId, ip, userAgent, requestId, detail, createdAt } = entry;
+  return {
+    id,
+    action,
+    actorId,
+    targetType,
+    targetId,
+    ip,
+    userAgent,
+    requestId,
+    detail,
+    createdAt: createdAt.toISOString(),
+  };
+}
+
+/** An administrator sees whether there is something, and no more. */
+function mask(value: unknown): typeof MASKED | null {
+  return value === null || value === undefined ? null : MASKED;
+}

@@ -1,0 +1,100 @@
+// The console's API keys: list, make, limit, revoke. Everything is the caller's own; a key's text is shown once.
+import { z } from 'zod';
+import {
+  changeKey,
+  createLimitedApiKey,
+  findOwnKey,
+  listOwnKeys,
+  revokeKey,
+  type KeyChanges,
+} from '../../db/api-keys.ts';
+import { isId } from '../../db/ids.ts';
+import type { Catalog } from '../../domain/catalog.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import { creditAmount, futureInstant, queryInteger, readBody, readQuery } from '../reading.ts';
+import { presentKey } from '../views.ts';
+
+/** Keys of one user that are not revoked, expired ones included: those can be given a later end. */
+export const API_KEYS_PER_USER_MAX = 100;
+const KEY_CREDITS_MAX = 10_000_000;
+const NAME_CHARACTERS_MAX = 100;
+const SCOPE_MODELS_MAX = 100;
+
+const LIST_QUERY = z.object({
+  limit: queryInteger(1, 100, 20),
+  cursor: z
+    .string()
+    .refine((text) => isId('key', text), 'use a nextCursor')
+    .optional(),
+});
+
+export async function listKeys({ em, caller, query }: Call<SessionCaller>): Promise<Reply> {
+  const { limit, cursor } = readQuery(LIST_QUERY, query);
+  const found = await listOwnKeys(em, caller.user.id, { limit: limit + 1, beforeId: cursor ?? null });
+  const keys = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  const nextCursor = hasMore ? (keys.at(-1)?.id ?? null) : null;
+  return { status: 200, body: { data: keys.map(presentKey), hasMore, nextCursor } };
+}
+
+export async function createKey({ gateway, em, caller, body }: Call<SessionCaller>): Promise<Reply> {
+  const wish = readBody(z.strictObject({ name: keyName(), ...limitFields(gateway.catalog) }), body);
+  const userId = caller.user.id;
+  const created = await createLimitedApiKey(em, gateway.secrets, { userId, ...wish }, API_KEYS_PER_USER_MAX);
+  const entry = created && (await findOwnKey(em, userId, created.id));
+  if (!entry) throw new GatewayError('key_limit_reached');
+  return { status: 201, body: { data: { ...presentKey(entry), key: created.key } } };
+}
+
+export async function changeOwnKey({
+  gateway,
+  em,
+  caller,
+  body,
+  params,
+}: Call<SessionCaller>): Promise<Reply> {
+  const fields = z.strictObject({ name: keyName().optional(), ...limitFields(gateway.catalog) });
+  const changes: KeyChanges = readBody(fields, body);
+  const changed = await changeKey(em, caller.user.id, readKeyId(params), changes);
+  if (changed === 'not_found') throw new GatewayError('not_found');
+  if (changed === 'revoked') throw new GatewayError('key_revoked');
+  return { status: 200, body: { data: presentKey(changed) } };
+}
+
+export async function revokeOwnKey({ em, caller, params }: Call<SessionCaller>): Promise<Reply> {
+  const revoked = await revokeKey(em, caller.user.id, readKeyId(params));
+  if (!revoked) throw new GatewayError('not_found');
+  return { status: 200, body: { data: presentKey(revoked) } };
+}
+
+/** What cannot be an id is a key that does not exist. */
+function readKeyId(params: Readonly<Record<string, string>>): string {
+  const id = params['id'] ?? '';
+  if (!isId('key', id)) throw new GatewayError('not_found');
+  return id;
+}
+
+function keyName() {
+  const message = `must have 1 to ${NAME_CHARACTERS_MAX} characters`;
+  return z
+    .string()
+    .trim()
+    .refine((name) => name !== '' && [...name].length <= NAME_CHARACTERS_MAX, message);
+}
+
+/** The limits of a key, each of them absent, null for none, or a value. */
+function limitFields({ models }: Catalog) {
+  const modelId = z.string().refine((id) => models.has(id), 'there is no such model');
+  const scope = z
+    .array(modelId)
+    .min(1, 'must name a model; null allows all')
+    .max(SCOPE_MODELS_MAX, `must name at most ${SCOPE_MODELS_MAX} models`)
+    .transform((ids) => [...new Set(ids)]);
+  return {
+    quota: creditAmount(KEY_CREDITS_MAX).nullable().optional(),
+    dailyBudget: creditAmount(KEY_CREDITS_MAX).nullable().optional(),
+    modelScope: scope.nullable().optional(),
+    expiresAt: futureInstant().nullable().optional(),
+  };
+}

@@ -1,0 +1,70 @@
+// Logging in to the console: the password, then the second factor where one is on.
+import { z } from 'zod';
+import type { User } from '../../db/entities/identity.ts';
+import { claimFlowGuess, createLoginFlow, findLoginFlow, finishLoginFlow } from '../../db/login-flows.ts';
+import { PASSWORD_CHARACTERS_MAX, verifyPassword } from '../../db/passwords.ts';
+import { useSecondFactor } from '../../db/second-factors.ts';
+import { createPasswordSession, deleteSessionOfToken } from '../../db/sessions.ts';
+import { findUserByEmail, normaliseEmail } from '../../db/users.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Call, Reply } from '../gateway.ts';
+import { readBody } from '../reading.ts';
+import { giveSession } from '../session-cookie.ts';
+import { presentUser } from '../views.ts';
+
+const LOGIN_BODY = z.strictObject({
+  email: z.string().min(1, 'must not be empty').max(320),
+  password: z.string().min(1, 'must not be empty').max(PASSWORD_CHARACTERS_MAX),
+});
+const SECOND_FACTOR_BODY = z.strictObject({
+  flowToken: z.string().min(1, 'must not be empty').max(100),
+  code: z.string().min(1, 'must not be empty').max(100),
+});
+
+/** One answer and one timing for an unknown user and a wrong password. */
+export async function logIn(call: Call): Promise<Reply> {
+  const { gateway, em, body, ip } = call;
+  const { email, password } = readBody(LOGIN_BODY, body);
+  const guesser = { ip, subject: normaliseEmail(email) };
+  const { user, isWrong } = await gateway.guesses.limit('login', guesser, async () => {
+    const found = await findUserByEmail(em, email);
+    const isRight = await verifyPassword(password, found?.passwordHash ?? null);
+    return { user: found, isWrong: !isRight };
+  });
+  if (!user || isWrong) throw new GatewayError('invalid_credentials');
+  if (user.disabledAt) throw new GatewayError('account_disabled');
+  if (!user.totpConfirmedAt)
+    return welcome(call, user, await createPasswordSession(em, gateway.secrets, user));
+  const flowToken = await createLoginFlow(em, gateway.secrets, user);
+  if (flowToken === null) throw new GatewayError('invalid_credentials');
+  return { status: 200, body: { data: { twoFactorRequired: true, flowToken } } };
+}
+
+/** Wrong code, used code, unknown or finished flow: one answer. The user's limit holds across flows. */
+export async function finishLogin(call: Call): Promise<Reply> {
+  const { gateway, em, body, ip } = call;
+  const { flowToken, code } = readBody(SECOND_FACTOR_BODY, body);
+  const found = await findLoginFlow(em, gateway.secrets, flowToken);
+  if (!found) throw new GatewayError('invalid_credentials');
+  const { flow, user } = found;
+  const { isWrong } = await gateway.guesses.limit('second-factor', { ip, subject: user.id }, async () => {
+    const isOpen = await claimFlowGuess(em, flow.id);
+    return { isWrong: !isOpen || !(await useSecondFactor(em, gateway.secrets, user, code)) };
+  });
+  if (isWrong) throw new GatewayError('invalid_credentials');
+  if (user.disabledAt) throw new GatewayError('account_disabled');
+  return welcome(call, user, await finishLoginFlow(em, gateway.secrets, flow.id));
+}
+
+/** Without a token something changed under the login's feet: the password, or the flow was finished by another request. */
+async function welcome(
+  { gateway, em, sessionToken }: Call,
+  user: User,
+  token: string | null,
+): Promise<Reply> {
+  if (token === null) throw new GatewayError('invalid_credentials');
+  // The cookie will be overwritten: nobody could end the session it holds now.
+  if (sessionToken !== null) await deleteSessionOfToken(em, gateway.secrets, sessionToken);
+  const headers = giveSession(token, gateway.production);
+  return { status: 200, body: { data: presentUser(user) }, headers };
+}

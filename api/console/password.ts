@@ -1,0 +1,38 @@
+// A user's own change of password, and what a new password must be like.
+import { z } from 'zod';
+import { isCommonPassword } from '../../db/common-passwords.ts';
+import { changePassword } from '../../db/password-change.ts';
+import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN, verifyPassword } from '../../db/passwords.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import { readBody } from '../reading.ts';
+import { giveSession } from '../session-cookie.ts';
+import { presentUser } from '../views.ts';
+
+const LENGTH = `must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`;
+
+/** Length is what counts; which characters is the user's business. */
+export const NEW_PASSWORD = z
+  .string()
+  .min(PASSWORD_CHARACTERS_MIN, LENGTH)
+  .max(PASSWORD_CHARACTERS_MAX, LENGTH)
+  .refine((password) => !isCommonPassword(password), 'is one of the first that anybody would try');
+
+const PASSWORD_BODY = z.strictObject({
+  currentPassword: z.string().min(1, 'must not be empty').max(PASSWORD_CHARACTERS_MAX),
+  newPassword: NEW_PASSWORD,
+});
+
+/** Ends all other sessions of the user; this one gets a new token. */
+export async function renewPassword({ gateway, em, caller, body, ip }: Call<SessionCaller>): Promise<Reply> {
+  const { user } = caller;
+  const { currentPassword, newPassword } = readBody(PASSWORD_BODY, body);
+  const { isWrong } = await gateway.guesses.limit('password', { ip, subject: user.id }, async () => {
+    return { isWrong: !(await verifyPassword(currentPassword, user.passwordHash)) };
+  });
+  if (isWrong) throw new GatewayError('invalid_credentials');
+  const token = await changePassword(em, gateway.secrets, caller, newPassword);
+  if (token === null) throw new GatewayError('not_authenticated'); // ended, or changed, by another request
+  const headers = giveSession(token, gateway.production);
+  return { status: 200, body: { data: presentUser(user) }, headers };
+}

@@ -1,0 +1,47 @@
+// The second factor: begun with a secret for the authenticator app, confirmed with a first code, removed.
+import { z } from 'zod';
+import { confirmTotp, removeTotp, startTotp } from '../../db/second-factors.ts';
+import { makeTotpSecret, writeTotpUrl } from '../../db/totp.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import { readBody } from '../reading.ts';
+
+const CONFIRM_BODY = z.strictObject({ code: z.string().min(1, 'must not be empty').max(100) });
+
+/** Not in force until it is confirmed; until then, a second call gives another secret. */
+export async function enrolTotp({ gateway, em, caller }: Call<SessionCaller>): Promise<Reply> {
+  const secret = makeTotpSecret();
+  const isStarted = await startTotp(em, gateway.secrets, caller.user.id, secret);
+  if (!isStarted) throw new GatewayError('totp_already_enabled');
+  return { status: 201, body: { data: { secret, otpauthUrl: writeTotpUrl(secret, caller.user.email) } } };
+}
+
+/** Answers the recovery codes, for the only time. */
+export async function confirmEnrolment({
+  gateway,
+  em,
+  caller,
+  body,
+  ip,
+}: Call<SessionCaller>): Promise<Reply> {
+  const { user } = caller;
+  const { code } = readBody(CONFIRM_BODY, body);
+  if (user.totpConfirmedAt) throw new GatewayError('totp_already_enabled');
+  if (!user.totpSecret) throw new GatewayError('not_found', { message: 'No second factor is being set up.' });
+  const { recoveryCodes } = await gateway.guesses.limit(
+    'totp-confirm',
+    { ip, subject: user.id },
+    async () => {
+      const codes = await confirmTotp(em, gateway.secrets, user, code);
+      return { isWrong: codes === null, recoveryCodes: codes };
+    },
+  );
+  if (!recoveryCodes) throw new GatewayError('verification_failed');
+  return { status: 200, body: { data: { recoveryCodes } } };
+}
+
+/** Nothing to remove is fine: it is gone either way. */
+export async function disableTotp({ em, caller }: Call<SessionCaller>): Promise<Reply> {
+  await removeTotp(em, caller.user.id);
+  return { status: 204 };
+}

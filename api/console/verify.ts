@@ -1,0 +1,84 @@
+// Step-up: a fresh proof of who is there, for this session and ten minutes.
+import { z } from 'zod';
+import { PASSWORD_CHARACTERS_MAX, verifyPassword } from '../../db/passwords.ts';
+import { useSecondFactor } from '../../db/second-factors.ts';
+import {
+  claimVerifyGuess,
+  VERIFICATION_FAILURES_MAX,
+  VERIFICATION_LOCK_SECONDS,
+  verifySession,
+} from '../../db/verification.ts';
+import type { User } from '../../db/entities/identity.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import { refuseLimited } from '../limits/refusal.ts';
+import { isVerified } from '../middleware/session.ts';
+import { readBody } from '../reading.ts';
+import { giveSession } from '../session-cookie.ts';
+
+const METHODS = ['password', 'totp'] as const;
+type VerifyMethod = (typeof METHODS)[number];
+
+const VERIFY_BODY = z.strictObject({
+  method: z.enum(METHODS, `must be one of ${METHODS.join(', ')}`),
+  code: z.string().min(1, 'must not be empty').max(PASSWORD_CHARACTERS_MAX),
+});
+const LOCK = {
+  name: 'verify-lock',
+  points: VERIFICATION_FAILURES_MAX,
+  seconds: VERIFICATION_LOCK_SECONDS,
+};
+
+export async function readVerification({ caller }: Call<SessionCaller>): Promise<Reply> {
+  const { user, session } = caller;
+  const verified = isVerified(session, new Date());
+  const data = {
+    verified,
+    method: verified ? session.verifyMethod : null,
+    verifiedAt: (verified && session.verifiedAt?.toISOString()) || null,
+    expiresAt: (verified && session.verifiedUntil?.toISOString()) || null,
+    methods: [methodOf(user)],
+  };
+  return { status: 200, body: { data } };
+}
+
+export async function verify(call: Call<SessionCaller>): Promise<Reply> {
+  const { gateway, em, caller, ip } = call;
+  const { user, session } = caller;
+  const { method, code } = readBody(VERIFY_BODY, call.body);
+  const guesser = { ip, subject: user.id };
+  const { isWrong, claim, backend } = await gateway.guesses.limit('verify', guesser, async (backend) => {
+    const claim = await claimVerifyGuess(em, user.id);
+    if (claim.kind === 'locked') throw refuseLimited('verification_locked', LOCK, { backend, ...claim });
+    return { isWrong: !(await isProof(call, method, code)), claim, backend };
+  });
+  if (isWrong && claim.kind === 'last')
+    throw refuseLimited('verification_locked', LOCK, { backend, ...claim });
+  if (isWrong) throw new GatewayError('verification_failed');
+  const verified = await verifySession(em, gateway.secrets, session, method);
+  if (!verified) throw new GatewayError('not_authenticated'); // logged out, or verified, by another request
+  const { token, verifiedAt, expiresAt } = verified;
+  const data = {
+    verified: true,
+    method,
+    verifiedAt: verifiedAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
+  };
+  return { status: 200, body: { data }, headers: giveSession(token, gateway.production) };
+}
+
+/** Who has a second factor must use it: a password alone proves less than what the login asked for. */
+async function isProof(
+  { gateway, em, caller }: Call<SessionCaller>,
+  method: VerifyMethod,
+  code: string,
+): Promise<boolean> {
+  const { user } = caller;
+  if (method !== methodOf(user)) return false;
+  if (method === 'totp') return useSecondFactor(em, gateway.secrets, user, code);
+  return verifyPassword(code, user.passwordHash);
+}
+
+function methodOf(user: User): VerifyMethod {
+  return user.totpConfirmedAt ? 'totp' : 'password';
+}

@@ -1,0 +1,27 @@
+// The session cookie: read from requests, written into answers.
+const NAME = 'svc_session';
+
+/** The token of a Cookie header. Null without one, and when there are several: one of them may be injected. */
+export function readSessionToken(cookies: string | undefined): string | null {
+  const tokens = (cookies ?? '')
+    .split(';')
+    .map((cookie) => cookie.trim().split('='))
+    .filter(([name]) => name === NAME)
+    .map(([, value]) => value ?? '');
+  const [token] = tokens;
+  return token && tokens.length === 1 ? token : null;
+}
+
+/** Headers that give the caller a session's token. */
+export function giveSession(token: string, production: boolean): Record<string, string> {
+  return { 'set-cookie': writeCookie(token, production) };
+}
+
+/** Headers that take it away. */
+export function takeSession(production: boolean): Record<string, string> {
+  return { 'set-cookie': `${writeCookie('', production)}; Max-Age=0` };
+}
+
+function writeCookie(token: string, secure: boolean): string {
+  return `${NAME}=${token}; HttpOnly; SameSite=Lax; Path=/${secure ? '; Secure' : ''}`;
+}
