@@ -181,7 +181,8 @@ describe('the ledger', () => {
     const userId = await createOwner(10n * CREDIT);
     await em().execute(sql`update account set reserved = 1 where user_id = ${userId}`);
     const found = await findViolations(em());
-    expect(found).to.deep.equal([{ rule: 'reserved is the sum of open reservations', subject: userId }]);
+    const rule = 'reserved is the sum of open reservations';
+    expect(found).to.deep.equal([{ rule, subject: userId, userId }]);
     await em().execute(sql`update account set reserved = 0 where user_id = ${userId}`);
   });
 });

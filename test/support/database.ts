@@ -10,11 +10,17 @@ export interface TestDatabase {
 
 /** Creates and migrates it. */
 export async function createDatabase(connectionsMax = 16): Promise<TestDatabase> {
+  const created = await createEmptyDatabase(connectionsMax);
+  await migrate(created.database);
+  return created;
+}
+
+/** Without a single table. */
+export async function createEmptyDatabase(connectionsMax = 16): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await onServer(`create database ${name}`);
   const url = urlOf(name);
   const database = openDatabase({ url, connectionsMax });
-  await migrate(database);
   return {
     url,
     database,

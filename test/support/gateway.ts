@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createApp } from '../../api/app.ts';
-import type { Gateway } from '../../api/gateway.ts';
+import { ADMISSION_WAIT_MS, type Gateway } from '../../api/gateway.ts';
+import { createMemoryCounter } from '../../api/limits/counter.ts';
+import { createGuessLimiter } from '../../api/limits/guess-limiter.ts';
 import { loadConfig, type Config } from '../../config.ts';
 import { createApiKey } from '../../db/api-keys.ts';
 import { findViolations } from '../../db/invariants.ts';
@@ -163,8 +165,10 @@ function openGateway(config: Config, database: Database, log: Log): Gateway {
     catalog: config.catalog,
     lastUses: new LastUses(database, log),
     log,
+    guesses: createGuessLimiter(createMemoryCounter),
     publicUrl: () => config.publicUrl,
     production: false,
+    admissionWaitMs: ADMISSION_WAIT_MS,
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
   };

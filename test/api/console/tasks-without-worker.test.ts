@@ -1,0 +1,54 @@
+// What the console answers while no worker runs, and what becomes of it when one is back.
+import { expect } from 'chai';
+import { reserve } from '../../../db/ledger.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { countSubmissions } from '../../support/sandbox.ts';
+import { untilFinal } from '../../support/until.ts';
+
+const VIDEO = { mode: 'video', model: 'grok-imagine-video', duration: 1 };
+
+describe('console tasks without a worker', () => {
+  let gateway: TestGateway;
+  let owner: TestUser;
+
+  before(async () => {
+    gateway = await startGateway({ worker: false });
+    owner = await gateway.createUser(100);
+  });
+  after(() => gateway.stop());
+  afterEach(() => gateway.expectSoundMoney());
+
+  const create = (prompt: string) => owner.session.post('/api/tasks', { ...VIDEO, prompt });
+  const reserved = async () => (await owner.session.get('/api/balance')).body.data.reserved;
+
+  it('are accepted as queued, can be cancelled at once, and never reach the vendor', async () => {
+    const { status, body } = await create('never begun');
+    expect(status).to.equal(202);
+    expect(body.data).to.include({ status: 'queued', creditsEstimate: 14 });
+    expect(await reserved()).to.equal(0);
+    const cancelled = await owner.session.delete(`/api/tasks/${body.data.id}`);
+    expect(cancelled.status).to.equal(200);
+    expect(cancelled.body.data.status).to.equal('cancelled');
+  });
+
+  it('start when the worker is there; a cancellation that was still running (202) ends then', async () => {
+    const [kept, unwanted] = await Promise.all([
+      create('[[sandbox seconds=0]]'),
+      create('not wanted any more'),
+    ]);
+    const { id } = unwanted.body.data;
+    await reserve(gateway.em(), { taskId: id, attempt: 1 });
+    const { status, body } = await owner.session.delete(`/api/tasks/${id}`);
+    expect(status).to.equal(202);
+    expect(body.data).to.include({ id, status: 'queued', creditsCharged: 0 });
+    expect(body.data.cancelRequestedAt).to.be.a('string');
+    expect(await reserved()).to.equal(14);
+
+    await gateway.startWorker();
+    expect(await untilFinal(owner.session, id)).to.include({ status: 'cancelled', creditsCharged: 0 });
+    expect(await untilFinal(owner.session, kept.body.data.id)).to.include({ status: 'completed' });
+    expect(await reserved()).to.equal(0);
+    for (const prompt of ['never begun', 'not wanted any more'])
+      expect(await countSubmissions(gateway.sandboxUrl, prompt)).to.equal(0);
+  });
+});

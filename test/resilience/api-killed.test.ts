@@ -1,0 +1,154 @@
+// The API dies by force around the creation of tasks: what it accepted is in the task log, is started by the sweeper, and ends.
+import { expect } from 'chai';
+import { findFreePort } from '../../dev/ports.ts';
+import { GENERATION_QUEUE } from '../../workflows/names.ts';
+import { ageOpenTasks, openEngine, sweepNow, type TestEngine } from '../support/engine.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
+import { createActor, type Actor, type Answer } from '../support/http.ts';
+import { startApiProcess, type TestProcess } from '../support/process.ts';
+import { countSubmissions } from '../support/sandbox.ts';
+import {
+  expectOneChargeAndSubmission,
+  IMAGE_MODEL,
+  readAvailable,
+  uniqueWord,
+  type OrderedTask,
+} from '../support/tasks.ts';
+import { until, untilFinal } from '../support/until.ts';
+
+describe('an API that is killed', function () {
+  this.timeout(60_000);
+  let gateway: TestGateway;
+  let engine: TestEngine;
+  let owner: TestUser;
+  let api: TestProcess | undefined;
+
+  before(async () => {
+    gateway = await startGateway();
+    engine = await openEngine(gateway);
+  });
+  after(async () => {
+    await engine.close();
+    await gateway.stop();
+  });
+  beforeEach(async () => {
+    owner = await gateway.createUser(1_000);
+  });
+  afterEach(async () => {
+    await api?.kill();
+    await gateway.expectSoundMoney();
+  });
+
+  /** The owner at an API process with these settings on top. */
+  async function atOwnApi(env: Record<string, string> = {}): Promise<Actor> {
+    const started = await startApiProcess({ ...gateway.env, ...env });
+    api = started.process;
+    return createActor(
+      () => started.baseUrl,
+      () => ({ authorization: `Bearer ${owner.apiKey}` }),
+    );
+  }
+
+  const create = (actor: Actor, word: string): Promise<Answer> =>
+    actor.post('/v1/images/generations', { model: IMAGE_MODEL, prompt: `${word} [[sandbox seconds=0.1]]` });
+  const nowhere = async () => ({ TEMPORAL_ADDRESS: `127.0.0.1:${await findFreePort()}` });
+
+  async function tasksOf(user: TestUser): Promise<{ id: string; status: string; admitted: boolean }[]> {
+    return gateway.em().execute(`
+      select id, status, admitted_at is not null as admitted from task where user_id = '${user.id}'`);
+  }
+
+  it('between the row and the start, while its caller still waits: the sweeper starts the task', async () => {
+    const caller = await atOwnApi(await nowhere());
+    const word = uniqueWord();
+    const lost = create(caller, word).catch(() => 'no answer');
+    const [row] = await until('the row is written', async () => {
+      const rows = await tasksOf(owner);
+      return rows.length > 0 && rows;
+    });
+    await api?.kill();
+    expect(await lost).to.equal('no answer');
+    expect(row).to.include({ status: 'queued', admitted: false });
+    expect(await sweepNow(gateway)).to.deep.equal({ started: 1, settled: 0 });
+    const task: OrderedTask = { id: String(row?.id), word };
+    await untilFinal(owner.session, task.id);
+    expect(await expectOneChargeAndSubmission(gateway, owner, task)).to.include({ status: 'completed' });
+  });
+
+  it('after it answered 202 without the engine: the sweeper’s own workflow starts the task', async () => {
+    const caller = await atOwnApi(await nowhere());
+    const task: OrderedTask = { id: '', word: uniqueWord() };
+    const startedAt = Date.now();
+    const { status, body } = await create(caller, task.word);
+    expect(status).to.equal(202);
+    expect(body).to.include({ status: 'queued', creditsEstimate: 4 });
+    expect(Date.now() - startedAt).to.be.below(2_000);
+    task.id = body.id;
+    await api?.kill();
+
+    await ageOpenTasks(gateway);
+    const sweep = await engine.client.workflow.start('sweep', {
+      taskQueue: GENERATION_QUEUE,
+      workflowId: 'sweep-drill',
+      args: [],
+    });
+    await untilFinal(owner.session, task.id);
+    await sweep.terminate('the drill is over');
+    expect(await expectOneChargeAndSubmission(gateway, owner, task)).to.include({ status: 'completed' });
+  });
+
+  it('after a cancellation that no engine heard: the task is cancelled, and never handed over', async () => {
+    const caller = await atOwnApi(await nowhere());
+    const { body } = await create(caller, uniqueWord());
+    await api?.kill();
+    await gateway.em().execute(`update task set cancel_requested_at = now() where id = '${body.id}'`);
+    await sweepNow(gateway);
+    expect(await untilFinal(owner.session, body.id)).to.include({ status: 'cancelled', creditsCharged: 0 });
+  });
+
+  it('at random moments under creates: nothing accepted is lost, everything written ends, nobody pays twice', async () => {
+    const answers: Answer[] = [];
+    const words: string[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      const caller = await atOwnApi();
+      const creates = Promise.allSettled(
+        Array.from({ length: 10 }, async () => {
+          const word = uniqueWord();
+          words.push(word);
+          answers.push(await create(caller, word)); // or nobody is left to answer
+        }),
+      );
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 500)); // the moment is the drill
+      await api?.kill();
+      await creates;
+    }
+    expect(answers.filter(({ status }) => status !== 202)).to.deep.equal([]);
+    const accepted = answers.map(({ body }) => body.id);
+    const rows = await tasksOf(owner);
+    expect(rows.map(({ id }) => id)).to.include.members(accepted);
+    await sweepNow(gateway);
+    let charged = 0;
+    for (const { id } of rows) {
+      const { status, creditsCharged } = await untilFinal(owner.session, id);
+      expect(status).to.equal('completed');
+      charged += creditsCharged;
+    }
+    expect(charged).to.equal(rows.length * 4);
+    expect(await readAvailable(owner)).to.include({ balance: 1_000 - charged, reserved: 0 });
+    const submissions = await Promise.all(words.map((word) => countSubmissions(gateway.sandboxUrl, word)));
+    expect(Math.max(...submissions)).to.equal(1);
+    expect(submissions.filter((count) => count === 1)).to.have.length(rows.length);
+  });
+
+  it('with several sweepers at once: each task is started once', async () => {
+    const caller = await atOwnApi(await nowhere());
+    const created = await Promise.all(Array.from({ length: 6 }, () => create(caller, uniqueWord())));
+    await api?.kill();
+    await ageOpenTasks(gateway);
+    await Promise.all([sweepNow(gateway), sweepNow(gateway), sweepNow(gateway)]);
+    for (const { body } of created) {
+      expect(await untilFinal(owner.session, body.id)).to.include({ status: 'completed' });
+      expect(await engine.runsOf(body.id)).to.have.length(1);
+    }
+  });
+});

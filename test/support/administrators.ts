@@ -1,0 +1,70 @@
+// Administrators for tests: users with permissions, whose session has completed /api/verify or not.
+import { sql } from '@mikro-orm/postgresql';
+import { PERMISSIONS, type Permission } from '../../domain/permissions.ts';
+import type { TestGateway, TestUser } from './gateway.ts';
+
+/** With these permissions (all of them, if none are named), verified for ten minutes. */
+export async function createAdministrator(
+  gateway: TestGateway,
+  permissions: readonly Permission[] = PERMISSIONS,
+): Promise<TestUser> {
+  const user = await gateway.createUser(0);
+  await setPermissions(gateway, user, permissions);
+  await setVerified(gateway, user, true);
+  return user;
+}
+
+export async function setPermissions(
+  gateway: TestGateway,
+  user: TestUser,
+  permissions: readonly Permission[],
+): Promise<void> {
+  await gateway.em().execute(sql`
+    update app_user set permissions = array(select jsonb_array_elements_text(${JSON.stringify(permissions)}::jsonb))
+    where id = ${user.id}`);
+}
+
+/** As /api/verify leaves the session behind; false: as it is ten minutes later. */
+export async function setVerified(gateway: TestGateway, user: TestUser, isVerified: boolean): Promise<void> {
+  await gateway.em().execute(sql`
+    update session
+    set verified_at = now() - interval '5 minutes', verify_method = 'password',
+        verified_until = now() + make_interval(mins => ${isVerified ? 5 : -1})
+    where user_id = ${user.id}`);
+}
+
+/** The audit log as it stands, oldest first. */
+export async function readAudit(gateway: TestGateway, targetId?: string): Promise<AuditRow[]> {
+  const only = targetId === undefined ? sql`` : sql`where target_id = ${targetId}`;
+  return gateway.em().execute<AuditRow[]>(sql`
+    select action, actor_id as "actorId", target_id as "targetId", detail from audit_entry ${only} order by id`);
+}
+
+export interface AuditRow {
+  action: string;
+  actorId: string | null;
+  targetId: string;
+  detail: Record<string, unknown>;
+}
+
+/** Makes a redeem code and answers the entry with its code. */
+export async function makeCode(administrator: TestUser, fields: object = {}): Promise<MadeCode> {
+  const answer = await administrator.session.post('/api/admin/redeem-codes', {
+    label: 'Spring',
+    credits: 10,
+    ...fields,
+  });
+  if (answer.status !== 201) throw new Error(`no code was made: ${JSON.stringify(answer.body)}`);
+  return answer.body.data;
+}
+
+export interface MadeCode {
+  id: string;
+  code: string;
+  label: string;
+  credits: number;
+  maxUses: number;
+  usedCount: number;
+  expiresAt: string | null;
+  disabledAt: string | null;
+}

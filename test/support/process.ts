@@ -1,0 +1,88 @@
+// A process of the product (API, worker) as a child of the test, so that it can be killed like a machine that dies.
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const READY_LIMIT_MS = 30_000;
+const STOP_LIMIT_MS = 20_000;
+const LINES_SHOWN = 20;
+
+export interface TestProcess {
+  pid: number;
+  /** The log line that told that it is ready. */
+  readyLine: string;
+  /** Everything it wrote, line by line. */
+  lines(): readonly string[];
+  hasExited(): boolean;
+  /** By force, at once, as a power cut does it. */
+  kill(): Promise<void>;
+  /** As an orchestrator does it; by force only when it takes too long. Answers its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts an entry file of the product with this environment and waits until it wrote the line. */
+export async function startProcess(
+  file: string,
+  env: Record<string, string>,
+  readyLine: RegExp,
+): Promise<TestProcess> {
+  const child = spawn(process.execPath, [file], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // A test run that is broken off leaves nobody behind.
+  const killWithUs = (): void => void child.kill('SIGKILL');
+  process.once('exit', killWithUs);
+  const exited = once(child, 'exit').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
+  void exited.finally(() => process.off('exit', killWithUs));
+  const lines: string[] = [];
+  const ready = Promise.withResolvers<string>();
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      if (readyLine.test(line)) ready.resolve(line);
+    });
+  }
+  const timer = setTimeout(() => ready.reject(new Error('it took too long')), READY_LIMIT_MS);
+  void exited.then((code) => ready.reject(new Error(`it ended at once, with code ${code}`)));
+  try {
+    const line = await ready.promise;
+    return {
+      pid: child.pid ?? 0,
+      readyLine: line,
+      lines: () => lines,
+      hasExited: () => child.exitCode !== null || child.signalCode !== null,
+      kill: async () => {
+        child.kill('SIGKILL');
+        await exited;
+      },
+      stop: async () => {
+        child.kill('SIGTERM');
+        const force = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+        return exited.finally(() => clearTimeout(force));
+      },
+    };
+  } catch (error) {
+    child.kill('SIGKILL');
+    const last = lines.slice(-LINES_SHOWN).join('\n');
+    throw new Error(`${file} did not start: ${String(error)}\n${last}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export function startWorkerProcess(env: Record<string, string>): Promise<TestProcess> {
+  return startProcess('worker/main.ts', env, /the worker is running/);
+}
+
+/** With the base URL it listens on. */
+export async function startApiProcess(
+  env: Record<string, string>,
+): Promise<{ process: TestProcess; baseUrl: string }> {
+  const api = await startProcess('api/server.ts', env, /the API is listening/);
+  const { port } = JSON.parse(api.readyLine) as { port: number };
+  return { process: api, baseUrl: `http://127.0.0.1:${port}` };
+}

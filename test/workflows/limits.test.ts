@@ -1,0 +1,120 @@
+// What bounds a task: its deadline, the vendor's patience with us, ours with the vendor, and the places of its user.
+import { expect } from 'chai';
+import { openEngine, type TestEngine } from '../support/engine.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
+import { readJournal } from '../support/sandbox.ts';
+import {
+  expectOneChargeAndSubmission,
+  orderImage,
+  orderVideo,
+  readEvents,
+  readReservations,
+  VIDEO_CREDITS,
+} from '../support/tasks.ts';
+import { until, untilFinal } from '../support/until.ts';
+
+const DEADLINE_SECONDS = 3;
+
+describe('a task with a deadline', () => {
+  let gateway: TestGateway;
+  let engine: TestEngine;
+  let owner: TestUser;
+
+  before(async () => {
+    gateway = await startGateway({
+      env: { SVC_TASK_DEADLINE_SECONDS: String(DEADLINE_SECONDS), SVC_UPSTREAM_TIMEOUT_SECONDS: '1' },
+    });
+    engine = await openEngine(gateway);
+    owner = await gateway.createUser(1_000);
+  });
+  after(async () => {
+    await engine.close();
+    await gateway.stop();
+  });
+  afterEach(() => gateway.expectSoundMoney());
+
+  it('fails as upstream_timeout when the vendor never ends, and is not charged', async () => {
+    const task = await orderVideo(owner.session, 'outcome=stuck');
+    const ended = await untilFinal(owner.session, task.id);
+    expect(ended).to.include({ status: 'failed', errorCode: 'upstream_timeout', creditsCharged: 0 });
+    const took = Date.parse(ended.completedAt) - Date.parse(ended.startedAt);
+    expect(took).to.be.within(DEADLINE_SECONDS * 1000 - 200, DEADLINE_SECONDS * 1000 + 3_000);
+    expect(await engine.untilClosed(task.id)).to.equal('FAILED');
+    await expectOneChargeAndSubmission(gateway, owner, task);
+  });
+
+  it('is delivered and charged when the vendor turns out to have finished just before it', async () => {
+    const task = await orderVideo(owner.session, 'seconds=2 poll=500*3');
+    const ended = await untilFinal(owner.session, task.id);
+    expect(ended).to.include({ status: 'completed', creditsCharged: VIDEO_CREDITS });
+    await expectOneChargeAndSubmission(gateway, owner, task);
+  });
+
+  it('fails as unknown, and is not submitted again, when the vendor does not answer the submission', async () => {
+    for (const directive of ['submit=hang', 'submit=reset', 'submit=accept_then_reset']) {
+      const task = await orderVideo(owner.session, directive);
+      const ended = await untilFinal(owner.session, task.id);
+      expect(ended, directive).to.include({ errorCode: 'upstream_outcome_unknown', creditsCharged: 0 });
+      const entries = await readJournal(gateway.sandboxUrl, task.word);
+      expect(entries, directive).to.have.length(1);
+      expect(await readReservations(gateway, task.id)).to.deep.equal([
+        { attempt: 1, state: 'released', charged: null },
+      ]);
+    }
+  });
+
+  it('fails as rate limited when the vendor stays overloaded until then', async () => {
+    const task = await orderImage(owner.session, 'submit=429');
+    const ended = await untilFinal(owner.session, task.id);
+    expect(ended).to.include({ errorCode: 'upstream_rate_limited', creditsCharged: 0 });
+  });
+});
+
+describe('a task without haste', () => {
+  let gateway: TestGateway;
+  let owner: TestUser;
+
+  before(async () => {
+    gateway = await startGateway({ env: { SVC_RUNNING_TASKS_PER_USER: '2' } });
+    owner = await gateway.createUser(1_000);
+  });
+  after(() => gateway.stop());
+  afterEach(() => gateway.expectSoundMoney());
+
+  it('is handed over again when the vendor surely did not take it, and completes with one accepted job', async () => {
+    const task = await orderImage(owner.session, 'seconds=0 submit=429*2');
+    expect(await untilFinal(owner.session, task.id)).to.include({ status: 'completed' });
+    const answers = (await readJournal(gateway.sandboxUrl, task.word)).map(({ status }) => status);
+    expect(answers).to.deep.equal([429, 429, 200]);
+    const events = await readEvents(owner.session, task.id);
+    expect(events.filter((event) => event === 'submit_retried')).to.have.length(2);
+    expect(await readReservations(gateway, task.id)).to.have.length(1);
+  });
+
+  it('waits for a place: never more of a user’s tasks are in progress than allowed, and others do not wait', async () => {
+    const stranger = await gateway.createUser(100);
+    const tasks = await Promise.all(
+      Array.from({ length: 6 }, () => orderVideo(owner.session, 'seconds=0.5')),
+    );
+    const strangers = await orderVideo(stranger.session, 'seconds=0');
+    let runningMost = 0;
+    await until(
+      'all of them have ended',
+      async () => {
+        const [row] = await gateway.em().execute<{ running: number; open: number }[]>(`
+          select (count(*) filter (where status = 'in_progress'))::int as running,
+                 (count(*) filter (where status in ('queued', 'in_progress')))::int as open
+          from task where user_id = '${owner.id}'`);
+        runningMost = Math.max(runningMost, row?.running ?? 0);
+        return row?.open === 0;
+      },
+      30_000,
+    );
+    expect(runningMost).to.equal(2);
+    for (const task of tasks) await expectOneChargeAndSubmission(gateway, owner, task);
+    const [last] = await gateway.em().execute<{ waited: boolean }[]>(`
+      select (select completed_at from task where id = '${strangers.id}') >
+             (select max(started_at) from task where user_id = '${owner.id}') as waited`);
+    expect(last?.waited).to.equal(false);
+  }).timeout(40_000);
+});

@@ -1,0 +1,108 @@
+// Runs that were recorded replay with the workflow as it is now: a change that would break runs in flight fails here.
+// After a change that is meant to break them, record anew: RECORD_HISTORIES=1 npm test -- test/workflows/replay.test.ts
+import { expect } from 'chai';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { createLog } from '../../log.ts';
+import { installRuntime } from '../../worker/runtime.ts';
+import { bundleWorkflows } from '../../worker/workers.ts';
+import { decodedPayloads } from '../support/everything.ts';
+import { readHistories, recordHistories, type RecordedHistory } from '../support/histories.ts';
+
+describe('recorded histories', function () {
+  this.timeout(60_000);
+  let workflowBundle: WorkflowBundleOption;
+  let recorded: RecordedHistory[];
+
+  before(async function () {
+    if (process.env['RECORD_HISTORIES']) {
+      this.timeout(300_000);
+      await recordHistories();
+    }
+    workflowBundle = await bundleWorkflows();
+    recorded = readHistories();
+  });
+
+  async function replay(
+    histories: readonly RecordedHistory[],
+    bundle = workflowBundle,
+  ): Promise<Map<string, Error | undefined>> {
+    installQuietly();
+    const results = new Map<string, Error | undefined>();
+    for await (const { workflowId, error } of Worker.runReplayHistories(
+      { workflowBundle: bundle },
+      histories,
+    ))
+      results.set(workflowId, error);
+    return results;
+  }
+
+  it('tell every way a task can go', () => {
+    expect(recorded.map(({ name }) => name)).to.include.members([
+      'image-completed',
+      'video-completed',
+      'upstream-failed',
+      'insufficient-credits',
+      'cancelled-while-polling',
+      'retry-completed',
+      'deadline-passed',
+      'waited-for-a-place',
+    ]);
+  });
+
+  it('replay with the workflow as it is', async () => {
+    const results = await replay(recorded);
+    for (const { name, workflowId } of recorded) expect(results.get(workflowId), name).to.equal(undefined);
+    expect(results.size).to.equal(recorded.length);
+  });
+
+  it('do not replay with a workflow that leaves out a step', async () => {
+    if (!('code' in workflowBundle)) throw new Error('the bundle is a file, not code');
+    const step = 'await waitForPlace(task);';
+    expect(workflowBundle.code.split(step)).to.have.length(2);
+    const changed = { ...workflowBundle, code: workflowBundle.code.replace(step, '') };
+    const errors = [...(await replay(recorded, changed)).values()].filter((error) => error);
+    // Those that ended before that step know no difference.
+    expect(errors).to.have.length.greaterThan(recorded.length / 2);
+    expect(errors[0]).to.be.instanceOf(DeterminismViolationError);
+  });
+
+  it('do not replay when a step has another name', async () => {
+    const original = recorded.find(({ name }) => name === 'video-completed');
+    const broken = JSON.parse(JSON.stringify(original).replaceAll('"name":"charge"', '"name":"refund"'));
+    const [error] = (await replay([broken])).values();
+    expect(error).to.be.instanceOf(DeterminismViolationError);
+  });
+
+  it('do not replay when a step is missing', async () => {
+    const original = recorded.find(({ name }) => name === 'image-completed');
+    if (!original) throw new Error('there is no such history');
+    const withoutReserve = original.history.events.filter((event) => !isMarkerOf(event, 'reserve'));
+    const [error] = (await replay([{ ...original, history: { events: withoutReserve } }])).values();
+    expect(error).to.be.instanceOf(Error);
+  });
+
+  it('hold no prompt, no path and no name of a host', () => {
+    for (const { name, history } of recorded) {
+      const json = JSON.stringify(history);
+      const text = [json, ...decodedPayloads(json)].join('\n');
+      expect(text, name).not.to.match(
+        /\[\[sandbox|order\d+x|\/home\/|\/work\/|\/tmp\/|file:\/\/|127\.0\.0\.1|\d+@/,
+      );
+    }
+  });
+});
+
+function isMarkerOf(event: object, activity: string): boolean {
+  if (!('markerRecordedEventAttributes' in event)) return false;
+  return decodedPayloads(JSON.stringify(event)).some((text) => text.includes(`"${activity}"`));
+}
+
+/** Whoever ran in this process before may have left one. */
+function installQuietly(): void {
+  try {
+    installRuntime(createLog({ process: 'test', level: 'silent' }));
+  } catch (error) {
+    if (!(error instanceof Error) || error.name !== 'IllegalStateError') throw error;
+  }
+}
