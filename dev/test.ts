@@ -48,7 +48,7 @@ function startMocha(args: readonly string[], servers: TestServers): Promise<Runn
     command: process.execPath,
     args: [
       join(projectDir, 'node_modules/mocha/bin/mocha.js'),
-      ...['--timeout', String(testTimeoutMs), ...inParallel, ...args],
+      ...['--timeout', String(testTimeoutMs), '--exit', ...inParallel, ...args],
       ...(files.length === 0 ? [defaultFiles] : []),
     ],
     cwd: projectDir,

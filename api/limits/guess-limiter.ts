@@ -35,7 +35,7 @@ const WRONG_ANSWERS = { points: 10, seconds: 3_600 };
  */
 const WRONG_LOGINS_PER_EMAIL = { points: 100, seconds: 3_600 };
 
-/** One for the whole process; the counters are in its memory unless told otherwise. */
+/** One for the whole process. `createCounter` decides where it counts. */
 export function createGuessLimiter(createCounter: CreateCounter): GuessLimiter {
   const kinds = new Map<GuessKind, KindCounters>();
   const countersOf = (kind: GuessKind): KindCounters => {

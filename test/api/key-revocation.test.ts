@@ -47,9 +47,9 @@ describe('a key that may not spend any more', () => {
       await tx.execute(sql`update api_key set revoked_at = now() where id = ${user.keyId}`);
       const verdict = reserve(gateway.em(), task);
       await until('the reservation waits for the key', async () => {
-        const waiting = await tx.execute<object[]>(sql`
+        const waiting = await gateway.em().execute<object[]>(sql`
           select 1 from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like '%insert into reservation%'`);
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%with wanted as%'`);
         return waiting.length > 0;
       });
       return { verdict };

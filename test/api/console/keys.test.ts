@@ -3,6 +3,7 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { API_KEYS_PER_USER_MAX } from '../../../api/console/keys.ts';
 import { makeId } from '../../../db/ids.ts';
+import { LastUses } from '../../../db/last-uses.ts';
 import { readWholeDatabase } from '../../support/everything.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
@@ -228,6 +229,15 @@ describe('/api/keys', () => {
       expect((await entryOf(busy.id)).lastUsedAt).to.equal(null);
       await lastUses.flush();
       expect((await entryOf(busy.id)).lastUsedAt).to.be.a('string');
+    });
+
+    it('does not lose a use when the process stops', async () => {
+      const { id } = await create();
+      const lastUses = new LastUses(gateway.database, gateway.gateway.log);
+      lastUses.start();
+      lastUses.note({ id, lastUsedAt: null });
+      await lastUses.stop();
+      expect((await entryOf(id)).lastUsedAt).to.be.a('string');
     });
 
     it('does not count a refused key as used', async () => {
