@@ -3,7 +3,7 @@ import { findAccount } from '../db/accounts.ts';
 import type { Task } from '../db/entities/tasks.ts';
 import { makeId } from '../db/ids.ts';
 import { sealRequest } from '../db/requests.ts';
-import { createTask, retryTask, type CreateRefusal } from '../db/tasks.ts';
+import { createTask, retryTask, type CreateRefusal } from '../db/new-tasks.ts';
 import type { Model } from '../domain/catalog.ts';
 import { toCredits, type MicroCredits } from '../domain/credits.ts';
 import { ERRORS, GatewayError, type ErrorCode } from '../domain/errors.ts';

@@ -79,35 +79,38 @@ export async function reserve(em: Em, task: TaskAttempt): Promise<ReserveVerdict
       select a.user_id, a.balance - a.reserved as available, a.frozen_at, u.disabled_at
       from account a join app_user u on u.id = a.user_id
       where a.user_id = (select user_id from wanted)
-      for update of a
+      for update of a for share of u -- whoever disables the user waits, or has done it
     ), spender as (
-      select k.*, k.day = (select today from wanted) as is_today from api_key k
+      select k.* from api_key k
       where k.id = (select key_id from wanted) and exists (select 1 from holder)
       for update
+    ), today as ( -- whoever held the key's lock before may have been there later than this statement began
+      select w.id, greatest(w.today, s.day) as day, s.day >= w.today as is_counted
+      from wanted w left join spender s on true
     ), verdict as (
-      select w.*, case
+      select w.*, d.day, d.is_counted, case
         when h.disabled_at is not null or h.frozen_at is not null then 'account_disabled'
         when s.revoked_at is not null then 'invalid_api_key'
         when s.expires_at <= now() then 'expired_api_key'
         when not w.model = any(s.model_scope) then 'model_not_allowed'
         when s.used + s.reserved + w.amount > s.quota then 'key_quota_exceeded'
-        when w.amount + case when s.is_today then s.day_used + s.day_reserved else 0 end > s.daily_budget
+        when w.amount + case when d.is_counted then s.day_used + s.day_reserved else 0 end > s.daily_budget
           then 'daily_budget_exceeded'
         when h.available < w.amount then 'insufficient_credits'
         else 'reserved' end as word
-      from wanted w cross join holder h left join spender s on true
+      from wanted w join today d using (id) cross join holder h left join spender s on true
     ), funded as (
       update account a set reserved = a.reserved + v.amount, updated_at = now()
       from verdict v where v.word = 'reserved' and a.user_id = v.user_id
     ), limited as (
       update api_key k
-      set reserved = k.reserved + v.amount, day = v.today,
-          day_used = case when k.day = v.today then k.day_used else 0 end,
-          day_reserved = v.amount + case when k.day = v.today then k.day_reserved else 0 end
+      set reserved = k.reserved + v.amount, day = v.day,
+          day_used = case when v.is_counted then k.day_used else 0 end,
+          day_reserved = v.amount + case when v.is_counted then k.day_reserved else 0 end
       from verdict v where v.word = 'reserved' and k.id = v.key_id
     ), reserved as (
       insert into reservation (id, user_id, key_id, task_id, attempt, amount, day)
-      select ${makeId('res')}, user_id, key_id, id, attempt, amount, today from verdict where word = 'reserved'
+      select ${makeId('res')}, user_id, key_id, id, attempt, amount, day from verdict where word = 'reserved'
     ), admitted as (
       update task t set admitted_at = now(), updated_at = now() from verdict v where v.word = 'reserved' and t.id = v.id
     ), logged as (

@@ -12,7 +12,8 @@ import { isId } from '../../db/ids.ts';
 import type { Catalog } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Call, Reply, SessionCaller } from '../gateway.ts';
-import { creditAmount, futureInstant, queryInteger, readBody, readQuery } from '../reading.ts';
+import { answerPage, pageQuery } from '../pages.ts';
+import { creditAmount, futureInstant, readBody, readQuery } from '../reading.ts';
 import { presentKey } from '../views.ts';
 
 /** Keys of one user that are not revoked, expired ones included: those can be given a later end. */
@@ -21,21 +22,12 @@ const KEY_CREDITS_MAX = 10_000_000;
 const NAME_CHARACTERS_MAX = 100;
 const SCOPE_MODELS_MAX = 100;
 
-const LIST_QUERY = z.object({
-  limit: queryInteger(1, 100, 20),
-  cursor: z
-    .string()
-    .refine((text) => isId('key', text), 'use a nextCursor')
-    .optional(),
-});
+const LIST_QUERY = z.object(pageQuery('key'));
 
 export async function listKeys({ em, caller, query }: Call<SessionCaller>): Promise<Reply> {
   const { limit, cursor } = readQuery(LIST_QUERY, query);
   const found = await listOwnKeys(em, caller.user.id, { limit: limit + 1, beforeId: cursor ?? null });
-  const keys = found.slice(0, limit);
-  const hasMore = found.length > limit;
-  const nextCursor = hasMore ? (keys.at(-1)?.id ?? null) : null;
-  return { status: 200, body: { data: keys.map(presentKey), hasMore, nextCursor } };
+  return answerPage(found, limit, presentKey);
 }
 
 export async function createKey({ gateway, em, caller, body }: Call<SessionCaller>): Promise<Reply> {

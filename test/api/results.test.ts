@@ -23,6 +23,7 @@ describe('GET /results', () => {
     other = await generate({ mode: 'video', model: 'grok-imagine-video', prompt, duration: 1 });
   });
   after(() => gateway.stop());
+  afterEach(() => gateway.expectSoundMoney());
 
   const read = (path: string, method = 'GET') =>
     sendRaw(gateway.baseUrl, { method, path, headers: { 'x-request-id': 'same' } });

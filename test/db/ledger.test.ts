@@ -8,7 +8,7 @@ import { findViolations } from '../../db/invariants.ts';
 import * as ledger from '../../db/ledger.ts';
 import { forkEm } from '../../db/orm.ts';
 import { completeTask, failTask } from '../../db/settlement.ts';
-import { createTask } from '../../db/tasks.ts';
+import { createTask } from '../../db/new-tasks.ts';
 import { createUser } from '../../db/users.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -91,7 +91,8 @@ describe('the ledger', () => {
 
   it('reserves for exactly as many of 50 parallel tasks as the balance covers', async () => {
     const userId = await createOwner(7n * CREDIT);
-    const tasks = await Promise.all(Array.from({ length: 50 }, () => queueTask(userId, CREDIT)));
+    const tasks = await Promise.all(Array.from({ length: 50 }, () => queueTask(userId, 0n)));
+    await em().execute(sql`update task set credits_estimate = ${CREDIT} where user_id = ${userId}`);
     const verdicts = await Promise.all(tasks.map((task) => ledger.reserve(em(), task)));
     expect(verdicts.filter(({ kind }) => kind === 'reserved')).to.have.length(7);
     const refused = verdicts.filter((verdict) => verdict.kind === 'refused');

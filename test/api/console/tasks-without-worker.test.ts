@@ -31,6 +31,20 @@ describe('console tasks without a worker', () => {
     expect(cancelled.body.data.status).to.equal('cancelled');
   });
 
+  it('are accepted only as far as the balance covers all that wait, also when they come at once', async () => {
+    const poor = await gateway.createUser(70);
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => poor.session.post('/api/tasks', { ...VIDEO, prompt: 'never begun' })),
+    );
+    const accepted = answers.filter(({ status }) => status === 202);
+    expect(accepted).to.have.length(5);
+    for (const { status, body } of answers.filter((answer) => !accepted.includes(answer))) {
+      expect(status).to.equal(402);
+      expect(body.error).to.include({ code: 'insufficient_credits', required: 14, available: 0 });
+    }
+    for (const { body } of accepted) await poor.session.delete(`/api/tasks/${body.data.id}`);
+  });
+
   it('start when the worker is there; a cancellation that was still running (202) ends then', async () => {
     const [kept, unwanted] = await Promise.all([
       create('[[sandbox seconds=0]]'),
