@@ -79,7 +79,7 @@ describe('README.md', () => {
   });
 
   it('shows requests to routes that exist', () => {
-    const urls = [...readme.matchAll(/\$BASE(\/[\w/$]+)/g)].map(([, url = '']) =>
+    const urls = [...readme.matchAll(/\$BASE(\/[\w/$-]+)/g)].map(([, url = '']) =>
       url.replaceAll(/\$\w+/g, ':id'),
     );
     expect(urls).to.have.length.above(6);

@@ -19,6 +19,7 @@ async function readEffects(gateway: TestGateway): Promise<object> {
            (select count(*) from reservation) as reservations, (select count(*) from ledger_transaction) as moves,
            sum(balance) as balance, sum(reserved) as reserved
     from account`);
-  const calls = await readJournal(gateway.sandboxUrl, '');
+  // Looks at a job that was cancelled a moment ago may still be under way; they move nothing.
+  const calls = (await readJournal(gateway.sandboxUrl, '')).filter(({ operation }) => operation === 'submit');
   return { ...counts, vendorCalls: calls.length };
 }
