@@ -2,6 +2,7 @@
 import { freezeAccounts } from '../db/freezing.ts';
 import { findViolations } from '../db/invariants.ts';
 import { forkEm } from '../db/orm.ts';
+import { recordViolations } from '../db/violations.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 export function createInvariantCheck({ database, log }: ActivityDependencies) {
@@ -11,6 +12,7 @@ export function createInvariantCheck({ database, log }: ActivityDependencies) {
       const violations = await findViolations(forkEm(database));
       for (const { rule, subject, userId } of violations)
         log.error({ rule, subject, userId }, 'ledger invariant violated');
+      await recordViolations(forkEm(database), violations);
       const frozen = await freezeAccounts(forkEm(database), violations);
       for (const userId of frozen) log.error({ userId }, 'the account was frozen');
       return { violations: violations.length, frozen: frozen.length };

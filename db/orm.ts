@@ -1,7 +1,7 @@
 // Opens the database: one MikroORM per process, one forked EntityManager per request or activity.
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
-import { AuditEntryEntity } from './entities/audit.ts';
+import { AuditEntryEntity, LedgerViolationEntity } from './entities/audit.ts';
 import {
   ApiKeyEntity,
   LoginFlowEntity,
@@ -52,6 +52,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
       RedeemCodeEntity,
       RedemptionEntity,
       AuditEntryEntity,
+      LedgerViolationEntity,
     ],
     pool: { min: 0, max: settings.connectionsMax },
     driverOptions: {

@@ -1,5 +1,5 @@
 // The sweeper: round after round it finds what a crash left behind. A schedule keeps one of it running.
-import { log, patched, proxyActivities, sleep } from '@temporalio/workflow';
+import { log, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 
 /** One run does an hour of rounds, so that operators see 24 of them a day and not thousands. */
@@ -15,11 +15,10 @@ const sweeper = proxyActivities<Pick<Activities, 'sweepTasks' | 'removeOldReques
 });
 
 export async function sweep(): Promise<void> {
-  const checksInvariants = patched('check-invariants'); // a run that began without the checks ends without them
   await attempt(sweeper.removeOldRequests);
   for (let round = 0; round < ROUNDS; round += 1) {
     await attempt(sweeper.sweepTasks);
-    if (checksInvariants && round % ROUNDS_PER_CHECK === 0) await attempt(sweeper.checkInvariants);
+    if (round % ROUNDS_PER_CHECK === 0) await attempt(sweeper.checkInvariants);
     await sleep(PAUSE_MS);
   }
 }

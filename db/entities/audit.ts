@@ -1,4 +1,4 @@
-// The audit log: who changed what, from where. Append-only.
+// The audit log (who changed what, from where; append-only), and what the check of the ledger found.
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { JsonValue } from '../../domain/json.ts';
 
@@ -20,3 +20,17 @@ export const AuditEntryEntity = defineEntity({
   },
 });
 export type AuditEntry = InferEntity<typeof AuditEntryEntity>;
+
+/** A rule of money that was found broken; it is open until a check finds it in order again. */
+export const LedgerViolationEntity = defineEntity({
+  name: 'LedgerViolation',
+  tableName: 'ledger_violation',
+  properties: {
+    rule: p.text().primary(),
+    subject: p.text().primary(),
+    userId: p.text().nullable(),
+    firstSeenAt: p.datetime().defaultRaw('now()'),
+    lastSeenAt: p.datetime().defaultRaw('now()'),
+    resolvedAt: p.datetime().nullable(),
+  },
+});

@@ -112,6 +112,15 @@ create table audit_entry (
   created_at timestamptz not null default now()
 );
 create index audit_entry_by_action on audit_entry (action, id desc);
+create table ledger_violation (
+  rule text not null,
+  subject text not null,
+  user_id text references app_user (id),
+  first_seen_at timestamptz not null default now(),
+  last_seen_at timestamptz not null default now(),
+  resolved_at timestamptz,
+  primary key (rule, subject)
+);
 create trigger audit_entry_append_only before update or delete on audit_entry for each row execute function refuse_change();
 create trigger audit_entry_no_truncate before truncate on audit_entry execute function refuse_change();
 `;
