@@ -37,7 +37,9 @@ export interface Workers {
 
 export async function createWorkers(options: WorkerOptions): Promise<Workers> {
   const { connectionOptions, namespace } = options.temporal;
-  const connection = await NativeConnection.connect(connectionOptions);
+  // Histories hold ids and small scalars: packing them costs more than it saves.
+  const grpcCompression = { codec: 'none' } as const;
+  const connection = await NativeConnection.connect({ ...connectionOptions, grpcCompression });
   const activities = createActivities(options.dependencies);
   const { poll, ...shortActivities } = activities;
   const boundary = createBoundary(options.log);
