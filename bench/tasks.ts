@@ -43,7 +43,7 @@ export async function benchTasks(): Promise<void> {
     report(measured);
     await reportExactness(system);
   } finally {
-    watcher.stop();
+    await watcher.stop();
     await connection.close();
     await system.stop();
   }
@@ -87,7 +87,7 @@ function createGateway(system: BenchSystem, watcher: Watcher) {
 
 interface Watcher {
   untilEnded(id: string): Promise<void>;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /** One reader for all tasks, so that the load of asking is the same at every concurrency. */
@@ -105,14 +105,19 @@ async function watchTasks(system: BenchSystem): Promise<Watcher> {
       waiting.get(id)?.();
       waiting.delete(id);
     }
-    if (!stopped) setTimeout(() => void look(), LIST_EVERY_MS);
   };
-  void look();
+  const looking = (async () => {
+    while (!stopped) {
+      await look();
+      await new Promise((resolve) => setTimeout(resolve, LIST_EVERY_MS));
+    }
+  })();
   return {
     untilEnded: (id) =>
       ended.has(id) ? Promise.resolve() : new Promise((resolve) => waiting.set(id, resolve)),
-    stop: () => {
+    stop: async () => {
       stopped = true;
+      await looking; // before the product is stopped: nothing may be asked of it any more
     },
   };
 }
