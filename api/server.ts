@@ -2,17 +2,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ConfigError, loadConfig, type Config } from '../config.ts';
-import { LastUses } from '../db/last-uses.ts';
 import { openDatabase } from '../db/orm.ts';
-import { Secrets } from '../db/secrets.ts';
 import { createLog, type Log } from '../log.ts';
-import { createStorage } from '../storage/storage.ts';
-import { connectEngine } from '../workflows/client.ts';
 import { createApp } from './app.ts';
-import { ADMISSION_WAIT_MS, type Gateway } from './gateway.ts';
 import { createHealthServer } from './health.ts';
-import { createMemoryCounter } from './limits/counter.ts';
-import { createGuessLimiter } from './limits/guess-limiter.ts';
+import { openGateway } from './open-gateway.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -35,7 +29,8 @@ async function main(): Promise<void> {
 }
 
 async function serve(config: Config, log: Log): Promise<void> {
-  const gateway = openGateway(config, log);
+  const database = openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax });
+  const gateway = openGateway(config, database, log);
   gateway.lastUses.start();
   let stopping = false;
   const limits = {
@@ -59,28 +54,9 @@ async function serve(config: Config, log: Log): Promise<void> {
     await close(health);
     await gateway.lastUses.stop();
     await gateway.engine.close();
-    await gateway.database.close();
+    await database.close();
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
-}
-
-function openGateway(config: Config, log: Log): Gateway {
-  const database = openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax });
-  return {
-    database,
-    secrets: new Secrets(config.keyRing),
-    engine: connectEngine({ ...config.temporal, taskDeadlineSeconds: config.taskDeadlineSeconds }),
-    storage: createStorage(config.storage),
-    catalog: config.catalog,
-    lastUses: new LastUses(database, log),
-    log,
-    guesses: createGuessLimiter(createMemoryCounter),
-    publicUrl: () => config.publicUrl,
-    production: config.production,
-    admissionWaitMs: ADMISSION_WAIT_MS,
-    waitingTasksPerUserMax: config.waitingTasksPerUserMax,
-    resultUrlSeconds: config.resultUrlSeconds,
-  };
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {

@@ -26,12 +26,6 @@ export const TASK_FAILURES = {
 
 export type TaskFailureCode = keyof typeof TASK_FAILURES;
 
-/** A failure as it is recorded: the code, and the vendor's own words where there are any (not yet masked). */
-export interface TaskFailure {
-  code: TaskFailureCode;
-  upstreamText: string | null;
-}
-
 /** What went wrong at a vendor, in our words. Every adapter maps its vendor's codes to these. */
 export const UPSTREAM_ERROR_CLASSES = [
   'auth', // our credential is refused

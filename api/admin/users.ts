@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
 import { isId } from '../../db/ids.ts';
-import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '../../db/passwords.ts';
 import {
   addUser,
   changeUser,
@@ -14,6 +13,7 @@ import { EMAIL_CHARACTERS_MAX, normaliseEmail } from '../../db/users.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
+import { NEW_PASSWORD } from '../console/password.ts';
 import type { Call, Reply, SessionCaller } from '../gateway.ts';
 import { answerPage, pageQuery } from '../pages.ts';
 import { creditAmount, readBody, readQuery } from '../reading.ts';
@@ -32,21 +32,16 @@ const email = z
       .email('must be an e-mail address')
       .max(EMAIL_CHARACTERS_MAX, `must have at most ${EMAIL_CHARACTERS_MAX} characters`),
   );
-const passwordLength = `must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`;
-const password = z
-  .string()
-  .min(PASSWORD_CHARACTERS_MIN, passwordLength)
-  .max(PASSWORD_CHARACTERS_MAX, passwordLength);
 /** Each once and in the order of the catalogue, so that the same permissions are the same list. */
 const permissions = z
   .array(z.enum(PERMISSIONS, `must be one of ${PERMISSIONS.join(', ')}`))
   .transform((names) => PERMISSIONS.filter((permission) => names.includes(permission)));
 
-const NEW_USER = z.strictObject({ email, password, permissions: permissions.default([]) });
+const NEW_USER = z.strictObject({ email, password: NEW_PASSWORD, permissions: permissions.default([]) });
 const CHANGES = z.strictObject({
   permissions: permissions.optional(),
   disabled: z.boolean().optional(),
-  password: password.optional(),
+  password: NEW_PASSWORD.optional(),
   frozen: z.literal(false, 'can only be lifted: false').optional(),
 });
 const GRANT = z.strictObject({

@@ -23,7 +23,8 @@ export function answerErrors(log: Log): ErrorRequestHandler {
 export function sendError(res: Response, error: GatewayError): void {
   const { type } = ERRORS[error.code];
   const { message, param, code, extra } = error;
-  if (error.status === 401) res.setHeader('www-authenticate', 'Bearer');
+  // A key was missing or not good; a session cookie is no scheme of HTTP's.
+  if (error.code.endsWith('_api_key')) res.setHeader('www-authenticate', 'Bearer');
   if (error.status === 503 || error.code === 'queue_full') res.setHeader('retry-after', RETRY_AFTER_SECONDS);
   // OpenAI's clients repeat a 409; ours say when that is of no use.
   if (error.status === 409) res.setHeader('x-should-retry', 'false');

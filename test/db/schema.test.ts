@@ -6,6 +6,7 @@ import { grant } from '../../db/ledger.ts';
 import { forkEm, migrate } from '../../db/orm.ts';
 import { Secrets } from '../../db/secrets.ts';
 import { createUser } from '../../db/users.ts';
+import { isFinal, mayFollow, TASK_STATUSES } from '../../domain/tasks.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 describe('the schema', () => {
@@ -95,4 +96,21 @@ describe('the schema', () => {
       'task_check',
     );
   });
+
+  for (const from of TASK_STATUSES)
+    it(`lets what is ${from} become what the domain allows, and nothing else`, async () => {
+      for (const to of TASK_STATUSES.filter((status) => status !== from)) {
+        const id = `task_${from}_${to}`;
+        await em().execute(sql`
+          insert into task (id, user_id, mode, model, family, adapter, upstream_model, ordered, price,
+                            credits_estimate, request_payload, status, completed_at)
+          values (${id}, ${userId}, 'image', 'm', 'f', 'a', 'u', '{}', '{}', 1, '{}', ${from},
+                  case when ${isFinal(from)} then now() end)`);
+        const words = await refusal(sql`
+          update task set status = ${to}, attempt = attempt + (${to} = 'queued')::int,
+                 completed_at = case when ${isFinal(to)} then now() end
+          where id = ${id}`);
+        expect(words === 'nothing', `${from} → ${to}: ${words}`).to.equal(mayFollow(from, to));
+      }
+    });
 });

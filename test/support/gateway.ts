@@ -7,26 +7,22 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createApp } from '../../api/app.ts';
-import { ADMISSION_WAIT_MS, type Gateway } from '../../api/gateway.ts';
-import { createMemoryCounter } from '../../api/limits/counter.ts';
-import { createGuessLimiter } from '../../api/limits/guess-limiter.ts';
+import { openGateway } from '../../api/open-gateway.ts';
+import type { Gateway } from '../../api/gateway.ts';
 import { loadConfig, type Config } from '../../config.ts';
 import { createApiKey } from '../../db/api-keys.ts';
 import { findViolations } from '../../db/invariants.ts';
-import { LastUses } from '../../db/last-uses.ts';
 import { grant } from '../../db/ledger.ts';
 import { forkEm, type Database, type Em } from '../../db/orm.ts';
 import { createSession } from '../../db/sessions.ts';
-import { Secrets } from '../../db/secrets.ts';
+import type { Secrets } from '../../db/secrets.ts';
 import { createUser } from '../../db/users.ts';
 import { startSandbox } from '../../dev/sandbox/server.ts';
 import { parseCredits } from '../../domain/credits.ts';
 import { createLog, type Log } from '../../log.ts';
 import { createProviders } from '../../providers/registry.ts';
-import { createStorage } from '../../storage/storage.ts';
 import { installRuntime } from '../../worker/runtime.ts';
 import { bundleWorkflows, createWorkers, type Workers } from '../../worker/workers.ts';
-import { connectEngine } from '../../workflows/client.ts';
 import { createDatabase } from './database.ts';
 import { createActor, type Actor } from './http.ts';
 import { createNamespace } from './temporal-namespace.ts';
@@ -153,24 +149,6 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       await stored.drop();
       rmSync(folder, { recursive: true, force: true });
     },
-  };
-}
-
-function openGateway(config: Config, database: Database, log: Log): Gateway {
-  return {
-    database,
-    secrets: new Secrets(config.keyRing),
-    engine: connectEngine({ ...config.temporal, taskDeadlineSeconds: config.taskDeadlineSeconds }),
-    storage: createStorage(config.storage),
-    catalog: config.catalog,
-    lastUses: new LastUses(database, log),
-    log,
-    guesses: createGuessLimiter(createMemoryCounter),
-    publicUrl: () => config.publicUrl,
-    production: false,
-    admissionWaitMs: ADMISSION_WAIT_MS,
-    waitingTasksPerUserMax: config.waitingTasksPerUserMax,
-    resultUrlSeconds: config.resultUrlSeconds,
   };
 }
 
