@@ -38,6 +38,7 @@ describe('a process we start', () => {
 
   it('is found and ended at the next start, when nobody stopped it', async () => {
     const child = await run(deaf);
+    while (!child.lastLines().includes('ready')) await sleep(10); // between its two programs it has no command line
     const pidFile = join(folder, 'pid');
     expect(await stopLeftover(pidFile, (line) => line.includes('some other program'))).to.equal(false);
     expect(await stopLeftover(pidFile, (line) => line.includes('setInterval'), 'SIGTERM', 50)).to.equal(true);
