@@ -19,6 +19,16 @@ const VENDOR_BASE_URLS: Record<string, string> = {
 const integer = (fallback: number, min: number, max: number) =>
   z.coerce.number().int().min(min).max(max).default(fallback);
 const url = (protocols: RegExp) => z.url({ protocol: protocols });
+/** How many in how many seconds, such as `120/60`. Whole seconds: Redis would keep shorter windows for ever. */
+const limit = (fallback: string) =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,8}\/[1-9]\d{0,5}$/, 'expected points/seconds, such as 120/60')
+    .default(fallback)
+    .transform((text) => {
+      const [points = 1, seconds = 1] = text.split('/').map(Number);
+      return { points, seconds };
+    });
 
 const SETTINGS = z.object({
   NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
@@ -40,6 +50,16 @@ const SETTINGS = z.object({
   SVC_WORKER_GRACE_SECONDS: integer(10, 1, 3600),
   SVC_REQUEST_KEPT_DAYS: integer(7, 1, 3650),
   SVC_RESULT_URL_SECONDS: integer(3600, 60, 604_800),
+  REDIS_URL: url(/^rediss?$/).optional(),
+  SVC_RATE_LIMIT_REQUIRE_REDIS: z.enum(['0', '1'], 'expected 0 or 1').default('0'),
+  SVC_LIMIT_CHAT: limit('120/60'),
+  SVC_LIMIT_CREATE: limit('60/60'),
+  SVC_LIMIT_READ: limit('600/60'),
+  SVC_LIMIT_UPLOAD: limit('10/60'),
+  SVC_LIMIT_AUTH: limit('20/1200'),
+  SVC_CHAT_LEASE_SECONDS: integer(120, 1, 86_400),
+  SVC_UPLOAD_BYTES_MAX: integer(200 * 1024 * 1024, 1, 10 * 1024 ** 3),
+  SVC_UPLOAD_QUOTA_BYTES: integer(1024 ** 3, 1, 1024 ** 5),
   SVC_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   SVC_S3_BUCKET: z.string().min(1).optional(),
   SVC_S3_REGION: z.string().min(1).default('us-east-1'),
@@ -52,13 +72,17 @@ const SETTINGS = z.object({
 export const SETTING_DEFAULTS: ReadonlyMap<string, string | null> = new Map([
   ...Object.entries(SETTINGS.shape).map(([name, schema]): [string, string | null] => {
     const { data } = schema.safeParse(undefined);
-    return [name, data === undefined ? null : String(data)];
+    return [name, data === undefined ? null : writeDefault(data)];
   }),
   ...Object.entries(VENDOR_BASE_URLS).flatMap(([family, baseUrl]): [string, string | null][] => [
     [`${family.toUpperCase()}_API_KEY`, null],
     [`${family.toUpperCase()}_BASE_URL`, baseUrl],
   ]),
 ]);
+
+function writeDefault(value: string | number | { points: number; seconds: number }): string {
+  return typeof value === 'object' ? `${value.points}/${value.seconds}` : String(value);
+}
 
 /** Settings that are set; an empty value counts as not set. */
 type Environment = Record<string, string>;
@@ -77,6 +101,8 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
   const production = present['NODE_ENV'] === 'production';
   if (production) refuseDevelopmentSettings(present, problems);
   const storage = parsed.success ? readStorage(parsed.data, problems) : null;
+  if (present['SVC_RATE_LIMIT_REQUIRE_REDIS'] === '1' && !present['REDIS_URL'])
+    problems.push('REDIS_URL: required by SVC_RATE_LIMIT_REQUIRE_REDIS=1');
   if (!parsed.success || !catalog || !storage || problems.length > 0)
     throw new ConfigError(`These settings are missing or wrong:\n  ${problems.join('\n  ')}`);
 
@@ -104,6 +130,19 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     workerGraceSeconds: settings.SVC_WORKER_GRACE_SECONDS,
     requestKeptDays: settings.SVC_REQUEST_KEPT_DAYS,
     resultUrlSeconds: settings.SVC_RESULT_URL_SECONDS,
+    redisUrl: settings.REDIS_URL ?? null,
+    /** Without Redis, refuse what is limited instead of counting in this process. */
+    requiresRedis: settings.SVC_RATE_LIMIT_REQUIRE_REDIS === '1',
+    limits: {
+      chat: settings.SVC_LIMIT_CHAT,
+      create: settings.SVC_LIMIT_CREATE,
+      read: settings.SVC_LIMIT_READ,
+      upload: settings.SVC_LIMIT_UPLOAD,
+      auth: settings.SVC_LIMIT_AUTH,
+    },
+    chatLeaseSeconds: settings.SVC_CHAT_LEASE_SECONDS,
+    uploadBytesMax: settings.SVC_UPLOAD_BYTES_MAX,
+    uploadQuotaBytes: settings.SVC_UPLOAD_QUOTA_BYTES,
     logLevel: settings.SVC_LOG_LEVEL,
   });
 }

@@ -64,12 +64,19 @@ export interface Reply {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** The buckets of the contract: `auth` is for whoever logs in, verifies or redeems. */
+export type LimitName = 'chat' | 'create' | 'read' | 'upload' | 'auth';
+
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /** A row of the route table. The proof decides which handler fits. */
 export type Route = {
   method: Method;
   path: string;
+  /** The bucket in which its requests count. */
+  limit: LimitName;
+  /** It costs or adds credits, or stores a file: `Idempotency-Key` makes it happen once. */
+  idempotent?: true;
   /** Absent: the route takes no body. */
   bodyBytesMax?: number;
 } & (

@@ -6,8 +6,8 @@ import { createUser, grantToUser, listEveryUser, updateUser } from '../admin/use
 import { BODY_BYTES_MAX, type Route } from '../gateway.ts';
 import { redeemCode } from './redeem.ts';
 
-const session = { proof: 'session' } as const;
-const withBody = { proof: 'session', bodyBytesMax: BODY_BYTES_MAX } as const;
+const session = { proof: 'session', limit: 'read' } as const;
+const withBody = { ...session, bodyBytesMax: BODY_BYTES_MAX } as const;
 const changesCodes = { permission: 'redemption.sensitive_write', stepUp: true } as const;
 const changesUsers = { permission: 'users.write', stepUp: true } as const;
 const readsCodes = { ...session, permission: 'redemption.read' } as const;
@@ -16,8 +16,8 @@ const CODES = '/api/admin/redeem-codes';
 const USERS = '/api/admin/users';
 
 export const ADMIN_ROUTES: readonly Route[] = [
-  { method: 'POST', path: '/api/redeem', ...withBody, handle: redeemCode },
-  { method: 'POST', path: CODES, ...withBody, ...changesCodes, handle: createCode },
+  { method: 'POST', path: '/api/redeem', ...withBody, limit: 'auth', idempotent: true, handle: redeemCode },
+  { method: 'POST', path: CODES, ...withBody, ...changesCodes, idempotent: true, handle: createCode },
   { method: 'GET', path: CODES, ...readsCodes, handle: listCodes },
   { method: 'GET', path: `${CODES}/:id`, ...readsCodes, handle: readCode },
   { method: 'PATCH', path: `${CODES}/:id`, ...session, ...changesCodes, handle: disableCode },
@@ -30,6 +30,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     ...withBody,
     permission: 'credits.grant',
     stepUp: true,
+    idempotent: true,
     handle: grantToUser,
   },
   {

@@ -6,19 +6,20 @@ import { logOut, readMe } from './session.ts';
 import { confirmEnrolment, disableTotp, enrolTotp } from './totp.ts';
 import { readVerification, verify } from './verify.ts';
 
-const anybody = { proof: 'none', bodyBytesMax: BODY_BYTES_MAX } as const;
-const session = { proof: 'session' } as const;
-const sessionWithBody = { proof: 'session', bodyBytesMax: BODY_BYTES_MAX } as const;
+const guess = { limit: 'auth', bodyBytesMax: BODY_BYTES_MAX } as const;
+const anybody = { proof: 'none', ...guess } as const;
+const session = { proof: 'session', limit: 'read' } as const;
+const sessionGuess = { proof: 'session', ...guess } as const;
 
 export const IDENTITY_ROUTES: readonly Route[] = [
   { method: 'POST', path: '/api/auth/login', ...anybody, handle: logIn },
   { method: 'POST', path: '/api/auth/login/2fa', ...anybody, handle: finishLogin },
   { method: 'POST', path: '/api/auth/logout', ...session, handle: logOut },
   { method: 'GET', path: '/api/auth/me', ...session, handle: readMe },
-  { method: 'POST', path: '/api/auth/password', ...sessionWithBody, handle: renewPassword },
+  { method: 'POST', path: '/api/auth/password', ...sessionGuess, handle: renewPassword },
   { method: 'POST', path: '/api/auth/totp', ...session, stepUp: true, handle: enrolTotp },
-  { method: 'POST', path: '/api/auth/totp/confirm', ...sessionWithBody, handle: confirmEnrolment },
+  { method: 'POST', path: '/api/auth/totp/confirm', ...sessionGuess, handle: confirmEnrolment },
   { method: 'DELETE', path: '/api/auth/totp', ...session, stepUp: true, handle: disableTotp },
   { method: 'GET', path: '/api/verify', ...session, handle: readVerification },
-  { method: 'POST', path: '/api/verify', ...sessionWithBody, handle: verify },
+  { method: 'POST', path: '/api/verify', ...sessionGuess, handle: verify },
 ];

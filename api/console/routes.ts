@@ -8,23 +8,25 @@ import { IDENTITY_ROUTES } from './identity-routes.ts';
 import { changeOwnKey, createKey, listKeys, revokeOwnKey } from './keys.ts';
 import { cancelTask, createConsoleTask, listTasks, readTask, readTimeline, retryTask } from './tasks.ts';
 
-const session = { proof: 'session' } as const;
-const creation = { proof: 'session', bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
+const session = { proof: 'session', limit: 'read' } as const;
+const retry = { proof: 'session', limit: 'create', idempotent: true } as const;
+const creation = { ...retry, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
+const estimate = { ...session, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 
 export const CONSOLE_ROUTES: readonly Route[] = [
   ...IDENTITY_ROUTES,
   { method: 'GET', path: '/api/balance', ...session, handle: readBalance },
-  { method: 'POST', path: '/api/estimates', ...creation, handle: readEstimate },
+  { method: 'POST', path: '/api/estimates', ...estimate, handle: readEstimate },
   { method: 'POST', path: '/api/tasks', ...creation, handle: createConsoleTask },
   { method: 'GET', path: '/api/tasks', ...session, handle: listTasks },
   { method: 'GET', path: '/api/tasks/:id', ...session, handle: readTask },
   { method: 'DELETE', path: '/api/tasks/:id', ...session, handle: cancelTask },
   { method: 'GET', path: '/api/tasks/:id/timeline', ...session, handle: readTimeline },
-  { method: 'POST', path: '/api/tasks/:id/retry', ...session, handle: retryTask },
+  { method: 'POST', path: '/api/tasks/:id/retry', ...retry, handle: retryTask },
   { method: 'GET', path: '/api/keys', ...session, handle: listKeys },
   { method: 'POST', path: '/api/keys', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: createKey },
   { method: 'PATCH', path: '/api/keys/:id', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: changeOwnKey },
   { method: 'DELETE', path: '/api/keys/:id', ...session, handle: revokeOwnKey },
-  { method: 'GET', path: '/api/usage/token', proof: 'key', handle: readTokenUsage },
+  { method: 'GET', path: '/api/usage/token', proof: 'key', limit: 'read', handle: readTokenUsage },
   ...ADMIN_ROUTES,
 ];

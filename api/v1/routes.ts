@@ -6,16 +6,23 @@ import { createImage, readImageTask } from './images.ts';
 import { listModels, readModel } from './models.ts';
 import { createVideo, readVideoTask } from './videos.ts';
 
-const creation = { proof: 'key', bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
+const read = { proof: 'key', limit: 'read' } as const;
+const creation = {
+  proof: 'key',
+  limit: 'create',
+  idempotent: true,
+  bodyBytesMax: CREATION_BODY_BYTES_MAX,
+} as const;
+const estimate = { ...read, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 
 export const V1_ROUTES: readonly Route[] = [
   { method: 'POST', path: '/v1/images/generations', ...creation, handle: createImage },
-  { method: 'GET', path: '/v1/images/tasks/:id', proof: 'key', handle: readImageTask },
+  { method: 'GET', path: '/v1/images/tasks/:id', ...read, handle: readImageTask },
   { method: 'POST', path: '/v1/videos/generations', ...creation, handle: createVideo },
-  { method: 'GET', path: '/v1/videos/tasks/:id', proof: 'key', handle: readVideoTask },
-  { method: 'GET', path: '/v1/videos/generations/:id', proof: 'key', handle: readVideoTask },
-  { method: 'POST', path: '/v1/estimates', ...creation, handle: readEstimate },
-  { method: 'GET', path: '/v1/models', proof: 'key', handle: listModels },
-  { method: 'GET', path: '/v1/models/:id', proof: 'key', handle: readModel },
-  { method: 'GET', path: '/v1/balance', proof: 'key', handle: readBalance },
+  { method: 'GET', path: '/v1/videos/tasks/:id', ...read, handle: readVideoTask },
+  { method: 'GET', path: '/v1/videos/generations/:id', ...read, handle: readVideoTask },
+  { method: 'POST', path: '/v1/estimates', ...estimate, handle: readEstimate },
+  { method: 'GET', path: '/v1/models', ...read, handle: listModels },
+  { method: 'GET', path: '/v1/models/:id', ...read, handle: readModel },
+  { method: 'GET', path: '/v1/balance', ...read, handle: readBalance },
 ];
