@@ -1,11 +1,12 @@
 // Settings: the only reader of the environment. Parsed, bounded and frozen; every problem is named at once.
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { parseCatalog, type Catalog } from './domain/catalog.ts';
 import type { SecretKey } from './db/secrets.ts';
-import type { FamilySettings } from './providers/settings.ts';
+import type { Credential, FamilySettings } from './providers/settings.ts';
 import type { StorageSettings } from './storage/storage.ts';
 
 /** Thrown by loadConfig; the message lists every problem, one per line. */
@@ -14,7 +15,16 @@ export class ConfigError extends Error {}
 const VENDOR_BASE_URLS: Record<string, string> = {
   openai: 'https://api.openai.com/v1',
   grok: 'https://api.x.ai/v1',
+  gemini: 'https://generativelanguage.googleapis.com/v1beta',
+  sora: 'https://api.openai.com/v1',
+  veo: 'https://generativelanguage.googleapis.com/v1beta',
+  seedance: 'https://ark.ap-southeast.bytepluses.com/api/v3',
+  kling: 'https://api-singapore.klingai.com',
+  hailuo: 'https://api.minimax.io',
+  vidu: 'https://api.vidu.com',
+  wan: 'https://dashscope-intl.aliyuncs.com',
 };
+const CREDENTIAL_ID_CHARACTERS = 8;
 
 const integer = (fallback: number, min: number, max: number) =>
   z.coerce.number().int().min(min).max(max).default(fallback);
@@ -77,6 +87,7 @@ export const SETTING_DEFAULTS: ReadonlyMap<string, string | null> = new Map([
   ...Object.entries(VENDOR_BASE_URLS).flatMap(([family, baseUrl]): [string, string | null][] => [
     [`${family.toUpperCase()}_API_KEY`, null],
     [`${family.toUpperCase()}_BASE_URL`, baseUrl],
+    [`${family.toUpperCase()}_JOBS_PER_CREDENTIAL_MAX`, null],
   ]),
 ]);
 
@@ -184,10 +195,29 @@ function readFamilies(env: Environment, problems: string[]): Record<string, Fami
     const key = env[`${prefix}_API_KEY`];
     const baseUrl = env[`${prefix}_BASE_URL`] ?? vendorUrl;
     if (!URL.canParse(baseUrl)) problems.push(`${prefix}_BASE_URL: not a URL`);
+    const jobsMax = env[`${prefix}_JOBS_PER_CREDENTIAL_MAX`];
+    if (jobsMax !== undefined && !/^[1-9]\d{0,5}$/.test(jobsMax))
+      problems.push(`${prefix}_JOBS_PER_CREDENTIAL_MAX: expected a number from 1 to 999999`);
     if (key)
-      families[family] = { baseUrl: baseUrl.replace(/\/$/, ''), credentials: [{ id: 'default', key }] };
+      families[family] = {
+        baseUrl: baseUrl.replace(/\/$/, ''),
+        credentials: readCredentials(key),
+        ...(jobsMax === undefined ? {} : { jobsPerCredentialMax: Number(jobsMax) }),
+      };
   }
   return families;
+}
+
+/**
+ * One key, or several separated by commas; a service account's JSON is one. The id of a credential follows from its
+ * key, so that jobs in progress find theirs when the list changes; it tells nothing about the key.
+ */
+function readCredentials(text: string): Credential[] {
+  const keys = text.trim().startsWith('{') ? [text.trim()] : text.split(',').map((key) => key.trim());
+  return [...new Set(keys.filter((key) => key !== ''))].map((key) => ({
+    id: createHash('sha256').update(key).digest('hex').slice(0, CREDENTIAL_ID_CHARACTERS),
+    key,
+  }));
 }
 
 function readCatalog(path: string, problems: string[]): Catalog | null {

@@ -6,10 +6,11 @@ import * as submissions from '../db/submissions.ts';
 import { findTask, recordProgress } from '../db/tasks.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt } from '../domain/tasks.ts';
-import { UpstreamFailure, type JobState, type Provider } from '../providers/provider.ts';
+import { UpstreamFailure, type JobState, type Provider, type UpstreamResult } from '../providers/provider.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith } from './failures.ts';
 import { heartbeating, nothing, pause } from './patience.ts';
+import type { KeptResult } from './results.ts';
 
 /** The vendor may not see its own job for a moment after it took it. */
 const NOT_FOUND_GRACE_MS = 30_000;
@@ -94,7 +95,7 @@ export function createPolling({ database, secrets, providers }: ActivityDependen
         const results = secrets.seal(
           'result',
           `${task.taskId}:${task.attempt}`,
-          JSON.stringify(state.results),
+          JSON.stringify(state.results.map(whereToFind)),
         );
         await submissions.recordSucceeded(em, task, { results, evidence: state.evidence });
         return true;
@@ -111,6 +112,11 @@ export function createPolling({ database, secrets, providers }: ActivityDependen
         throw failTaskWith('upstream_error');
     }
   }
+}
+
+/** Bytes that come in the answer itself stay with the vendor until they are copied to our storage. */
+function whereToFind(result: UpstreamResult, index: number): KeptResult {
+  return result.kind === 'inline' ? { kind: 'poll_again', index } : result;
 }
 
 /** One look. Trouble on the way counts as "still running": the deadline ends it, not a bad minute. */

@@ -6,8 +6,9 @@ import type { TaskOutput } from '../db/stored.ts';
 import * as submissions from '../db/submissions.ts';
 import { findTask } from '../db/tasks.ts';
 import { fileExtensionOf, sniffMediaType, SNIFF_BYTES, type MediaType } from '../domain/media-types.ts';
+import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
-import { fetchResult } from '../providers/fetch-result.ts';
+import { fetchResult, type FetchedResult } from '../providers/fetch-result.ts';
 import { UpstreamFailure, type Provider, type UpstreamResult } from '../providers/provider.ts';
 import { RESULT_BYTES_MAX, type ActivityDependencies } from './dependencies.ts';
 import { failTaskWith, tryAgain } from './failures.ts';
@@ -15,6 +16,7 @@ import { heartbeating, nothing, untilWritten } from './patience.ts';
 
 /** A download that broke so often is not tried again. */
 const FETCHES_MAX = 8;
+const RENEW_LIMIT_MS = 60_000;
 
 export function createResults(dependencies: ActivityDependencies) {
   const { database, secrets, providers, storage } = dependencies;
@@ -27,23 +29,24 @@ export function createResults(dependencies: ActivityDependencies) {
       const row = await findTask(em, task.taskId);
       if (submission?.outputs) return;
       const provider = row && providers.get(row.adapter);
-      if (!provider || !submission?.results || !submission.resultsSecretKeyId)
+      if (!provider || !submission?.handle || !submission.results || !submission.resultsSecretKeyId)
         throw failTaskWith('internal_error');
       const sealed = { secretKeyId: submission.resultsSecretKeyId, bytes: submission.results };
+      const { handle } = submission;
       const context = `${task.taskId}:${task.attempt}`;
-      const results: UpstreamResult[] = JSON.parse(secrets.open('result', context, sealed));
+      const results: KeptResult[] = JSON.parse(secrets.open('result', context, sealed));
       await heartbeating('copying the result to storage', nothing, async () => {
         const outputs: TaskOutput[] = [];
         for (const [index, result] of results.entries())
-          outputs.push(await copy(provider, result, { task, index, mode: row.mode }));
+          outputs.push(await copy({ provider, handle }, result, { task, index, mode: row.mode }));
         await untilWritten(() => submissions.recordStored(forkEm(database), task, { outputs }));
       });
     },
   };
 
-  async function copy(provider: Provider, result: UpstreamResult, place: Place): Promise<TaskOutput> {
+  async function copy(source: Source, result: KeptResult, place: Place): Promise<TaskOutput> {
     try {
-      const { stream } = await fetchResult(provider, result, { bytesMax: RESULT_BYTES_MAX });
+      const { stream } = await open(source, result, place.index);
       const { type, whole } = await sniff(stream);
       if (!type || !type.startsWith(`${place.mode}/`)) {
         whole.destroy();
@@ -81,6 +84,33 @@ export async function storeInline(
     outputs.push({ key, contentType: type, bytes: result.bytes.length });
   }
   return outputs;
+}
+
+/** A result whose place was written down; `poll_again`: its bytes come with another poll. */
+export type KeptResult = Exclude<UpstreamResult, { kind: 'inline' }> | { kind: 'poll_again'; index: number };
+
+interface Source {
+  provider: Provider;
+  handle: JobHandle;
+}
+
+/** Vendors' links expire, and some can be had anew: one that is gone is asked for once more. */
+async function open(source: Source, result: KeptResult, index: number): Promise<FetchedResult> {
+  const limits = { handle: source.handle, bytesMax: RESULT_BYTES_MAX };
+  if (result.kind === 'poll_again') return fetchResult(source.provider, await renew(source, index), limits);
+  try {
+    return await fetchResult(source.provider, result, limits);
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure) || error.errorClass !== 'expired') throw error;
+    return fetchResult(source.provider, await renew(source, index), limits);
+  }
+}
+
+async function renew({ provider, handle }: Source, index: number): Promise<UpstreamResult> {
+  const state = await provider.poll?.(handle, AbortSignal.timeout(RENEW_LIMIT_MS));
+  const renewed = state?.kind === 'succeeded' ? state.results[index] : undefined;
+  if (!renewed) throw new UpstreamFailure('expired', 'refused');
+  return renewed;
 }
 
 interface Place {

@@ -1,12 +1,23 @@
 // Handing the work to the vendor: an intent first, one call, and no second one unless the first surely did not arrive.
 import { Context } from '@temporalio/activity';
-import type { Submission as SubmissionRow } from '../db/entities/tasks.ts';
+import {
+  hasReadyCredential,
+  restCredential,
+  type CredentialChoice,
+  type RestReason,
+} from '../db/credentials.ts';
 import { forkEm } from '../db/orm.ts';
 import { openRequest } from '../db/requests.ts';
 import * as submissions from '../db/submissions.ts';
 import { findTask } from '../db/tasks.ts';
 import type { TaskAttempt } from '../domain/tasks.ts';
-import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../providers/provider.ts';
+import {
+  UpstreamFailure,
+  type LookUp,
+  type Provider,
+  type Submission,
+  type UpstreamJob,
+} from '../providers/provider.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith, tryAgain } from './failures.ts';
 import { abortOnCancel, heartbeating, nothing, pause, untilWritten } from './patience.ts';
@@ -15,6 +26,16 @@ import { storeInline } from './results.ts';
 /** A submission nobody has kept fresh for so long was abandoned: its worker is dead. */
 const FRESH_SECONDS = 15;
 const LOOK_EVERY_MS = 500;
+/** When every credential has as many jobs as it may have. */
+const BUSY_WAIT_MS = 2_000;
+/** A vendor’s list may lag behind what it took. */
+const LOOKS_MAX = 4;
+const LOOK_AGAIN_MS = 1_500;
+const LOOK_LIMIT_MS = 10_000;
+/** An account without money or with a wrong key: somebody has to do something about it first. */
+const ACCOUNT_REST_SECONDS = 600;
+const RATE_REST_MS = 5_000;
+const RATE_REST_SECONDS_MAX = 60;
 
 /** `accepted`: the vendor works on it. `stored`: it was finished at once, and the results are in our storage. */
 export interface HandedOver {
@@ -32,24 +53,33 @@ export function createSubmission(dependencies: ActivityDependencies) {
       const provider = row && providers.get(row.adapter);
       if (!row || !request) throw failTaskWith('internal_error');
       if (!provider) throw failTaskWith('model_not_found');
-      if (!(await submissions.intendSubmission(em, task))) return resume(task);
       const { upstreamModel, ordered: order } = row;
       const reference = `${task.taskId}:${task.attempt}`;
-      return handOver(task, provider, { ...request, reference, upstreamModel, order });
+      const jobWith = (credential: string) => ({ ...request, reference, credential, upstreamModel, order });
+      const intent = await submissions.intendSubmission(em, task, choiceOf(provider));
+      if (intent.kind === 'go') return handOver(task, provider, jobWith(intent.credential));
+      if (intent.kind === 'busy') throw tryAgain('upstream_rate_limited', BUSY_WAIT_MS);
+      return resume(task, provider, jobWith);
     },
   };
+
+  function choiceOf({ family, credentials }: Provider): CredentialChoice {
+    return { family, credentials, jobsPerCredentialMax: providers.jobsPerCredentialMax(family) };
+  }
 
   async function handOver(task: TaskAttempt, provider: Provider, job: UpstreamJob): Promise<HandedOver> {
     const stayFresh = () => submissions.keepSubmissionFresh(forkEm(database), task);
     return heartbeating('waiting for the provider’s answer', stayFresh, async () => {
       const abort = provider.delivery === 'immediate' ? abortOnCancel() : undefined;
+      const sentAt = new Date();
       let answer: Submission;
       try {
         answer = await provider.submit(job, abort);
       } catch (error) {
         if (abort?.aborted) return Context.current().cancelled; // rejects: nobody will ever get this result
         if (!(error instanceof UpstreamFailure)) throw error;
-        throw await recordFailure(task, error, job.prompt);
+        if (error.fate === 'unknown') return lookFor(task, provider, { job, sentAt, failure: error });
+        throw await recordFailure(task, provider, { job, failure: error });
       }
       return recordAnswer(task, answer);
     });
@@ -77,21 +107,50 @@ export function createSubmission(dependencies: ActivityDependencies) {
     return { state: 'stored' };
   }
 
-  async function recordFailure(task: TaskAttempt, failure: UpstreamFailure, prompt: string): Promise<Error> {
-    const described = describeUpstreamFailure(failure.errorClass, failure.text, prompt);
-    const mayPass = failure.errorClass !== 'auth' && failure.errorClass !== 'quota';
-    if (failure.fate === 'not_received' && mayPass) {
+  async function recordFailure(
+    task: TaskAttempt,
+    provider: Provider,
+    { job, failure }: Failed,
+  ): Promise<Error> {
+    const { errorClass, fate, retryAfterMs } = failure;
+    const described = describeUpstreamFailure(errorClass, failure.text, job.prompt);
+    const em = forkEm(database);
+    const rest = restAfter(failure);
+    if (rest !== null)
+      await restCredential(em, { family: provider.family, credential: job.credential, ...rest });
+    const another = rest !== null && (await hasReadyCredential(em, provider.family, provider.credentials));
+    const mayPass = another || (errorClass !== 'auth' && errorClass !== 'quota');
+    if (fate === 'not_received' && mayPass) {
       await untilWritten(() => submissions.recordNotReceived(forkEm(database), task, described.errorText));
-      return tryAgain(described.code, failure.retryAfterMs);
+      return tryAgain(described.code, another ? 0 : retryAfterMs);
     }
     const ended =
-      failure.fate === 'unknown' ? { ...described, code: 'upstream_outcome_unknown' as const } : described;
+      fate === 'unknown' ? { ...described, code: 'upstream_outcome_unknown' as const } : described;
     await untilWritten(() => submissions.recordEnded(forkEm(database), task, ended));
     return failTaskWith(ended.code);
   }
 
+  /** Nobody knows whether the vendor took it: where its jobs can be looked up, they are, and never handed over blindly. */
+  async function lookFor(task: TaskAttempt, provider: Provider, lost: Lost): Promise<HandedOver> {
+    for (let looks = 0; provider.lookUp && looks < LOOKS_MAX; looks += 1) {
+      if (looks > 0) await pause(LOOK_AGAIN_MS);
+      const found = await lookUp(provider, lost);
+      if (found.kind === 'found')
+        return recordAnswer(task, { kind: 'accepted', handle: found.handle, upstreamRequestId: null });
+      if (found.kind === 'absent') {
+        await untilWritten(() => submissions.recordNotReceived(forkEm(database), task, null));
+        throw tryAgain('upstream_error');
+      }
+    }
+    throw await recordFailure(task, provider, lost);
+  }
+
   /** This attempt has been here before: a worker died, the engine lost sight of it, or an operator reset the workflow. */
-  async function resume(task: TaskAttempt): Promise<HandedOver> {
+  async function resume(
+    task: TaskAttempt,
+    provider: Provider,
+    jobWith: (credential: string) => UpstreamJob,
+  ): Promise<HandedOver> {
     await heartbeating('waiting for an earlier try', nothing, () => waitWhileFresh(task));
     const submission = await submissions.findSubmission(forkEm(database), task);
     switch (submission?.state) {
@@ -103,8 +162,13 @@ export function createSubmission(dependencies: ActivityDependencies) {
         throw failTaskWith(submission.errorCode ?? 'upstream_error');
       case 'not_received': // the earlier try surely did not arrive, so there may be one more
         throw tryAgain('upstream_error');
-      case 'sending':
-        throw await giveUp(task);
+      case 'sending': {
+        // Somebody may have called the vendor and died before writing down the answer.
+        const job = jobWith(submission.credential ?? '');
+        const failure = new UpstreamFailure('transient', 'unknown');
+        const lost = { job, sentAt: submission.sentAt, failure };
+        return heartbeating('looking for the earlier try', nothing, () => lookFor(task, provider, lost));
+      }
       default: // there is no submission and none may be made: the task has ended
         throw failTaskWith('internal_error');
     }
@@ -115,11 +179,35 @@ export function createSubmission(dependencies: ActivityDependencies) {
     while (await submissions.isSubmissionFresh(forkEm(database), task, FRESH_SECONDS))
       await pause(LOOK_EVERY_MS);
   }
+}
 
-  /** Somebody may have called the vendor and died before writing down the answer. It is not called again. */
-  async function giveUp(task: TaskAttempt): Promise<Error> {
-    const code: NonNullable<SubmissionRow['errorCode']> = 'upstream_outcome_unknown';
-    await submissions.recordEnded(forkEm(database), task, { code, errorText: null });
-    return failTaskWith(code);
+interface Failed {
+  job: UpstreamJob;
+  failure: UpstreamFailure;
+}
+
+interface Lost extends Failed {
+  sentAt: Date;
+}
+
+async function lookUp(provider: Provider, { job, sentAt }: Lost): Promise<LookUp> {
+  try {
+    const limit = AbortSignal.timeout(LOOK_LIMIT_MS);
+    return (await provider.lookUp?.(job, sentAt, limit)) ?? { kind: 'unclear' };
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return { kind: 'unclear' };
+    throw error;
   }
+}
+
+/** How long a credential is passed over after this failure; null where it is not the credential's. */
+function restAfter({
+  errorClass,
+  retryAfterMs,
+}: UpstreamFailure): { reason: RestReason; seconds: number } | null {
+  if (errorClass === 'auth' || errorClass === 'quota')
+    return { reason: errorClass, seconds: ACCOUNT_REST_SECONDS };
+  if (errorClass !== 'rate' && errorClass !== 'concurrency') return null;
+  const seconds = Math.ceil((retryAfterMs ?? RATE_REST_MS) / 1000);
+  return { reason: errorClass, seconds: Math.min(Math.max(seconds, 1), RATE_REST_SECONDS_MAX) };
 }

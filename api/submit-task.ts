@@ -46,7 +46,7 @@ export function priceRequest(call: Call<KeyCaller | SessionCaller>, request: Tas
 export async function submitTask(call: Call<KeyCaller | SessionCaller>, request: TaskRequest): Promise<Task> {
   const { gateway, em, caller } = call;
   const { model, order, quote: estimate } = priceRequest(call, request);
-  const { prompt, inputImages } = request.wishes;
+  const { prompt, inputImages, inputVideos = [] } = request.wishes;
   const id = makeId('task');
   const created = await createTask(
     em,
@@ -61,7 +61,7 @@ export async function submitTask(call: Call<KeyCaller | SessionCaller>, request:
       price: snapshotPrice(model),
       creditsEstimate: estimate.total,
       requestPayload: maskRequest(call.body),
-      sealed: sealRequest(gateway.secrets, id, { prompt, inputImages: [...inputImages] }),
+      sealed: sealRequest(gateway.secrets, id, { prompt, inputImages: [...inputImages], inputVideos: [...inputVideos] }),
     },
     gateway.waitingTasksPerUserMax,
   );

@@ -28,6 +28,7 @@ const VIDEO = {
   ...COMMON,
   duration: z.number().optional(),
   aspect_ratio: z.string().max(100).optional(),
+  video_urls: images.optional(),
   metadata: z
     .looseObject({
       resolution: z.string().max(100).optional(),
@@ -106,6 +107,7 @@ function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
       resolution,
       audio: body.metadata?.audio,
       inputImages: input.images,
+      inputVideos: body.video_urls ?? [],
     },
     names: {
       ratio: body.size === undefined ? 'aspect_ratio' : 'size',

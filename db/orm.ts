@@ -2,6 +2,7 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import { AuditEntryEntity, LedgerViolationEntity } from './entities/audit.ts';
+import { CredentialRestEntity } from './entities/credentials.ts';
 import {
   ApiKeyEntity,
   LoginFlowEntity,
@@ -19,6 +20,7 @@ import { RedeemCodeEntity, RedemptionEntity } from './entities/redeem-codes.ts';
 import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
 import { Migration001Initial } from './migrations/001-initial.ts';
 import { Migration002Identity } from './migrations/002-identity.ts';
+import { Migration004Credentials } from './migrations/004-credentials.ts';
 
 export type Database = MikroORM;
 export type Em = SqlEntityManager;
@@ -52,6 +54,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
       RedeemCodeEntity,
       RedemptionEntity,
       AuditEntryEntity,
+      CredentialRestEntity,
       LedgerViolationEntity,
     ],
     pool: { min: 0, max: settings.connectionsMax },
@@ -66,6 +69,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
       migrationsList: [
         { name: '001-initial', class: Migration001Initial },
         { name: '002-identity', class: Migration002Identity },
+        { name: '004-credentials', class: Migration004Credentials },
       ],
       snapshot: false,
       silent: true,

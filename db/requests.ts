@@ -6,6 +6,7 @@ import type { Sealed, Secrets } from './secrets.ts';
 /** What an adapter needs beside the order. */
 export interface RequestBody {
   inputImages: string[];
+  inputVideos: string[];
 }
 
 export interface OpenedRequest extends RequestBody {

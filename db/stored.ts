@@ -12,6 +12,8 @@ export interface StoredPrice {
 export interface StoredEvidence {
   images?: number;
   seconds?: number;
+  inputVideoSeconds?: number;
+  tokens?: number;
   vendorCost?: string;
 }
 

@@ -4,28 +4,42 @@ import type { TaskFailureCode } from '../domain/failures.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { Evidence } from '../domain/pricing.ts';
 import type { TaskAttempt } from '../domain/tasks.ts';
+import { chooseCredential, oneAtATime, type CredentialChoice } from './credentials.ts';
 import { SubmissionEntity, type Submission } from './entities/tasks.ts';
 import type { Em } from './orm.ts';
 import type { Sealed } from './secrets.ts';
 import { storeEvidence, type TaskOutput } from './stored.ts';
 
 /**
- * Writes the intent to submit. `true`: go ahead, nothing of this attempt has reached the vendor.
- * `false`: look at the submission, this attempt has been here before.
+ * `go`: nothing of this attempt has reached the vendor; hand it over with this credential.
+ * `busy`: every credential has as many jobs as it may have, so the work has to wait.
+ * `been_here`: look at the submission, this attempt was handed over before.
  */
-export async function intendSubmission(em: Em, task: TaskAttempt): Promise<boolean> {
-  const rows = await em.execute<{ id: string }[]>(sql`
-    with intended as (
-      insert into submission (task_id, attempt, state)
-      select id, attempt, 'sending' from task
-      where id = ${task.taskId} and attempt = ${task.attempt} and status = 'in_progress'
-      on conflict (task_id, attempt) do update set state = 'sending', sent_at = now(), updated_at = now()
+export type Intent = { kind: 'go'; credential: string } | { kind: 'busy' } | { kind: 'been_here' };
+
+/** Writes the intent to submit, with the credential that is to do it. */
+export async function intendSubmission(em: Em, task: TaskAttempt, choice: CredentialChoice): Promise<Intent> {
+  const intend = (on: Em) =>
+    on.execute<{ credential: string | null }[]>(sql`
+    with chosen as (${chooseCredential(task, choice)}), intended as (
+      insert into submission (task_id, attempt, state, family, credential)
+      select id, attempt, case when (select credential from chosen) is null then 'not_received' else 'sending' end,
+             ${choice.family}, (select credential from chosen)
+      from task where id = ${task.taskId} and attempt = ${task.attempt} and status = 'in_progress'
+      on conflict (task_id, attempt) do update
+      set state = excluded.state, credential = excluded.credential, sent_at = now(), updated_at = now()
       where submission.state = 'not_received'
-      returning task_id, attempt
+      returning task_id, attempt, credential
+    ), told as (
+      insert into task_event (task_id, attempt, event)
+      select task_id, attempt, 'submitting' from intended where credential is not null
     )
-    insert into task_event (task_id, attempt, event) select task_id, attempt, 'submitting' from intended
-    returning task_id as id`);
-  return rows.length > 0;
+    select credential from intended`);
+  const [intended] = await (choice.jobsPerCredentialMax === null
+    ? intend(em)
+    : oneAtATime(em, choice.family, intend));
+  if (!intended) return { kind: 'been_here' };
+  return intended.credential === null ? { kind: 'busy' } : { kind: 'go', credential: intended.credential };
 }
 
 export async function findSubmission(em: Em, task: TaskAttempt): Promise<Submission | null> {

@@ -35,6 +35,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const vendorFamilies: readonly VendorFamily[] = [
   { prefix: 'OPENAI', sandboxPath: '/openai/v1' },
   { prefix: 'GROK', sandboxPath: '/xai/v1' },
+  { prefix: 'GEMINI', sandboxPath: '/google/v1beta' },
+  { prefix: 'SORA', sandboxPath: '/openai/v1' },
+  { prefix: 'VEO', sandboxPath: '/google/v1beta' },
+  { prefix: 'SEEDANCE', sandboxPath: '/ark/api/v3' },
+  { prefix: 'KLING', sandboxPath: '/kling' },
+  { prefix: 'HAILUO', sandboxPath: '/minimax' },
+  { prefix: 'VIDU', sandboxPath: '/vidu' },
+  { prefix: 'WAN', sandboxPath: '/dashscope' },
 ];
 const sandboxKey = 'sandbox';
 

@@ -1,5 +1,6 @@
 // The model catalogue: what each model offers and what it costs. Data comes from catalog.json and is checked at start.
-import { parseCredits, type MicroCredits } from './credits.ts';
+import { Reader } from './catalog-reader.ts';
+import type { MicroCredits } from './credits.ts';
 import { TASK_MODES, type TaskMode } from './tasks.ts';
 
 export const BILLING_MODES = ['per_task', 'per_second', 'per_image', 'per_token'] as const;
@@ -11,6 +12,8 @@ export const METERS = {
   images: 'image',
   seconds: 'second',
   input_images: 'image',
+  input_video_seconds: 'second',
+  video_tokens: 'million tokens',
 } as const;
 export type Meter = keyof typeof METERS;
 
@@ -19,8 +22,24 @@ export interface PriceLine {
   item: string;
   meter: Meter;
   credits: MicroCredits;
-  when: { resolution?: string; audio?: boolean };
+  /** So many units cost nothing. */
+  free: number;
+  when: PriceCondition;
 }
+
+/** Every member that is there has to fit the order. */
+export interface PriceCondition {
+  resolution?: string;
+  audio?: boolean;
+  /** In seconds. */
+  duration?: number;
+  imageRole?: ImageRole;
+  inputVideo?: boolean;
+}
+
+/** What a video's input images are for. Frames and references are never mixed. */
+export const IMAGE_ROLES = ['none', 'first_frame', 'first_and_last_frame', 'references'] as const;
+export type ImageRole = (typeof IMAGE_ROLES)[number];
 
 export type Durations = { values: number[] } | { min: number; max: number };
 
@@ -30,11 +49,35 @@ export interface ModelLimits {
   durations?: Durations;
   resolutions?: string[];
   ratios?: string[];
-  /** Pairs that are offered, where not every resolution goes with every duration. */
-  combinations?: { resolution: string; durations: Durations }[];
+  /** Where not every resolution, or not every use of input images, goes with every duration. */
+  combinations?: Combination[];
+  /** Whether a caller may order sound, silence or both; absent: there is no such choice. */
+  audio?: boolean[];
   imagesMax?: number;
   inputImagesMin?: number;
   inputImagesMax?: number;
+  /** Of a video's input images: 1, the first frame; 2, also the last one. Absent: 1, where there may be any. */
+  frameImagesMax?: number;
+  /** Of a video's input images, as references. */
+  referenceImagesMax?: number;
+  inputVideosMax?: number;
+  /** Of each input video. Nobody measures it before the work, so the estimate counts it as so long. */
+  inputVideoSecondsMax?: number;
+}
+
+/** Holds for orders that fit `resolution` and `imageRole` as far as they are there. */
+export interface Combination {
+  resolution?: string;
+  imageRole?: ImageRole;
+  durations: Durations;
+}
+
+/** How a vendor that bills tokens counts them: by the pixels of its frames, per resolution, and their number. */
+export interface TokenFormula {
+  framesPerSecond: number;
+  pixelsPerToken: number;
+  /** By resolution: the pixels of one frame, for each ratio, or the most of any for a ratio that is not listed. */
+  framePixels: { resolution: string; ratio: string; pixels: number }[];
 }
 
 /** Concrete values for what a caller leaves out, so that a vendor's default never decides. */
@@ -57,6 +100,10 @@ export interface Model {
   price: PriceLine[];
   limits: ModelLimits;
   defaults: ModelDefaults;
+  /** Only of models with a price for `video_tokens`. */
+  tokens: TokenFormula | null;
+  /** Figures of this entry that no page of the vendor confirms; told in docs/models.md. */
+  unconfirmed: string[];
   /** The one model of POST /v1/images/generations. */
   imagesEndpoint: boolean;
   /** Unix seconds. */
@@ -90,7 +137,7 @@ function findUnpriced({ id, limits, price }: Model): string[] {
   const unpriced = offered.filter((resolution) => {
     const isPriced = ({ meter, when, credits }: PriceLine): boolean => {
       const fits = when.resolution === undefined || when.resolution === resolution;
-      return fits && meter !== 'input_images' && credits > 0n;
+      return fits && !meter.startsWith('input_') && credits > 0n;
     };
     return !price.some(isPriced);
   });
@@ -114,9 +161,14 @@ function readModel(reader: Reader): Model {
       ...limits.optional('resolutions', () => limits.texts('resolutions')),
       ...limits.optional('ratios', () => limits.texts('ratios')),
       ...limits.optional('combinations', () => limits.list('combinations').map(readCombination)),
+      ...limits.optional('audio', () => limits.flags('audio')),
       ...limits.optional('imagesMax', () => limits.integer('imagesMax')),
       ...limits.optional('inputImagesMin', () => limits.integer('inputImagesMin')),
       ...limits.optional('inputImagesMax', () => limits.integer('inputImagesMax')),
+      ...limits.optional('frameImagesMax', () => limits.integer('frameImagesMax')),
+      ...limits.optional('referenceImagesMax', () => limits.integer('referenceImagesMax')),
+      ...limits.optional('inputVideosMax', () => limits.integer('inputVideosMax')),
+      ...limits.optional('inputVideoSecondsMax', () => limits.integer('inputVideoSecondsMax')),
     },
     defaults: {
       ...defaults.optional('duration', () => defaults.integer('duration')),
@@ -124,6 +176,8 @@ function readModel(reader: Reader): Model {
       ...defaults.optional('ratio', () => defaults.text('ratio')),
       ...defaults.optional('audio', () => defaults.flag('audio')),
     },
+    tokens: reader.has('tokens') ? readTokenFormula(reader.child('tokens')) : null,
+    unconfirmed: reader.has('unconfirmed') ? reader.texts('unconfirmed') : [],
     imagesEndpoint: reader.has('imagesEndpoint') && reader.flag('imagesEndpoint'),
     created: reader.integer('created'),
   };
@@ -135,9 +189,13 @@ function readPriceLine(reader: Reader): PriceLine {
     item: reader.text('item'),
     meter: reader.oneOf('meter', Object.keys(METERS) as Meter[]),
     credits: reader.credits('credits'),
+    free: reader.has('free') ? reader.integer('free') : 0,
     when: {
       ...when.optional('resolution', () => when.text('resolution')),
       ...when.optional('audio', () => when.flag('audio')),
+      ...when.optional('duration', () => when.integer('duration')),
+      ...when.optional('imageRole', () => when.oneOf('imageRole', IMAGE_ROLES)),
+      ...when.optional('inputVideo', () => when.flag('inputVideo')),
     },
   };
 }
@@ -147,99 +205,22 @@ function readDurations(reader: Reader): Durations {
   return { min: reader.integer('min'), max: reader.integer('max') };
 }
 
-function readCombination(reader: Reader): { resolution: string; durations: Durations } {
-  return { resolution: reader.text('resolution'), durations: readDurations(reader.child('durations')) };
+function readCombination(reader: Reader): Combination {
+  return {
+    ...reader.optional('resolution', () => reader.text('resolution')),
+    ...reader.optional('imageRole', () => reader.oneOf('imageRole', IMAGE_ROLES)),
+    durations: readDurations(reader.child('durations')),
+  };
 }
 
-/** Reads members of one JSON object and collects problems instead of stopping at the first. */
-class Reader {
-  readonly #members: Record<string, unknown>;
-  readonly #path: string;
-  readonly #problems: string[];
-
-  constructor(value: unknown, path: string, problems: string[]) {
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    if (!isObject) problems.push(`${path}: expected an object`);
-    this.#members = isObject ? Object.fromEntries(Object.entries(value)) : {};
-    this.#path = path;
-    this.#problems = problems;
-  }
-
-  has(name: string): boolean {
-    return this.#members[name] !== undefined;
-  }
-
-  /** `{ [name]: read() }` if the member is there, else nothing: absent members stay absent. */
-  optional<Name extends string, Value>(name: Name, read: () => Value): Partial<Record<Name, Value>> {
-    if (!this.has(name)) return {};
-    const result: Partial<Record<Name, Value>> = {};
-    result[name] = read();
-    return result;
-  }
-
-  child(name: string): Reader {
-    return new Reader(this.#members[name] ?? {}, `${this.#path}.${name}`, this.#problems);
-  }
-
-  list(name: string): Reader[] {
-    return this.#array(name).map((item, index) => {
-      return new Reader(item, `${this.#path}.${name}[${index}]`, this.#problems);
-    });
-  }
-
-  text(name: string): string {
-    const value = this.#members[name];
-    if (typeof value === 'string' && value !== '') return value;
-    return this.#problem(name, 'a text that is not empty', '');
-  }
-
-  texts(name: string): string[] {
-    const values = this.#array(name).filter((value) => typeof value === 'string');
-    return values.length > 0 ? values : this.#problem(name, 'a list of texts', []);
-  }
-
-  integer(name: string): number {
-    const value = this.#members[name];
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-    return this.#problem(name, 'an integer, 0 or more', 0);
-  }
-
-  integers(name: string): number[] {
-    const values = this.#array(name).filter(
-      (value) => typeof value === 'number' && Number.isSafeInteger(value),
-    );
-    return values.length > 0 ? (values as number[]) : this.#problem(name, 'a list of integers', []);
-  }
-
-  flag(name: string): boolean {
-    const value = this.#members[name];
-    return typeof value === 'boolean' ? value : this.#problem(name, 'true or false', false);
-  }
-
-  oneOf<Value extends string>(name: string, allowed: readonly Value[]): Value {
-    const found = allowed.find((value) => value === this.#members[name]);
-    if (found !== undefined) return found;
-    const [first] = allowed;
-    if (first === undefined) throw new Error('nothing is allowed');
-    return this.#problem(name, `one of ${allowed.join(', ')}`, first);
-  }
-
-  credits(name: string): MicroCredits {
-    const value = this.#members[name];
-    try {
-      return parseCredits(typeof value === 'number' || typeof value === 'string' ? value : '');
-    } catch {
-      return this.#problem(name, 'an amount of credits with at most 6 decimals', 0n);
-    }
-  }
-
-  #array(name: string): unknown[] {
-    const value = this.#members[name];
-    return Array.isArray(value) ? value : this.#problem(name, 'a list', []);
-  }
-
-  #problem<Value>(name: string, expected: string, fallback: Value): Value {
-    this.#problems.push(`${this.#path}.${name}: expected ${expected}`);
-    return fallback;
-  }
+function readTokenFormula(reader: Reader): TokenFormula {
+  return {
+    framesPerSecond: reader.integer('framesPerSecond'),
+    pixelsPerToken: reader.integer('pixelsPerToken'),
+    framePixels: reader.list('framePixels').map((entry) => ({
+      resolution: entry.text('resolution'),
+      ratio: entry.text('ratio'),
+      pixels: entry.integer('pixels'),
+    })),
+  };
 }

@@ -83,6 +83,7 @@ export const ERRORS = {
   uri_too_long: invalid('The URL is too long.', 414),
   unsupported_media_type: invalid('Send the body as application/json in UTF-8.', 415),
   expectation_failed: invalid('This Expect header is not supported.', 417),
+  headers_too_large: invalid('The headers of this request are too large.', 431),
   rate_limited: limited('Too many requests. Try again later.'),
   verification_locked: limited('Too many wrong verifications. Try again later.'),
   queue_full: limited('Too many of your tasks are waiting. Try again when some have ended.'),

@@ -1,7 +1,9 @@
 // From a caller's wishes to an order in concrete values, checked against what the model offers.
-import type { Durations, Model } from './catalog.ts';
+import type { Combination, Durations, ImageRole, Model } from './catalog.ts';
 import { GatewayError } from './errors.ts';
+import { checkInputs } from './order-inputs.ts';
 import type { TaskMode } from './tasks.ts';
+import { countVideoTokens } from './video-tokens.ts';
 
 /** What is ordered, in concrete values. Holds nothing secret, so that it may be stored in clear. */
 export interface Order {
@@ -13,6 +15,12 @@ export interface Order {
   ratio: string | null;
   audio: boolean | null;
   inputImages: number;
+  imageRole: ImageRole;
+  inputVideos: number;
+  /** The most that the input videos can have together: their true length is known after the work. */
+  inputVideoSeconds: number;
+  /** The most that the vendor can count; 0 where it counts none. */
+  videoTokens: number;
   responseFormat: 'url' | 'b64_json';
 }
 
@@ -25,6 +33,7 @@ export interface Wishes {
   ratio?: string | undefined;
   audio?: boolean | undefined;
   inputImages: readonly string[];
+  inputVideos?: readonly string[] | undefined;
   responseFormat?: 'url' | 'b64_json' | undefined;
 }
 
@@ -33,6 +42,7 @@ export interface FieldNames {
   ratio: string;
   resolution: string;
   audio: string;
+  /** `reference_images` says that a video's input images are references; under another name their number decides. */
   inputImages: string;
 }
 
@@ -49,18 +59,22 @@ export function resolveOrder(model: Model, wishes: Wishes, names: FieldNames): O
   const seconds = wishes.duration ?? defaults.duration ?? 0;
   if (limits.durations) checkDuration(seconds, limits.durations, 'duration');
   else if (wishes.duration !== undefined) throw notOffered('duration');
-  const combination = limits.combinations?.find((pair) => pair.resolution === resolution);
-  if (combination) checkDuration(seconds, combination.durations, 'duration', ` at ${combination.resolution}`);
-  return {
+  const inputs = checkInputs(model, wishes, names);
+  const ratio = choose('ratio', wishes.ratio ?? defaults.ratio, limits.ratios, names);
+  for (const combination of limits.combinations ?? [])
+    if (fits(combination, resolution, inputs.imageRole))
+      checkDuration(seconds, combination.durations, 'duration', describe(combination));
+  const order = {
     mode: model.kind,
     images: checkImages(wishes.images, limits.imagesMax),
     seconds: limits.durations ? seconds : 0,
     resolution,
-    ratio: choose('ratio', wishes.ratio ?? defaults.ratio, limits.ratios, names),
-    audio: wishes.audio ?? defaults.audio ?? null,
-    inputImages: checkInputImages(model, wishes.inputImages.length, names.inputImages),
+    ratio,
+    audio: checkAudio(model, wishes.audio, names.audio),
+    ...inputs,
     responseFormat: wishes.responseFormat ?? 'url',
   };
+  return { ...order, videoTokens: countVideoTokens(model, order) };
 }
 
 /**
@@ -68,7 +82,8 @@ export function resolveOrder(model: Model, wishes: Wishes, names: FieldNames): O
  * values that the catalogue no longer has a price for.
  */
 export function renewOrder(model: Model, order: Order): Order {
-  const names = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: 'image_urls' };
+  const inputImages = order.imageRole === 'references' ? 'reference_images' : 'image_urls';
+  const names = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages };
   const wishes: Wishes = {
     prompt: 'kept elsewhere',
     images: order.images || undefined,
@@ -77,6 +92,7 @@ export function renewOrder(model: Model, order: Order): Order {
     ratio: order.ratio ?? undefined,
     audio: order.audio ?? undefined,
     inputImages: Array.from({ length: order.inputImages }, () => 'kept elsewhere'),
+    inputVideos: Array.from({ length: order.inputVideos }, () => 'kept elsewhere'),
     responseFormat: order.responseFormat,
   };
   return resolveOrder(model, wishes, names);
@@ -134,12 +150,26 @@ function checkImages(wished: number | undefined, imagesMax: number | undefined):
   });
 }
 
-function checkInputImages(model: Model, count: number, param: string): number {
-  const { inputImagesMin = 0, inputImagesMax = 0 } = model.limits;
-  if (count >= inputImagesMin && count <= inputImagesMax) return count;
-  const range =
-    inputImagesMax === 0 ? 'no input images' : `${inputImagesMin} to ${inputImagesMax} input images`;
-  throw new GatewayError('invalid_value', { param, message: `${model.id} takes ${range}.` });
+function checkAudio(model: Model, wished: boolean | undefined, param: string): boolean | null {
+  const { limits, defaults } = model;
+  if (wished === undefined || wished === defaults.audio) return defaults.audio ?? null;
+  if (!limits.audio) throw notOffered(param);
+  if (limits.audio.includes(wished)) return wished;
+  const message = `${param} must be ${limits.audio.join(' or ')}: ${model.id} knows nothing else.`;
+  throw new GatewayError('invalid_value', { param, message });
+}
+
+function fits(combination: Combination, resolution: string | null, imageRole: ImageRole): boolean {
+  const { resolution: atResolution, imageRole: withRole } = combination;
+  return (
+    (atResolution === undefined || atResolution === resolution) &&
+    (withRole === undefined || withRole === imageRole)
+  );
+}
+
+function describe({ resolution, imageRole }: Combination): string {
+  const where = resolution === undefined ? '' : ` at ${resolution}`;
+  return imageRole === undefined ? where : `${where} with input images as ${imageRole.replaceAll('_', ' ')}`;
 }
 
 function notOffered(param: string): GatewayError {

@@ -30,6 +30,9 @@ export interface Quote {
 export interface Evidence {
   images?: number;
   seconds?: number;
+  inputVideoSeconds?: number;
+  /** Of the video, as the vendor counts them. */
+  tokens?: number;
   /** What the vendor bills us, in micro-credits (200 credits per USD). */
   vendorCost?: MicroCredits;
 }
@@ -51,7 +54,7 @@ export function snapshotPrice(model: Model): PriceSnapshot {
 export function quote(price: PriceSnapshot, order: Order): Quote {
   const quantities = orderedQuantities(order);
   const lines = matchingLines(price, order)
-    .map((line) => ({ line, quantity: quantities[line.meter] }))
+    .map((line) => ({ line, quantity: billable(line, quantities) }))
     .filter(({ quantity }) => quantity > 0);
   return {
     total: priceOf(lines),
@@ -66,7 +69,9 @@ export function computeCharge(price: PriceSnapshot, order: Order, evidence: Evid
   const quantities = { ...orderedQuantities(order) };
   if (evidence.images !== undefined) quantities.images = evidence.images;
   if (evidence.seconds !== undefined) quantities.seconds = evidence.seconds;
-  const lines = matchingLines(price, order).map((line) => ({ line, quantity: quantities[line.meter] }));
+  if (evidence.inputVideoSeconds !== undefined) quantities.input_video_seconds = evidence.inputVideoSeconds;
+  if (evidence.tokens !== undefined) quantities.video_tokens = evidence.tokens / 1_000_000;
+  const lines = matchingLines(price, order).map((line) => ({ line, quantity: billable(line, quantities) }));
   const delivered = priceOf(lines);
   const estimate = quote(price, order).total;
   const amount = smaller(delivered, estimate);
@@ -75,13 +80,29 @@ export function computeCharge(price: PriceSnapshot, order: Order, evidence: Evid
 }
 
 function orderedQuantities(order: Order): Record<Meter, number> {
-  return { tasks: 1, images: order.images, seconds: order.seconds, input_images: order.inputImages };
+  return {
+    tasks: 1,
+    images: order.images,
+    seconds: order.seconds,
+    input_images: order.inputImages,
+    input_video_seconds: order.inputVideoSeconds,
+    video_tokens: order.videoTokens / 1_000_000,
+  };
+}
+
+function billable(line: PriceLine, quantities: Record<Meter, number>): number {
+  return Math.max(0, quantities[line.meter] - line.free);
 }
 
 function matchingLines(price: PriceSnapshot, order: Order): PriceLine[] {
   return price.lines.filter(({ when }) => {
-    const resolutionFits = when.resolution === undefined || when.resolution === order.resolution;
-    return resolutionFits && (when.audio === undefined || when.audio === order.audio);
+    return (
+      (when.resolution === undefined || when.resolution === order.resolution) &&
+      (when.audio === undefined || when.audio === order.audio) &&
+      (when.duration === undefined || when.duration === order.seconds) &&
+      (when.imageRole === undefined || when.imageRole === order.imageRole) &&
+      (when.inputVideo === undefined || when.inputVideo === order.inputVideos > 0)
+    );
   });
 }
 

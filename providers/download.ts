@@ -6,6 +6,8 @@ import { AddressRefused, checkOutsideUrl, guardedConnector, type Resolve } from 
 export interface DownloadOptions {
   /** Whether the operator configured this very origin, so that it may be local and without TLS. */
   trustsOrigin: (url: URL) => boolean;
+  /** For trusted origins alone: a redirect to another origin does not carry them on. */
+  headers?: Readonly<Record<string, string>> | undefined;
   bytesMax: number;
   /** Limit of the whole download. */
   timeoutMs: number;
@@ -69,10 +71,11 @@ async function followRedirects(
 ): Promise<Dispatcher.ResponseData> {
   let url = checkOutsideUrl(text, options.trustsOrigin);
   for (let redirects = 0; ; redirects += 1) {
+    const isTrusted = options.trustsOrigin(url);
     const response = await request(url, {
-      dispatcher: options.trustsOrigin(url) ? trustingAgent : guardedAgent,
+      dispatcher: isTrusted ? trustingAgent : guardedAgent,
       method: 'GET',
-      headers: HEADERS,
+      headers: isTrusted ? { ...options.headers, ...HEADERS } : HEADERS,
       headersTimeout: options.silenceMs,
       bodyTimeout: options.silenceMs,
       signal,

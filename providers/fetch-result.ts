@@ -1,5 +1,6 @@
 // The bytes of a finished result, wherever the vendor left them.
 import { Readable } from 'node:stream';
+import type { JobHandle } from '../domain/jobs.ts';
 import { AddressRefused } from './address-guard.ts';
 import { DownloadFailed, downloadFromOutside } from './download.ts';
 import { UpstreamFailure, type Provider, type UpstreamResult } from './provider.ts';
@@ -12,6 +13,8 @@ export interface FetchedResult {
 }
 
 export interface FetchOptions {
+  /** Of the job whose result this is. */
+  handle: JobHandle;
   bytesMax: number;
   signal?: AbortSignal | undefined;
   /** Limits of a download, shorter in tests only. */
@@ -32,12 +35,13 @@ export async function fetchResult(
   result: UpstreamResult,
   options: FetchOptions,
 ): Promise<FetchedResult> {
-  // Further kinds (a URL that needs the vendor's key, one that has to be renewed) become further cases.
   switch (result.kind) {
     case 'inline':
       return readInline(result.bytes, options.bytesMax);
     case 'url':
       return readUrl(provider, result.url, options);
+    case 'guarded_url':
+      return readUrl(provider, result.url, options, await provider.downloadHeaders?.(options.handle));
   }
 }
 
@@ -46,9 +50,15 @@ function readInline(bytes: Uint8Array, bytesMax: number): FetchedResult {
   return { stream: Readable.from([bytes], { objectMode: false }), bytes: bytes.length };
 }
 
-async function readUrl(provider: Provider, url: string, options: FetchOptions): Promise<FetchedResult> {
+async function readUrl(
+  provider: Provider,
+  url: string,
+  options: FetchOptions,
+  headers?: Readonly<Record<string, string>>,
+): Promise<FetchedResult> {
   const download = await downloadFromOutside(url, {
     trustsOrigin: (candidate) => provider.trustsOrigin(candidate),
+    headers,
     bytesMax: options.bytesMax,
     timeoutMs: options.timeoutMs ?? RESULT_TIMEOUT_MS,
     silenceMs: options.silenceMs ?? RESULT_SILENCE_MS,

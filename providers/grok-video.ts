@@ -14,7 +14,7 @@ import {
   type UpstreamJob,
 } from './provider.ts';
 import { membersOf, numberOf, readVendorError, textOf, type Members, type VendorError } from './reading.ts';
-import { credentialForNewWork, credentialOfJob, originCheck, type AdapterSettings } from './settings.ts';
+import { credentialIds, findCredential, originCheck, type AdapterSettings } from './settings.ts';
 
 export const NAME = 'grok-video';
 export const FAMILY = 'grok';
@@ -42,6 +42,7 @@ export function createGrokVideo(settings: AdapterSettings): Provider {
     name: NAME,
     family: FAMILY,
     delivery: 'job',
+    credentials: credentialIds(settings),
     submit: (job) => submit(settings, job),
     poll: (handle, signal) => poll(settings, handle, signal),
     trustsOrigin: originCheck(settings.baseUrl),
@@ -49,7 +50,7 @@ export function createGrokVideo(settings: AdapterSettings): Provider {
 }
 
 async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Submission> {
-  const credential = credentialForNewWork(settings);
+  const credential = findCredential(settings, job.credential);
   const { json, upstreamRequestId } = await callUpstreamJson(
     {
       method: 'POST',
@@ -71,7 +72,7 @@ async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Subm
  * the job can be seen everywhere: only the caller knows how old the job is, so the caller decides.
  */
 async function poll(settings: AdapterSettings, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
-  const credential = credentialOfJob(settings, handle.credential);
+  const credential = findCredential(settings, handle.credential);
   try {
     const { json } = await callUpstreamJson(
       {

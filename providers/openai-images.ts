@@ -8,7 +8,7 @@ import { loadInputImages, type InputImage } from './input-images.ts';
 import { sizeOf } from './openai-sizes.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from './provider.ts';
 import { listOf, membersOf, readVendorError, textOf, type VendorError } from './reading.ts';
-import { credentialForNewWork, originCheck, type AdapterSettings } from './settings.ts';
+import { credentialIds, findCredential, originCheck, type AdapterSettings } from './settings.ts';
 
 export const NAME = 'openai-images';
 export const FAMILY = 'openai';
@@ -36,6 +36,7 @@ export function createOpenaiImages(settings: AdapterSettings): Provider {
     name: NAME,
     family: FAMILY,
     delivery: 'immediate',
+    credentials: credentialIds(settings),
     submit: (job, signal) => submit(settings, job, signal),
     trustsOrigin: originCheck(settings.baseUrl),
   };
@@ -46,7 +47,7 @@ async function submit(
   job: UpstreamJob,
   signal?: AbortSignal,
 ): Promise<Submission> {
-  const credential = credentialForNewWork(settings);
+  const credential = findCredential(settings, job.credential);
   const fields = requestFields(job);
   const inputImages = await loadInputImages(job.inputImages, signal);
   const authorization = `Bearer ${credential.key}`;

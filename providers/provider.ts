@@ -18,6 +18,8 @@ export interface Provider {
    * `job`: submit hands the work over and answers with a handle that is polled.
    */
   readonly delivery: 'immediate' | 'job';
+  /** Ids of the credentials that may take new work, in the order of the settings. */
+  readonly credentials: readonly string[];
   /**
    * Hands the work over. `signal` aborts the call; pass it on for `immediate` delivery only, since an aborted
    * hand-over of a job would leave an orphan at the vendor.
@@ -27,6 +29,13 @@ export interface Provider {
   poll?(handle: JobHandle, signal?: AbortSignal): Promise<JobState>;
   /** Stops the work where the vendor can. Absent: this vendor cannot. */
   cancel?(handle: JobHandle, signal?: AbortSignal): Promise<'cancelled' | 'too_late'>;
+  /**
+   * Looks for work whose hand-over brought no answer. Absent: this vendor's jobs can neither be listed nor named by
+   * us, and what was handed over is lost to us.
+   */
+  lookUp?(job: UpstreamJob, sentAt: Date, signal?: AbortSignal): Promise<LookUp>;
+  /** Headers that prove to the vendor who fetches a `guarded_url`. They are sent to a trusted origin only. */
+  downloadHeaders?(handle: JobHandle): Promise<Readonly<Record<string, string>>>;
   /** Whether this URL is on a host that the operator configured for this vendor (and so needs no address check). */
   trustsOrigin(url: URL): boolean;
 }
@@ -35,12 +44,23 @@ export interface Provider {
 export interface UpstreamJob {
   /** Unique per task and attempt; sent to vendors that can deduplicate by it. */
   reference: string;
+  /** Id of the credential that is to do it. */
+  credential: string;
   upstreamModel: string;
   order: Order;
   prompt: string;
   /** https URLs or data URIs, checked for shape but not fetched. */
   inputImages: readonly string[];
+  /** https URLs. */
+  inputVideos: readonly string[];
 }
+
+/**
+ * `found`: the vendor has it, under this handle, beyond doubt: a mistake would show one caller's work to another.
+ * `absent`: the vendor surely has it not, or refuses a second one of the same reference: it may be handed over again.
+ * `unclear`: neither is sure.
+ */
+export type LookUp = { kind: 'found'; handle: JobHandle } | { kind: 'absent' } | { kind: 'unclear' };
 
 export type Submission =
   | { kind: 'accepted'; handle: JobHandle; upstreamRequestId: string | null }
@@ -55,8 +75,12 @@ export type JobState =
   | { kind: 'cancelled' }
   | { kind: 'expired' };
 
-/** Where the bytes of a result are. */
-export type UpstreamResult = { kind: 'inline'; bytes: Uint8Array } | { kind: 'url'; url: string };
+/**
+ * Where the bytes of a result are: in the answer itself, under a URL, or under one that needs the vendor's key. URLs
+ * that expire are renewed by another poll.
+ */
+export type UpstreamResult =
+  { kind: 'inline'; bytes: Uint8Array } | { kind: 'url'; url: string } | { kind: 'guarded_url'; url: string };
 
 /**
  * What surely happened to a request that failed:

@@ -23,6 +23,8 @@ export interface Providers {
   get(adapterName: string): Provider | undefined;
   /** Families that can be used, in the order of the registry. */
   families(): string[];
+  /** How many jobs one credential of a family may have at its vendor at once, or null. */
+  jobsPerCredentialMax(family: string): number | null;
 }
 
 /** Builds all adapters whose family has a credential. Throws a TypeError for a base URL that is none. */
@@ -37,5 +39,6 @@ export function createProviders(settings: ProvidersSettings): Providers {
   return {
     get: (adapterName) => byName.get(adapterName),
     families: () => [...new Set(providers.map(({ family }) => family))],
+    jobsPerCredentialMax: (family) => settings.families[family]?.jobsPerCredentialMax ?? null,
   };
 }

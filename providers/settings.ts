@@ -1,4 +1,4 @@
-// What an adapter is told by the operator, and how it picks a credential.
+// What an adapter is told by the operator.
 import { UpstreamFailure } from './provider.ts';
 
 export interface Credential {
@@ -11,6 +11,8 @@ export interface FamilySettings {
   /** With the version path, without a trailing slash: `https://api.x.ai/v1`. */
   baseUrl: string;
   credentials: readonly Credential[];
+  /** How many jobs one credential may have at the vendor at once. Absent: the vendor sets no such limit. */
+  jobsPerCredentialMax?: number;
 }
 
 export interface AdapterSettings extends FamilySettings {
@@ -18,21 +20,15 @@ export interface AdapterSettings extends FamilySettings {
   upstreamTimeoutMs: number;
 }
 
-/**
- * The credential for new work. This is the place where several credentials would take turns, and where one that
- * is out of money would be passed over.
- */
-export function credentialForNewWork(settings: FamilySettings): Credential {
-  const credential = settings.credentials[0];
+/** The credential of this id. Gone from the settings: `auth`, `not_received`. */
+export function findCredential(settings: FamilySettings, credentialId: string): Credential {
+  const credential = settings.credentials.find(({ id }) => id === credentialId);
   if (!credential) throw new UpstreamFailure('auth', 'not_received');
   return credential;
 }
 
-/** The credential that handed a job over: no other one may see it. Gone from the settings: `auth`, `not_received`. */
-export function credentialOfJob(settings: FamilySettings, credentialId: string): Credential {
-  const credential = settings.credentials.find(({ id }) => id === credentialId);
-  if (!credential) throw new UpstreamFailure('auth', 'not_received');
-  return credential;
+export function credentialIds(settings: FamilySettings): string[] {
+  return settings.credentials.map(({ id }) => id);
 }
 
 /** Tells whether a URL has the scheme, host and port of the base URL. */

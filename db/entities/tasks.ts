@@ -86,6 +86,9 @@ export const SubmissionEntity = defineEntity({
      * accepted: the vendor has it · succeeded: the vendor finished it · ended: it failed.
      */
     state: p.text().$type<(typeof SUBMISSION_STATES)[number]>(),
+    /** Whose account at the vendor it is handed over with. */
+    family: p.text().nullable(),
+    credential: p.text().nullable(),
     handle: p.json<StoredHandle>().nullable(),
     /** Where the vendor put the results, encrypted: such URLs are secrets. */
     results: p.blob().nullable(),

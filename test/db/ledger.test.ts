@@ -48,6 +48,10 @@ describe('the ledger', () => {
       ratio: null,
       audio: null,
       inputImages: 0,
+      imageRole: 'none',
+      inputVideos: 0,
+      inputVideoSeconds: 0,
+      videoTokens: 0,
       responseFormat: 'url',
     } as const;
     const created = await createTask(

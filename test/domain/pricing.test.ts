@@ -89,7 +89,16 @@ function find(id: string): Model {
 
 function orderOf(fields: Partial<Order>): Order {
   const empty = { mode: 'video', images: 0, seconds: 0, resolution: null, ratio: null, audio: null } as const;
-  return { ...empty, inputImages: 0, responseFormat: 'url', ...fields };
+  return {
+    ...empty,
+    inputImages: 0,
+    imageRole: 'none',
+    inputVideos: 0,
+    inputVideoSeconds: 0,
+    videoTokens: 0,
+    responseFormat: 'url',
+    ...fields,
+  };
 }
 
 function show(evidence: Evidence): string {

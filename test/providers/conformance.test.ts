@@ -1,8 +1,10 @@
 // Every adapter against the sandbox's vendor: one table of misfortunes, and what each family makes of it.
 import { randomUUID } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { startSandbox, type Sandbox } from '../../dev/sandbox/server.ts';
+import type { JobHandle } from '../../domain/jobs.ts';
 import { sniffMediaType } from '../../domain/media-types.ts';
 import { fetchResult } from '../../providers/fetch-result.ts';
 import {
@@ -12,25 +14,19 @@ import {
   type UpstreamResult,
 } from '../../providers/provider.ts';
 import { createProviders } from '../../providers/registry.ts';
-import { imageJob, videoJob, verdictOf } from './stand-in.ts';
+import type { Family } from './families/family.ts';
+import { verdictOf } from './stand-in.ts';
 
 const RESULT_BYTES_MAX = 2_000_000;
 const POLLS_MAX = 5_000;
+/** Finished work has no handle. */
+const NO_JOB: JobHandle = { id: '', credential: 'default' };
 
 /** What became of a job, in one line; progress as the vendor told it. */
 interface Story {
   ending: string;
   progress: (number | null)[];
   evidence: unknown;
-}
-
-interface Family {
-  adapter: string;
-  family: string;
-  path: string;
-  job: UpstreamJob;
-  /** How each directive ends. */
-  endings: Record<string, string>;
 }
 
 /** The same for every family: the answer to the submission alone decides. */
@@ -50,77 +46,13 @@ const SUBMISSIONS: Record<string, string> = {
   'no_such_directive=1': 'invalid, refused',
 };
 
-const FAMILIES: Family[] = [
-  {
-    adapter: 'openai-images',
-    family: 'openai',
-    path: '/openai/v1',
-    job: imageJob({ images: 2 }),
-    endings: {
-      '': 'image/png, image/png',
-      'submit=500': 'transient, refused',
-      'submit=no_id': 'invalid_response, refused',
-      'outcome=fail reason=internal': 'transient, refused',
-      'outcome=fail reason=invalid': 'invalid, refused',
-      'outcome=fail reason=quota': 'quota, not_received',
-      'outcome=fail reason=concurrency': 'rate, not_received',
-      'outcome=fail reason=moderation': 'moderation, refused',
-      'outcome=moderated': 'moderation, refused',
-      'deliver=1': 'image/png',
-      'deliver=3': 'image/png, image/png',
-      'deliver=0': 'invalid_response, refused',
-      'result=404': 'invalid_response, refused',
-      'result=html': 'invalid_response, refused',
-      'result=missing': 'invalid_response, refused',
-      'result=private': 'invalid_response, refused',
-      'result=redirect_private': 'invalid_response, refused',
-      'result=javascript': 'invalid_response, refused',
-      'result=slow': 'transient, unknown',
-      // The sandbox sends it so slowly that the time limit comes before the size limit.
-      'result=endless': 'transient, unknown',
-      'result=truncated': 'invalid_response, refused',
-      'usage=negative': 'image/png, image/png',
-    },
-  },
-  {
-    adapter: 'grok-video',
-    family: 'grok',
-    path: '/xai/v1',
-    job: videoJob(),
-    endings: {
-      '': 'video/mp4',
-      'submit=500': 'transient, unknown',
-      'outcome=fail reason=internal': 'failed: transient',
-      'outcome=fail reason=invalid': 'failed: invalid',
-      'outcome=fail reason=quota': 'failed: quota',
-      'outcome=fail reason=concurrency': 'failed: transient',
-      'outcome=fail reason=moderation': 'failed: moderation',
-      'outcome=moderated': 'failed: moderation',
-      'outcome=expire': 'expired',
-      'outcome=cancelled': 'failed: invalid',
-      'deliver=0': 'failed: invalid_response',
-      'poll=500': 'transient, unknown',
-      'poll=429': 'rate, not_received',
-      'poll=hang': 'transient, unknown',
-      'poll=html': 'invalid_response, unknown',
-      'poll=not_found': 'expired, refused',
-      'poll=weird*3': 'video/mp4',
-      'poll=regress': 'video/mp4',
-      'result=404': 'expired, refused',
-      'result=html': 'null',
-      'result=missing': 'failed: invalid_response',
-      'result=private': 'invalid_response, refused',
-      'result=redirect_private': 'invalid_response, refused',
-      'result=javascript': 'null',
-      'result=slow': 'transient, not_received',
-      'result=endless': 'invalid_response, refused',
-      'result=truncated': 'transient, not_received',
-      'usage=text': 'video/mp4',
-    },
-  },
-];
+const folder = new URL('families/', import.meta.url);
+const files = readdirSync(folder).filter((name) => name !== 'family.ts');
+const families = await Promise.all(
+  files.map(async (name) => ((await import(new URL(name, folder).href)) as { FAMILY: Family }).FAMILY),
+);
 
-for (const { adapter, family, path, job, endings } of FAMILIES) {
+for (const { adapter, family, path, job, endings, ...expected } of families) {
   describe(`the adapter ${adapter}`, () => {
     let sandbox: Sandbox;
     let provider: Provider;
@@ -177,20 +109,54 @@ for (const { adapter, family, path, job, endings } of FAMILIES) {
       expect(failure).to.include({ errorClass: 'auth', fate: 'not_received' });
     });
 
-    if (job.order.mode === 'video') {
+    if (expected.progress.length > 0)
       it('passes progress on as it is told, also when it falls or is absurd', async () => {
         const { progress } = await storyOf(provider, jobWith('seconds=0.2 poll=flap').job);
-        expect(progress.slice(0, 4)).to.deep.equal([50, 20, 250, -1]);
+        expect(progress.slice(0, expected.progress.length)).to.deep.equal(expected.progress);
       });
 
-      it('reports what was delivered and what it cost', async () => {
-        const { evidence } = await storyOf(provider, jobWith('').job);
-        expect(evidence).to.deep.equal({ seconds: 5, vendorCost: 50_000_000n });
-        for (const usage of ['missing', 'negative', 'huge', 'text'])
-          expect((await storyOf(provider, jobWith(`usage=${usage}`).job)).evidence, usage).to.deep.equal({
-            seconds: 5,
-          });
-      });
+    it('reports what was delivered and what it cost, and nothing that makes no sense', async () => {
+      const { honest, doubtful } = expected.evidence;
+      expect((await storyOf(provider, jobWith('').job)).evidence).to.deep.equal(honest);
+      for (const usage of ['missing', 'negative', 'huge', 'text'])
+        expect((await storyOf(provider, jobWith(`usage=${usage}`).job)).evidence, usage).to.deep.equal(
+          doubtful,
+        );
+    });
+
+    it(`can${expected.cancel ? '' : 'not'} stop a job`, async () => {
+      if (!expected.cancel) return void expect(provider.cancel).to.equal(undefined);
+      const { queued, running, done } = expected.cancel;
+      expect(await cancelWhen('queued', 'seconds=600'), 'queued').to.equal(queued);
+      expect(await cancelWhen('running', 'seconds=2'), 'running').to.equal(running);
+      expect(await cancelWhen('succeeded', 'seconds=0'), 'done').to.equal(done);
+    }).timeout(15_000);
+
+    it(`can${expected.lookUp ? '' : 'not'} find a job whose answer was lost`, async () => {
+      if (!expected.lookUp) return void expect(provider.lookUp).to.equal(undefined);
+      expect(await lookUpAfter('submit=accept_then_reset'), 'lost').to.equal(expected.lookUp.lost);
+      expect(await lookUpAfter('submit=reset'), 'absent').to.equal(expected.lookUp.absent);
+    });
+
+    /** Cancels as soon as the vendor says that the job is in this state. Answers what the vendor says afterwards, too. */
+    async function cancelWhen(state: string, directives: string): Promise<string> {
+      const submission = await provider.submit(jobWith(directives).job);
+      if (submission.kind !== 'accepted') throw new Error('this vendor has no jobs');
+      for (let polls = 0; polls < POLLS_MAX; polls += 1) {
+        if ((await provider.poll?.(submission.handle))?.kind === state) break;
+      }
+      const answer = await provider.cancel?.(submission.handle).catch(verdictOf);
+      return `${String(answer)}, then ${String((await provider.poll?.(submission.handle))?.kind)}`;
+    }
+
+    async function lookUpAfter(directives: string): Promise<string> {
+      const { job: lost } = jobWith(directives);
+      const reference = `task_${randomUUID()}:1`;
+      const sentAt = new Date();
+      await provider.submit({ ...lost, reference }).catch(() => undefined);
+      const found = await provider.lookUp?.({ ...lost, reference }, sentAt);
+      if (found?.kind !== 'found') return String(found?.kind);
+      return `found, ${String((await provider.poll?.(found.handle))?.kind)}`;
     }
   });
 }
@@ -211,7 +177,7 @@ async function tell(provider: Provider, job: UpstreamJob, story: Story): Promise
   const submission = await provider.submit(job);
   if (submission.kind === 'finished') {
     story.evidence = submission.evidence;
-    return fetchAll(provider, submission.results);
+    return fetchAll(provider, NO_JOB, submission.results);
   }
   for (let polls = 0; polls < POLLS_MAX; polls += 1) {
     const state = await provider.poll?.(submission.handle);
@@ -219,15 +185,15 @@ async function tell(provider: Provider, job: UpstreamJob, story: Story): Promise
     else if (state?.kind === 'failed') return `failed: ${state.errorClass}`;
     else if (state?.kind === 'succeeded') {
       story.evidence = state.evidence;
-      return fetchAll(provider, state.results);
+      return fetchAll(provider, submission.handle, state.results);
     } else if (state?.kind !== 'queued') return String(state?.kind);
   }
   return 'still running';
 }
 
 /** The types of all results by their bytes. */
-async function fetchAll(provider: Provider, results: UpstreamResult[]): Promise<string> {
-  const limits = { bytesMax: RESULT_BYTES_MAX, timeoutMs: 1_000, silenceMs: 1_000 };
+async function fetchAll(provider: Provider, handle: JobHandle, results: UpstreamResult[]): Promise<string> {
+  const limits = { handle, bytesMax: RESULT_BYTES_MAX, timeoutMs: 1_000, silenceMs: 1_000 };
   const types: (string | null)[] = [];
   for (const result of results) {
     const { stream } = await fetchResult(provider, result, limits);

@@ -14,16 +14,18 @@ describe('fetching a result', () => {
   });
   after(() => standIn.close());
 
+  const handle = { id: 'job-1', credential: 'default' };
   const provider: Provider = {
     name: 'some-adapter',
     family: 'some-family',
     delivery: 'job',
+    credentials: ['default'],
     submit: () => Promise.reject(new Error('not part of this test')),
     trustsOrigin: (url) => url.origin === standIn.url,
   };
 
   function fetchUrl(url = `${standIn.url}/video.mp4`, changes: Partial<FetchOptions> = {}) {
-    return fetchResult(provider, { kind: 'url', url }, { bytesMax: 1_000_000, ...changes });
+    return fetchResult(provider, { kind: 'url', url }, { handle, bytesMax: 1_000_000, ...changes });
   }
 
   async function download(changes: Partial<FetchOptions> = {}): Promise<Buffer> {
@@ -32,14 +34,14 @@ describe('fetching a result', () => {
 
   it('hands out inline bytes as they are', async () => {
     const bytes = Buffer.from('picture');
-    const fetched = await fetchResult(provider, { kind: 'inline', bytes }, { bytesMax: 7 });
+    const fetched = await fetchResult(provider, { kind: 'inline', bytes }, { handle, bytesMax: 7 });
     expect(fetched.bytes).to.equal(7);
     expect((await buffer(fetched.stream)).toString()).to.equal('picture');
   });
 
   it('refuses inline bytes beyond the limit', async () => {
     const result = { kind: 'inline', bytes: Buffer.from('picture') } as const;
-    const failure = await failureOf(fetchResult(provider, result, { bytesMax: 6 }));
+    const failure = await failureOf(fetchResult(provider, result, { handle, bytesMax: 6 }));
     expect(verdictOf(failure)).to.equal('invalid_response, refused');
   });
 

@@ -91,9 +91,11 @@ export function imageJob(changes: Partial<UpstreamJob> & { images?: number } = {
   const { images = 1, ...rest } = changes;
   return {
     reference: 'task_1-1',
+    credential: 'default',
     upstreamModel: 'gpt-image-2.5-flare',
     prompt: 'a cat',
     inputImages: [],
+    inputVideos: [],
     order: {
       mode: 'image',
       images,
@@ -102,6 +104,10 @@ export function imageJob(changes: Partial<UpstreamJob> & { images?: number } = {
       ratio: '1:1',
       audio: null,
       inputImages: 0,
+      imageRole: 'none',
+      inputVideos: 0,
+      inputVideoSeconds: 0,
+      videoTokens: 0,
       responseFormat: 'url',
     },
     ...rest,
@@ -111,9 +117,11 @@ export function imageJob(changes: Partial<UpstreamJob> & { images?: number } = {
 export function videoJob(changes: Partial<UpstreamJob> = {}): UpstreamJob {
   return {
     reference: 'task_1-1',
+    credential: 'default',
     upstreamModel: 'grok-imagine-video',
     prompt: 'a cat that runs',
     inputImages: [],
+    inputVideos: [],
     order: {
       mode: 'video',
       images: 0,
@@ -122,6 +130,10 @@ export function videoJob(changes: Partial<UpstreamJob> = {}): UpstreamJob {
       ratio: '16:9',
       audio: null,
       inputImages: 0,
+      imageRole: 'none',
+      inputVideos: 0,
+      inputVideoSeconds: 0,
+      videoTokens: 0,
       responseFormat: 'url',
     },
     ...changes,
