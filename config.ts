@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { parseCatalog, type Catalog } from './domain/catalog.ts';
+import { withMargin } from './domain/margin.ts';
 import type { SecretKey } from './db/secrets.ts';
 import type { Credential, FamilySettings } from './providers/settings.ts';
 import type { StorageSettings } from './storage/storage.ts';
@@ -40,11 +41,19 @@ const limit = (fallback: string) =>
       return { points, seconds };
     });
 
+/** A number of hops, or addresses and networks separated by commas. */
+const hops = z.coerce.number().int().min(1).max(10);
+const networks = z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]));
+const listed = z.string().transform((text) => text.split(',').map((part) => part.trim()));
+const proxies = z.union([hops, listed.pipe(networks)], 'expected 1 to 10 hops, or addresses and networks');
+
 const SETTINGS = z.object({
   NODE_ENV: z.enum(['development', 'production', 'test']).default('development'),
   PORT: integer(8080, 0, 65_535),
   HOST: z.string().min(1).default('127.0.0.1'),
   SVC_INTERNAL_PORT: integer(9090, 0, 65_535),
+  SVC_WORKER_INTERNAL_PORT: integer(9091, 0, 65_535),
+  SVC_INTERNAL_HOST: z.string().min(1).default('127.0.0.1'),
   SVC_PUBLIC_URL: url(/^https?$/).optional(),
   DATABASE_URL: url(/^postgres(ql)?$/),
   SVC_DATABASE_CONNECTIONS_MAX: integer(16, 2, 200),
@@ -52,14 +61,22 @@ const SETTINGS = z.object({
   TEMPORAL_NAMESPACE: z.string().min(1).optional(),
   SVC_DATA_DIR: z.string().min(1).default('.data'),
   SVC_CATALOG: z.string().min(1).default('catalog.json'),
+  SVC_PRICE_MARGIN_PERCENT: integer(0, 0, 1000),
   SVC_SECRET_KEYS: z.string().min(1),
   SVC_TASK_DEADLINE_SECONDS: integer(3600, 1, 86_400),
   SVC_RUNNING_TASKS_PER_USER: integer(20, 1, 10_000),
   SVC_WAITING_TASKS_PER_USER: integer(200, 0, 100_000),
   SVC_UPSTREAM_TIMEOUT_SECONDS: integer(120, 1, 3600),
   SVC_WORKER_GRACE_SECONDS: integer(10, 1, 3600),
+  SVC_DRAIN_SECONDS: integer(5, 0, 15),
+  SVC_REQUESTS_IN_FLIGHT_MAX: integer(4_000, 1, 100_000),
+  SVC_OVERLOAD_DELAY_MS: integer(200, 20, 60_000),
+  OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none'], 'expected otlp or none').optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(/^https?$/).optional(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/json', 'expected http/json').optional(),
   SVC_REQUEST_KEPT_DAYS: integer(7, 1, 3650),
   SVC_RESULT_URL_SECONDS: integer(3600, 60, 604_800),
+  SVC_TRUSTED_PROXIES: proxies.optional(),
   REDIS_URL: url(/^rediss?$/).optional(),
   SVC_RATE_LIMIT_REQUIRE_REDIS: z.enum(['0', '1'], 'expected 0 or 1').default('0'),
   SVC_LIMIT_CHAT: limit('120/60'),
@@ -91,7 +108,8 @@ export const SETTING_DEFAULTS: ReadonlyMap<string, string | null> = new Map([
   ]),
 ]);
 
-function writeDefault(value: string | number | { points: number; seconds: number }): string {
+function writeDefault(value: string | number | string[] | { points: number; seconds: number }): string {
+  if (Array.isArray(value)) return value.join(',');
   return typeof value === 'object' ? `${value.points}/${value.seconds}` : String(value);
 }
 
@@ -124,6 +142,13 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     host: settings.HOST,
     port: settings.PORT,
     internalPort: settings.SVC_INTERNAL_PORT,
+    workerInternalPort: settings.SVC_WORKER_INTERNAL_PORT,
+    internalHost: settings.SVC_INTERNAL_HOST,
+    drainSeconds: settings.SVC_DRAIN_SECONDS,
+    requestsInFlightMax: settings.SVC_REQUESTS_IN_FLIGHT_MAX,
+    overloadDelayMs: settings.SVC_OVERLOAD_DELAY_MS,
+    /** The exporter reads the other OTEL_* settings itself. */
+    tracesExporter: settings.OTEL_TRACES_EXPORTER ?? (settings.OTEL_EXPORTER_OTLP_ENDPOINT ? 'otlp' : 'none'),
     /** Without it, links carry the address the API listens on. */
     publicUrl:
       settings.SVC_PUBLIC_URL?.replace(/\/$/, '') ?? `http://${reachable(settings.HOST)}:${settings.PORT}`,
@@ -131,7 +156,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     databaseConnectionsMax: settings.SVC_DATABASE_CONNECTIONS_MAX,
     temporal: readTemporal(present),
     keyRing,
-    catalog: offeredModels(catalog, families),
+    catalog: offeredModels(withMargin(catalog, settings.SVC_PRICE_MARGIN_PERCENT), families),
     families,
     storage,
     taskDeadlineSeconds: settings.SVC_TASK_DEADLINE_SECONDS,
@@ -141,6 +166,8 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     workerGraceSeconds: settings.SVC_WORKER_GRACE_SECONDS,
     requestKeptDays: settings.SVC_REQUEST_KEPT_DAYS,
     resultUrlSeconds: settings.SVC_RESULT_URL_SECONDS,
+    /** Whose X-Forwarded-For is believed: so many hops before us, or these addresses and networks. */
+    trustedProxies: settings.SVC_TRUSTED_PROXIES ?? 0,
     redisUrl: settings.REDIS_URL ?? null,
     /** Without Redis, refuse what is limited instead of counting in this process. */
     requiresRedis: settings.SVC_RATE_LIMIT_REQUIRE_REDIS === '1',

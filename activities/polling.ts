@@ -51,6 +51,8 @@ export function createPolling({ database, secrets, providers }: ActivityDependen
       const job = await findJob(task);
       if ((await cancelAtVendor(job)) === 'cancelled') return { state: 'stopped' };
       const state = await look(job, AbortSignal.timeout(WITHDRAW_LOOK_MS));
+      if (state.kind === 'failed' && state.evidence)
+        await submissions.recordBilled(forkEm(database), task, state.evidence);
       if (state.kind !== 'succeeded') return { state: 'stopped' };
       await takeIn(task, state);
       return { state: 'finished' };
@@ -103,7 +105,7 @@ export function createPolling({ database, secrets, providers }: ActivityDependen
       case 'failed': {
         const prompts = await openPrompts(em, secrets, [task.taskId]);
         const failure = describeUpstreamFailure(state.errorClass, state.text, prompts.get(task.taskId) ?? '');
-        await submissions.recordEnded(em, task, failure);
+        await submissions.recordEnded(em, task, failure, state.evidence);
         throw failTaskWith(failure.code);
       }
       case 'cancelled':

@@ -1,12 +1,13 @@
 // How an attempt ends in the task log and in the ledger. Each of these may be repeated; the first word stands.
 import { forkEm } from '../db/orm.ts';
 import { cancelTask, completeTask, failTask } from '../db/settlement.ts';
-import { readEvidence, readPrice } from '../db/stored.ts';
+import { readEvidence, readPrice, type StoredEvidence } from '../db/stored.ts';
 import { findSubmission } from '../db/submissions.ts';
 import { findTask } from '../db/tasks.ts';
+import type { MicroCredits } from '../domain/credits.ts';
 import { TASK_FAILURES, type TaskFailureCode } from '../domain/failures.ts';
 import { composeErrorMessage } from '../domain/masking.ts';
-import { computeCharge } from '../domain/pricing.ts';
+import { computeCharge, computeLoss } from '../domain/pricing.ts';
 import type { TaskAttempt, TaskStatus } from '../domain/tasks.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { failTaskWith } from './failures.ts';
@@ -24,8 +25,7 @@ export function createSettlement({ database, log }: ActivityDependencies) {
         row.ordered,
         readEvidence(submission.evidence ?? null),
       );
-      if (loss > 0n)
-        log.warn({ taskId: task.taskId, loss: loss.toString() }, 'the upstream cost more than was charged');
+      logLoss(task, loss);
       const status = await completeTask(em, task, { outputs: submission.outputs, amount, loss });
       return { status, creditsCharged: amount.toString() };
     },
@@ -35,11 +35,28 @@ export function createSettlement({ database, log }: ActivityDependencies) {
       const em = forkEm(database);
       const submission = await findSubmission(em, failure);
       const message = composeErrorMessage(TASK_FAILURES[code], submission?.errorText ?? null);
-      return { status: await failTask(em, { taskId, attempt }, { code, message }) };
+      const loss = await findLoss(failure, submission?.evidence);
+      return { status: await failTask(em, { taskId, attempt }, { code, message, loss }) };
     },
 
     async recordCancellation(task: TaskAttempt): Promise<{ status: TaskStatus }> {
-      return { status: await cancelTask(forkEm(database), task) };
+      const em = forkEm(database);
+      const submission = await findSubmission(em, task);
+      return { status: await cancelTask(em, task, await findLoss(task, submission?.evidence)) };
     },
   };
+
+  /** What the vendor bills for an attempt that delivers nothing: some do, for what their moderation dislikes. */
+  async function findLoss(task: TaskAttempt, evidence?: StoredEvidence | null): Promise<MicroCredits> {
+    if (!evidence) return 0n;
+    const row = await findTask(forkEm(database), task.taskId);
+    if (!row || row.attempt !== task.attempt) return 0n;
+    const loss = computeLoss(readPrice(row.price), row.ordered, readEvidence(evidence));
+    logLoss(task, loss);
+    return loss;
+  }
+
+  function logLoss({ taskId }: TaskAttempt, loss: MicroCredits): void {
+    if (loss > 0n) log.warn({ taskId, loss: loss.toString() }, 'the upstream cost more than was charged');
+  }
 }

@@ -1,5 +1,7 @@
 // Finding what a crash left behind. Every step uses the functions that the API and the workflow use.
 import type { Task } from '../db/entities/tasks.ts';
+import { removeOldKeys } from '../db/idempotency.ts';
+import { settleAbandonedCalls } from '../db/calls.ts';
 import { forkEm } from '../db/orm.ts';
 import { failTask } from '../db/settlement.ts';
 import * as leftovers from '../db/sweep.ts';
@@ -18,7 +20,7 @@ export function createSweep({ database, engine, log, requestKeptDays }: Activity
       const started = await startForgotten();
       await repeatCancels();
       const settled = await settleQuiet();
-      return { started, settled };
+      return { started, settled: settled + (await settleAbandonedCalls(forkEm(database))) };
     },
 
     async removeOldRequests(): Promise<{ removed: number }> {
@@ -26,6 +28,7 @@ export function createSweep({ database, engine, log, requestKeptDays }: Activity
       let removed = 0;
       for (let batch = -1; batch !== 0; removed += batch)
         batch = await leftovers.removeOldRequests(forkEm(database), requestKeptDays);
+      while ((await removeOldKeys(forkEm(database))) > 0);
       return { removed };
     },
   };

@@ -1,15 +1,23 @@
 // The HTTP surface: the order in which a request passes, and the table of all routes.
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type Express, type RequestHandler, type Response } from 'express';
 import { forkEm } from '../db/orm.ts';
+import { isPoolExhausted } from '../db/pool.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { CONSOLE_ROUTES } from './console/routes.ts';
+import { DOCS_FILE_ROUTE, DOCS_ROUTE, sendDocsFile, sendDocsPage } from './docs/send-docs.ts';
 import { RESULT_ROUTE, sendResult } from './results.ts';
 import type { Call, Caller, Gateway, Reply, Route } from './gateway.ts';
+import { refuseOddities, refuseOverload } from './middleware/admission.ts';
 import { authenticateKey } from './middleware/bearer-key.ts';
 import { answerErrors } from './middleware/errors.ts';
+import { handleOnce, keepStreamed, readOnce } from './middleware/idempotency.ts';
 import { readJsonBody } from './middleware/json-body.ts';
+import { limitBackendOf, limitRate } from './middleware/rate-limit.ts';
 import { requestIdOf, setRequestId } from './middleware/request-id.ts';
+import { recordRequests, trailOf } from './middleware/request-log.ts';
+import { setSecurityHeaders } from './middleware/security-headers.ts';
 import { authenticateSession, refuseOtherSites, refuseUnpermitted } from './middleware/session.ts';
+import { DOCUMENT_ROUTE, sendDocument } from './openapi/send-document.ts';
 import { readSessionToken } from './session-cookie.ts';
 import { V1_ROUTES } from './v1/routes.ts';
 
@@ -17,25 +25,40 @@ const USER_AGENT_CHARACTERS_MAX = 300;
 
 export const ROUTES: readonly Route[] = [...V1_ROUTES, ...CONSOLE_ROUTES];
 
-/** request id → route → who → body → handler → answer; every error on the way ends in one place. */
+/** Served to everybody: results under signed links, and the description of all this. */
+const FILES: Readonly<Record<string, (gateway: Gateway) => RequestHandler>> = {
+  [RESULT_ROUTE]: sendResult,
+  [DOCUMENT_ROUTE]: () => sendDocument(ROUTES),
+  [DOCS_ROUTE]: () => sendDocsPage,
+  [DOCS_FILE_ROUTE]: () => sendDocsFile,
+};
+
+/** request id → route → who → limit → body → handler → answer; every error on the way ends in one place. */
 export function createApp(gateway: Gateway): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
-  app.use(setRequestId);
+  app.set('trust proxy', gateway.trustedProxies);
+  app.use(setRequestId, setSecurityHeaders, recordRequests(gateway), refuseOverload(gateway), refuseOddities);
   for (const route of ROUTES) mount(app, gateway, route);
-  app.get(RESULT_ROUTE, sendResult(gateway));
+  for (const [path, serve] of Object.entries(FILES)) app.get(path, serve(gateway));
   for (const [path, methods] of methodsByPath()) app.all(path, refuseMethod(methods));
   app.use((_req, _res, next) => next(new GatewayError('route_not_found')));
-  app.use(answerErrors(gateway.log));
+  app.use(answerErrors(gateway.log, () => isPoolExhausted(gateway.database)));
   return app;
 }
 
 function mount(app: Express, gateway: Gateway, route: Route): void {
   const method = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
   const body = route.bodyBytesMax === undefined ? [] : readJsonBody(route.bodyBytesMax);
-  app[method[route.method]](route.path, authenticate(gateway, route), ...body, answer(gateway, route));
+  app[method[route.method]](
+    route.path,
+    authenticate(gateway, route),
+    limitRate(gateway, route),
+    ...body,
+    answer(gateway, route),
+  );
 }
 
 /** Who comes before what: a stranger's body is not even read. */
@@ -46,7 +69,7 @@ function authenticate(gateway: Gateway, route: Route): RequestHandler {
     if (route.path.startsWith('/api/') && route.method !== 'GET')
       refuseOtherSites(req.headers, new URL(gateway.publicUrl()).origin);
     let caller: Caller = { proof: 'none' };
-    if (route.proof === 'key') caller = await authenticateKey(gateway, em, req.headers.authorization);
+    if (route.proof === 'key') caller = await authenticateKey(gateway, em, req, route.limit);
     if (route.proof === 'session') {
       caller = await authenticateSession(gateway, em, req.headers.cookie);
       refuseUnpermitted(gateway.log, route, caller, requestIdOf(res));
@@ -60,25 +83,42 @@ function authenticate(gateway: Gateway, route: Route): RequestHandler {
 function answer(gateway: Gateway, route: Route): RequestHandler {
   return async (req, res) => {
     const question = req.url.indexOf('?');
-    const call: Call = {
+    const unkeyed = {
       gateway,
       em: res.locals['em'],
       caller: res.locals['caller'],
       requestId: requestIdOf(res),
+      trail: trailOf(res),
+      limitBackend: limitBackendOf(res),
       ip: req.ip ?? '',
       userAgent: req.headers['user-agent']?.slice(0, USER_AGENT_CHARACTERS_MAX) ?? null,
       sessionToken: readSessionToken(req.headers.cookie),
       params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
       query: new URLSearchParams(question < 0 ? '' : req.url.slice(question)),
+      left: () => whenCallerLeaves(res),
       body: req.body ?? {},
     };
-    const reply = await handle(route, call);
+    const call: Call = { ...unkeyed, once: readOnce(route, req.get('idempotency-key'), unkeyed) };
+    const reply = await handleOnce(call, () => handle(route, call));
     res.setHeader('cache-control', 'no-store');
     for (const [name, value] of Object.entries(reply.headers ?? {})) res.setHeader(name, value);
     res.status(reply.status);
-    if (reply.body === undefined) res.end();
+    if (reply.stream) {
+      res.flushHeaders();
+      await keepStreamed(call, reply, await reply.stream(res));
+    } else if (typeof reply.body === 'string') res.end(reply.body);
+    else if (reply.body === undefined) res.end();
     else res.json(reply.body);
   };
+}
+
+function whenCallerLeaves(res: Response): AbortSignal {
+  const leaving = new AbortController();
+  if (res.destroyed) leaving.abort();
+  res.once('close', () => {
+    if (!res.writableFinished) leaving.abort();
+  });
+  return leaving.signal;
 }
 
 function handle(route: Route, call: Call): Promise<Reply> {
@@ -90,7 +130,7 @@ function handle(route: Route, call: Call): Promise<Reply> {
 }
 
 function methodsByPath(): Map<string, string[]> {
-  const byPath = new Map<string, string[]>([[RESULT_ROUTE, ['GET']]]);
+  const byPath = new Map(Object.keys(FILES).map((path) => [path, ['GET']]));
   for (const { path, method } of ROUTES) byPath.set(path, [...(byPath.get(path) ?? []), method]);
   return byPath;
 }

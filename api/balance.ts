@@ -6,14 +6,14 @@ import type { Call, KeyCaller, Reply, SessionCaller } from './gateway.ts';
 import { queryInteger, readQuery } from './reading.ts';
 import { presentBalance, presentLedgerLine } from './views.ts';
 
-const QUERY = z.object({
+export const BALANCE_QUERY = z.object({
   includeLedger: z.enum(['0', '1'], 'must be 1 or 0').default('0'),
   limit: queryInteger(1, 200, 50),
   cursor: z.string().optional(),
 });
 
 export async function readBalance({ em, caller, query }: Call<KeyCaller | SessionCaller>): Promise<Reply> {
-  const { includeLedger, limit, cursor } = readQuery(QUERY, query);
+  const { includeLedger, limit, cursor } = readQuery(BALANCE_QUERY, query);
   const account = await findAccount(em, caller.user.id);
   const balance = presentBalance(account);
   if (includeLedger === '0') return { status: 200, body: { data: balance } };

@@ -1,14 +1,26 @@
 // What every handler is given: the parts of the gateway, and one call with its caller.
+import type { Response } from 'express';
 import type { Catalog } from '../domain/catalog.ts';
+import type { Calls } from '../db/calls.ts';
 import type { ApiKey, Session, User } from '../db/entities/identity.ts';
 import type { LastUses } from '../db/last-uses.ts';
 import type { Database, Em } from '../db/orm.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { Permission } from '../domain/permissions.ts';
+import type { ChatUpstreams } from '../providers/chat.ts';
+import type { Settlements } from './chat/settlements.ts';
 import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Engine } from '../workflows/client.ts';
+import type { RouteLimit } from './limits/buckets.ts';
+import type { Once } from './idempotency.ts';
+import type { Tracing } from '../operation/tracing.ts';
+import type { KnownKeys } from './known-keys.ts';
 import type { GuessLimiter } from './limits/guess-limiter.ts';
+import type { OverloadGuard } from './overload.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+import type { LimitBackend } from './limits/headers.ts';
+import type { Limits } from './limits/limits.ts';
 
 export interface Gateway {
   database: Database;
@@ -16,11 +28,16 @@ export interface Gateway {
   engine: Engine;
   storage: Storage;
   catalog: Catalog;
+  knownKeys: KnownKeys;
   /** Of API keys. */
   lastUses: LastUses;
   log: Log;
+  /** How many requests, of whom. */
+  limits: Limits;
   /** Stands before everything that could be guessed. */
   guesses: GuessLimiter;
+  /** Whose X-Forwarded-For is believed: so many proxies before us, or these addresses and networks. */
+  trustedProxies: number | string[];
   /** The address of this service as callers know it, without a trailing slash. */
   publicUrl: () => string;
   /** Cookies carry `Secure` in production. */
@@ -29,6 +46,28 @@ export interface Gateway {
   admissionWaitMs: number;
   waitingTasksPerUserMax: number;
   resultUrlSeconds: number;
+  chat: ChatParts;
+  metrics: RequestMetrics;
+  /** Null where it is off. */
+  tracing: Tracing | null;
+  /** Says whether there is room for another request. */
+  overload: OverloadGuard;
+  /** Aborted when this process can no longer wait for answers that take long: streams are to come to their end. */
+  stopping: AbortSignal;
+}
+
+/** What chat calls need beside the rest. */
+export interface ChatParts {
+  upstreams: ChatUpstreams;
+  calls: Calls;
+  settlements: Settlements;
+  leaseSeconds: number;
+  upstreamTimeoutMs: number;
+}
+
+/** What a handler found out about its request, for the log and the trace. */
+export interface Trail {
+  taskId: string | null;
 }
 
 /** Who a request is from, and how that was proved. */
@@ -46,6 +85,9 @@ export interface Call<Who extends Caller = Caller> {
   em: Em;
   caller: Who;
   requestId: string;
+  trail: Trail;
+  /** What counted this request: a 429 for another reason says the same. */
+  limitBackend: LimitBackend;
   /** For audit entries and limits; the address of the peer as far as it can be trusted. */
   ip: string;
   userAgent: string | null;
@@ -53,19 +95,22 @@ export interface Call<Who extends Caller = Caller> {
   sessionToken: string | null;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
+  /** Aborted when the caller has gone before the answer was complete. */
+  left: () => AbortSignal;
+  /** What makes the effect happen once; null without an Idempotency-Key. Use it through `api/idempotency.ts`. */
+  once: Once | null;
   /** The parsed JSON body; an empty object where a route has none. */
   body: { [field: string]: unknown };
 }
 
-/** What a handler answers. `body` undefined means: no body. */
+/** What a handler answers. `body` undefined means: no body; a text is sent as it is. */
 export interface Reply {
   status: number;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
+  /** Writes the body instead, after status and headers, as long as it takes. Answers all of it, or null if it broke off. */
+  stream?: (res: Response) => Promise<string | null>;
 }
-
-/** The buckets of the contract: `auth` is for whoever logs in, verifies or redeems. */
-export type LimitName = 'chat' | 'create' | 'read' | 'upload' | 'auth';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -73,24 +118,23 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 export type Route = {
   method: Method;
   path: string;
-  /** The bucket in which its requests count. */
-  limit: LimitName;
   /** It costs or adds credits, or stores a file: `Idempotency-Key` makes it happen once. */
   idempotent?: true;
   /** Absent: the route takes no body. */
   bodyBytesMax?: number;
-} & (
-  | { proof: 'key'; handle: (call: Call<KeyCaller>) => Promise<Reply> }
-  | {
-      proof: 'session';
-      /** The caller must have it: 403 permission_denied. */
-      permission?: Permission;
-      /** The caller must have completed /api/verify within this session: 403 verification_required. */
-      stepUp?: true;
-      handle: (call: Call<SessionCaller>) => Promise<Reply>;
-    }
-  | { proof: 'none'; handle: (call: Call) => Promise<Reply> }
-);
+} & RouteLimit &
+  (
+    | { proof: 'key'; handle: (call: Call<KeyCaller>) => Promise<Reply> }
+    | {
+        proof: 'session';
+        /** The caller must have it: 403 permission_denied. */
+        permission?: Permission;
+        /** The caller must have completed /api/verify within this session: 403 verification_required. */
+        stepUp?: true;
+        handle: (call: Call<SessionCaller>) => Promise<Reply>;
+      }
+    | { proof: 'none'; handle: (call: Call) => Promise<Reply> }
+  );
 
 /** Usual for `admissionWaitMs`: far beyond what a verdict takes, and still an answer in time when the engine is away. */
 export const ADMISSION_WAIT_MS = 1_500;

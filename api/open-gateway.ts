@@ -1,30 +1,86 @@
 // The parts of a gateway, put together from its settings: the same for the process and for tests.
 import type { Config } from '../config.ts';
+import { createCalls } from '../db/calls.ts';
 import { LastUses } from '../db/last-uses.ts';
 import type { Database } from '../db/orm.ts';
+import { poolFigures } from '../db/pool.ts';
 import { Secrets } from '../db/secrets.ts';
 import type { Log } from '../log.ts';
+import type { Tracing } from '../operation/tracing.ts';
+import { createChatUpstreams } from '../providers/chat.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectEngine } from '../workflows/client.ts';
-import { ADMISSION_WAIT_MS, type Gateway } from './gateway.ts';
-import { createMemoryCounter } from './limits/counter.ts';
+import { Settlements } from './chat/settlements.ts';
+import { ADMISSION_WAIT_MS, type ChatParts, type Gateway } from './gateway.ts';
+import { KnownKeys } from './known-keys.ts';
 import { createGuessLimiter } from './limits/guess-limiter.ts';
+import { createLimits, type Limits } from './limits/limits.ts';
+import { createOverloadGuard, overloadLimits, watchLoad } from './overload.ts';
+import { createRequestMetrics } from './request-metrics.ts';
 
-/** Connects to nothing yet. Whoever opened the database closes it; the engine and `lastUses` are the gateway's. */
-export function openGateway(config: Config, database: Database, log: Log): Gateway {
+/** Connects to nothing yet. Whoever opened the database closes it; the engine, the limits and `lastUses` are the gateway's. */
+export function openGateway(
+  config: Config,
+  database: Database,
+  log: Log,
+  {
+    tracing = null,
+    stopping = new AbortController().signal,
+  }: { tracing?: Tracing | null; stopping?: AbortSignal } = {},
+): Gateway {
+  const secrets = new Secrets(config.keyRing);
+  const limits = openLimits(config, secrets, log);
   return {
     database,
-    secrets: new Secrets(config.keyRing),
-    engine: connectEngine({ ...config.temporal, taskDeadlineSeconds: config.taskDeadlineSeconds }),
+    secrets,
+    engine: connectEngine({
+      ...config.temporal,
+      taskDeadlineSeconds: config.taskDeadlineSeconds,
+      interceptor: tracing?.engineClient,
+    }),
     storage: createStorage(config.storage),
     catalog: config.catalog,
+    knownKeys: new KnownKeys(database, secrets),
     lastUses: new LastUses(database, log),
     log,
-    guesses: createGuessLimiter(createMemoryCounter),
+    limits,
+    guesses: createGuessLimiter(limits),
+    trustedProxies: config.trustedProxies,
     publicUrl: () => config.publicUrl,
     production: config.production,
     admissionWaitMs: ADMISSION_WAIT_MS,
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
+    chat: openChat(config, database, log),
+    metrics: createRequestMetrics(),
+    tracing,
+    overload: createOverloadGuard(
+      overloadLimits({ inFlightMax: config.requestsInFlightMax, delayMs: config.overloadDelayMs }),
+      watchLoad(() => poolFigures(database).waiting),
+    ),
+    stopping,
   };
+}
+
+function openChat(config: Config, database: Database, log: Log): ChatParts {
+  const { families, upstreamTimeoutMs, chatLeaseSeconds: leaseSeconds } = config;
+  const calls = createCalls(database, leaseSeconds);
+  return {
+    upstreams: createChatUpstreams({ families, upstreamTimeoutMs }),
+    calls,
+    settlements: new Settlements(calls, leaseSeconds, log),
+    leaseSeconds,
+    upstreamTimeoutMs,
+  };
+}
+
+/** Redis is given keyed hashes: with the ring they are the same in all processes, without it they tell nothing. */
+export function openLimits(config: Config, secrets: Secrets, log: Log): Limits {
+  return createLimits({
+    settings: config.limits,
+    redisUrl: config.redisUrl,
+    requiresRedis: config.requiresRedis,
+    hashKey: (key) => secrets.hash('rate-limit', key).hash.toString('base64url'),
+    log,
+  });
 }

@@ -11,7 +11,8 @@ export function pageQuery(prefix: IdPrefix) {
     cursor: z
       .string()
       .refine((text) => isId(prefix, text), 'use a nextCursor')
-      .optional(),
+      .optional()
+      .describe('The `nextCursor` of the page before.'),
   };
 }
 

@@ -37,7 +37,8 @@ export function queryInteger(min: number, max: number, fallback: number) {
     .regex(/^\d{1,9}$/, message)
     .transform(Number)
     .refine((value) => value >= min && value <= max, message)
-    .default(fallback);
+    .default(fallback)
+    .meta({ type: 'integer', pattern: undefined, minimum: min, maximum: max, default: fallback });
 }
 
 /** A point in time with its offset. Dates that no calendar has are refused, not moved to the next month. */

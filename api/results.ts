@@ -19,6 +19,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   mov: 'video/quicktime',
   webm: 'video/webm',
 };
+export const RESULT_TYPES: readonly string[] = [...Object.values(CONTENT_TYPES), 'application/octet-stream'];
 /** Links expire on whole steps, so that reading a task twice gives the same link. */
 const EXPIRY_STEP_SECONDS = 60;
 

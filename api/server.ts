@@ -1,19 +1,23 @@
 // The API process: listens on the public and the internal port until it is told to stop.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError, loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
+import { openProbe } from '../db/probe.ts';
 import { createLog, type Log } from '../log.ts';
+import { listen } from '../operation/listener.ts';
+import { stopWhenTold } from '../operation/stopping.ts';
+import { startTracing } from '../operation/tracing.ts';
 import { createApp } from './app.ts';
 import { createHealthServer } from './health.ts';
+import { createHttpServer } from './http-server.ts';
 import { openGateway } from './open-gateway.ts';
 
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-/** Node looks for slow senders this often; its default of 30 s would make the limits above meaningless. */
-const CONNECTIONS_CHECK_MS = 1_000;
-const KEEP_ALIVE_MS = 65_000;
-const STOP_LIMIT_MS = 25_000;
+/** Whoever cannot have a connection by then is told to come back. */
+const CONNECTION_WAIT_MS = 500;
+/** From the signal on: streams are to come to an end, everybody else is cut off, and the process ends. */
+const STREAMS_END_MS = 20_000;
+const CUT_OFF_MS = 26_000;
+const STOP_LIMIT_MS = 30_000;
 
 await main();
 
@@ -29,50 +33,46 @@ async function main(): Promise<void> {
 }
 
 async function serve(config: Config, log: Log): Promise<void> {
-  const database = openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax });
-  const gateway = openGateway(config, database, log);
+  const tracing = await startTracing({ exporter: config.tracesExporter, service: 'svc-api' });
+  const { databaseUrl: url, databaseConnectionsMax: connectionsMax } = config;
+  const database = openDatabase({ url, connectionsMax, connectionWaitMs: CONNECTION_WAIT_MS });
+  const probe = openProbe(url);
+  const stopping = new AbortController();
+  const gateway = openGateway(config, database, log, { tracing, stopping: stopping.signal });
   gateway.lastUses.start();
-  let stopping = false;
-  const limits = {
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-  };
-  const server = createServer(limits, createApp(gateway));
-  const health = createHealthServer(gateway, () => stopping);
-  const port = await listen(server, config.port, config.host);
-  const internalPort = await listen(health, config.internalPort, '127.0.0.1');
+  await gateway.limits.start();
+  let isStopping = false;
+  const http = createHttpServer(createApp(gateway), {
+    onRefused: (refused) => {
+      gateway.metrics.refusedRaw(refused.code);
+      log.info(refused, 'refused before it was a request');
+    },
+  });
+  const health = createHealthServer(gateway, probe, () => isStopping);
+  const port = await listen(http.server, config.port, config.host);
+  const internalPort = await listen(health, config.internalPort, config.internalHost);
   log.info({ port, internalPort }, 'the API is listening');
 
-  const stop = async (): Promise<void> => {
-    if (stopping) process.exit(1); // told twice
-    stopping = true;
+  /** In the order in which nobody misses what is already gone; the internal listener says so until the end. */
+  const stop = async (drains: boolean): Promise<void> => {
+    isStopping = true;
     log.info({}, 'the API is stopping');
-    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-    await close(server);
-    await close(health);
+    setTimeout(() => stopping.abort(), STREAMS_END_MS).unref();
+    setTimeout(() => http.server.closeAllConnections(), CUT_OFF_MS).unref();
+    if (drains) await sleep(config.drainSeconds * 1000);
+    await http.close();
+    gateway.overload.stop();
+    await gateway.chat.settlements.drain();
     await gateway.lastUses.stop();
+    gateway.limits.stop();
     await gateway.engine.close();
     await database.close();
+    await probe.close();
+    await tracing?.stop();
+    health.closeAllConnections();
+    health.close();
+    log.info({}, 'the API has stopped');
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
-}
-
-function listen(server: Server, port: number, host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      const address = server.address() as AddressInfo;
-      resolve(address.port);
-    });
-  });
-}
-
-/** Running requests end, idle connections are closed at once. */
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
+  stopWhenTold({ log, stop, limitMs: STOP_LIMIT_MS });
+  log.info({ port, internalPort }, 'the API is listening');
 }

@@ -3,18 +3,20 @@ import { findAccount } from '../db/accounts.ts';
 import type { Task } from '../db/entities/tasks.ts';
 import { makeId } from '../db/ids.ts';
 import { sealRequest } from '../db/requests.ts';
-import { createTask, retryTask, type CreateRefusal } from '../db/new-tasks.ts';
+import { findOwnTask } from '../db/tasks.ts';
+import { createTask, retryTask, type CreateRefusal, type NewTask } from '../db/new-tasks.ts';
 import type { Model } from '../domain/catalog.ts';
 import { toCredits, type MicroCredits } from '../domain/credits.ts';
 import { ERRORS, GatewayError, type ErrorCode } from '../domain/errors.ts';
 import { checkInputImages } from '../domain/input-images.ts';
 import type { JsonValue } from '../domain/json.ts';
-import { maskPayload } from '../domain/masking.ts';
+import { maskPayload, maskText } from '../domain/masking.ts';
 import { renewOrder, resolveOrder, type FieldNames, type Order, type Wishes } from '../domain/orders.ts';
 import { quote, snapshotPrice, type Quote } from '../domain/pricing.ts';
 import type { TaskMode } from '../domain/tasks.ts';
 import type { AdmissionVerdict } from '../workflows/client.ts';
 import type { Call, KeyCaller, SessionCaller } from './gateway.ts';
+import { beginOnce } from './idempotency.ts';
 
 /** A request for a task, read from a body: what is wanted, and how the caller's fields are called. */
 export interface TaskRequest {
@@ -30,6 +32,9 @@ export interface PricedOrder {
   quote: Quote;
 }
 
+/** How often a waiting task asks for its place at the latest: earlier nobody may have left the queue. */
+const QUEUE_FULL_RETRY_MS = 15_000;
+
 /** Checks a request against the model and prices it. Nothing is written. */
 export function priceRequest(call: Call<KeyCaller | SessionCaller>, request: TaskRequest): PricedOrder {
   const model = call.gateway.catalog.models.get(request.model);
@@ -44,34 +49,42 @@ export function priceRequest(call: Call<KeyCaller | SessionCaller>, request: Tas
 
 /** Creates the task. Throws 402 when the credits do not cover it, 429 when too many are waiting. */
 export async function submitTask(call: Call<KeyCaller | SessionCaller>, request: TaskRequest): Promise<Task> {
-  const { gateway, em, caller } = call;
+  const begun = await findBegun(call);
+  if (begun) return begun;
+  const { gateway, caller } = call;
   const { model, order, quote: estimate } = priceRequest(call, request);
   const { prompt, inputImages, inputVideos = [] } = request.wishes;
   const id = makeId('task');
-  const created = await createTask(
-    em,
-    {
-      id,
-      userId: caller.user.id,
-      keyId: caller.proof === 'key' ? caller.key.id : null,
-      mode: model.kind,
-      model: model.id,
-      ...placeOf(model),
-      ordered: order,
-      price: snapshotPrice(model),
-      creditsEstimate: estimate.total,
-      requestPayload: maskRequest(call.body),
-      sealed: sealRequest(gateway.secrets, id, { prompt, inputImages: [...inputImages], inputVideos: [...inputVideos] }),
-    },
-    gateway.waitingTasksPerUserMax,
-  );
-  if ('kind' in created) throw refusal(created, estimate.total);
+  const task: NewTask = {
+    id,
+    userId: caller.user.id,
+    keyId: caller.proof === 'key' ? caller.key.id : null,
+    mode: model.kind,
+    model: model.id,
+    ...placeOf(model),
+    ordered: order,
+    price: snapshotPrice(model),
+    creditsEstimate: estimate.total,
+    requestPayload: maskRequest(call.body),
+    sealed: sealRequest(gateway.secrets, id, {
+      prompt,
+      inputImages: [...inputImages],
+      inputVideos: [...inputVideos],
+    }),
+  };
+  const created = await beginOnce(call, id, async (em) => {
+    const created = await createTask(em, task, gateway.waitingTasksPerUserMax);
+    if ('kind' in created) throw refusal(call, created, estimate.total);
+    return created;
+  });
   return admit(call, created);
 }
 
 /** Puts a failed task of the caller back into the queue, at today's price. */
 export async function retryFailedTask(call: Call<SessionCaller>, task: Task): Promise<Task> {
-  const { gateway, em } = call;
+  const begun = await findBegun(call);
+  if (begun) return begun;
+  const { gateway } = call;
   if (task.status !== 'failed') throw new GatewayError('task_not_retryable');
   const model = gateway.catalog.models.get(task.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
@@ -79,12 +92,18 @@ export async function retryFailedTask(call: Call<SessionCaller>, task: Task): Pr
   const price = snapshotPrice(model);
   const creditsEstimate = quote(price, ordered).total;
   const renewed = { ...placeOf(model), ordered, price, creditsEstimate };
-  const retried = await retryTask(em, task, renewed, gateway.waitingTasksPerUserMax);
-  if ('kind' in retried) {
+  const retried = await beginOnce(call, task.id, async (em) => {
+    const retried = await retryTask(em, task, renewed, gateway.waitingTasksPerUserMax);
+    if (!('kind' in retried)) return retried;
     if (retried.kind === 'not_retryable') throw new GatewayError('task_not_retryable');
-    throw refusal(retried, creditsEstimate);
-  }
+    throw refusal(call, retried, creditsEstimate);
+  });
   return admit(call, retried);
+}
+
+/** The task that an earlier request with the same idempotency key wrote, and died before it answered. */
+async function findBegun({ em, caller, once }: Call<KeyCaller | SessionCaller>): Promise<Task | null> {
+  return once?.begunId ? findOwnTask(em, caller.user.id, once.begunId) : null;
 }
 
 /** Where the work of a model is done. */
@@ -94,7 +113,9 @@ function placeOf({ family, adapter, upstreamModel }: Model) {
 
 /** The task as written, unless the workflow refuses it at once; an engine that is away only delays it. */
 async function admit(call: Call<KeyCaller | SessionCaller>, task: Task): Promise<Task> {
-  const verdict = await call.gateway.engine.admitTask(task, call.gateway.admissionWaitMs);
+  call.trail.taskId = task.id;
+  const origin = { requestId: maskText(call.requestId) };
+  const verdict = await call.gateway.engine.admitTask(task, call.gateway.admissionWaitMs, origin);
   if (verdict.kind === 'refused') throw await explainVerdict(call, task, verdict);
   if (verdict.kind === 'pending')
     call.gateway.log.warn(
@@ -120,9 +141,15 @@ function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERRORS, code);
 }
 
-function refusal(refused: CreateRefusal, required: MicroCredits): GatewayError {
+function refusal(
+  { gateway, limitBackend }: Call<KeyCaller | SessionCaller>,
+  refused: CreateRefusal,
+  required: MicroCredits,
+): GatewayError {
   if (refused.kind === 'insufficient_credits') return insufficientCredits(required, refused.available);
-  return new GatewayError(refused.kind);
+  if (refused.kind !== 'queue_full') return new GatewayError(refused.kind);
+  const places = { name: 'waiting-tasks', points: gateway.waitingTasksPerUserMax, seconds: null };
+  return gateway.limits.refuse('queue_full', places, { backend: limitBackend, resetMs: QUEUE_FULL_RETRY_MS });
 }
 
 function insufficientCredits(required: MicroCredits, available: MicroCredits): GatewayError {

@@ -5,40 +5,56 @@ import { TASK_MODES } from '../domain/tasks.ts';
 import { readBody } from './reading.ts';
 import type { TaskRequest } from './submit-task.ts';
 
-const images = z.array(z.string().min(1, 'must not be empty'));
+const links = z.array(z.string().min(1, 'must not be empty'));
+const ratio = z
+  .string()
+  .max(100)
+  .optional()
+  .describe('Width to height, such as 16:9; see the model’s `limits.ratios`.');
+const images = links
+  .optional()
+  .describe('https URLs, or data URIs of PNG, JPEG or WebP images of at most 20 MiB each.');
 
 const COMMON = {
-  model: z.string().min(1, 'must not be empty').max(200),
-  prompt: z.string(),
-  size: z.string().max(100).optional(),
-  resolution: z.string().max(100).optional(),
-  image_urls: images.optional(),
-  reference_images: images.optional(),
+  model: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(200)
+    .describe('The id of a model, as GET /v1/models lists it.'),
+  prompt: z.string().describe('What you want to see; for images at most 32,000 characters.'),
+  size: ratio,
+  resolution: z.string().max(100).optional().describe('See the model’s `limits.resolutions`.'),
+  image_urls: images,
+  reference_images: images.describe('Another name of `image_urls`.'),
 };
 
 /** POST /v1/images/generations, and the image mode of the console. */
 const IMAGE = {
   ...COMMON,
-  n: z.number().optional(),
-  response_format: z.enum(['url', 'b64_json'], 'must be url or b64_json').optional(),
+  n: z.number().optional().describe('How many images: 1 (the default) to 10.'),
+  response_format: z
+    .enum(['url', 'b64_json'], 'must be url or b64_json')
+    .optional()
+    .describe('`b64_json` puts the image into the answer as well.'),
 };
 
 /** POST /v1/videos/generations, and the video mode of the console. */
 const VIDEO = {
   ...COMMON,
-  duration: z.number().optional(),
-  aspect_ratio: z.string().max(100).optional(),
-  video_urls: images.optional(),
+  duration: z.number().optional().describe('In whole seconds; see the model’s `limits.durations`.'),
+  aspect_ratio: ratio.describe('Another name of `size`.'),
+  video_urls: links.optional().describe('https URLs of input videos, for models that take any.'),
   metadata: z
     .looseObject({
       resolution: z.string().max(100).optional(),
       audio: z.boolean().optional(),
     })
-    .optional(),
+    .optional()
+    .describe('Options of the model. `metadata.resolution` is another name of `resolution`.'),
 };
 
-const IMAGE_BODY = z.object(IMAGE);
-const VIDEO_BODY = z.object(VIDEO);
+export const IMAGE_BODY = z.object(IMAGE);
+export const VIDEO_BODY = z.object(VIDEO);
 const MODE_ONLY = z.object({ mode: z.enum(TASK_MODES, `must be one of ${TASK_MODES.join(', ')}`) });
 const CONSOLE_BODIES = {
   image: z.strictObject({ mode: z.literal('image'), ...IMAGE }),
@@ -56,6 +72,17 @@ const V1_BODIES = {
   video: VIDEO_BODY,
   text: z.object(CONSOLE_BODIES.text.shape).omit({ mode: true }),
 };
+/** The same bodies as alternatives, for whoever describes them. */
+export const CONSOLE_MODE_BODY = z.discriminatedUnion('mode', [
+  CONSOLE_BODIES.image,
+  CONSOLE_BODIES.video,
+  CONSOLE_BODIES.text,
+]);
+export const V1_MODE_BODY = z.discriminatedUnion('mode', [
+  V1_BODIES.image.extend({ mode: z.literal('image') }),
+  V1_BODIES.video.extend({ mode: z.literal('video') }),
+  V1_BODIES.text.extend({ mode: z.literal('text') }),
+]);
 
 export function readImageRequest(body: unknown): TaskRequest {
   return imageRequest(readBody(IMAGE_BODY, body));

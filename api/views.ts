@@ -1,4 +1,4 @@
-// Records as JSON for their owner: one function per shape of the contract.
+// Records as JSON for their owner: one function per shape of api/openapi/shapes/, which the compiler compares.
 import type { LedgerLine } from '../db/accounts.ts';
 import type { Account } from '../db/entities/ledger.ts';
 import type { ApiKey, User } from '../db/entities/identity.ts';
@@ -7,11 +7,26 @@ import type { KeyUsage } from '../db/key-usage.ts';
 import { METERS, type Model } from '../domain/catalog.ts';
 import { CREDITS_PER_USD, toCredits, toUsd, type MicroCredits } from '../domain/credits.ts';
 import type { PricedOrder } from './submit-task.ts';
+import type {
+  BalanceView,
+  KeyView,
+  LedgerLineView,
+  TokenUsageView,
+  UserView,
+} from './openapi/shapes/account.ts';
+import type { ModelView } from './openapi/shapes/models.ts';
+import type {
+  EstimateView,
+  ImageTaskView,
+  TaskEventView,
+  TaskView,
+  VideoTaskView,
+} from './openapi/shapes/tasks.ts';
 import { linkTo } from './results.ts';
 import type { Gateway } from './gateway.ts';
 
 /** The console's task. `prompt` is the owner's own, as written. */
-export function presentTask(gateway: Gateway, task: Task, prompt: string | undefined) {
+export function presentTask(gateway: Gateway, task: Task, prompt: string | undefined): TaskView {
   const outputs = task.outputs.map(({ key, contentType }) => ({ url: linkTo(gateway, key), contentType }));
   return {
     id: task.id,
@@ -21,12 +36,12 @@ export function presentTask(gateway: Gateway, task: Task, prompt: string | undef
     progress: task.progress,
     creditsEstimate: toCredits(task.creditsEstimate),
     creditsCharged: toCredits(task.creditsCharged),
-    upstreamTaskId: task.upstreamTaskId,
+    upstreamTaskId: task.upstreamTaskId ?? null,
     outputUrl: outputs[0]?.url ?? null,
     outputs,
-    outputText: task.outputText,
-    errorMessage: task.errorMessage,
-    errorCode: task.errorCode,
+    outputText: task.outputText ?? null,
+    errorMessage: task.errorMessage ?? null,
+    errorCode: task.errorCode ?? null,
     requestPayload: presentPayload(task, prompt),
     attempt: task.attempt,
     createdAt: task.createdAt.toISOString(),
@@ -38,33 +53,38 @@ export function presentTask(gateway: Gateway, task: Task, prompt: string | undef
 }
 
 /** The object of the image endpoints. A cancelled task reads as failed here, and only here. */
-export function presentImageTask(gateway: Gateway, task: Task, inline: readonly (string | null)[] = []) {
+export function presentImageTask(
+  gateway: Gateway,
+  task: Task,
+  inline: readonly (string | null)[] = [],
+): ImageTaskView {
   const urls = task.outputs.map(({ key }) => linkTo(gateway, key));
-  const failed = task.status === 'failed' || task.status === 'cancelled';
+  const { status } = task;
+  const failed = status === 'failed' || status === 'cancelled';
   const message = task.errorMessage ?? 'The task was cancelled.';
   return {
     id: task.id,
     object: 'generation.task',
     model: task.model,
-    status: failed ? 'failed' : task.status,
+    status: failed ? 'failed' : status,
     progress: task.progress,
     creditsEstimate: toCredits(task.creditsEstimate),
     created_at: unixSeconds(task.createdAt),
     creditsCharged: toCredits(task.creditsCharged),
-    upstreamTaskId: task.upstreamTaskId,
+    upstreamTaskId: task.upstreamTaskId ?? null,
     outputUrl: urls[0] ?? null,
     ...(task.status === 'completed' && {
       result: {
         data: urls.map((url, index) => ({ url, ...(inline[index] && { b64_json: inline[index] }) })),
       },
     }),
-    ...(failed && { errorMessage: message, error: { code: task.errorCode, message } }),
+    ...(failed && { errorMessage: message, error: { code: task.errorCode ?? null, message } }),
     ...(task.completedAt && { completed_at: unixSeconds(task.completedAt) }),
   };
 }
 
 /** The `data` of the video endpoints. */
-export function presentVideoTask(gateway: Gateway, task: Task, prompt: string | undefined) {
+export function presentVideoTask(gateway: Gateway, task: Task, prompt: string | undefined): VideoTaskView {
   const output = task.outputs[0];
   return {
     id: task.id,
@@ -73,20 +93,25 @@ export function presentVideoTask(gateway: Gateway, task: Task, prompt: string | 
     progress: task.progress,
     creditsEstimate: toCredits(task.creditsEstimate),
     creditsCharged: toCredits(task.creditsCharged),
-    upstreamTaskId: task.upstreamTaskId,
+    upstreamTaskId: task.upstreamTaskId ?? null,
     outputUrl: output ? linkTo(gateway, output.key) : null,
-    errorMessage: task.errorMessage,
+    errorMessage: task.errorMessage ?? null,
     requestPayload: presentPayload(task, prompt),
     billingMode: task.price.billingMode,
     createdAt: task.createdAt.toISOString(),
   };
 }
 
-export function presentEvent(event: TaskEventRow) {
-  return { at: event.at.toISOString(), event: event.event, attempt: event.attempt, detail: event.detail };
+export function presentEvent(event: TaskEventRow): TaskEventView {
+  return {
+    at: event.at.toISOString(),
+    event: event.event,
+    attempt: event.attempt,
+    detail: event.detail ?? null,
+  };
 }
 
-export function presentEstimate({ model, quote }: PricedOrder) {
+export function presentEstimate({ model, quote }: PricedOrder): EstimateView {
   return {
     creditsEstimate: toCredits(quote.total),
     billingMode: model.billingMode,
@@ -98,7 +123,7 @@ export function presentEstimate({ model, quote }: PricedOrder) {
   };
 }
 
-export function presentModel(model: Model) {
+export function presentModel(model: Model): ModelView {
   return {
     id: model.id,
     object: 'model',
@@ -116,7 +141,7 @@ export function presentModel(model: Model) {
   };
 }
 
-export function presentBalance(account: Account) {
+export function presentBalance(account: Account): BalanceView {
   return {
     object: 'balance',
     currency: 'credits',
@@ -131,7 +156,7 @@ export function presentBalance(account: Account) {
   };
 }
 
-export function presentLedgerLine(line: LedgerLine) {
+export function presentLedgerLine(line: LedgerLine): LedgerLineView {
   return {
     id: line.id,
     type: line.type,
@@ -147,7 +172,7 @@ export function presentLedgerLine(line: LedgerLine) {
 }
 
 /** Without the key itself: that stands only in the answer that creates it. */
-export function presentKey(key: ApiKey) {
+export function presentKey(key: ApiKey): KeyView {
   return {
     id: key.id,
     name: key.name,
@@ -164,7 +189,7 @@ export function presentKey(key: ApiKey) {
 }
 
 /** For the key's holder. With a quota: granted = used + available + what is set aside, unless it was lowered since. */
-export function presentTokenUsage(key: ApiKey, usage: KeyUsage) {
+export function presentTokenUsage(key: ApiKey, usage: KeyUsage): TokenUsageView {
   const { quota, used, reserved, available, dailyBudget, spentToday } = usage;
   const remaining = quota === null ? available : notBelowZero(quota - used - reserved);
   return {
@@ -186,7 +211,7 @@ export function presentTokenUsage(key: ApiKey, usage: KeyUsage) {
   };
 }
 
-export function presentUser(user: User) {
+export function presentUser(user: User): UserView {
   return {
     id: user.id,
     email: user.email,

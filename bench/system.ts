@@ -19,6 +19,8 @@ export interface BenchSystem extends SystemSummary {
 const OUT_OF_THE_WAY = {
   SVC_RUNNING_TASKS_PER_USER: '1000',
   SVC_WAITING_TASKS_PER_USER: '10000',
+  SVC_LIMIT_CREATE: '1000000/60',
+  SVC_LIMIT_READ: '1000000/60',
   SVC_LOG_LEVEL: 'warn',
 };
 

@@ -5,7 +5,20 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford's base 32: no 
 const CHARACTERS = 26;
 
 export type IdPrefix =
-  'task' | 'key' | 'res' | 'led' | 'txn' | 'usr' | 'ses' | 'rdm' | 'rdp' | 'aud' | 'rec' | 'flow';
+  | 'task'
+  | 'key'
+  | 'res'
+  | 'led'
+  | 'txn'
+  | 'usr'
+  | 'ses'
+  | 'rdm'
+  | 'rdp'
+  | 'aud'
+  | 'rec'
+  | 'flow'
+  | 'idm'
+  | 'call';
 
 /** A new id, such as `task_01KB5M…`: 48 bits of milliseconds, then 80 random bits. */
 export function makeId(

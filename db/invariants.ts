@@ -83,6 +83,12 @@ export async function findViolations(em: Em): Promise<Violation[]> {
       left join ledger_entry e on e.transaction_id = t.id and e.account_sequence is not null
       where t.kind = 'redeem' and d.id is null
     union all
+    select 'a settled call has one record, and it shows the charge', r.id, r.user_id
+      from reservation r left join chat_call c on c.reservation_id = r.id
+      where r.task_id is null
+      group by r.id
+      having count(c.id) <> (r.state <> 'open')::int or coalesce(max(c.credits_charged), 0) <> coalesce(r.charged, 0)
+    union all
     select 'a task that did not complete is not charged', t.id, t.user_id
       from task t join reservation r on r.task_id = t.id and r.state = 'charged' where t.status <> 'completed'`);
 }

@@ -1,6 +1,7 @@
 // Rotating the key ring: what is encrypted with an older key is encrypted again with the newest; hashes can only be counted.
 import { sql } from '@mikro-orm/postgresql';
 import { writeAuditEntry, COMMAND_LINE } from './audit-log.ts';
+import { KEY_KEPT_HOURS } from './idempotency.ts';
 import type { Em } from './orm.ts';
 import { Secrets, type Sealed, type SecretKey, type SecretPurpose } from './secrets.ts';
 
@@ -78,6 +79,13 @@ const SEALED: readonly SealedTable[] = [
     key: ['id'],
     secretKeyId: 'totp_secret_key_id',
     columns: [{ name: 'totp_secret', purpose: 'totp', contextOf: ([userId]) => userId ?? '' }],
+  },
+  {
+    what: 'answers kept for repeats',
+    table: 'idempotency_key',
+    key: ['id'],
+    secretKeyId: 'answer_secret_key_id',
+    columns: [{ name: 'answer', purpose: 'answer', contextOf: ([id]) => id ?? '' }],
   },
 ];
 
@@ -176,6 +184,8 @@ async function countDependents(em: Em, ring: readonly SecretKey[]): Promise<Depe
       union all select secret_key_id, 'logins under way' from login_flow where expires_at > now()
       union all select secret_key_id, 'task requests' from task_request
       union all select results_secret_key_id, 'submission results' from submission where results is not null
+      union all select answer_secret_key_id, 'answers kept for repeats' from idempotency_key
+        where answer is not null and created_at > now() - make_interval(hours => ${KEY_KEPT_HOURS})
       union all select totp_secret_key_id, 'second factors' from app_user where totp_secret is not null
     ) needed
     where id <> ${newest?.id ?? ''}

@@ -166,11 +166,14 @@ export async function charge(
   return settled !== undefined;
 }
 
-/** Gives the reservation of an attempt back. Returns false when there was none, or it was settled before. */
-export async function release(em: Em, task: TaskAttempt): Promise<boolean> {
+/**
+ * Gives the reservation of an attempt back. `loss`: what the vendor bills for it all the same, which is the operator's.
+ * Returns false when there was none, or it was settled before.
+ */
+export async function release(em: Em, task: TaskAttempt, loss: MicroCredits = 0n): Promise<boolean> {
   const [released] = await em.execute<{ userId: string }[]>(sql`
     with released as (
-      update reservation set state = 'released', settled_at = now()
+      update reservation set state = 'released', loss = ${loss}, settled_at = now()
       where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'open'
       returning user_id, key_id, amount, day
     ), returned as (

@@ -2,7 +2,9 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
 import { AuditEntryEntity, LedgerViolationEntity } from './entities/audit.ts';
+import { ChatCallEntity } from './entities/calls.ts';
 import { CredentialRestEntity } from './entities/credentials.ts';
+import { IdempotencyKeyEntity } from './entities/idempotency.ts';
 import {
   ApiKeyEntity,
   LoginFlowEntity,
@@ -20,7 +22,12 @@ import { RedeemCodeEntity, RedemptionEntity } from './entities/redeem-codes.ts';
 import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
 import { Migration001Initial } from './migrations/001-initial.ts';
 import { Migration002Identity } from './migrations/002-identity.ts';
+import { Migration003Idempotency } from './migrations/003-idempotency.ts';
 import { Migration004Credentials } from './migrations/004-credentials.ts';
+import { Migration005Chat } from './migrations/005-chat.ts';
+
+import { Migration009Operation } from './migrations/009-operation.ts';
+import { rememberPool, type PoolLike } from './pool.ts';
 
 export type Database = MikroORM;
 export type Em = SqlEntityManager;
@@ -28,14 +35,33 @@ export type Em = SqlEntityManager;
 export interface DatabaseSettings {
   url: string;
   connectionsMax: number;
+  /** How long to wait for a connection: for a free one, or for a new one to be made. Default 2 s. */
+  connectionWaitMs?: number;
 }
+
+/** In the order in which they are applied. */
+export const MIGRATIONS = [
+  { name: '001-initial', class: Migration001Initial },
+  { name: '002-identity', class: Migration002Identity },
+  { name: '003-idempotency', class: Migration003Idempotency },
+  { name: '004-credentials', class: Migration004Credentials },
+  { name: '005-chat', class: Migration005Chat },
+  { name: '009-operation', class: Migration009Operation },
+];
+
+const CONNECTION_WAIT_MS = 2_000;
 
 /**
  * Connects lazily. Every statement is bounded: on the server by time-outs of the session, on our side by
  * `query_timeout`, because a server-side time-out does not help against a network that swallows packets.
  */
 export function openDatabase(settings: DatabaseSettings): Database {
-  return new MikroORM({
+  const { connectionWaitMs = CONNECTION_WAIT_MS } = settings;
+  const pooled: { max: number; pool: PoolLike | undefined } = {
+    max: settings.connectionsMax,
+    pool: undefined,
+  };
+  const database = new MikroORM({
     clientUrl: settings.url,
     entities: [
       UserEntity,
@@ -55,28 +81,31 @@ export function openDatabase(settings: DatabaseSettings): Database {
       RedemptionEntity,
       AuditEntryEntity,
       CredentialRestEntity,
+      ChatCallEntity,
+      IdempotencyKeyEntity,
       LedgerViolationEntity,
     ],
     pool: { min: 0, max: settings.connectionsMax },
     driverOptions: {
-      connectionTimeoutMillis: 2_000,
+      connectionTimeoutMillis: connectionWaitMs,
       query_timeout: 6_000,
       options:
         '-c lock_timeout=2000 -c statement_timeout=5000 -c idle_in_transaction_session_timeout=10000 -c timezone=UTC',
+      onPoolCreated: (pool: PoolLike) => {
+        pooled.pool = pool;
+      },
     },
     extensions: [Migrator],
     migrations: {
-      migrationsList: [
-        { name: '001-initial', class: Migration001Initial },
-        { name: '002-identity', class: Migration002Identity },
-        { name: '004-credentials', class: Migration004Credentials },
-      ],
+      migrationsList: MIGRATIONS,
       snapshot: false,
       silent: true,
       disableForeignKeys: false,
     },
     ignoreUndefinedInQuery: true,
   });
+  rememberPool(database, pooled);
+  return database;
 }
 
 /** Brings the schema up to date; safe to run from several places at once, since the migrator locks its table. */

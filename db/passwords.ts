@@ -31,6 +31,11 @@ export async function verifyPassword(password: string, stored: string | null): P
   return expected.length === actual.length && timingSafeEqual(expected, actual);
 }
 
+/** How many passwords wait to be hashed. */
+export function passwordQueue(): number {
+  return waiting.length;
+}
+
 async function derive(password: string, salt: Buffer): Promise<Buffer> {
   while (running >= PARALLEL_COMPUTATIONS_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;

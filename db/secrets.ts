@@ -18,7 +18,9 @@ export type SecretPurpose =
   | 'redeem-code'
   | 'request'
   | 'result'
-  | 'signed-url';
+  | 'answer'
+  | 'signed-url'
+  | 'rate-limit';
 
 export interface KeyedHash {
   secretKeyId: string;

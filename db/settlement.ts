@@ -33,11 +33,14 @@ export async function completeTask(
   });
 }
 
-/** Fails the attempt and gives its credits back. Answers the status it really has afterwards. */
+/**
+ * Fails the attempt and gives its credits back. `loss`: what the vendor bills although it failed. Answers the status
+ * it really has afterwards.
+ */
 export async function failTask(
   em: Em,
   task: TaskAttempt,
-  failure: { code: TaskFailureCode; message: string },
+  failure: { code: TaskFailureCode; message: string; loss?: MicroCredits },
 ): Promise<TaskStatus> {
   return em.transactional(async (tx) => {
     const rows = await tx.execute<{ id: string }[]>(sql`
@@ -49,12 +52,12 @@ export async function failTask(
       )
       insert into task_event (task_id, attempt, event, detail) select id, attempt, 'failed', ${failure.code} from ended
       returning task_id as id`);
-    return rows.length === 0 ? readStatus(tx, task) : releaseAnd(tx, task, 'failed');
+    return rows.length === 0 ? readStatus(tx, task) : releaseAnd(tx, task, 'failed', failure.loss);
   });
 }
 
-/** Cancels the attempt and gives its credits back. Answers the status it really has afterwards. */
-export async function cancelTask(em: Em, task: TaskAttempt): Promise<TaskStatus> {
+/** Cancels the attempt and gives its credits back. `loss` as in `failTask`, and the answer as well. */
+export async function cancelTask(em: Em, task: TaskAttempt, loss?: MicroCredits): Promise<TaskStatus> {
   return em.transactional(async (tx) => {
     const rows = await tx.execute<{ id: string }[]>(sql`
       with ended as (
@@ -64,12 +67,17 @@ export async function cancelTask(em: Em, task: TaskAttempt): Promise<TaskStatus>
       )
       insert into task_event (task_id, attempt, event) select id, attempt, 'cancelled' from ended
       returning task_id as id`);
-    return rows.length === 0 ? readStatus(tx, task) : releaseAnd(tx, task, 'cancelled');
+    return rows.length === 0 ? readStatus(tx, task) : releaseAnd(tx, task, 'cancelled', loss);
   });
 }
 
-async function releaseAnd(tx: Em, task: TaskAttempt, status: TaskStatus): Promise<TaskStatus> {
-  await ledger.release(tx, task); // there is none when the task ended before it was admitted
+async function releaseAnd(
+  tx: Em,
+  task: TaskAttempt,
+  status: TaskStatus,
+  loss?: MicroCredits,
+): Promise<TaskStatus> {
+  await ledger.release(tx, task, loss); // there is none when the task ended before it was admitted
   return status;
 }
 

@@ -127,14 +127,27 @@ export async function recordStored(
     insert into task_event (task_id, attempt, event) select task_id, attempt, 'stored' from kept`);
 }
 
-/** The vendor refused it, or the job failed there. A success that was heard before stands. */
+/**
+ * The vendor refused it, or the job failed there. A success that was heard before stands. `evidence`: what the vendor
+ * bills although it failed.
+ */
 export async function recordEnded(
   em: Em,
   task: TaskAttempt,
   failure: { code: TaskFailureCode; errorText: string | null },
+  evidence?: Evidence,
 ): Promise<void> {
+  const billed = evidence ? JSON.stringify(storeEvidence(evidence)) : null;
   await em.execute(sql`
     update submission
-    set state = 'ended', error_code = ${failure.code}, error_text = ${failure.errorText}, updated_at = now()
+    set state = 'ended', error_code = ${failure.code}, error_text = ${failure.errorText},
+        evidence = coalesce(${billed}::jsonb, evidence), updated_at = now()
     where task_id = ${task.taskId} and attempt = ${task.attempt} and state in ('sending', 'not_received', 'accepted')`);
+}
+
+/** What the vendor bills for a job that failed there while its task was being ended for another reason. */
+export async function recordBilled(em: Em, task: TaskAttempt, evidence: Evidence): Promise<void> {
+  await em.execute(sql`
+    update submission set evidence = ${JSON.stringify(storeEvidence(evidence))}::jsonb, updated_at = now()
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'accepted'`);
 }

@@ -7,6 +7,8 @@ export interface StartSettings {
   reachableHost: string;
   port: number;
   internalPort: number;
+  /** Null: any free one. */
+  workerInternalPort: number | null;
   /** Servers that the environment names, and that are then not started here. */
   databaseUrl: string | null;
   temporalAddress: string | null;
@@ -28,6 +30,7 @@ export interface PartAddresses {
   temporalAddress: string;
   secretKeys: string;
   sandboxUrl: string | null;
+  workerInternalPort: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -59,6 +62,7 @@ export function readSettings(env: Environment): StartSettings {
     reachableHost: ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host,
     port,
     internalPort,
+    workerInternalPort: env['SVC_WORKER_INTERNAL_PORT'] ? readPort(env, 'SVC_WORKER_INTERNAL_PORT', 0) : null,
     databaseUrl: env['DATABASE_URL'] || null,
     temporalAddress: env['TEMPORAL_ADDRESS'] || null,
     redisUrl: env['REDIS_URL'] || null,
@@ -86,6 +90,9 @@ export function partEnvironment(
     ...sandbox,
     PORT: String(settings.port),
     SVC_INTERNAL_PORT: String(settings.internalPort),
+    SVC_WORKER_INTERNAL_PORT: String(parts.workerInternalPort),
+    // Nobody balances load here, and whoever presses Ctrl-C waits.
+    SVC_DRAIN_SECONDS: env['SVC_DRAIN_SECONDS'] || '0',
     SVC_DATA_DIR: settings.dataDir,
     SVC_SECRET_KEYS: parts.secretKeys,
     DATABASE_URL: parts.databaseUrl,

@@ -15,6 +15,7 @@ const stopOrder = ['api', 'worker', 'sandbox', 'temporal', 'postgres'] as const;
 type PartName = (typeof stopOrder)[number];
 
 const databaseName = 'gateway';
+const portNames = ['postgres', 'temporal', 'temporalUi', 'sandbox', 'workerInternal'] as const;
 
 export interface SystemOptions {
   settings: StartSettings;
@@ -47,7 +48,7 @@ export interface System {
 }
 
 interface Assembly extends SystemOptions {
-  ports: Record<'postgres' | 'temporal' | 'temporalUi' | 'sandbox', number>;
+  ports: Record<(typeof portNames)[number], number>;
   addresses: PartAddresses;
   /** What the parts find in their environment. */
   partEnv: NodeJS.ProcessEnv;
@@ -83,7 +84,7 @@ export function createSystem(options: SystemOptions): System {
   return {
     start: async () => {
       const { folder, settings, env } = options;
-      const ports = await keepPorts(folder.portsFile, ['postgres', 'temporal', 'temporalUi', 'sandbox']);
+      const ports = await keepPorts(folder.portsFile, portNames);
       const addresses = chooseAddresses(folder, settings, ports);
       const partEnv = partEnvironment(env, settings, addresses);
       return startParts({ ...options, ports, addresses, partEnv, keep, ending: ending.signal });
@@ -115,6 +116,7 @@ function chooseAddresses(
     temporalAddress: settings.temporalAddress ?? `127.0.0.1:${ports.temporal}`,
     secretKeys: settings.secretKeys ?? keepSecretKeys(folder),
     sandboxUrl: settings.sandboxFamilies.length === 0 ? null : `http://127.0.0.1:${ports.sandbox}`,
+    workerInternalPort: settings.workerInternalPort ?? ports.workerInternal,
   };
 }
 

@@ -6,12 +6,14 @@ import { findFreePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { isAlive, stopLeftover } from './processes.ts';
 import { ensureTemporalBinary, isDevelopmentServer, startTemporal } from './temporal.ts';
+import { ensureRedisProgram, isRedisServer, startRedis } from './redis.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface TestServers {
   /** Of the superuser, on the database `postgres`. */
   postgresUrl: string;
   temporalAddress: string;
+  redisUrl: string;
   stop(): Promise<void>;
 }
 
@@ -22,7 +24,7 @@ interface Server<Address> {
 
 const folderPrefix = 'svc-gateway-test-';
 
-/** Starts what the environment does not name: DATABASE_URL and TEMPORAL_ADDRESS are used as they are. */
+/** Starts what the environment does not name: DATABASE_URL, TEMPORAL_ADDRESS and REDIS_URL are used as they are. */
 export async function startTestServers(terminal: Terminal, signal: AbortSignal): Promise<TestServers> {
   const folder = mkdtempSync(join(tmpdir(), `${folderPrefix}${process.pid}-`));
   // PostgreSQL may have to run as another user, who must be able to pass.
@@ -33,15 +35,21 @@ export async function startTestServers(terminal: Terminal, signal: AbortSignal):
     provide('Temporal', process.env['TEMPORAL_ADDRESS'], terminal, () =>
       startEngine(folder, port, terminal, signal),
     ),
+    provide('Redis', process.env['REDIS_URL'], terminal, () => startLimits(folder, port, terminal, signal)),
   ]);
   const stop = async (): Promise<void> => {
     const running = starts.filter((start) => start.status === 'fulfilled');
     await Promise.all(running.map((start) => start.value.stop()));
     rmSync(folder, { recursive: true, force: true });
   };
-  const [postgres, temporal] = starts;
-  if (postgres.status === 'fulfilled' && temporal.status === 'fulfilled') {
-    return { postgresUrl: adminUrl(postgres.value.address), temporalAddress: temporal.value.address, stop };
+  const [postgres, temporal, redis] = starts;
+  if (postgres.status === 'fulfilled' && temporal.status === 'fulfilled' && redis.status === 'fulfilled') {
+    return {
+      postgresUrl: adminUrl(postgres.value.address),
+      temporalAddress: temporal.value.address,
+      redisUrl: redis.value.address,
+      stop,
+    };
   }
   await stop();
   throw starts.find((start) => start.status === 'rejected')?.reason;
@@ -61,6 +69,7 @@ export async function removeAbandonedServers(): Promise<void> {
         'SIGINT',
       );
       await stopLeftover(join(folder, 'temporal.pid'), isDevelopmentServer);
+      await stopLeftover(join(folder, 'redis.pid'), isRedisServer);
       rmSync(folder, { recursive: true, force: true });
     } catch {
       // Another user's; theirs to clear away.
@@ -107,6 +116,24 @@ async function startEngine(
     log: terminal.note,
   });
   return { address: server.address, stop: server.stop };
+}
+
+async function startLimits(
+  folder: string,
+  otherPort: number,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<Server<string>> {
+  const program = await ensureRedisProgram({ log: terminal.note, signal });
+  const port = await findFreePort(new Set([otherPort]));
+  const server = await startRedis({
+    program,
+    port,
+    logFile: join(folder, 'redis.log'),
+    pidFile: join(folder, 'redis.pid'),
+    log: terminal.note,
+  });
+  return { address: server.url, stop: server.stop };
 }
 
 function adminUrl(url: string): string {

@@ -56,6 +56,7 @@ function startMocha(args: readonly string[], servers: TestServers): Promise<Runn
       ...process.env,
       TEST_POSTGRES_URL: servers.postgresUrl,
       TEST_TEMPORAL_ADDRESS: servers.temporalAddress,
+      TEST_REDIS_URL: servers.redisUrl,
     },
   });
 }

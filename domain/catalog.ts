@@ -14,6 +14,10 @@ export const METERS = {
   input_images: 'image',
   input_video_seconds: 'second',
   video_tokens: 'million tokens',
+  input_tokens: 'million tokens',
+  cached_input_tokens: 'million tokens',
+  cache_write_tokens: 'million tokens',
+  output_tokens: 'million tokens',
 } as const;
 export type Meter = keyof typeof METERS;
 
@@ -35,6 +39,9 @@ export interface PriceCondition {
   duration?: number;
   imageRole?: ImageRole;
   inputVideo?: boolean;
+  /** Long prompts have prices of their own: for prompts of at most, and of more than so many tokens. */
+  promptTokensMax?: number;
+  promptTokensAbove?: number;
 }
 
 /** What a video's input images are for. Frames and references are never mixed. */
@@ -60,21 +67,43 @@ export interface ModelLimits {
   frameImagesMax?: number;
   /** Of a video's input images, as references. */
   referenceImagesMax?: number;
+  /** Input images have to be https URLs: this model takes no data URIs. */
+  inputImagesAsUrls?: boolean;
   inputVideosMax?: number;
+  /** Of a text model: prompt and answer together, and the answer alone. */
+  contextTokens?: number;
+  outputTokensMax?: number;
   /** Of each input video. Nobody measures it before the work, so the estimate counts it as so long. */
   inputVideoSecondsMax?: number;
+  /** Of all input videos together, where the vendor takes no more. */
+  inputVideoSecondsTotalMax?: number;
 }
 
-/** Holds for orders that fit `resolution` and `imageRole` as far as they are there. */
+/** Orders that fit the first three, as far as they are there, may only have what the others say. */
 export interface Combination {
   resolution?: string;
   imageRole?: ImageRole;
-  durations: Durations;
+  inputVideo?: boolean;
+  durations?: Durations;
+  resolutions?: string[];
+  audio?: boolean[];
+  inputVideosMax?: number;
+}
+
+/** One place where a text model can be had. */
+export interface Upstream {
+  family: string;
+  upstreamModel: string;
+  /** 1 is tried first; among equals the weights decide by chance. */
+  priority: number;
+  weight: number;
 }
 
 /** How a vendor that bills tokens counts them: by the pixels of its frames, per resolution, and their number. */
 export interface TokenFormula {
   framesPerSecond: number;
+  /** Every video has so many frames beyond those of its seconds. */
+  framesExtra: number;
   pixelsPerToken: number;
   /** By resolution: the pixels of one frame, for each ratio, or the most of any for a ratio that is not listed. */
   framePixels: { resolution: string; ratio: string; pixels: number }[];
@@ -82,6 +111,8 @@ export interface TokenFormula {
 
 /** Concrete values for what a caller leaves out, so that a vendor's default never decides. */
 export interface ModelDefaults {
+  /** Of an answer for which the caller sets no limit: so much is set aside, and no more is asked for. */
+  outputTokens?: number;
   duration?: number;
   resolution?: string;
   ratio?: string;
@@ -96,10 +127,17 @@ export interface Model {
   adapter: string;
   /** What the vendor calls this model. */
   upstreamModel: string;
+  /** Of a text model: where else it can be had, and in which order; the family above when there is none. */
+  upstreams: Upstream[];
   billingMode: BillingMode;
   price: PriceLine[];
   limits: ModelLimits;
   defaults: ModelDefaults;
+  /**
+   * The vendor reads options such as `--duration 30` out of the prompt, beside the parameters that were priced: such
+   * prompts are refused.
+   */
+  refusesPromptFlags: boolean;
   /** Only of models with a price for `video_tokens`. */
   tokens: TokenFormula | null;
   /** Figures of this entry that no page of the vendor confirms; told in docs/models.md. */
@@ -153,6 +191,7 @@ function readModel(reader: Reader): Model {
     family: reader.text('family'),
     adapter: reader.text('adapter'),
     upstreamModel: reader.text('upstreamModel'),
+    upstreams: reader.has('upstreams') ? reader.list('upstreams').map(readUpstream) : [],
     billingMode: reader.oneOf('billingMode', BILLING_MODES),
     price: reader.list('price').map(readPriceLine),
     limits: {
@@ -167,15 +206,21 @@ function readModel(reader: Reader): Model {
       ...limits.optional('inputImagesMax', () => limits.integer('inputImagesMax')),
       ...limits.optional('frameImagesMax', () => limits.integer('frameImagesMax')),
       ...limits.optional('referenceImagesMax', () => limits.integer('referenceImagesMax')),
+      ...limits.optional('inputImagesAsUrls', () => limits.flag('inputImagesAsUrls')),
+      ...limits.optional('contextTokens', () => limits.integer('contextTokens')),
+      ...limits.optional('outputTokensMax', () => limits.integer('outputTokensMax')),
       ...limits.optional('inputVideosMax', () => limits.integer('inputVideosMax')),
       ...limits.optional('inputVideoSecondsMax', () => limits.integer('inputVideoSecondsMax')),
+      ...limits.optional('inputVideoSecondsTotalMax', () => limits.integer('inputVideoSecondsTotalMax')),
     },
     defaults: {
       ...defaults.optional('duration', () => defaults.integer('duration')),
       ...defaults.optional('resolution', () => defaults.text('resolution')),
       ...defaults.optional('ratio', () => defaults.text('ratio')),
+      ...defaults.optional('outputTokens', () => defaults.integer('outputTokens')),
       ...defaults.optional('audio', () => defaults.flag('audio')),
     },
+    refusesPromptFlags: reader.has('refusesPromptFlags') && reader.flag('refusesPromptFlags'),
     tokens: reader.has('tokens') ? readTokenFormula(reader.child('tokens')) : null,
     unconfirmed: reader.has('unconfirmed') ? reader.texts('unconfirmed') : [],
     imagesEndpoint: reader.has('imagesEndpoint') && reader.flag('imagesEndpoint'),
@@ -196,6 +241,8 @@ function readPriceLine(reader: Reader): PriceLine {
       ...when.optional('duration', () => when.integer('duration')),
       ...when.optional('imageRole', () => when.oneOf('imageRole', IMAGE_ROLES)),
       ...when.optional('inputVideo', () => when.flag('inputVideo')),
+      ...when.optional('promptTokensMax', () => when.integer('promptTokensMax')),
+      ...when.optional('promptTokensAbove', () => when.integer('promptTokensAbove')),
     },
   };
 }
@@ -209,13 +256,27 @@ function readCombination(reader: Reader): Combination {
   return {
     ...reader.optional('resolution', () => reader.text('resolution')),
     ...reader.optional('imageRole', () => reader.oneOf('imageRole', IMAGE_ROLES)),
-    durations: readDurations(reader.child('durations')),
+    ...reader.optional('inputVideo', () => reader.flag('inputVideo')),
+    ...reader.optional('durations', () => readDurations(reader.child('durations'))),
+    ...reader.optional('resolutions', () => reader.texts('resolutions')),
+    ...reader.optional('audio', () => reader.flags('audio')),
+    ...reader.optional('inputVideosMax', () => reader.integer('inputVideosMax')),
+  };
+}
+
+function readUpstream(reader: Reader): Upstream {
+  return {
+    family: reader.text('family'),
+    upstreamModel: reader.text('upstreamModel'),
+    priority: reader.has('priority') ? reader.integer('priority') : 1,
+    weight: reader.has('weight') ? reader.integer('weight') : 1,
   };
 }
 
 function readTokenFormula(reader: Reader): TokenFormula {
   return {
     framesPerSecond: reader.integer('framesPerSecond'),
+    framesExtra: reader.has('framesExtra') ? reader.integer('framesExtra') : 0,
     pixelsPerToken: reader.integer('pixelsPerToken'),
     framePixels: reader.list('framePixels').map((entry) => ({
       resolution: entry.text('resolution'),

@@ -14,11 +14,13 @@ export function checkInputImages(images: readonly string[], param: string): void
       param,
       message: `${param} may have at most ${INPUT_IMAGES_MAX} entries.`,
     });
-  for (const [index, image] of images.entries()) {
-    const place = `${param}[${index}]`;
-    if (/^data:/i.test(image)) checkDataUri(image, place);
-    else checkUrl(image, place);
-  }
+  for (const [index, image] of images.entries()) checkInputImage(image, `${param}[${index}]`);
+}
+
+/** The same for one; `param` is its place in the body. */
+export function checkInputImage(image: string, param: string): void {
+  if (/^data:/i.test(image)) checkDataUri(image, param);
+  else checkUrl(image, param);
 }
 
 /** Whether a URL may be handed to a vendor: https, a public name, no user info. An address in numbers is no name. */

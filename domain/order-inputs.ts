@@ -12,16 +12,18 @@ export interface OrderedInputs {
 
 /** Counts only. Throws a GatewayError that names the field and what the model takes. */
 export function checkInputs(model: Model, wishes: Wishes, names: FieldNames): OrderedInputs {
-  const { inputVideosMax = 0, inputVideoSecondsMax = 0 } = model.limits;
+  const { inputVideosMax = 0, inputVideoSecondsMax = 0, inputVideoSecondsTotalMax = Infinity } = model.limits;
   const inputVideos = wishes.inputVideos?.length ?? 0;
   if (inputVideos > inputVideosMax)
     throw refuse('video_urls', model, count(0, inputVideosMax, 'input videos'));
   const inputImages = wishes.inputImages.length;
+  if (model.limits.inputImagesAsUrls && wishes.inputImages.some((image) => image.startsWith('data:')))
+    throw refuse(names.inputImages, model, 'https URLs and no data URIs');
   return {
     inputImages,
     imageRole: roleOf(model, inputImages, names.inputImages),
     inputVideos,
-    inputVideoSeconds: inputVideos * inputVideoSecondsMax,
+    inputVideoSeconds: Math.min(inputVideos * inputVideoSecondsMax, inputVideoSecondsTotalMax),
   };
 }
 

@@ -1,5 +1,6 @@
 // From a caller's wishes to an order in concrete values, checked against what the model offers.
-import type { Combination, Durations, ImageRole, Model } from './catalog.ts';
+import type { ImageRole, Model } from './catalog.ts';
+import { checkCombinations, checkDuration } from './combinations.ts';
 import { GatewayError } from './errors.ts';
 import { checkInputs } from './order-inputs.ts';
 import type { TaskMode } from './tasks.ts';
@@ -21,6 +22,9 @@ export interface Order {
   inputVideoSeconds: number;
   /** The most that the vendor can count; 0 where it counts none. */
   videoTokens: number;
+  /** Of a text: the most its prompt and its answer can have; 0 for pictures and videos. */
+  promptTokens: number;
+  outputTokens: number;
   responseFormat: 'url' | 'b64_json';
 }
 
@@ -50,6 +54,7 @@ export interface FieldNames {
 export function resolveOrder(model: Model, wishes: Wishes, names: FieldNames): Order {
   const { limits, defaults } = model;
   checkPrompt(wishes.prompt, limits.promptCharactersMax);
+  if (model.refusesPromptFlags) refuseFlags(wishes.prompt);
   const resolution = choose(
     'resolution',
     wishes.resolution ?? defaults.resolution,
@@ -57,13 +62,10 @@ export function resolveOrder(model: Model, wishes: Wishes, names: FieldNames): O
     names,
   );
   const seconds = wishes.duration ?? defaults.duration ?? 0;
-  if (limits.durations) checkDuration(seconds, limits.durations, 'duration');
+  if (limits.durations) checkDuration(seconds, limits.durations);
   else if (wishes.duration !== undefined) throw notOffered('duration');
   const inputs = checkInputs(model, wishes, names);
   const ratio = choose('ratio', wishes.ratio ?? defaults.ratio, limits.ratios, names);
-  for (const combination of limits.combinations ?? [])
-    if (fits(combination, resolution, inputs.imageRole))
-      checkDuration(seconds, combination.durations, 'duration', describe(combination));
   const order = {
     mode: model.kind,
     images: checkImages(wishes.images, limits.imagesMax),
@@ -72,8 +74,11 @@ export function resolveOrder(model: Model, wishes: Wishes, names: FieldNames): O
     ratio,
     audio: checkAudio(model, wishes.audio, names.audio),
     ...inputs,
+    promptTokens: 0,
+    outputTokens: 0,
     responseFormat: wishes.responseFormat ?? 'url',
   };
+  checkCombinations(limits.combinations ?? [], order, names);
   return { ...order, videoTokens: countVideoTokens(model, order) };
 }
 
@@ -108,18 +113,12 @@ function checkPrompt(prompt: string, charactersMax: number): void {
   }
 }
 
-function checkDuration(seconds: number, durations: Durations, param: string, where = ''): void {
-  const allowed =
-    'values' in durations ? durations.values.join(', ') : `${durations.min} to ${durations.max}`;
-  const fits =
-    'values' in durations
-      ? durations.values.includes(seconds)
-      : Number.isInteger(seconds) && seconds >= durations.min && seconds <= durations.max;
-  if (!fits)
-    throw new GatewayError('invalid_value', {
-      param,
-      message: `${param} must be ${allowed} (whole seconds)${where}.`,
-    });
+/** A vendor that reads options out of the prompt would make something else than what was priced. */
+function refuseFlags(prompt: string): void {
+  const flag = /--[a-z][a-z_-]*/i.exec(prompt)?.[0];
+  if (flag === undefined) return;
+  const message = `prompt must not hold options such as ${flag.slice(0, 40)}: order them as parameters.`;
+  throw new GatewayError('invalid_value', { param: 'prompt', message });
 }
 
 function choose(
@@ -157,19 +156,6 @@ function checkAudio(model: Model, wished: boolean | undefined, param: string): b
   if (limits.audio.includes(wished)) return wished;
   const message = `${param} must be ${limits.audio.join(' or ')}: ${model.id} knows nothing else.`;
   throw new GatewayError('invalid_value', { param, message });
-}
-
-function fits(combination: Combination, resolution: string | null, imageRole: ImageRole): boolean {
-  const { resolution: atResolution, imageRole: withRole } = combination;
-  return (
-    (atResolution === undefined || atResolution === resolution) &&
-    (withRole === undefined || withRole === imageRole)
-  );
-}
-
-function describe({ resolution, imageRole }: Combination): string {
-  const where = resolution === undefined ? '' : ` at ${resolution}`;
-  return imageRole === undefined ? where : `${where} with input images as ${imageRole.replaceAll('_', ' ')}`;
 }
 
 function notOffered(param: string): GatewayError {

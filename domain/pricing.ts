@@ -33,6 +33,11 @@ export interface Evidence {
   inputVideoSeconds?: number;
   /** Of the video, as the vendor counts them. */
   tokens?: number;
+  /** Of a text. Cached and newly cached ones are among those of the prompt. */
+  promptTokens?: number;
+  cachedTokens?: number;
+  cacheWriteTokens?: number;
+  completionTokens?: number;
   /** What the vendor bills us, in micro-credits (200 credits per USD). */
   vendorCost?: MicroCredits;
 }
@@ -53,7 +58,7 @@ export function snapshotPrice(model: Model): PriceSnapshot {
 /** The estimate: every price line that matches the order, times what was ordered. */
 export function quote(price: PriceSnapshot, order: Order): Quote {
   const quantities = orderedQuantities(order);
-  const lines = matchingLines(price, order)
+  const lines = atTheMost(matchingLines(price, order, order.promptTokens))
     .map((line) => ({ line, quantity: billable(line, quantities) }))
     .filter(({ quantity }) => quantity > 0);
   return {
@@ -71,12 +76,19 @@ export function computeCharge(price: PriceSnapshot, order: Order, evidence: Evid
   if (evidence.seconds !== undefined) quantities.seconds = evidence.seconds;
   if (evidence.inputVideoSeconds !== undefined) quantities.input_video_seconds = evidence.inputVideoSeconds;
   if (evidence.tokens !== undefined) quantities.video_tokens = evidence.tokens / 1_000_000;
-  const lines = matchingLines(price, order).map((line) => ({ line, quantity: billable(line, quantities) }));
+  const matching = matchingLines(price, order, evidence.promptTokens ?? order.promptTokens);
+  Object.assign(quantities, deliveredTokens(matching, evidence));
+  const lines = matching.map((line) => ({ line, quantity: billable(line, quantities) }));
   const delivered = priceOf(lines);
   const estimate = quote(price, order).total;
   const amount = smaller(delivered, estimate);
   const cost = larger(delivered, plausibleCost(evidence, estimate));
   return { amount, loss: cost - amount };
+}
+
+/** What work that was not delivered cost all the same, as far as the vendor says so and it is plausible. */
+export function computeLoss(price: PriceSnapshot, order: Order, evidence: Evidence): MicroCredits {
+  return plausibleCost(evidence, quote(price, order).total);
 }
 
 function orderedQuantities(order: Order): Record<Meter, number> {
@@ -87,21 +99,53 @@ function orderedQuantities(order: Order): Record<Meter, number> {
     input_images: order.inputImages,
     input_video_seconds: order.inputVideoSeconds,
     video_tokens: order.videoTokens / 1_000_000,
+    input_tokens: order.promptTokens / 1_000_000,
+    cached_input_tokens: 0,
+    cache_write_tokens: 0,
+    output_tokens: order.outputTokens / 1_000_000,
   };
+}
+
+/** Parts of a prompt have prices of their own; where there is none for a part, it costs what the rest costs. */
+function deliveredTokens(lines: readonly PriceLine[], evidence: Evidence): Partial<Record<Meter, number>> {
+  const { promptTokens, completionTokens, cachedTokens = 0, cacheWriteTokens = 0 } = evidence;
+  const isPriced = (meter: Meter): boolean => lines.some((line) => line.meter === meter);
+  const cached = isPriced('cached_input_tokens') ? cachedTokens : 0;
+  const written = isPriced('cache_write_tokens') ? cacheWriteTokens : 0;
+  return {
+    ...(promptTokens !== undefined && {
+      input_tokens: Math.max(0, promptTokens - cached - written) / 1_000_000,
+      cached_input_tokens: Math.min(cached, promptTokens) / 1_000_000,
+      cache_write_tokens: Math.min(written, Math.max(0, promptTokens - cached)) / 1_000_000,
+    }),
+    ...(completionTokens !== undefined && { output_tokens: completionTokens / 1_000_000 }),
+  };
+}
+
+/** Before the work, every token of a prompt may turn out to be of the dearest kind. */
+function atTheMost(lines: readonly PriceLine[]): PriceLine[] {
+  const dearest = lines
+    .filter(({ meter }) => meter === 'cache_write_tokens')
+    .reduce((most, { credits }) => larger(most, credits), 0n);
+  return lines.map((line) =>
+    line.meter === 'input_tokens' ? { ...line, credits: larger(line.credits, dearest) } : line,
+  );
 }
 
 function billable(line: PriceLine, quantities: Record<Meter, number>): number {
   return Math.max(0, quantities[line.meter] - line.free);
 }
 
-function matchingLines(price: PriceSnapshot, order: Order): PriceLine[] {
+function matchingLines(price: PriceSnapshot, order: Order, promptTokens: number): PriceLine[] {
   return price.lines.filter(({ when }) => {
     return (
       (when.resolution === undefined || when.resolution === order.resolution) &&
       (when.audio === undefined || when.audio === order.audio) &&
       (when.duration === undefined || when.duration === order.seconds) &&
       (when.imageRole === undefined || when.imageRole === order.imageRole) &&
-      (when.inputVideo === undefined || when.inputVideo === order.inputVideos > 0)
+      (when.inputVideo === undefined || when.inputVideo === order.inputVideos > 0) &&
+      (when.promptTokensMax === undefined || promptTokens <= when.promptTokensMax) &&
+      (when.promptTokensAbove === undefined || promptTokens > when.promptTokensAbove)
     );
   });
 }

@@ -5,6 +5,7 @@ export interface MeasuredVideo {
   seconds: number;
   resolution: string | null;
   ratio: string | null;
+  inputVideos: number;
   inputVideoSeconds: number;
 }
 
@@ -12,7 +13,8 @@ export interface MeasuredVideo {
 export function countVideoTokens(model: Model, video: MeasuredVideo): number {
   const { tokens } = model;
   if (!tokens) return 0;
-  const frames = (video.seconds + video.inputVideoSeconds) * tokens.framesPerSecond;
+  const seconds = video.seconds + video.inputVideoSeconds;
+  const frames = seconds * tokens.framesPerSecond + (1 + video.inputVideos) * tokens.framesExtra;
   const sizes = tokens.framePixels.filter(({ resolution }) => resolution === video.resolution);
   const exact = sizes.filter(({ ratio }) => ratio === video.ratio);
   // A ratio that follows the input, such as "adaptive", may become any: the largest frame counts.

@@ -95,21 +95,33 @@ async function poll(settings: AdapterSettings, handle: JobHandle, signal?: Abort
 
 /** Every choice is sent: the vendor's own defaults (8 seconds, 480p) must never decide. */
 function requestBody(job: UpstreamJob): Record<string, JsonValue> {
-  const { order, inputImages } = job;
-  const [firstImage] = inputImages;
-  const isImageToVideo = firstImage !== undefined && inputImages.length === 1;
+  const { order } = job;
+  const images = imageFields(job);
   const body: Record<string, JsonValue> = {
     model: job.upstreamModel,
     prompt: job.prompt,
     duration: order.seconds,
+    ...images,
   };
   if (order.resolution !== null) body['resolution'] = order.resolution;
-  // With one input image the vendor takes the ratio from the image and ignores this member.
-  if (order.ratio !== null && !isImageToVideo) body['aspect_ratio'] = order.ratio;
+  // A first frame gives the video its ratio, and the vendor ignores this member.
+  if (order.ratio !== null && images['image'] === undefined) body['aspect_ratio'] = order.ratio;
   if (order.audio !== null) body['generate_audio'] = order.audio;
-  if (isImageToVideo) body['image'] = { url: firstImage };
-  else if (inputImages.length > 1) body['reference_images'] = inputImages.map((url) => ({ url }));
   return body;
+}
+
+function imageFields({ order, inputImages }: UpstreamJob): Record<string, JsonValue> {
+  const [first = '', last = ''] = inputImages;
+  switch (order.imageRole) {
+    case 'none':
+      return {};
+    case 'first_frame':
+      return { image: { url: first } };
+    case 'first_and_last_frame':
+      return { image: { url: first }, last_frame: { url: last } };
+    case 'references':
+      return { reference_images: inputImages.map((url) => ({ url })) };
+  }
 }
 
 /** An empty body (202) and a word nobody has heard of both mean: still at work. */
@@ -125,8 +137,10 @@ function readState(body: Members): JobState {
 function readDone(body: Members): JobState {
   const { url, respect_moderation: isAllowed } = membersOf(body['video']);
   // The vendor finishes a video that its moderation dislikes, keeps it, and bills it.
-  if (isAllowed === false || url === '')
-    return { kind: 'failed', errorClass: 'moderation', text: textOf(body['block_reason']) };
+  if (isAllowed === false || url === '') {
+    const text = textOf(body['block_reason']);
+    return { kind: 'failed', errorClass: 'moderation', text, evidence: readEvidence(body) };
+  }
   if (typeof url !== 'string') return { kind: 'failed', errorClass: 'invalid_response', text: null };
   return { kind: 'succeeded', results: [{ kind: 'url', url }], evidence: readEvidence(body) };
 }

@@ -51,6 +51,7 @@ export function failureOfStatus(
     text: error.message,
     retryAfterMs: readRetryAfter(answer.headers),
     upstreamRequestId: answer.upstreamRequestId,
+    status: answer.status,
   });
 }
 

@@ -26,7 +26,8 @@ class NotConnected extends Error {}
 
 const connectOnce = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
 
-const connect: buildConnector.connector = (options, callback) => {
+/** Opens a socket, and says so when none came about. */
+export const connectOrSay: buildConnector.connector = (options, callback) => {
   connectOnce(options, (...outcome) => {
     const [error, socket] = outcome;
     if (error) callback(new NotConnected('no connection', { cause: error }), null);
@@ -34,12 +35,12 @@ const connect: buildConnector.connector = (options, callback) => {
   });
 };
 
-const keepingAlive = new Agent({ connect });
+const keepingAlive = new Agent({ connect: connectOrSay });
 /**
  * Work is handed over on a connection of its own: on a kept one that the vendor closes at that very moment
  * nobody could tell whether the work was taken.
  */
-const connectingAnew = new Agent({ connect, pipelining: 0 });
+const connectingAnew = new Agent({ connect: connectOrSay, pipelining: 0 });
 
 /**
  * Makes one call and reads its answer, whatever its status. Throws an UpstreamFailure:
@@ -61,7 +62,7 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
   }).catch((error: unknown) => {
     throw failureOfNetwork(error);
   });
-  const headers = flatten(response.headers);
+  const headers = flattenHeaders(response.headers);
   const answer = { status: response.statusCode, headers, upstreamRequestId: readRequestId(headers) };
   return { ...answer, body: await readBody(response, call.bytesMax, answer.upstreamRequestId) };
 }
@@ -84,9 +85,28 @@ export async function callUpstreamJson(
   }
 }
 
-function failureOfNetwork(error: unknown): UpstreamFailure {
+/** What became of a request that brought no answer. */
+export function failureOfNetwork(error: unknown): UpstreamFailure {
   const fate = error instanceof NotConnected ? 'not_received' : 'unknown';
-  return new UpstreamFailure('transient', fate, { cause: error });
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const isSilence = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
+  return new UpstreamFailure('transient', fate, { cause: error, isSilence });
+}
+
+/** The beginning of an error's body. A body that breaks off still tells what it said. */
+export async function readErrorBytes(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > ERROR_BYTES_MAX) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    // The status of an error already tells what happened, so its text may be incomplete.
+  }
+  return Buffer.concat(chunks);
 }
 
 async function readBody(
@@ -94,30 +114,31 @@ async function readBody(
   bytesMax: number,
   upstreamRequestId: string | null,
 ): Promise<Buffer> {
-  const isError = response.statusCode > 299;
-  const limit = isError ? ERROR_BYTES_MAX : bytesMax;
+  if (response.statusCode > 299) return readErrorBytes(response.body);
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
     for await (const chunk of response.body) {
       bytes += chunk.length;
-      if (bytes > limit) break;
+      if (bytes > bytesMax) break;
       chunks.push(chunk);
     }
   } catch (error) {
-    // The status of an error already tells what happened, so its text may be incomplete.
-    if (!isError) throw new UpstreamFailure('transient', 'unknown', { cause: error, upstreamRequestId });
+    throw new UpstreamFailure('transient', 'unknown', { cause: error, upstreamRequestId });
   }
-  if (bytes > limit && !isError)
-    throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
+  if (bytes > bytesMax) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
   return Buffer.concat(chunks);
 }
 
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+/** Header names are in lower case already; several values become one text. */
+export function flattenHeaders(
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value ?? '')]));
 }
 
-function readRequestId(headers: Readonly<Record<string, string>>): string | null {
+/** The vendor's own name for the request, if it gave one that may be kept. */
+export function readRequestId(headers: Readonly<Record<string, string>>): string | null {
   const id = REQUEST_ID_HEADERS.map((name) => headers[name]).find((value) => value !== undefined);
   return id !== undefined && /^[\x21-\x7e]{1,200}$/.test(id) ? id : null;
 }

@@ -71,7 +71,8 @@ export type JobState =
   /** Progress in percent where the vendor tells it, exactly as told: callers clamp. */
   | { kind: 'running'; progress: number | null }
   | { kind: 'succeeded'; results: UpstreamResult[]; evidence: Evidence }
-  | { kind: 'failed'; errorClass: UpstreamErrorClass; text: string | null }
+  /** `evidence` only where the vendor bills what it does not deliver: nobody but the operator pays for that. */
+  | { kind: 'failed'; errorClass: UpstreamErrorClass; text: string | null; evidence?: Evidence }
   | { kind: 'cancelled' }
   | { kind: 'expired' };
 
@@ -99,6 +100,10 @@ export class UpstreamFailure extends Error {
   /** How long the vendor asks to wait, if it does. */
   readonly retryAfterMs: number | null;
   readonly upstreamRequestId: string | null;
+  /** Of the vendor's answer, if there was one. */
+  readonly status: number | null;
+  /** The vendor said nothing for as long as it may. */
+  readonly isSilence: boolean;
 
   constructor(
     errorClass: UpstreamErrorClass,
@@ -107,6 +112,8 @@ export class UpstreamFailure extends Error {
       text?: string | null;
       retryAfterMs?: number | null;
       upstreamRequestId?: string | null;
+      status?: number | null;
+      isSilence?: boolean;
       cause?: unknown;
     } = {},
   ) {
@@ -117,5 +124,7 @@ export class UpstreamFailure extends Error {
     this.text = options.text ?? null;
     this.retryAfterMs = options.retryAfterMs ?? null;
     this.upstreamRequestId = options.upstreamRequestId ?? null;
+    this.status = options.status ?? null;
+    this.isSilence = options.isSilence ?? false;
   }
 }

@@ -24,6 +24,7 @@ export function numberOf(value: unknown): number | null {
 /** What an error body says. `code` and `type` are in lower case, so that they can be compared. */
 export interface VendorError {
   code: string | null;
+  /** Some vendors call it `status` or `reason`. */
   type: string | null;
   message: string | null;
 }
@@ -38,7 +39,7 @@ export function readVendorError(json: unknown): VendorError | null {
   const message = textOf(inner['message']) ?? textOf(inner['error']);
   const code = wordOf(inner['code']);
   if (message === null && code === null) return null;
-  return { code, type: wordOf(inner['type']), message };
+  return { code, type: wordOf(inner['type'] ?? inner['status'] ?? inner['reason']), message };
 }
 
 function wordOf(value: unknown): string | null {

@@ -1,14 +1,27 @@
 // Which adapters there are, and which of them this installation can use.
+import * as geminiImages from './gemini-images.ts';
 import * as grokVideo from './grok-video.ts';
+import * as hailuo from './hailuo.ts';
+import * as kling from './kling.ts';
+import { observed, type ObserveCall } from './observed.ts';
 import * as openaiImages from './openai-images.ts';
 import type { Provider } from './provider.ts';
+import * as seedance from './seedance.ts';
 import type { AdapterSettings, FamilySettings } from './settings.ts';
+import * as vidu from './vidu.ts';
+import * as wan from './wan.ts';
 
 /** Every adapter there is. A new vendor is one more line here. */
 const ADAPTERS: readonly { name: string; family: string; create: (settings: AdapterSettings) => Provider }[] =
   [
     { name: openaiImages.NAME, family: openaiImages.FAMILY, create: openaiImages.createOpenaiImages },
     { name: grokVideo.NAME, family: grokVideo.FAMILY, create: grokVideo.createGrokVideo },
+    { name: geminiImages.NAME, family: geminiImages.FAMILY, create: geminiImages.createGeminiImages },
+    { name: vidu.NAME, family: vidu.FAMILY, create: vidu.createVidu },
+    { name: kling.NAME, family: kling.FAMILY, create: (settings) => kling.createKling(settings) },
+    { name: hailuo.NAME, family: hailuo.FAMILY, create: hailuo.createHailuo },
+    { name: seedance.NAME, family: seedance.FAMILY, create: seedance.createSeedance },
+    { name: wan.NAME, family: wan.FAMILY, create: wan.createWan },
   ];
 
 export interface ProvidersSettings {
@@ -27,13 +40,15 @@ export interface Providers {
   jobsPerCredentialMax(family: string): number | null;
 }
 
-/** Builds all adapters whose family has a credential. Throws a TypeError for a base URL that is none. */
-export function createProviders(settings: ProvidersSettings): Providers {
+/** Builds all adapters whose family has a credential; `observe` watches their calls. Throws a TypeError for a base URL that is none. */
+export function createProviders(settings: ProvidersSettings, observe?: ObserveCall): Providers {
   const providers = ADAPTERS.flatMap(({ family, create }) => {
     const familySettings = settings.families[family];
     if (!familySettings || familySettings.credentials.length === 0) return [];
     const baseUrl = familySettings.baseUrl.replace(/\/+$/, '');
-    return [create({ ...familySettings, baseUrl, upstreamTimeoutMs: settings.upstreamTimeoutMs })];
+    const { upstreamTimeoutMs } = settings;
+    const provider = create({ ...familySettings, baseUrl, upstreamTimeoutMs });
+    return [observe ? observed(provider, observe) : provider];
   });
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
   return {

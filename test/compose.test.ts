@@ -53,6 +53,14 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('counts limits in Redis, and lets nobody pass uncounted', () => {
+    const { redisUrl, requiresRedis } = loadConfig(settingsOf(find('api')));
+    expect({ redisUrl, requiresRedis }).to.deep.equal({
+      redisUrl: 'redis://redis:6379',
+      requiresRedis: true,
+    });
+  });
+
   it('holds no password and no key: every one comes from .env', () => {
     const secrets = Object.entries(compose.services).flatMap(([name, { environment = {} }]) =>
       Object.entries(environment)
@@ -120,7 +128,17 @@ describe('the image', () => {
 
   it('holds every folder that the processes import from, and no other', () => {
     const allowed = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, name]) => name);
-    const rooms = ['activities', 'api', 'db', 'domain', 'providers', 'storage', 'worker', 'workflows'];
+    const rooms = [
+      'activities',
+      'api',
+      'db',
+      'domain',
+      'operation',
+      'providers',
+      'storage',
+      'worker',
+      'workflows',
+    ];
     const files = ['package.json', 'package-lock.json', '.npmrc', 'catalog.json', 'config.ts', 'log.ts'];
     expect(allowed).to.have.members([...files, ...rooms]);
   });

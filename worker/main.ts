@@ -1,16 +1,26 @@
 // The worker process: opens what activities need, makes sure the sweeper is scheduled, and works until it is told to stop.
+import { Registry } from 'prom-client';
 import { ConfigError, loadConfig, type Config } from '../config.ts';
 import { openDatabase } from '../db/orm.ts';
+import { openProbe } from '../db/probe.ts';
 import { Secrets } from '../db/secrets.ts';
 import { createLog, type Log } from '../log.ts';
+import { createInternalListener, listen } from '../operation/listener.ts';
+import { addProcessMetrics } from '../operation/process-metrics.ts';
+import { stopWhenTold } from '../operation/stopping.ts';
+import { startTracing } from '../operation/tracing.ts';
 import { createProviders } from '../providers/registry.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectEngine } from '../workflows/client.ts';
+import { checkReadiness } from './health.ts';
+import { observeUpstream } from './observation.ts';
 import { installRuntime } from './runtime.ts';
 import { createWorkers } from './workers.ts';
 
 /** Activities hold a database connection for a moment each, so a few more of them than connections are fine. */
 const ACTIVITIES_PER_CONNECTION = 4;
+/** Beyond the grace: to cut off what is left, and to close everything. */
+const STOP_EXTRA_MS = 15_000;
 
 await main();
 
@@ -28,9 +38,16 @@ async function main(): Promise<void> {
 
 async function work(config: Config, log: Log): Promise<void> {
   installRuntime(log);
+  const tracing = await startTracing({ exporter: config.tracesExporter, service: 'svc-worker' });
+  const registry = new Registry();
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax });
-  const engine = connectEngine({ ...config.temporal, taskDeadlineSeconds: config.taskDeadlineSeconds });
-  const providers = createProviders(config);
+  const probe = openProbe(config.databaseUrl);
+  const engine = connectEngine({
+    ...config.temporal,
+    taskDeadlineSeconds: config.taskDeadlineSeconds,
+    interceptor: tracing?.engineClient,
+  });
+  const providers = createProviders(config, observeUpstream(registry, tracing));
   for (const { id, adapter } of config.catalog.models.values())
     if (!providers.get(adapter))
       throw new ConfigError(`SVC_CATALOG: ${id} names an adapter that does not exist: ${adapter}`);
@@ -39,6 +56,8 @@ async function work(config: Config, log: Log): Promise<void> {
     activitiesMax: config.databaseConnectionsMax * ACTIVITIES_PER_CONNECTION,
     graceSeconds: config.workerGraceSeconds,
     log,
+    registry,
+    tracing,
     dependencies: {
       database,
       secrets: new Secrets(config.keyRing),
@@ -50,12 +69,29 @@ async function work(config: Config, log: Log): Promise<void> {
       requestKeptDays: config.requestKeptDays,
     },
   });
+  addProcessMetrics(registry, database);
+  const health = createInternalListener({
+    registry,
+    checkReadiness: () => checkReadiness({ workers, engine, probe }),
+  });
+  const internalPort = await listen(health, config.workerInternalPort, config.internalHost);
   await engine.ensureSweepSchedule();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => workers.shutdown());
-  log.info({}, 'the worker is running');
-  await workers.run();
-  await workers.close();
-  await engine.close();
-  await database.close();
-  log.info({}, 'the worker has stopped');
+
+  const running = workers.run();
+  const stop = async (): Promise<void> => {
+    log.info({}, 'the worker is stopping');
+    workers.shutdown();
+    await running;
+    await workers.close();
+    await engine.close();
+    await database.close();
+    await probe.close();
+    await tracing?.stop();
+    health.closeAllConnections();
+    health.close();
+    log.info({}, 'the worker has stopped');
+  };
+  stopWhenTold({ log, stop, limitMs: config.workerGraceSeconds * 1000 + STOP_EXTRA_MS });
+  log.info({ internalPort }, 'the worker is running');
+  await running;
 }

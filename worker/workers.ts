@@ -1,12 +1,16 @@
 // Builds the two workers of this process: one for workflows and short activities, one for waiting on vendors.
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import type { Registry } from 'prom-client';
 import { createActivities } from '../activities/index.ts';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import type { Tracing } from '../operation/tracing.ts';
 import { GENERATION_QUEUE, POLL_QUEUE } from '../workflows/names.ts';
 import { createBoundary } from './boundary.ts';
+import { observeActivities } from './observation.ts';
+import { TRACING_MODULES, workflowSpanSinks } from './workflow-spans.ts';
 
 /** Jobs that are waited for at the same time in one process. A place costs memory, not a thread. */
 const POLL_PLACES = 2_000;
@@ -23,6 +27,9 @@ export interface WorkerOptions {
   graceSeconds: number;
   dependencies: ActivityDependencies;
   log: Log;
+  /** Where activities are counted; nowhere when absent. */
+  registry?: Registry;
+  tracing?: Tracing | null;
   /** Built from the sources when absent, which takes about a second. */
   workflowBundle?: WorkflowBundleOption;
 }
@@ -30,6 +37,8 @@ export interface WorkerOptions {
 export interface Workers {
   /** Resolves when both have stopped. */
   run(): Promise<void>;
+  /** Whether both take work. */
+  areRunning(): boolean;
   /** Stops taking work and lets running activities end. */
   shutdown(): void;
   close(): Promise<void>;
@@ -42,17 +51,27 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
   const connection = await NativeConnection.connect({ ...connectionOptions, grpcCompression });
   const activities = createActivities(options.dependencies);
   const { poll, ...shortActivities } = activities;
+  const { registry, tracing } = options;
   const boundary = createBoundary(options.log);
+  const counting = registry && observeActivities(registry);
   const shared = {
     connection,
     namespace,
-    interceptors: { activity: [() => ({ inbound: boundary })] },
+    // The boundary is the innermost: what the others see of an error is what the history shows of it.
+    interceptors: {
+      activity: [
+        ...(tracing ? [tracing.activities] : []),
+        ...(counting ? [() => ({ inbound: counting })] : []),
+        () => ({ inbound: boundary }),
+      ],
+    },
+    ...(tracing ? { sinks: workflowSpanSinks(tracing) } : {}),
     shutdownForceTime: `${options.graceSeconds + FORCE_AFTER_GRACE_SECONDS}s`,
   };
   const generation = await Worker.create({
     ...shared,
     taskQueue: GENERATION_QUEUE,
-    workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),
+    workflowBundle: options.workflowBundle ?? (await bundleWorkflows(tracing ? TRACING_MODULES : [])),
     activities: shortActivities,
     maxConcurrentActivityTaskExecutions: options.activitiesMax,
     maxConcurrentLocalActivityExecutions: options.activitiesMax,
@@ -73,6 +92,7 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
     run: async () => {
       await Promise.all([generation.run(), polling.run()]);
     },
+    areRunning: () => [generation, polling].every((worker) => worker.getState() === 'RUNNING'),
     shutdown: () => {
       for (const worker of [generation, polling]) if (worker.getState() === 'RUNNING') worker.shutdown();
     },
@@ -80,10 +100,13 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
   };
 }
 
-/** The workflows as one script for the engine's sandbox; fails if they import what they must not. */
-export async function bundleWorkflows(): Promise<WorkflowBundleOption> {
+/**
+ * The workflows as one script for the engine's sandbox; fails if they import what they must not. `interceptors` are
+ * paths of modules that stand around them.
+ */
+export async function bundleWorkflows(interceptors: string[] = []): Promise<WorkflowBundleOption> {
   const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
-  return bundleWorkflowCode({ workflowsPath, logger: SILENT });
+  return bundleWorkflowCode({ workflowsPath, workflowInterceptorModules: interceptors, logger: SILENT });
 }
 
 const ignore = (): void => undefined;

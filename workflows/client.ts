@@ -12,6 +12,7 @@ import {
   WorkflowUpdateFailedError,
   type ConnectionOptions,
   type ScheduleOptions,
+  type WorkflowClientInterceptor,
 } from '@temporalio/client';
 import { ApplicationFailure, type Workflow } from '@temporalio/common';
 import { isTaskFailureCode, type TaskFailureCode } from '../domain/failures.ts';
@@ -36,6 +37,11 @@ export interface TaskToRun {
   userId: string;
 }
 
+/** Which request brought a task, for operators: it stands in the memo of the workflow. */
+export interface Origin {
+  requestId: string;
+}
+
 export type AdmissionVerdict =
   | { kind: 'admitted' }
   | { kind: 'refused'; code: TaskFailureCode | 'task_cancelled' }
@@ -44,7 +50,7 @@ export type AdmissionVerdict =
 
 export interface Engine {
   /** Starts the task and waits, at most `waitMs`, for the verdict of its estimate and reserve. Never throws. */
-  admitTask(task: TaskToRun, waitMs: number): Promise<AdmissionVerdict>;
+  admitTask(task: TaskToRun, waitMs: number, origin?: Origin): Promise<AdmissionVerdict>;
   /** Starts the task without waiting; `false` when the previous run of the same task is still closing. */
   startTask(task: TaskToRun): Promise<boolean>;
   /** Asks the workflow to stop and waits, at most `waitMs` (0: not at all), for its end. Never throws. */
@@ -61,6 +67,8 @@ export interface EngineSettings {
   connectionOptions: ConnectionOptions;
   namespace: string;
   taskDeadlineSeconds: number;
+  /** Passes the trace on to the workflow. */
+  interceptor?: WorkflowClientInterceptor | undefined;
 }
 
 /** A run lasts an hour and skips later starts; when one was lost, the next minute brings another. */
@@ -88,18 +96,19 @@ const CLOSING_PAUSE_MS = 50;
 /** Connects when first used, so that an engine that is away does not stop reads. */
 export function connectEngine(settings: EngineSettings): Engine {
   const connection = Connection.lazy({ connectTimeout: 2_000, ...settings.connectionOptions });
-  const client = new Client({ connection, namespace: settings.namespace });
+  const interceptors = settings.interceptor ? { workflow: [settings.interceptor] } : {};
+  const client = new Client({ connection, namespace: settings.namespace, interceptors });
 
   const within = <Result>(waitMs: number, call: () => Promise<Result>): Promise<Result> => {
     // The connection's own deadline does not cover the time it takes to connect: the race does.
     return rejectAfter(waitMs, connection.withDeadline(Date.now() + waitMs, call));
   };
 
-  async function admitTask(task: TaskToRun, waitMs: number): Promise<AdmissionVerdict> {
+  async function admitTask(task: TaskToRun, waitMs: number, origin?: Origin): Promise<AdmissionVerdict> {
     const deadlineAt = Date.now() + waitMs;
     for (;;) {
       try {
-        await within(deadlineAt - Date.now(), () => startAndAsk(task));
+        await within(deadlineAt - Date.now(), () => startAndAsk(task, origin));
         return { kind: 'admitted' };
       } catch (error) {
         if (error instanceof WorkflowUpdateFailedError) return readRefusal(error);
@@ -110,8 +119,8 @@ export function connectEngine(settings: EngineSettings): Engine {
     }
   }
 
-  async function startAndAsk(task: TaskToRun): Promise<Admission> {
-    const startWorkflowOperation = new WithStartWorkflowOperation('generate', startOptions(task));
+  async function startAndAsk(task: TaskToRun, origin?: Origin): Promise<Admission> {
+    const startWorkflowOperation = new WithStartWorkflowOperation('generate', startOptions(task, origin));
     return client.workflow.executeUpdateWithStart<Workflow, Admission, []>('admit', {
       updateId: admitUpdateIdOf({ taskId: task.id, attempt: task.attempt }),
       startWorkflowOperation,
@@ -129,7 +138,7 @@ export function connectEngine(settings: EngineSettings): Engine {
     }
   }
 
-  function startOptions(task: TaskToRun) {
+  function startOptions(task: TaskToRun, origin?: Origin) {
     const input: GenerateInput = {
       taskId: task.id,
       attempt: task.attempt,
@@ -153,6 +162,7 @@ export function connectEngine(settings: EngineSettings): Engine {
       workflowId: workflowIdOf(task.id),
       taskQueue: GENERATION_QUEUE,
       args: [input],
+      memo: { taskId: task.id, ...origin },
       staticSummary: `${task.mode} · ${task.model}`,
       typedSearchAttributes: [
         { key: SEARCH_ATTRIBUTES.taskStatus, value: 'queued' },

@@ -6,13 +6,13 @@ import { answerPage, pageQuery } from '../pages.ts';
 import { readQuery } from '../reading.ts';
 import { presentAuditEntry } from './views.ts';
 
-const LIST_QUERY = z.object({
+export const AUDIT_LIST_QUERY = z.object({
   ...pageQuery('aud'),
   action: z.enum(AUDIT_ACTIONS, `must be one of ${AUDIT_ACTIONS.join(', ')}`).optional(),
 });
 
 export async function listAudit({ em, query }: Call<SessionCaller>): Promise<Reply> {
-  const { limit, cursor, action } = readQuery(LIST_QUERY, query);
+  const { limit, cursor, action } = readQuery(AUDIT_LIST_QUERY, query);
   const page = { limit: limit + 1, beforeId: cursor ?? null, action: action ?? null };
   return answerPage(await listAuditEntries(em, page), limit, presentAuditEntry);
 }

@@ -1,6 +1,7 @@
 // Redeem codes: make, list, read, disable. The code itself is in the answer that made it, and nowhere else.
 import { z } from 'zod';
 import { isId } from '../../db/ids.ts';
+import type { Em } from '../../db/orm.ts';
 import {
   createRedeemCode,
   disableRedeemCode,
@@ -10,6 +11,7 @@ import {
 } from '../../db/redeem-codes.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import { answerOnce } from '../idempotency.ts';
 import { answerPage, pageQuery } from '../pages.ts';
 import { creditAmount, futureInstant, readBody, readQuery } from '../reading.ts';
 import { originOf } from './origin.ts';
@@ -29,7 +31,7 @@ const label = z
   );
 const uses = z.int(`must be a whole number from 1 to ${USES_MAX}`).min(1).max(USES_MAX);
 
-const NEW_CODE = z
+export const NEW_CODE_BODY = z
   .strictObject({
     label,
     credits: creditAmount(CREDITS_MAX).refine((amount) => amount > 0n, 'must be more than 0'),
@@ -42,11 +44,23 @@ const NEW_CODE = z
     message: 'must not be above maxUses',
   });
 
-const LIST_QUERY = z.object(pageQuery('rdm'));
+export const CODE_LIST_QUERY = z.object(pageQuery('rdm'));
 
+/** The code is kept nowhere: a repeat with the same idempotency key is answered without it, and told so. */
 export async function createCode(call: Call<SessionCaller>): Promise<Reply> {
-  const { gateway, em, caller, body } = call;
-  const wish = readBody(NEW_CODE, body);
+  const wish = readBody(NEW_CODE_BODY, call.body);
+  return answerOnce(
+    call,
+    (em) => createIn(em, call, wish),
+    ({ status, body }) => {
+      const { code: _code, ...rest } = body.data;
+      return { status, body: { data: { ...rest, codeShownOnce: true } } };
+    },
+  );
+}
+
+async function createIn(em: Em, call: Call<SessionCaller>, wish: z.output<typeof NEW_CODE_BODY>) {
+  const { gateway, caller } = call;
   const { text, record } = await createRedeemCode(em, gateway.secrets, originOf(call), {
     label: wish.label,
     credits: wish.credits,
@@ -66,7 +80,7 @@ export async function disableCode(call: Call<SessionCaller>): Promise<Reply> {
 }
 
 export async function listCodes({ em, query }: Call<SessionCaller>): Promise<Reply> {
-  const { limit, cursor } = readQuery(LIST_QUERY, query);
+  const { limit, cursor } = readQuery(CODE_LIST_QUERY, query);
   const found = await listRedeemCodes(em, { limit: limit + 1, beforeId: cursor ?? null });
   return answerPage(found, limit, presentRedeemCode);
 }

@@ -8,7 +8,7 @@ import { answerPage, pageQuery } from '../pages.ts';
 import { readQuery } from '../reading.ts';
 import { presentForeignTask } from './views.ts';
 
-const LIST_QUERY = z.object({
+export const ALL_TASKS_QUERY = z.object({
   ...pageQuery('task'),
   status: z.enum(TASK_STATUSES, `must be one of ${TASK_STATUSES.join(', ')}`).optional(),
   mode: z.enum(TASK_MODES, `must be one of ${TASK_MODES.join(', ')}`).optional(),
@@ -19,7 +19,7 @@ const LIST_QUERY = z.object({
 });
 
 export async function listEverybodysTasks({ em, query }: Call<SessionCaller>): Promise<Reply> {
-  const { limit, cursor, status, mode, userId } = readQuery(LIST_QUERY, query);
+  const { limit, cursor, status, mode, userId } = readQuery(ALL_TASKS_QUERY, query);
   const filters = { status: status ?? null, mode: mode ?? null, userId: userId ?? null };
   const found = await listAllTasks(em, { limit: limit + 1, beforeId: cursor ?? null, ...filters });
   return answerPage(found, limit, presentForeignTask);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
 import { isId } from '../../db/ids.ts';
+import type { Em } from '../../db/orm.ts';
 import {
   addUser,
   changeUser,
@@ -10,11 +11,12 @@ import {
   type UserChanges,
 } from '../../db/user-administration.ts';
 import { EMAIL_CHARACTERS_MAX, normaliseEmail } from '../../db/users.ts';
-import { toCredits } from '../../domain/credits.ts';
+import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
 import { NEW_PASSWORD } from '../console/password.ts';
 import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import { answerOnce } from '../idempotency.ts';
 import { answerPage, pageQuery } from '../pages.ts';
 import { creditAmount, readBody, readQuery } from '../reading.ts';
 import { logRefusal } from '../security-log.ts';
@@ -37,14 +39,18 @@ const permissions = z
   .array(z.enum(PERMISSIONS, `must be one of ${PERMISSIONS.join(', ')}`))
   .transform((names) => PERMISSIONS.filter((permission) => names.includes(permission)));
 
-const NEW_USER = z.strictObject({ email, password: NEW_PASSWORD, permissions: permissions.default([]) });
-const CHANGES = z.strictObject({
+export const NEW_USER_BODY = z.strictObject({
+  email,
+  password: NEW_PASSWORD,
+  permissions: permissions.default([]),
+});
+export const USER_CHANGES = z.strictObject({
   permissions: permissions.optional(),
   disabled: z.boolean().optional(),
   password: NEW_PASSWORD.optional(),
   frozen: z.literal(false, 'can only be lifted: false').optional(),
 });
-const GRANT = z.strictObject({
+export const GRANT_BODY = z.strictObject({
   credits: creditAmount(GRANT_CREDITS_MAX).refine((amount) => amount > 0n, 'must be more than 0'),
   note: z
     .string()
@@ -54,13 +60,13 @@ const GRANT = z.strictObject({
       `must have 1 to ${NOTE_CHARACTERS_MAX} characters`,
     ),
 });
-const LIST_QUERY = z.object({
+export const USER_LIST_QUERY = z.object({
   ...pageQuery('usr'),
   email: z.string().min(1, 'must not be empty').optional(),
 });
 
 export async function createUser(call: Call<SessionCaller>): Promise<Reply> {
-  const wish = readBody(NEW_USER, call.body);
+  const wish = readBody(NEW_USER_BODY, call.body);
   if (!covers(call.caller.user, wish.permissions)) throw refuse(call, 'POST', '/api/admin/users');
   const user = await addUser(call.em, originOf(call), wish);
   if (!user) throw new GatewayError('email_taken', { param: 'email' });
@@ -68,13 +74,13 @@ export async function createUser(call: Call<SessionCaller>): Promise<Reply> {
 }
 
 export async function listEveryUser({ em, query }: Call<SessionCaller>): Promise<Reply> {
-  const { limit, cursor, email: wanted } = readQuery(LIST_QUERY, query);
+  const { limit, cursor, email: wanted } = readQuery(USER_LIST_QUERY, query);
   const found = await listUsers(em, { limit: limit + 1, beforeId: cursor ?? null, email: wanted ?? null });
   return answerPage(found, limit, presentUser);
 }
 
 export async function updateUser(call: Call<SessionCaller>): Promise<Reply> {
-  const changes = readBody(CHANGES, call.body);
+  const changes = readBody(USER_CHANGES, call.body);
   const id = readUserId(call.params);
   const user = await changeUser(call.em, originOf(call), id, changes, (target) =>
     mayChange(call.caller.user, target, changes),
@@ -85,12 +91,17 @@ export async function updateUser(call: Call<SessionCaller>): Promise<Reply> {
 }
 
 export async function grantToUser(call: Call<SessionCaller>): Promise<Reply> {
-  const { credits, note } = readBody(GRANT, call.body);
-  const move = await grantCredits(call.em, originOf(call), {
-    userId: readUserId(call.params),
-    credits,
-    note,
-  });
+  const { credits, note } = readBody(GRANT_BODY, call.body);
+  const wish = { userId: readUserId(call.params), credits, note };
+  return answerOnce(call, (em) => grantIn(em, call, wish));
+}
+
+async function grantIn(
+  em: Em,
+  call: Call<SessionCaller>,
+  wish: { userId: string; credits: MicroCredits; note: string },
+): Promise<Reply> {
+  const move = await grantCredits(em, originOf(call), wish);
   if (move === 'not_found' || move === 'balance_limit') throw new GatewayError(move);
   const { entryId: ledgerEntryId, balance, available } = move;
   const data = { ledgerEntryId, balance: toCredits(balance), available: toCredits(available) };

@@ -4,11 +4,18 @@ import type { Redemption } from '../../db/entities/redeem-codes.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import type { RedeemCodeRecord } from '../../db/redeem-codes.ts';
 import { toCredits } from '../../domain/credits.ts';
+import type {
+  AuditEntryView,
+  FreshRedeemCodeView,
+  RedeemCodeView,
+  RedemptionView,
+} from '../openapi/shapes/administration.ts';
+import type { ForeignTaskView } from '../openapi/shapes/tasks.ts';
 
 const MASKED = '[masked]';
 
 /** As its maker sees it at once. */
-export function presentNewRedeemCode(record: RedeemCodeRecord) {
+export function presentNewRedeemCode(record: RedeemCodeRecord): FreshRedeemCodeView {
   return {
     id: record.id,
     label: record.label,
@@ -20,7 +27,7 @@ export function presentNewRedeemCode(record: RedeemCodeRecord) {
   };
 }
 
-export function presentRedeemCode(record: RedeemCodeRecord) {
+export function presentRedeemCode(record: RedeemCodeRecord): RedeemCodeView {
   return {
     ...presentNewRedeemCode(record),
     perUserLimit: record.perUserLimit,
@@ -31,12 +38,12 @@ export function presentRedeemCode(record: RedeemCodeRecord) {
   };
 }
 
-export function presentRedemption({ id, userId, credits, createdAt }: Redemption) {
+export function presentRedemption({ id, userId, credits, createdAt }: Redemption): RedemptionView {
   return { id, userId, credits: toCredits(credits), createdAt: createdAt.toISOString() };
 }
 
 /** Somebody else's task: what it is about, what went out and what came back are the owner's. */
-export function presentForeignTask(task: Task) {
+export function presentForeignTask(task: Task): ForeignTaskView {
   return {
     id: task.id,
     userId: task.userId,
@@ -53,7 +60,7 @@ export function presentForeignTask(task: Task) {
     outputs: task.outputs.map(({ contentType }) => ({ url: MASKED, contentType })),
     outputText: mask(task.outputText),
     errorMessage: mask(task.errorMessage),
-    errorCode: task.errorCode,
+    errorCode: task.errorCode ?? null,
     attempt: task.attempt,
     createdAt: task.createdAt.toISOString(),
     updatedAt: task.updatedAt.toISOString(),
@@ -63,17 +70,17 @@ export function presentForeignTask(task: Task) {
   };
 }
 
-export function presentAuditEntry(entry: AuditEntry) {
+export function presentAuditEntry(entry: AuditEntry): AuditEntryView {
   const { id, action, actorId, targetType, targetId, ip, userAgent, requestId, detail, createdAt } = entry;
   return {
     id,
     action,
-    actorId,
+    actorId: actorId ?? null,
     targetType,
     targetId,
-    ip,
-    userAgent,
-    requestId,
+    ip: ip ?? null,
+    userAgent: userAgent ?? null,
+    requestId: requestId ?? null,
     detail,
     createdAt: createdAt.toISOString(),
   };

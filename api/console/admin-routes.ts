@@ -15,8 +15,16 @@ const readsCodes = { ...session, permission: 'redemption.read' } as const;
 const CODES = '/api/admin/redeem-codes';
 const USERS = '/api/admin/users';
 
-export const ADMIN_ROUTES: readonly Route[] = [
-  { method: 'POST', path: '/api/redeem', ...withBody, limit: 'auth', idempotent: true, handle: redeemCode },
+export const ADMIN_ROUTES = [
+  {
+    method: 'POST',
+    path: '/api/redeem',
+    ...withBody,
+    limit: 'auth',
+    guess: 'redeem',
+    idempotent: true,
+    handle: redeemCode,
+  },
   { method: 'POST', path: CODES, ...withBody, ...changesCodes, idempotent: true, handle: createCode },
   { method: 'GET', path: CODES, ...readsCodes, handle: listCodes },
   { method: 'GET', path: `${CODES}/:id`, ...readsCodes, handle: readCode },
@@ -47,4 +55,4 @@ export const ADMIN_ROUTES: readonly Route[] = [
     permission: 'audit.read',
     handle: listAudit,
   },
-];
+] as const satisfies readonly Route[];

@@ -11,15 +11,21 @@ const anybody = { proof: 'none', ...guess } as const;
 const session = { proof: 'session', limit: 'read' } as const;
 const sessionGuess = { proof: 'session', ...guess } as const;
 
-export const IDENTITY_ROUTES: readonly Route[] = [
-  { method: 'POST', path: '/api/auth/login', ...anybody, handle: logIn },
-  { method: 'POST', path: '/api/auth/login/2fa', ...anybody, handle: finishLogin },
+export const IDENTITY_ROUTES = [
+  { method: 'POST', path: '/api/auth/login', ...anybody, guess: 'login', handle: logIn },
+  { method: 'POST', path: '/api/auth/login/2fa', ...anybody, guess: 'second-factor', handle: finishLogin },
   { method: 'POST', path: '/api/auth/logout', ...session, handle: logOut },
   { method: 'GET', path: '/api/auth/me', ...session, handle: readMe },
-  { method: 'POST', path: '/api/auth/password', ...sessionGuess, handle: renewPassword },
+  { method: 'POST', path: '/api/auth/password', ...sessionGuess, guess: 'password', handle: renewPassword },
   { method: 'POST', path: '/api/auth/totp', ...session, stepUp: true, handle: enrolTotp },
-  { method: 'POST', path: '/api/auth/totp/confirm', ...sessionGuess, handle: confirmEnrolment },
+  {
+    method: 'POST',
+    path: '/api/auth/totp/confirm',
+    ...sessionGuess,
+    guess: 'totp-confirm',
+    handle: confirmEnrolment,
+  },
   { method: 'DELETE', path: '/api/auth/totp', ...session, stepUp: true, handle: disableTotp },
   { method: 'GET', path: '/api/verify', ...session, handle: readVerification },
-  { method: 'POST', path: '/api/verify', ...sessionGuess, handle: verify },
-];
+  { method: 'POST', path: '/api/verify', ...sessionGuess, guess: 'verify', handle: verify },
+] as const satisfies readonly Route[];

@@ -22,16 +22,41 @@ const KEY_CREDITS_MAX = 10_000_000;
 const NAME_CHARACTERS_MAX = 100;
 const SCOPE_MODELS_MAX = 100;
 
-const LIST_QUERY = z.object(pageQuery('key'));
+const NAME_LENGTH = `must have 1 to ${NAME_CHARACTERS_MAX} characters`;
+const name = z
+  .string()
+  .trim()
+  .refine((text) => text !== '' && [...text].length <= NAME_CHARACTERS_MAX, NAME_LENGTH)
+  .describe(`1 to ${NAME_CHARACTERS_MAX} characters.`);
+/** Each of them absent, null for none, or a value. */
+const limits = {
+  quota: creditAmount(KEY_CREDITS_MAX).nullable().optional().describe('What it may spend in all.'),
+  dailyBudget: creditAmount(KEY_CREDITS_MAX)
+    .nullable()
+    .optional()
+    .describe('What it may spend in a day (UTC).'),
+  modelScope: z
+    .array(z.string())
+    .min(1, 'must name a model; null allows all')
+    .max(SCOPE_MODELS_MAX, `must name at most ${SCOPE_MODELS_MAX} models`)
+    .nullable()
+    .optional()
+    .describe('The models it may use.'),
+  expiresAt: futureInstant().nullable().optional(),
+};
+
+export const NEW_KEY_BODY = z.strictObject({ name, ...limits });
+export const KEY_CHANGES = z.strictObject({ name: name.optional(), ...limits });
+export const KEY_LIST_QUERY = z.object(pageQuery('key'));
 
 export async function listKeys({ em, caller, query }: Call<SessionCaller>): Promise<Reply> {
-  const { limit, cursor } = readQuery(LIST_QUERY, query);
+  const { limit, cursor } = readQuery(KEY_LIST_QUERY, query);
   const found = await listOwnKeys(em, caller.user.id, { limit: limit + 1, beforeId: cursor ?? null });
   return answerPage(found, limit, presentKey);
 }
 
 export async function createKey({ gateway, em, caller, body }: Call<SessionCaller>): Promise<Reply> {
-  const wish = readBody(z.strictObject({ name: keyName(), ...limitFields(gateway.catalog) }), body);
+  const wish = withKnownModels(gateway.catalog, readBody(NEW_KEY_BODY, body));
   const userId = caller.user.id;
   const created = await createLimitedApiKey(em, gateway.secrets, { userId, ...wish }, API_KEYS_PER_USER_MAX);
   const entry = created && (await findOwnKey(em, userId, created.id));
@@ -46,8 +71,7 @@ export async function changeOwnKey({
   body,
   params,
 }: Call<SessionCaller>): Promise<Reply> {
-  const fields = z.strictObject({ name: keyName().optional(), ...limitFields(gateway.catalog) });
-  const changes: KeyChanges = readBody(fields, body);
+  const changes: KeyChanges = withKnownModels(gateway.catalog, readBody(KEY_CHANGES, body));
   const changed = await changeKey(em, caller.user.id, readKeyId(params), changes);
   if (changed === 'not_found') throw new GatewayError('not_found');
   if (changed === 'revoked') throw new GatewayError('key_revoked');
@@ -67,26 +91,15 @@ function readKeyId(params: Readonly<Record<string, string>>): string {
   return id;
 }
 
-function keyName() {
-  const message = `must have 1 to ${NAME_CHARACTERS_MAX} characters`;
-  return z
-    .string()
-    .trim()
-    .refine((name) => name !== '' && [...name].length <= NAME_CHARACTERS_MAX, message);
-}
-
-/** The limits of a key, each of them absent, null for none, or a value. */
-function limitFields({ models }: Catalog) {
-  const modelId = z.string().refine((id) => models.has(id), 'there is no such model');
-  const scope = z
-    .array(modelId)
-    .min(1, 'must name a model; null allows all')
-    .max(SCOPE_MODELS_MAX, `must name at most ${SCOPE_MODELS_MAX} models`)
-    .transform((ids) => [...new Set(ids)]);
-  return {
-    quota: creditAmount(KEY_CREDITS_MAX).nullable().optional(),
-    dailyBudget: creditAmount(KEY_CREDITS_MAX).nullable().optional(),
-    modelScope: scope.nullable().optional(),
-    expiresAt: futureInstant().nullable().optional(),
-  };
+/** Each model once. Throws when there is no such model. */
+function withKnownModels<Fields extends { modelScope?: string[] | null | undefined }>(
+  { models }: Catalog,
+  fields: Fields,
+): Fields {
+  const { modelScope } = fields;
+  if (!modelScope) return fields;
+  const unknown = modelScope.findIndex((id) => !models.has(id));
+  if (unknown < 0) return { ...fields, modelScope: [...new Set(modelScope)] };
+  const param = `modelScope[${unknown}]`;
+  throw new GatewayError('invalid_value', { param, message: `${param}: there is no such model.` });
 }

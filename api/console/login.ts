@@ -12,20 +12,20 @@ import { readBody } from '../reading.ts';
 import { giveSession } from '../session-cookie.ts';
 import { presentUser } from '../views.ts';
 
-const LOGIN_BODY = z.strictObject({
+export const LOGIN_BODY = z.strictObject({
   email: z.string().min(1, 'must not be empty').max(320),
   password: z.string().min(1, 'must not be empty').max(PASSWORD_CHARACTERS_MAX),
 });
-const SECOND_FACTOR_BODY = z.strictObject({
+export const SECOND_FACTOR_BODY = z.strictObject({
   flowToken: z.string().min(1, 'must not be empty').max(100),
   code: z.string().min(1, 'must not be empty').max(100),
 });
 
 /** One answer and one timing for an unknown user and a wrong password. */
 export async function logIn(call: Call): Promise<Reply> {
-  const { gateway, em, body, ip } = call;
+  const { gateway, em, body, ip, limitBackend } = call;
   const { email, password } = readBody(LOGIN_BODY, body);
-  const guesser = { ip, subject: normaliseEmail(email) };
+  const guesser = { ip, subject: normaliseEmail(email), limitBackend };
   const { user, isWrong } = await gateway.guesses.limit('login', guesser, async () => {
     const found = await findUserByEmail(em, email);
     const isRight = await verifyPassword(password, found?.passwordHash ?? null);
@@ -42,12 +42,13 @@ export async function logIn(call: Call): Promise<Reply> {
 
 /** Wrong code, used code, unknown or finished flow: one answer. The user's limit holds across flows. */
 export async function finishLogin(call: Call): Promise<Reply> {
-  const { gateway, em, body, ip } = call;
+  const { gateway, em, body, ip, limitBackend } = call;
   const { flowToken, code } = readBody(SECOND_FACTOR_BODY, body);
   const found = await findLoginFlow(em, gateway.secrets, flowToken);
   if (!found) throw new GatewayError('invalid_credentials');
   const { flow, user } = found;
-  const { isWrong } = await gateway.guesses.limit('second-factor', { ip, subject: user.id }, async () => {
+  const guesser = { ip, subject: user.id, limitBackend };
+  const { isWrong } = await gateway.guesses.limit('second-factor', guesser, async () => {
     const isOpen = await claimFlowGuess(em, flow.id);
     return { isWrong: !isOpen || !(await useSecondFactor(em, gateway.secrets, user, code)) };
   });

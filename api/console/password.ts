@@ -18,16 +18,18 @@ export const NEW_PASSWORD = z
   .max(PASSWORD_CHARACTERS_MAX, LENGTH)
   .refine((password) => !isCommonPassword(password), 'is one of the first that anybody would try');
 
-const PASSWORD_BODY = z.strictObject({
+export const PASSWORD_BODY = z.strictObject({
   currentPassword: z.string().min(1, 'must not be empty').max(PASSWORD_CHARACTERS_MAX),
   newPassword: NEW_PASSWORD,
 });
 
 /** Ends all other sessions of the user; this one gets a new token. */
-export async function renewPassword({ gateway, em, caller, body, ip }: Call<SessionCaller>): Promise<Reply> {
+export async function renewPassword(call: Call<SessionCaller>): Promise<Reply> {
+  const { gateway, em, caller, body, ip, limitBackend } = call;
   const { user } = caller;
   const { currentPassword, newPassword } = readBody(PASSWORD_BODY, body);
-  const { isWrong } = await gateway.guesses.limit('password', { ip, subject: user.id }, async () => {
+  const guesser = { ip, subject: user.id, limitBackend };
+  const { isWrong } = await gateway.guesses.limit('password', guesser, async () => {
     return { isWrong: !(await verifyPassword(currentPassword, user.passwordHash)) };
   });
   if (isWrong) throw new GatewayError('invalid_credentials');

@@ -1,16 +1,18 @@
 // Redeeming a code: credits for the caller, once per use.
 import { z } from 'zod';
+import type { Em } from '../../db/orm.ts';
 import { redeem } from '../../db/redemptions.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import { answerOnce } from '../idempotency.ts';
 import { readBody } from '../reading.ts';
 import { logRefusal } from '../security-log.ts';
 
 const CODE_CHARACTERS_MAX = 200;
 const ROUTE = { method: 'POST', path: '/api/redeem' };
 
-const BODY = z.strictObject({
+export const REDEEM_BODY = z.strictObject({
   code: z
     .string()
     .min(1, 'must not be empty')
@@ -18,14 +20,23 @@ const BODY = z.strictObject({
 });
 
 export async function redeemCode(call: Call<SessionCaller>): Promise<Reply> {
-  const { gateway, em, caller, requestId, ip } = call;
-  const { code } = readBody(BODY, call.body);
+  const { gateway, caller, requestId, ip, limitBackend } = call;
+  const { code } = readBody(REDEEM_BODY, call.body);
   const userId = caller.user.id;
-  const { outcome, isWrong } = await gateway.guesses.limit('redeem', { ip, subject: userId }, async () => {
-    const outcome = await redeem(em, gateway.secrets, { userId, code, requestId });
-    return { outcome, isWrong: outcome.kind === 'refused' && outcome.reason === 'redeem_code_not_found' };
+  const guesser = { ip, subject: userId, limitBackend };
+  const { reply } = await gateway.guesses.limit('redeem', guesser, async () => {
+    const reply = await answerOnce(call, (em) => redeemIn(em, call, code)).catch(nullIfUnknown);
+    return { reply, isWrong: reply === null };
   });
-  if (isWrong) logRefusal(gateway.log, { userId, route: ROUTE, code: 'redeem_code_not_found', requestId });
+  if (reply) return reply;
+  const unknown = 'redeem_code_not_found';
+  logRefusal(gateway.log, { userId, route: ROUTE, code: unknown, requestId });
+  throw new GatewayError(unknown);
+}
+
+async function redeemIn(em: Em, call: Call<SessionCaller>, code: string): Promise<Reply> {
+  const { gateway, caller, requestId } = call;
+  const outcome = await redeem(em, gateway.secrets, { userId: caller.user.id, code, requestId });
   if (outcome.kind === 'refused') throw new GatewayError(outcome.reason);
   const data = {
     credits: toCredits(outcome.credits),
@@ -35,4 +46,10 @@ export async function redeemCode(call: Call<SessionCaller>): Promise<Reply> {
     ledgerEntryId: outcome.entryId,
   };
   return { status: 200, body: { data } };
+}
+
+/** To the limiter a wrong guess is a verdict; everything else that is thrown is none. */
+function nullIfUnknown(error: unknown): null {
+  if (error instanceof GatewayError && error.code === 'redeem_code_not_found') return null;
+  throw error;
 }

@@ -6,6 +6,7 @@ import { readTokenUsage } from '../usage-token.ts';
 import { ADMIN_ROUTES } from './admin-routes.ts';
 import { IDENTITY_ROUTES } from './identity-routes.ts';
 import { changeOwnKey, createKey, listKeys, revokeOwnKey } from './keys.ts';
+import { listUsage } from './usage.ts';
 import { cancelTask, createConsoleTask, listTasks, readTask, readTimeline, retryTask } from './tasks.ts';
 
 const session = { proof: 'session', limit: 'read' } as const;
@@ -13,7 +14,7 @@ const retry = { proof: 'session', limit: 'create', idempotent: true } as const;
 const creation = { ...retry, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 const estimate = { ...session, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 
-export const CONSOLE_ROUTES: readonly Route[] = [
+export const CONSOLE_ROUTES = [
   ...IDENTITY_ROUTES,
   { method: 'GET', path: '/api/balance', ...session, handle: readBalance },
   { method: 'POST', path: '/api/estimates', ...estimate, handle: readEstimate },
@@ -27,6 +28,7 @@ export const CONSOLE_ROUTES: readonly Route[] = [
   { method: 'POST', path: '/api/keys', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: createKey },
   { method: 'PATCH', path: '/api/keys/:id', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: changeOwnKey },
   { method: 'DELETE', path: '/api/keys/:id', ...session, handle: revokeOwnKey },
+  { method: 'GET', path: '/api/usage', ...session, handle: listUsage },
   { method: 'GET', path: '/api/usage/token', proof: 'key', limit: 'read', handle: readTokenUsage },
   ...ADMIN_ROUTES,
-];
+] as const satisfies readonly Route[];

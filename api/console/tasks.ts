@@ -16,7 +16,7 @@ import { presentEvent, presentTask } from '../views.ts';
 const CANCEL_WAIT_MS = 3_000;
 const RETRY_AFTER_SECONDS = { text: '2', image: '2', video: '5' } as const;
 
-const LIST_QUERY = z.object({
+export const TASK_LIST_QUERY = z.object({
   limit: queryInteger(1, 100, 20),
   cursor: z
     .string()
@@ -33,7 +33,7 @@ export async function createConsoleTask(call: Call<SessionCaller>): Promise<Repl
 }
 
 export async function listTasks({ gateway, em, caller, query }: Call<SessionCaller>): Promise<Reply> {
-  const { limit, cursor, status, mode } = readQuery(LIST_QUERY, query);
+  const { limit, cursor, status, mode } = readQuery(TASK_LIST_QUERY, query);
   const page = { limit: limit + 1, beforeId: cursor ?? null, status: status ?? null, mode: mode ?? null };
   const found = await listOwnTasks(em, caller.user.id, page);
   const tasks = found.slice(0, limit);

@@ -6,7 +6,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { Call, Reply, SessionCaller } from '../gateway.ts';
 import { readBody } from '../reading.ts';
 
-const CONFIRM_BODY = z.strictObject({ code: z.string().min(1, 'must not be empty').max(100) });
+export const CONFIRM_BODY = z.strictObject({ code: z.string().min(1, 'must not be empty').max(100) });
 
 /** Not in force until it is confirmed; until then, a second call gives another secret. */
 export async function enrolTotp({ gateway, em, caller }: Call<SessionCaller>): Promise<Reply> {
@@ -17,25 +17,17 @@ export async function enrolTotp({ gateway, em, caller }: Call<SessionCaller>): P
 }
 
 /** Answers the recovery codes, for the only time. */
-export async function confirmEnrolment({
-  gateway,
-  em,
-  caller,
-  body,
-  ip,
-}: Call<SessionCaller>): Promise<Reply> {
+export async function confirmEnrolment(call: Call<SessionCaller>): Promise<Reply> {
+  const { gateway, em, caller, body, ip, limitBackend } = call;
   const { user } = caller;
   const { code } = readBody(CONFIRM_BODY, body);
   if (user.totpConfirmedAt) throw new GatewayError('totp_already_enabled');
   if (!user.totpSecret) throw new GatewayError('not_found', { message: 'No second factor is being set up.' });
-  const { recoveryCodes } = await gateway.guesses.limit(
-    'totp-confirm',
-    { ip, subject: user.id },
-    async () => {
-      const codes = await confirmTotp(em, gateway.secrets, user, code);
-      return { isWrong: codes === null, recoveryCodes: codes };
-    },
-  );
+  const guesser = { ip, subject: user.id, limitBackend };
+  const { recoveryCodes } = await gateway.guesses.limit('totp-confirm', guesser, async () => {
+    const codes = await confirmTotp(em, gateway.secrets, user, code);
+    return { isWrong: codes === null, recoveryCodes: codes };
+  });
   if (!recoveryCodes) throw new GatewayError('verification_failed');
   return { status: 200, body: { data: { recoveryCodes } } };
 }

@@ -11,7 +11,6 @@ import {
 import type { User } from '../../db/entities/identity.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Call, Reply, SessionCaller } from '../gateway.ts';
-import { refuseLimited } from '../limits/refusal.ts';
 import { isVerified } from '../middleware/session.ts';
 import { readBody } from '../reading.ts';
 import { giveSession } from '../session-cookie.ts';
@@ -19,7 +18,7 @@ import { giveSession } from '../session-cookie.ts';
 const METHODS = ['password', 'totp'] as const;
 type VerifyMethod = (typeof METHODS)[number];
 
-const VERIFY_BODY = z.strictObject({
+export const VERIFY_BODY = z.strictObject({
   method: z.enum(METHODS, `must be one of ${METHODS.join(', ')}`),
   code: z.string().min(1, 'must not be empty').max(PASSWORD_CHARACTERS_MAX),
 });
@@ -43,17 +42,18 @@ export async function readVerification({ caller }: Call<SessionCaller>): Promise
 }
 
 export async function verify(call: Call<SessionCaller>): Promise<Reply> {
-  const { gateway, em, caller, ip } = call;
+  const { gateway, em, caller, ip, limitBackend } = call;
   const { user, session } = caller;
   const { method, code } = readBody(VERIFY_BODY, call.body);
-  const guesser = { ip, subject: user.id };
-  const { isWrong, claim, backend } = await gateway.guesses.limit('verify', guesser, async (backend) => {
+  const guesser = { ip, subject: user.id, limitBackend };
+  const refuseLocked = ({ resetMs }: { resetMs: number }): GatewayError =>
+    gateway.limits.refuse('verification_locked', LOCK, { backend: limitBackend, resetMs });
+  const { isWrong, claim } = await gateway.guesses.limit('verify', guesser, async () => {
     const claim = await claimVerifyGuess(em, user.id);
-    if (claim.kind === 'locked') throw refuseLimited('verification_locked', LOCK, { backend, ...claim });
-    return { isWrong: !(await isProof(call, method, code)), claim, backend };
+    if (claim.kind === 'locked') throw refuseLocked(claim);
+    return { isWrong: !(await isProof(call, method, code)), claim };
   });
-  if (isWrong && claim.kind === 'last')
-    throw refuseLimited('verification_locked', LOCK, { backend, ...claim });
+  if (isWrong && claim.kind === 'last') throw refuseLocked(claim);
   if (isWrong) throw new GatewayError('verification_failed');
   const verified = await verifySession(em, gateway.secrets, session, method);
   if (!verified) throw new GatewayError('not_authenticated'); // logged out, or verified, by another request

@@ -1,32 +1,32 @@
-// Limits for whoever may be guessing a secret: how many per address, how many wrong ones per user.
-import { GatewayError } from '../../domain/errors.ts';
+// Limits for wrong answers of whoever may be guessing a secret. How many guesses an address may send at all is the
+// limit of the route.
+import type { GuessKind } from './buckets.ts';
+import type { Counter, Taken } from './counter.ts';
 import { addressBlock } from './address-block.ts';
-import type { Counter, CreateCounter, LimitBackend } from './counter.ts';
-import { refuseLimited } from './refusal.ts';
-
-/** What is guessed. Each has windows of its own, so that one does not use up what is left for another. */
-export type GuessKind = 'login' | 'second-factor' | 'verify' | 'password' | 'totp-confirm' | 'redeem';
+import type { LimitBackend } from './headers.ts';
+import type { Limits } from './limits.ts';
 
 export interface Guesser {
   ip: string;
   /** Whose secret it is: the user's id; for a login, where nothing is proved yet, the normalised e-mail address. */
   subject: string;
+  /** What counted the request. */
+  limitBackend: LimitBackend;
 }
 
 export interface GuessLimiter {
   /**
-   * Runs `judge` if the limits allow another guess, and throws 429 rate_limited before it otherwise. The point for a
-   * wrong answer is taken beforehand, so that parallel guesses cannot overshoot, and given back unless the verdict is
-   * wrong. When `judge` throws, nothing was guessed: return wrong answers, do not throw them.
+   * Runs `judge` if the limits allow another wrong answer, and throws 429 before it otherwise. The point is taken
+   * beforehand, so that parallel guesses cannot overshoot, and given back unless the verdict is wrong. When `judge`
+   * throws, nothing was guessed: return wrong answers, do not throw them.
    */
   limit: <Verdict extends { isWrong: boolean }>(
     kind: GuessKind,
     guesser: Guesser,
-    judge: (backend: LimitBackend) => Promise<Verdict>,
+    judge: () => Promise<Verdict>,
   ) => Promise<Verdict>;
 }
 
-const GUESSES_PER_ADDRESS = { points: 20, seconds: 20 * 60 };
 const WRONG_ANSWERS = { points: 10, seconds: 3_600 };
 /**
  * Anybody can send wrong passwords for anybody's e-mail address, so the limit for a login is one of the address and
@@ -35,70 +35,64 @@ const WRONG_ANSWERS = { points: 10, seconds: 3_600 };
  */
 const WRONG_LOGINS_PER_EMAIL = { points: 100, seconds: 3_600 };
 
-/** One for the whole process. `createCounter` decides where it counts. */
-export function createGuessLimiter(createCounter: CreateCounter): GuessLimiter {
-  const kinds = new Map<GuessKind, KindCounters>();
-  const countersOf = (kind: GuessKind): KindCounters => {
-    const counters = kinds.get(kind) ?? createKindCounters(kind, createCounter);
+/** One for the whole process. */
+export function createGuessLimiter(limits: Pick<Limits, 'createCounter' | 'take'>): GuessLimiter {
+  const kinds = new Map<GuessKind, readonly WrongAnswers[]>();
+  const countersOf = (kind: GuessKind): readonly WrongAnswers[] => {
+    const counters = kinds.get(kind) ?? createKindCounters(kind, limits);
     kinds.set(kind, counters);
     return counters;
   };
   return {
-    limit: async (kind, guesser, judge) => {
-      const { guesses, wrongAnswers } = countersOf(kind);
-      const address = addressBlock(guesser.ip);
-      const backend = await takeAll([[guesses, address]]);
-      const wrong = wrongAnswers.map(([counter, keyOf]): Point => [counter, keyOf(guesser.subject, address)]);
-      await takeAll(wrong);
+    limit: async (kind, { ip, subject, limitBackend }, judge) => {
+      const address = addressBlock(ip);
+      const points = countersOf(kind).map(({ counter, keyOf }): Point => [counter, keyOf(subject, address)]);
+      const taken = await takeAll(limits, points, limitBackend);
+      let isWrong = false;
       try {
-        const verdict = await judge(backend);
-        if (!verdict.isWrong) await giveBackAll(wrong);
+        const verdict = await judge();
+        isWrong = verdict.isWrong;
         return verdict;
-      } catch (error) {
-        await giveBackAll(wrong);
-        // Our own faults cost the caller nothing: an outage must not end in a lock.
-        if (!(error instanceof GatewayError)) await guesses.giveBack(address);
-        throw error;
+      } finally {
+        if (!isWrong) for (const { giveBack } of taken) giveBack();
       }
     },
   };
 }
 
-interface KindCounters {
-  guesses: Counter;
-  wrongAnswers: readonly [counter: Counter, keyOf: (subject: string, address: string) => string][];
+interface WrongAnswers {
+  counter: Counter;
+  keyOf: (subject: string, address: string) => string;
 }
 
 type Point = [counter: Counter, key: string];
 
-function createKindCounters(kind: GuessKind, createCounter: CreateCounter): KindCounters {
-  const guesses = createCounter({ name: `${kind}-address`, ...GUESSES_PER_ADDRESS });
-  const wrong = createCounter({ name: `${kind}-wrong`, ...WRONG_ANSWERS });
-  if (kind !== 'login') return { guesses, wrongAnswers: [[wrong, (subject) => subject]] };
-  const wrongEverywhere = createCounter({ name: 'login-wrong-email', ...WRONG_LOGINS_PER_EMAIL });
-  const byPair = (subject: string, address: string): string => `${address} ${subject}`;
-  return {
-    guesses,
-    wrongAnswers: [
-      [wrong, byPair],
-      [wrongEverywhere, (subject) => subject],
-    ],
-  };
+function createKindCounters(
+  kind: GuessKind,
+  { createCounter }: Pick<Limits, 'createCounter'>,
+): WrongAnswers[] {
+  const counter = createCounter({ name: `${kind}-wrong`, ...WRONG_ANSWERS });
+  if (kind !== 'login') return [{ counter, keyOf: (subject) => subject }];
+  const everywhere = createCounter({ name: 'login-wrong-email', ...WRONG_LOGINS_PER_EMAIL });
+  return [
+    { counter, keyOf: (subject, address) => `${address} ${subject}` },
+    { counter: everywhere, keyOf: (subject) => subject },
+  ];
 }
 
-/** All or none. Answers what did the counting. */
-async function takeAll(points: readonly Point[]): Promise<LimitBackend> {
-  let backend: LimitBackend = 'memory';
-  for (const [index, [counter, key]] of points.entries()) {
-    const taken = await counter.take(key);
-    backend = taken.backend;
-    if (taken.isWithin) continue;
-    await giveBackAll(points.slice(0, index));
-    throw refuseLimited('rate_limited', counter.bucket, taken);
+/** All or none. */
+async function takeAll(
+  limits: Pick<Limits, 'take'>,
+  points: readonly Point[],
+  limitBackend: LimitBackend,
+): Promise<Taken[]> {
+  const taken: Taken[] = [];
+  try {
+    for (const [counter, key] of points)
+      taken.push(await limits.take(counter, key, taken.at(-1)?.backend ?? limitBackend));
+    return taken;
+  } catch (refusal) {
+    for (const { giveBack } of taken) giveBack();
+    throw refusal;
   }
-  return backend;
-}
-
-async function giveBackAll(points: readonly Point[]): Promise<void> {
-  for (const [counter, key] of points) await counter.giveBack(key);
 }

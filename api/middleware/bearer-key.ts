@@ -2,20 +2,40 @@
 import { findApiKey } from '../../db/api-keys.ts';
 import type { Em } from '../../db/orm.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import type { Request } from 'express';
 import type { Gateway, KeyCaller } from '../gateway.ts';
+import { addressBlock } from '../limits/address-block.ts';
+import type { LimitName } from '../limits/buckets.ts';
 
-/** Throws 401 for a key that is missing or not good, 403 for a disabled user. One answer for every bad key. */
+/**
+ * Throws 401 for a key that is missing or not good, 403 for a disabled user. One answer for every bad key. Wrong keys
+ * are counted per address and refused with 429 in the end; good ones from there are not.
+ */
 export async function authenticateKey(
   gateway: Gateway,
   em: Em,
-  authorization: string | undefined,
+  req: Request,
+  limit: LimitName,
 ): Promise<KeyCaller> {
+  const { authorization } = req.headers;
   if (authorization === undefined || authorization.trim() === '') throw new GatewayError('missing_api_key');
-  const [, text] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
-  const found = text === undefined ? null : await findApiKey(em, gateway.secrets, text);
-  if (!found) throw new GatewayError('invalid_api_key');
+  // Of several headers one may be injected, and not everybody on the way reads the same one.
+  const isOne = req.headersDistinct['authorization']?.length === 1;
+  const [, text] = (isOne && /^bearer +(\S+) *$/i.exec(authorization)) || [];
+  const find = (key: string) =>
+    limit === 'chat' ? gateway.knownKeys.find(key) : findApiKey(em, gateway.secrets, key);
+  const found = text === undefined ? null : await find(text);
+  if (!found) throw await refuseWrongKey(gateway, req.ip ?? '');
   if (found.key.expiresAt && found.key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');
   if (found.user.disabledAt) throw new GatewayError('account_disabled');
   gateway.lastUses.note(found.key);
   return { proof: 'key', ...found };
+}
+
+/** Where nobody can count, a wrong key is still a wrong key. */
+async function refuseWrongKey({ limits }: Gateway, ip: string): Promise<GatewayError> {
+  const { wrongKeys } = limits;
+  const taken = await wrongKeys.take(addressBlock(ip));
+  if (taken.verdict === 'over') return limits.refuse('rate_limited', wrongKeys.bucket, taken);
+  return new GatewayError('invalid_api_key');
 }

@@ -1,16 +1,18 @@
 // The one place where errors become answers: public sentences out, causes into the log.
 import type { ErrorRequestHandler, Response } from 'express';
-import { ERRORS, GatewayError, type ErrorCode } from '../../domain/errors.ts';
+import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
+import { bodyOfError, noteErrorCode } from '../error-body.ts';
 import { requestIdOf } from './request-id.ts';
 
 const RETRY_AFTER_SECONDS = '1';
 
-/** Answers every error that a handler or a parser threw. */
-export function answerErrors(log: Log): ErrorRequestHandler {
+/** Answers every error that a handler or a parser threw. `isPoolExhausted`: all database connections are in use. */
+export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorRequestHandler {
   return (thrown: unknown, req, res, next) => {
-    const error = toGatewayError(thrown);
-    if (error.status >= 500)
+    const error = toGatewayError(thrown, isPoolExhausted);
+    // What was refused for want of room has no cause to tell; its line in the request log is enough.
+    if (error.status >= 500 && !(error.code === 'overloaded' && error.cause === undefined))
       log.error({ err: error.cause ?? thrown, requestId: requestIdOf(res), method: req.method }, error.code);
     if (res.headersSent) {
       next(thrown); // Express cuts the connection: half an answer must not look whole
@@ -21,25 +23,21 @@ export function answerErrors(log: Log): ErrorRequestHandler {
 }
 
 export function sendError(res: Response, error: GatewayError): void {
-  const { type } = ERRORS[error.code];
-  const { message, param, code, extra } = error;
   // A key was missing or not good; a session cookie is no scheme of HTTP's.
   if (error.code.endsWith('_api_key')) res.setHeader('www-authenticate', 'Bearer');
-  if (error.status === 503 || error.code === 'queue_full') res.setHeader('retry-after', RETRY_AFTER_SECONDS);
+  if (error.status === 503) res.setHeader('retry-after', RETRY_AFTER_SECONDS);
   // OpenAI's clients repeat a 409; ours say when that is of no use.
   if (error.status === 409) res.setHeader('x-should-retry', 'false');
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   res.setHeader('cache-control', 'no-store');
-  res
-    .status(error.status)
-    .json({ error: { message, type, param, code, request_id: requestIdOf(res), ...extra } });
+  noteErrorCode(res, error.code);
+  res.status(error.status).json(bodyOfError(error, requestIdOf(res)));
 }
 
-function toGatewayError(thrown: unknown): GatewayError {
+function toGatewayError(thrown: unknown, isPoolExhausted: () => boolean): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
-  return new GatewayError(codeOfParser(thrown) ?? codeOfDatabase(thrown) ?? 'internal_error', {
-    cause: thrown,
-  });
+  const code = codeOfParser(thrown) ?? codeOfDatabase(thrown, isPoolExhausted) ?? 'internal_error';
+  return new GatewayError(code, { cause: thrown });
 }
 
 /** What body-parser and the router name their errors. Their own texts quote the input, so ours are used. */
@@ -65,15 +63,16 @@ function codeOfParser(thrown: unknown): ErrorCode | null {
 }
 
 /** Codes of PostgreSQL and of sockets that mean "not now" rather than "our mistake". */
-function codeOfDatabase(thrown: unknown): ErrorCode | null {
+function codeOfDatabase(thrown: unknown, isPoolExhausted: () => boolean): ErrorCode | null {
+  const message = thrown instanceof Error ? thrown.message : '';
+  // The pool has one sentence for a server that does not answer and for no free connection.
+  if (/timeout exceeded when trying to connect/.test(message))
+    return isPoolExhausted() ? 'overloaded' : 'service_unavailable';
   const code = textMember(thrown, 'code');
   const isAway = /^(08|57P0[123]|53300|25006|53100|55P03|40001|40P01)/.test(code);
   const isSocket = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND'].includes(code);
-  const message = thrown instanceof Error ? thrown.message : '';
-  const isPool = /timeout exceeded when trying to connect|Connection terminated|Query read timeout/.test(
-    message,
-  );
-  return isAway || isSocket || isPool ? 'service_unavailable' : null;
+  const isCut = /Connection terminated|Query read timeout/.test(message);
+  return isAway || isSocket || isCut ? 'service_unavailable' : null;
 }
 
 function textMember(value: unknown, name: string): string {

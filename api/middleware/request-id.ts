@@ -9,7 +9,6 @@ export const setRequestId: RequestHandler = (req: Request, res: Response, next) 
   const id = typeof wished === 'string' && HARMLESS.test(wished) ? wished : randomUUID();
   res.locals['requestId'] = id;
   res.setHeader('x-request-id', id);
-  res.setHeader('x-content-type-options', 'nosniff');
   next();
 };
 

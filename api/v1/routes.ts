@@ -1,7 +1,8 @@
 // The routes of /v1, for bearer keys.
 import { readBalance } from '../balance.ts';
 import { readEstimate } from '../estimates.ts';
-import { CREATION_BODY_BYTES_MAX, type Route } from '../gateway.ts';
+import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../gateway.ts';
+import { completeChat } from './chat.ts';
 import { createImage, readImageTask } from './images.ts';
 import { listModels, readModel } from './models.ts';
 import { createVideo, readVideoTask } from './videos.ts';
@@ -13,9 +14,11 @@ const creation = {
   idempotent: true,
   bodyBytesMax: CREATION_BODY_BYTES_MAX,
 } as const;
+const chat = { proof: 'key', limit: 'chat', idempotent: true, bodyBytesMax: BODY_BYTES_MAX } as const;
 const estimate = { ...read, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 
-export const V1_ROUTES: readonly Route[] = [
+export const V1_ROUTES = [
+  { method: 'POST', path: '/v1/chat/completions', ...chat, handle: completeChat },
   { method: 'POST', path: '/v1/images/generations', ...creation, handle: createImage },
   { method: 'GET', path: '/v1/images/tasks/:id', ...read, handle: readImageTask },
   { method: 'POST', path: '/v1/videos/generations', ...creation, handle: createVideo },
@@ -25,4 +28,4 @@ export const V1_ROUTES: readonly Route[] = [
   { method: 'GET', path: '/v1/models', ...read, handle: listModels },
   { method: 'GET', path: '/v1/models/:id', ...read, handle: readModel },
   { method: 'GET', path: '/v1/balance', ...read, handle: readBalance },
-];
+] as const satisfies readonly Route[];

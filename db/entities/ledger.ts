@@ -24,8 +24,9 @@ export const ReservationEntity = defineEntity({
     id: p.text().primary(),
     userId: p.text(),
     keyId: p.text().nullable(),
-    taskId: p.text(),
-    attempt: p.integer(),
+    /** Of a task's attempt; null: of a chat call. */
+    taskId: p.text().nullable(),
+    attempt: p.integer().nullable(),
     amount: p.bigint('bigint'),
     state: p.text().$type<'open' | 'charged' | 'released'>(),
     charged: p.bigint('bigint').nullable(),
@@ -34,6 +35,16 @@ export const ReservationEntity = defineEntity({
     refunded: p.bigint('bigint'),
     /** The UTC day it was taken on: what returns, returns to that day's budget. */
     day: p.date(),
+    /** Of a chat call, as the next ones. */
+    requestId: p.text().nullable(),
+    model: p.text().nullable(),
+    stream: p.boolean().nullable(),
+    /** The process that makes the call says now and then that it lives; after this it is dead. */
+    leaseUntil: p.datetime().nullable(),
+    /** What has to be charged at least, as far as anybody knows. */
+    knownCharge: p.bigint('bigint'),
+    knownPromptTokens: p.integer().nullable(),
+    knownCompletionTokens: p.integer().nullable(),
     createdAt: p.datetime(),
     settledAt: p.datetime().nullable(),
   },

@@ -13,11 +13,20 @@ export interface Content {
 
 /**
  * `cut`: a Content-Length that is not kept. `trickle`: all of it, over SLOW_ANSWER_MS. `endless`: the bytes,
- * then filler until the client goes. `hang`: never a byte. `reset`: the connection breaks without an answer.
+ * then filler until the client goes. `stream`: pieces as they come, never faster than the client reads.
+ * `hang`: never a byte. `reset`: the connection breaks without an answer.
  */
 export type Answer =
   | ({ readonly kind: 'whole' | 'cut' | 'trickle' } & Content)
   | ({ readonly kind: 'endless'; readonly filler: string } & Content)
+  | {
+      readonly kind: 'stream';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly pieces: AsyncIterable<string>;
+      /** The connection breaks after the last piece. */
+      readonly isCut: boolean;
+    }
   | { readonly kind: 'hang' }
   | { readonly kind: 'reset' };
 
@@ -60,11 +69,30 @@ export function redirect(location: string): Content & { kind: 'whole' } {
   return { kind: 'whole', status: 302, headers: { location }, bytes: Buffer.alloc(0) };
 }
 
-/** Ends when the answer is complete, when it was broken off as ordered, or at once for one that never comes. */
-export async function sendAnswer(req: IncomingMessage, res: ServerResponse, answer: Answer): Promise<void> {
+/**
+ * Ends when the answer is complete, when it was broken off as ordered, or at once for one that never comes.
+ * `onBreak` hears of an ordered break just before it happens.
+ */
+export async function sendAnswer(
+  req: IncomingMessage,
+  res: ServerResponse,
+  answer: Answer,
+  onBreak: () => void = () => {},
+): Promise<void> {
+  const breakOff = (): void => {
+    onBreak();
+    res.destroy();
+  };
   if (answer.kind === 'hang') return;
   if (answer.kind === 'reset') {
+    onBreak();
     req.socket.resetAndDestroy();
+    return;
+  }
+  if (answer.kind === 'stream') {
+    res.writeHead(answer.status, answer.headers).flushHeaders();
+    await pipeline(Readable.from(answer.pieces), res, { end: !answer.isCut });
+    if (answer.isCut) res.write('', breakOff);
     return;
   }
   if (answer.kind === 'endless') {
@@ -74,7 +102,7 @@ export async function sendAnswer(req: IncomingMessage, res: ServerResponse, answ
   }
   res.writeHead(answer.status, { ...answer.headers, 'content-length': String(answer.bytes.length) });
   if (answer.kind === 'whole') res.end(answer.bytes);
-  if (answer.kind === 'cut') res.write(firstHalf(answer.bytes), () => res.destroy());
+  if (answer.kind === 'cut') res.write(firstHalf(answer.bytes), breakOff);
   if (answer.kind === 'trickle') await pipeline(Readable.from(slowPieces(answer.bytes)), res);
 }
 

@@ -27,15 +27,30 @@ const FLAPPING_PROGRESS = [50, 20, 250, -1];
 
 /** Ends the request here where the prompt orders a refusal; whatever is created comes after. */
 export function beginSubmission(call: Call, prompt: string): Submission {
-  const directives = directivesOf(call, prompt);
+  const directives = directivesOf(call, prompt, 'prompt');
   const orders = directives.at(call.counts.next(call.vendor, 'submit', prompt));
+  return refuseAsOrdered({ call, prompt, directives, orders });
+}
+
+/**
+ * As beginSubmission, for chat. All vendors count together, so that a prompt can order the first one that is asked to
+ * fail and the next one to answer.
+ */
+export function beginChat(call: Call, prompt: string): Submission {
+  const directives = directivesOf(call, prompt, 'messages');
+  const orders = directives.at(call.counts.next('', 'chat', prompt));
+  return refuseAsOrdered({ call, prompt, directives, orders });
+}
+
+function refuseAsOrdered(submission: Submission): Submission {
+  const { call, orders } = submission;
   const fault = orders.choose('submit');
   if (fault === 'hang' || fault === 'reset') throw new EarlyAnswer({ kind: fault });
   if (fault === 'html') throw new EarlyAnswer(htmlPage());
   if (/^\d+$/.test(fault)) {
     throw new EarlyAnswer(call.voice.refuse(Number(fault), { text: orders.choose('text') }));
   }
-  return { call, prompt, directives, orders };
+  return submission;
 }
 
 export function createJob(
@@ -117,11 +132,11 @@ function regressed(call: Call, job: Job): JobState {
   return state.phase === 'succeeded' && job.successesTold > 0 ? { phase: 'failed', progress: 100 } : state;
 }
 
-function directivesOf(call: Call, prompt: string): Directives {
+function directivesOf(call: Call, prompt: string, field: string): Directives {
   try {
     return readDirectives(prompt);
   } catch (error) {
     if (!(error instanceof DirectiveError)) throw error;
-    throw new EarlyAnswer(call.voice.refuse(400, { message: error.message, field: 'prompt' }));
+    throw new EarlyAnswer(call.voice.refuse(400, { message: error.message, field }));
   }
 }

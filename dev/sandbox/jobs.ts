@@ -78,6 +78,14 @@ export class Jobs {
     return this.#jobs.get(keyOf(vendor, id));
   }
 
+  /** Newest first. */
+  of(vendor: string): Job[] {
+    return this.#jobs
+      .values()
+      .filter((job) => job.vendor === vendor)
+      .toReversed();
+  }
+
   cancel(job: Job): void {
     job.cancelledAtMs ??= this.#nowMs();
   }

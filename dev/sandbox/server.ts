@@ -5,8 +5,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type Answer, EarlyAnswer, json, sendAnswer } from './answers.ts';
 import { Counts } from './counts.ts';
 import type { Call } from './dialect.ts';
+import { geminiImages } from './dialects/gemini-images.ts';
 import { grokVideo } from './dialects/grok-video.ts';
+import { hailuoV1 } from './dialects/hailuo-v1.ts';
+import { hailuoV2 } from './dialects/hailuo-v2.ts';
+import { klingLegacy } from './dialects/kling-legacy.ts';
+import { kling } from './dialects/kling.ts';
 import { openaiImages } from './dialects/openai-images.ts';
+import { vidu } from './dialects/vidu.ts';
+import { seedance } from './dialects/seedance.ts';
+import { wan } from './dialects/wan.ts';
 import { Jobs } from './jobs.ts';
 import { Journal, type JournalEntry } from './journal.ts';
 import { type Found, Routes } from './routes.ts';
@@ -18,7 +26,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-const DIALECTS = [openaiImages, grokVideo];
+const DIALECTS = [openaiImages, grokVideo, geminiImages, vidu, klingLegacy, kling, hailuoV2, hailuoV1, seedance, wan];
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 /** Longer than any client keeps a connection, so that no reuse of one meets its end by chance. */
@@ -88,11 +96,12 @@ async function playCall(state: State, found: Found, exchange: Exchange): Promise
   const call = { req, vendor, voice, parameters, query, origin, entry, jobs, counts, closed: closing.signal };
   const answer = body === undefined ? voice.refuse(413) : await answerOf(found, { ...call, body });
   if (closing.signal.aborted) return;
-  brokenByUs = answer.kind === 'reset' || answer.kind === 'cut';
   if ('status' in answer) entry.status = answer.status;
   res.setHeader('x-request-id', randomUUID());
   if (body === undefined) res.setHeader('connection', 'close');
-  await sendAnswer(req, res, answer);
+  await sendAnswer(req, res, answer, () => {
+    brokenByUs = true;
+  });
 }
 
 async function answerOf(found: Found, call: Call): Promise<Answer> {

@@ -4,22 +4,27 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
 import { createHealthServer } from '../../api/health.ts';
+import type { Database } from '../../db/orm.ts';
+import { openProbe } from '../../db/probe.ts';
 import { activitiesOf } from '../support/engine.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 describe('the internal listener', () => {
   let gateway: TestGateway;
   let health: Server;
+  let probe: Database;
   let stopping = false;
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    health = createHealthServer(gateway.gateway, () => stopping);
+    probe = openProbe(gateway.config.databaseUrl);
+    health = createHealthServer(gateway.gateway, probe, () => stopping);
     await new Promise<void>((resolve) => health.listen(0, '127.0.0.1', resolve));
   });
   after(async () => {
     health.close();
     health.closeAllConnections();
+    await probe.close();
     await gateway.stop();
   });
 

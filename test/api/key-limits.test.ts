@@ -20,7 +20,7 @@ describe('the limits of a key', () => {
   let gateway: TestGateway;
 
   before(async () => {
-    gateway = await startGateway({ env: { SVC_LIMIT_CREATE: '10000/60', SVC_LIMIT_READ: '100000/60' } });
+    gateway = await startGateway();
   });
   after(() => gateway.stop());
   afterEach(() => gateway.expectSoundMoney());

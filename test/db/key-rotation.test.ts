@@ -27,7 +27,8 @@ describe('rotating the key ring', () => {
     await makeCode(chief);
     const tasks: string[] = [];
     for (const prompt of ['a cat', 'a dog']) {
-      const { body } = await owner.session.post('/api/tasks', { mode: 'image', model: IMAGE_MODEL, prompt });
+      const order = { mode: 'image', model: IMAGE_MODEL, prompt };
+      const { body } = await owner.session.post('/api/tasks', order, { 'idempotency-key': prompt.slice(2) });
       tasks.push(body.data.id);
     }
     const [first = '', second = ''] = tasks;
@@ -43,6 +44,7 @@ describe('rotating the key ring', () => {
       { what: 'task requests', rows: 2 },
       { what: 'submission results', rows: 1 },
       { what: 'second factors', rows: 1 },
+      { what: 'answers kept for repeats', rows: 2 },
     ]);
     expect(dependents).to.deep.equal(
       [
@@ -63,9 +65,15 @@ describe('rotating the key ring', () => {
       alone.open('totp', owner.id, { secretKeyId: newer.id, bytes: stored.totp }),
     ];
     expect(opened).to.deep.equal(['["somewhere"]', 'JBSWY3DPEHPK3PXP']);
+    const answers = await gateway.em().execute<{ id: string; answer: Uint8Array }[]>(sql`
+      select id, answer from idempotency_key order by id`);
+    const told = answers.map(({ id, answer }) =>
+      alone.open('answer', id, { secretKeyId: newer.id, bytes: answer }),
+    );
+    expect(told.map((text) => JSON.parse(text).body.data.id)).to.deep.equal(tasks);
 
     const again = await rotateSecrets(gateway.em(), [newer, old]);
-    expect(again.renewed.map(({ rows }) => rows)).to.deep.equal([0, 0, 0]);
+    expect(again.renewed.map(({ rows }) => rows)).to.deep.equal([0, 0, 0, 0]);
     expect((await readAudit(gateway, newer.id)).map(({ action }) => action)).to.deep.equal([
       'ROTATE_SECRETS',
     ]);

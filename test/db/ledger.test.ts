@@ -52,6 +52,8 @@ describe('the ledger', () => {
       inputVideos: 0,
       inputVideoSeconds: 0,
       videoTokens: 0,
+      promptTokens: 0,
+      outputTokens: 0,
       responseFormat: 'url',
     } as const;
     const created = await createTask(

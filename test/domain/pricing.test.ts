@@ -96,6 +96,8 @@ function orderOf(fields: Partial<Order>): Order {
     inputVideos: 0,
     inputVideoSeconds: 0,
     videoTokens: 0,
+    promptTokens: 0,
+    outputTokens: 0,
     responseFormat: 'url',
     ...fields,
   };

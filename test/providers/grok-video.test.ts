@@ -1,5 +1,6 @@
 // Grok videos: what is asked for, how every answer to a poll reads, and what refusals mean.
 import { expect } from 'chai';
+import type { ImageRole } from '../../domain/catalog.ts';
 import { createGrokVideo } from '../../providers/grok-video.ts';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';
 import {
@@ -25,7 +26,7 @@ describe('Grok videos', () => {
     provider = createGrokVideo({
       baseUrl: `${standIn.url}/v1`,
       credentials: [
-        { id: 'first', key: 'xai-first' },
+        { id: 'default', key: 'xai-first' },
         { id: 'second', key: 'xai-second' },
       ],
       upstreamTimeoutMs: 2_000,
@@ -33,7 +34,7 @@ describe('Grok videos', () => {
   });
   after(() => standIn.close());
 
-  async function poll(status: number, json: unknown, credential = 'first') {
+  async function poll(status: number, json: unknown, credential = 'default') {
     play = (res) => (json === undefined ? res.writeHead(status).end() : sendJson(res, status, json));
     return provider.poll?.({ id: 'a/b', credential });
   }
@@ -58,20 +59,35 @@ describe('Grok videos', () => {
       expect(headers?.authorization).to.equal('Bearer xai-first');
     });
 
+    function withImages(imageRole: ImageRole, inputImages: string[]): UpstreamJob {
+      return videoJob({ inputImages, order: { ...videoJob().order, imageRole } });
+    }
+
     it('has one input image as its first frame, which also gives the ratio', async () => {
-      const body = await sent(videoJob({ inputImages: [DATA_URI] }));
+      const body = await sent(withImages('first_frame', [DATA_URI]));
       expect(body).to.deep.include({ image: { url: DATA_URI } });
+      expect(body).to.not.have.any.keys('aspect_ratio', 'reference_images', 'last_frame');
+    });
+
+    it('has a first and a last frame', async () => {
+      const body = await sent(withImages('first_and_last_frame', [DATA_URI, 'https://example.com/a.png']));
+      expect(body).to.deep.include({
+        image: { url: DATA_URI },
+        last_frame: { url: 'https://example.com/a.png' },
+      });
       expect(body).to.not.have.any.keys('aspect_ratio', 'reference_images');
     });
 
-    it('has several input images as references', async () => {
-      const body = await sent(videoJob({ inputImages: [DATA_URI, 'https://example.com/a.png'] }));
-      expect(body).to.deep.include({
-        reference_images: [{ url: DATA_URI }, { url: 'https://example.com/a.png' }],
-        aspect_ratio: '16:9',
+    for (const images of [[DATA_URI], [DATA_URI, 'https://example.com/a.png']]) {
+      it(`has ${images.length} input images as references`, async () => {
+        const body = await sent(withImages('references', images));
+        expect(body).to.deep.include({
+          reference_images: images.map((url) => ({ url })),
+          aspect_ratio: '16:9',
+        });
+        expect(body).to.not.have.any.keys('image', 'last_frame');
       });
-      expect(body).to.not.have.any.keys('image');
-    });
+    }
 
     it('says whether sound is wanted where the order says it', async () => {
       expect(await sent(videoJob({ order: { ...videoJob().order, audio: false } }))).to.include({
@@ -83,7 +99,7 @@ describe('Grok videos', () => {
       play = (res) => sendJson(res, 200, { request_id: 'r-1' }, { 'x-request-id': 'req_1' });
       expect(await provider.submit(videoJob())).to.deep.equal({
         kind: 'accepted',
-        handle: { id: 'r-1', credential: 'first' },
+        handle: { id: 'r-1', credential: 'default' },
         upstreamRequestId: 'req_1',
       });
     });
@@ -228,15 +244,16 @@ describe('Grok videos', () => {
       });
     }
 
-    it('reads done without permission or with an empty URL as moderation', async () => {
+    it('reads done without permission or with an empty URL as moderation, with what it costs us', async () => {
       for (const video of [
         { url: URL_OF_VIDEO, respect_moderation: false },
         { url: '', respect_moderation: true },
       ]) {
-        expect(await poll(200, done(video))).to.deep.equal({
-          kind: 'failed',
-          errorClass: 'moderation',
-          text: null,
+        const failed = { kind: 'failed', errorClass: 'moderation', text: null };
+        expect(await poll(200, done(video))).to.deep.equal({ ...failed, evidence: {} });
+        expect(await poll(200, done(video, { cost_in_usd_ticks: 2_500_000_000 }))).to.deep.equal({
+          ...failed,
+          evidence: { vendorCost: 50_000_000n },
         });
       }
     });
@@ -308,7 +325,7 @@ describe('Grok videos', () => {
       expect(verdictOf(await failureOf(poll(500, { error: 'x' })))).to.equal('transient, unknown');
       expect(verdictOf(await failureOf(poll(429, { error: 'x' })))).to.equal('rate, not_received');
       play = (res) => res.end('<html></html>');
-      const failure = await failureOf(Promise.resolve(provider.poll?.({ id: 'x', credential: 'first' })));
+      const failure = await failureOf(Promise.resolve(provider.poll?.({ id: 'x', credential: 'default' })));
       expect(verdictOf(failure)).to.equal('invalid_response, unknown');
     });
   });

@@ -28,7 +28,7 @@ describe('OpenAI images', () => {
     provider = createOpenaiImages({
       baseUrl: `${standIn.url}/v1`,
       credentials: [
-        { id: 'first', key: 'sk-first' },
+        { id: 'default', key: 'sk-first' },
         { id: 'second', key: 'sk-second' },
       ],
       upstreamTimeoutMs: 2_000,

@@ -1,12 +1,12 @@
 // A whole gateway for one test file: its own database, engine namespace, sandbox, API and worker, in this process.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createApp } from '../../api/app.ts';
+import { createHttpServer } from '../../api/http-server.ts';
 import { openGateway } from '../../api/open-gateway.ts';
 import type { Gateway } from '../../api/gateway.ts';
 import { loadConfig, type Config } from '../../config.ts';
@@ -68,6 +68,14 @@ export interface TestGatewayOptions {
 }
 
 const PASSWORD = 'correct horse battery';
+/** All tests of a file share an address and often a user: limits are for those that are about them. */
+const HIGH_LIMITS = {
+  SVC_LIMIT_CHAT: '1000000/60',
+  SVC_LIMIT_CREATE: '1000000/60',
+  SVC_LIMIT_READ: '1000000/60',
+  SVC_LIMIT_UPLOAD: '1000000/60',
+  SVC_LIMIT_AUTH: '1000000/60',
+};
 let bundle: Promise<WorkflowBundleOption> | undefined;
 
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
@@ -83,15 +91,23 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     NODE_ENV: 'test',
     PORT: '0',
     SVC_INTERNAL_PORT: '0',
+    SVC_WORKER_INTERNAL_PORT: '0',
+    SVC_DRAIN_SECONDS: '0',
+    SVC_OVERLOAD_DELAY_MS: '20000', // a machine that is busy with other tests is no overload
     DATABASE_URL: stored.url,
     TEMPORAL_ADDRESS: address,
     TEMPORAL_NAMESPACE: name,
     SVC_DATA_DIR: folder,
+    ...HIGH_LIMITS,
     SVC_SECRET_KEYS: `test:${randomBytes(32).toString('base64url')}`,
     OPENAI_BASE_URL: `${sandbox.url}/openai/v1`,
     OPENAI_API_KEY: 'sandbox',
     GROK_BASE_URL: `${sandbox.url}/xai/v1`,
     GROK_API_KEY: 'sandbox',
+    GEMINI_BASE_URL: `${sandbox.url}/google/v1beta`,
+    GEMINI_API_KEY: 'sandbox',
+    VIDU_BASE_URL: `${sandbox.url}/vidu`,
+    VIDU_API_KEY: 'sandbox',
     ...options.env,
   };
   const config = loadConfig(env);
@@ -101,7 +117,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     { write: (line: string) => void lines.push(line) },
   );
   const gateway = openGateway(config, stored.database, log);
-  const server = createServer(createApp(gateway));
+  await gateway.limits.start();
+  const { server } = createHttpServer(createApp(gateway));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const port = (server.address() as { port: number }).port;
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -144,6 +161,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       server.closeAllConnections();
       server.close();
       await stopWorker();
+      gateway.limits.stop();
       await gateway.engine.close();
       await sandbox.close();
       await stored.drop();

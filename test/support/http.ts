@@ -1,5 +1,7 @@
 // A caller of the gateway in tests: who it is goes into every request, and every answer is checked for what all have.
 import { expect } from 'chai';
+import { expectDocumented } from './documented.ts';
+import { expectLimitHeaders } from './limits.ts';
 
 export interface Answer {
   status: number;
@@ -8,25 +10,24 @@ export interface Answer {
   body: any; // oxlint-disable-line typescript/no-explicit-any -- tests look at answers as a caller's script would
 }
 
+export interface SendInit {
+  body?: string | Buffer;
+  headers?: Record<string, string>;
+  /** The test says itself what is right: the answer is not held against the OpenAPI document. */
+  undocumented?: true;
+}
+
 export interface Actor {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   delete(path: string, headers?: Record<string, string>): Promise<Answer>;
   /** Any method, any body as it is. */
-  send(
-    method: string,
-    path: string,
-    init?: { body?: string | Buffer; headers?: Record<string, string> },
-  ): Promise<Answer>;
+  send(method: string, path: string, init?: SendInit): Promise<Answer>;
 }
 
 export function createActor(baseUrl: () => string, identity: () => Record<string, string>): Actor {
-  async function send(
-    method: string,
-    path: string,
-    init: { body?: string | Buffer; headers?: Record<string, string> } = {},
-  ): Promise<Answer> {
+  async function send(method: string, path: string, init: SendInit = {}): Promise<Answer> {
     const headers = { ...identity(), ...init.headers };
     const request = {
       method,
@@ -42,6 +43,7 @@ export function createActor(baseUrl: () => string, identity: () => Record<string
       body: isJson && text ? JSON.parse(text) : null,
     };
     checkCommon(method, path, answer);
+    if (!init.undocumented) expectDocumented(method, path, answer);
     return answer;
   }
   const json =
@@ -68,6 +70,7 @@ function checkCommon(method: string, path: string, answer: Answer): void {
   expect(answer.headers.get('x-request-id'), place).to.match(/^[A-Za-z0-9._-]{1,64}$/);
   expect(answer.headers.get('x-content-type-options'), place).to.equal('nosniff');
   expect(answer.headers.get('x-powered-by'), place).to.equal(null);
+  if (answer.status === 429) expectLimitHeaders(answer);
   if (answer.status < 400) return;
   expect(answer.body?.error, place).to.include.keys('message', 'type', 'param', 'code', 'request_id');
   expect(answer.body.error.request_id, place).to.equal(answer.headers.get('x-request-id'));

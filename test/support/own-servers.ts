@@ -1,14 +1,15 @@
-// A Temporal or a PostgreSQL for one test file alone, which may be stopped and killed without disturbing the others.
+// A Temporal, a PostgreSQL or a Redis for one test file alone, which may be stopped and killed without disturbing the others.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '../../dev/ports.ts';
 import { startPostgres } from '../../dev/postgres.ts';
 import type { RunningProcess } from '../../dev/processes.ts';
+import { ensureRedisProgram, startRedis } from '../../dev/redis.ts';
 import { ensureTemporalBinary, startTemporal } from '../../dev/temporal.ts';
 
 export interface OwnServer {
-  /** Of Temporal `host:port`, of PostgreSQL the superuser's URL on the database `postgres`. */
+  /** Of Temporal `host:port`, of PostgreSQL the superuser's URL on the database `postgres`, of Redis its URL. */
   address: string;
   /** Stops answering, with connections open: as a machine that hangs. */
   suspend(): void;
@@ -53,6 +54,23 @@ export async function startOwnPostgres(): Promise<OwnServer> {
       log: quiet,
     };
     const server = await startPostgres(options);
+    return { server, address: server.url };
+  });
+}
+
+/** Keeps nothing: after a restart it is empty. */
+export async function startOwnRedis(): Promise<OwnServer> {
+  const program = await ensureRedisProgram({ log: quiet });
+  const port = await findFreePort();
+  return runOwn(async (folder) => {
+    const options = {
+      program,
+      port,
+      logFile: join(folder, 'redis.log'),
+      pidFile: join(folder, 'redis.pid'),
+      log: quiet,
+    };
+    const server = await startRedis(options);
     return { server, address: server.url };
   });
 }

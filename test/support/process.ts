@@ -78,11 +78,20 @@ export function startWorkerProcess(env: Record<string, string>): Promise<TestPro
   return startProcess('worker/main.ts', env, /the worker is running/);
 }
 
-/** With the base URL it listens on. */
-export async function startApiProcess(
-  env: Record<string, string>,
-): Promise<{ process: TestProcess; baseUrl: string }> {
+export interface ApiProcess {
+  process: TestProcess;
+  baseUrl: string;
+  /** Where it tells of its health. */
+  internalUrl: string;
+}
+
+/** With the URLs it listens on. */
+export async function startApiProcess(env: Record<string, string>): Promise<ApiProcess> {
   const api = await startProcess('api/server.ts', env, /the API is listening/);
-  const { port } = JSON.parse(api.readyLine) as { port: number };
-  return { process: api, baseUrl: `http://127.0.0.1:${port}` };
+  const { port, internalPort } = JSON.parse(api.readyLine) as { port: number; internalPort: number };
+  return {
+    process: api,
+    baseUrl: `http://127.0.0.1:${port}`,
+    internalUrl: `http://127.0.0.1:${internalPort}`,
+  };
 }

@@ -5,6 +5,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { createLog } from '../../log.ts';
 import { installRuntime } from '../../worker/runtime.ts';
+import { TRACING_MODULES } from '../../worker/workflow-spans.ts';
 import { bundleWorkflows } from '../../worker/workers.ts';
 import { decodedPayloads } from '../support/everything.ts';
 import { readHistories, recordHistories, type RecordedHistory } from '../support/histories.ts';
@@ -52,6 +53,12 @@ describe('recorded histories', function () {
 
   it('replay with the workflow as it is', async () => {
     const results = await replay(recorded);
+    for (const { name, workflowId } of recorded) expect(results.get(workflowId), name).to.equal(undefined);
+    expect(results.size).to.equal(recorded.length);
+  });
+
+  it('replay with tracing around the workflow, so that it can be switched on and off', async () => {
+    const results = await replay(recorded, await bundleWorkflows(TRACING_MODULES));
     for (const { name, workflowId } of recorded) expect(results.get(workflowId), name).to.equal(undefined);
     expect(results.size).to.equal(recorded.length);
   });

@@ -79,11 +79,10 @@ function checkModelLimits(call: Call, fields: Fields, model: string, byReference
     refuse(call, 'resolution', 'This resolution is not available here.');
   }
   if (model === LITE && byReference) refuse(call, 'reference_images', 'This model takes no references.');
-  if (model === LITE && fields['last_frame'] !== undefined) {
-    refuse(call, 'last_frame', 'This model takes no last frame.');
-  }
-  if (fields['keyframes'] !== undefined && (model === CLASSIC || model === LITE)) {
-    refuse(call, 'keyframes', 'This model takes no keyframes.');
+  for (const field of ['last_frame', 'keyframes']) {
+    if (fields[field] !== undefined && (model === CLASSIC || model === LITE)) {
+      refuse(call, field, `This model takes no ${field}.`);
+    }
   }
   if (fields['generate_audio'] !== undefined && typeof fields['generate_audio'] !== 'boolean') {
     refuse(call, 'generate_audio', 'generate_audio must be a boolean.');

@@ -31,7 +31,7 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   429: {
     type: 'requests',
     code: 'rate_limit_exceeded',
-    message: 'Rate limit reached for images per minute. Please try again in 1s.',
+    message: 'Rate limit reached for requests per minute. Please try again in 1s.',
   },
   500: {
     type: 'server_error',
@@ -50,6 +50,10 @@ const CODED: Readonly<Record<string, Omit<Refusal, 'code'>>> = {
   insufficient_quota: {
     type: 'insufficient_quota',
     message: 'You exceeded your current quota, please check your plan and billing details.',
+  },
+  content_policy_violation: {
+    type: INVALID,
+    message: 'Your prompt was flagged as potentially violating the usage policy.',
   },
   moderation_blocked: {
     type: 'image_generation_user_error',

@@ -25,7 +25,7 @@ describe('/api/verify', () => {
   let browser: Browser;
 
   before(async () => {
-    gateway = await startGateway({ worker: false });
+    gateway = await startGateway({ worker: false, env: { SVC_LIMIT_AUTH: '20/1200' } });
   });
   beforeEach(async () => {
     forgetGuesses(gateway);

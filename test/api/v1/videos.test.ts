@@ -152,8 +152,8 @@ describe('POST /v1/videos/generations', () => {
     ['half a second', { prompt: 'a', duration: 1.5 }, 400, 'invalid_value', 'duration'],
     ['seconds as text', { prompt: 'a', duration: '5' }, 400, 'invalid_value', 'duration'],
     [
-      'two input images',
-      { prompt: 'a', image_urls: [PNG_DATA_URI, PNG_DATA_URI] },
+      'eight input images',
+      { prompt: 'a', image_urls: Array.from({ length: 8 }, () => PNG_DATA_URI) },
       400,
       'invalid_value',
       'image_urls',

@@ -1,0 +1,134 @@
+// A chat request, checked as far as money and safety need it; everything else is passed on as it came.
+import { z } from 'zod';
+import { snapshotPrice, quote, type PriceSnapshot } from '../../domain/pricing.ts';
+import type { Model } from '../../domain/catalog.ts';
+import type { MicroCredits } from '../../domain/credits.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { checkInputImage } from '../../domain/input-images.ts';
+import type { Order } from '../../domain/orders.ts';
+import { limitOfAnswer, orderText } from '../../domain/text-orders.ts';
+import { promptTokensAtMost } from '../../providers/chat-tokens.ts';
+import type { UsageLimits } from '../../providers/chat-usage.ts';
+import type { Call, KeyCaller } from '../gateway.ts';
+import { readBody } from '../reading.ts';
+
+const MESSAGES_MAX = 5_000;
+const ANSWERS_MAX = 8;
+const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] as const;
+const tokens = z
+  .int('must be a whole number, 1 or more')
+  .min(1, 'must be a whole number, 1 or more')
+  .nullish();
+
+const MESSAGE = z.looseObject({
+  role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+});
+
+/** Fields of OpenAI's that are not named here are passed on. */
+export const CHAT_BODY = z.looseObject({
+  model: z.string().min(1, 'must not be empty').max(200),
+  messages: z
+    .array(MESSAGE)
+    .min(1, 'must hold a message')
+    .max(MESSAGES_MAX, `must hold at most ${MESSAGES_MAX} messages`),
+  stream: z.boolean('must be true or false').nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  max_tokens: tokens,
+  max_completion_tokens: tokens,
+  n: z.int().min(1).max(ANSWERS_MAX, `must be a whole number from 1 to ${ANSWERS_MAX}`).nullish(),
+});
+
+/** The most that an upstream can truthfully say this call consumed. */
+export function usageLimits({ model, order }: Chat): UsageLimits {
+  const promptTokensMax = model.limits.contextTokens ?? Number.MAX_SAFE_INTEGER;
+  return { promptTokensMax, completionTokensMax: order.outputTokens };
+}
+
+export interface Chat {
+  model: Model;
+  stream: boolean;
+  /** Whether the caller wants to read the usage at the end of a stream. */
+  tellsUsage: boolean;
+  order: Order;
+  price: PriceSnapshot;
+  /** The most the call can cost: so much is set aside. */
+  estimate: MicroCredits;
+  /** What upstreams are sent, but for `model`. */
+  upstreamBody: Readonly<Record<string, unknown>>;
+}
+
+/** Throws a GatewayError that names the field. Nothing is written. */
+export function readChat({ gateway, caller, body }: Call<KeyCaller>): Chat {
+  const request = readBody(CHAT_BODY, body);
+  const model = gateway.catalog.models.get(request.model);
+  if (!model) throw new GatewayError('model_not_found', { param: 'model' });
+  if (model.kind !== 'text') throw new GatewayError('model_not_supported', { param: 'model' });
+  const { modelScope } = caller.key;
+  if (modelScope && !modelScope.includes(model.id))
+    throw new GatewayError('model_not_allowed', { param: 'model' });
+  checkPictures(request.messages);
+  refuseDearer(request);
+  const limitName = request.max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens';
+  const wished = request[limitName] ?? undefined;
+  const wishes = { promptTokens: promptTokensAtMost(request), outputTokens: wished, answers: request.n ?? 1 };
+  const order = orderText(model, wishes, limitName);
+  const price = snapshotPrice(model);
+  const stream = request.stream ?? false;
+  return {
+    model,
+    stream,
+    tellsUsage: request.stream_options?.include_usage !== false,
+    order,
+    price,
+    estimate: quote(price, order).total,
+    upstreamBody: upstreamBody(request, stream, limitOfAnswer(model, wished, limitName)),
+  };
+}
+
+/** An answer without a limit could cost more than was set aside, and a stream without usage could not be billed. */
+function upstreamBody(
+  request: z.output<typeof CHAT_BODY>,
+  stream: boolean,
+  answerTokens: number,
+): Record<string, unknown> {
+  const { model: _model, stream_options: streamOptions, ...rest } = request;
+  const isLimited = (request.max_tokens ?? request.max_completion_tokens ?? null) !== null;
+  return {
+    ...rest,
+    ...(isLimited ? {} : { max_completion_tokens: answerTokens }),
+    ...(stream && { stream_options: { ...streamOptions, include_usage: true } }),
+  };
+}
+
+/** Pictures are fetched by the upstream, but some upstreams stand in networks of their own. */
+function checkPictures(messages: z.output<typeof MESSAGE>[]): void {
+  for (const [index, { content }] of messages.entries()) {
+    if (!Array.isArray(content)) continue;
+    for (const [part, { type, image_url: picture }] of content.entries()) {
+      if (type !== 'image_url') continue;
+      const param = `messages[${index}].content[${part}].image_url`;
+      const url: unknown =
+        typeof picture === 'object' && picture !== null ? Reflect.get(picture, 'url') : picture;
+      if (typeof url !== 'string')
+        throw new GatewayError('invalid_value', { param, message: `${param} must hold a url.` });
+      checkInputImage(url, `${param}.url`);
+    }
+  }
+}
+
+/** Upstreams bill these beside the tokens, or bill other tokens for them; there is no price for that here. */
+function refuseDearer(request: Readonly<Record<string, unknown>>): void {
+  const { service_tier: tier, modalities } = request;
+  const dearer = [
+    { param: 'service_tier', isWished: tier === 'priority' || tier === 'scale' },
+    { param: 'web_search_options', isWished: (request['web_search_options'] ?? null) !== null },
+    { param: 'audio', isWished: (request['audio'] ?? null) !== null },
+    { param: 'modalities', isWished: Array.isArray(modalities) && modalities.includes('audio') },
+  ].find(({ isWished }) => isWished);
+  if (dearer)
+    throw new GatewayError('invalid_value', {
+      param: dearer.param,
+      message: `${dearer.param}: this is not offered.`,
+    });
+}

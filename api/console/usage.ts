@@ -1,0 +1,29 @@
+// GET /api/usage: the caller's own chat calls, one by one.
+import { z } from 'zod';
+import { listOwnCalls } from '../../db/chat-calls.ts';
+import { presentCall } from '../chat/views.ts';
+import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import { CALL_STATUSES } from '../openapi/shapes/chat.ts';
+import { answerPage, pageQuery } from '../pages.ts';
+import { readQuery } from '../reading.ts';
+
+const NAME_CHARACTERS_MAX = 200;
+
+export const USAGE_QUERY = z.object({
+  ...pageQuery('call'),
+  model: z.string().max(NAME_CHARACTERS_MAX).optional(),
+  keyId: z.string().max(NAME_CHARACTERS_MAX).optional(),
+  status: z.enum(CALL_STATUSES, `must be one of ${CALL_STATUSES.join(', ')}`).optional(),
+});
+
+export async function listUsage({ em, caller, query }: Call<SessionCaller>): Promise<Reply> {
+  const { limit, cursor, model, keyId, status } = readQuery(USAGE_QUERY, query);
+  const found = await listOwnCalls(em, caller.user.id, {
+    limit: limit + 1,
+    beforeId: cursor ?? null,
+    model,
+    keyId,
+    status,
+  });
+  return answerPage(found, limit, presentCall);
+}

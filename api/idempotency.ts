@@ -1,0 +1,105 @@
+// What a handler uses to make its effect happen once per Idempotency-Key. Repeats never get as far as a handler.
+//
+// A route says `idempotent: true` in its table row; its handler then does its effect inside one of these two:
+// - `answerOnce`, when the answer is known as soon as the effect is: a grant, a redemption.
+// - `beginOnce`, when the answer comes later: a task waits for its admission, a call for a vendor. Whatever the
+//   handler answers in the end is kept. If the process dies before that, the next request with the key comes to the
+//   handler again, with the id of what was begun in `call.once.begunId`: it must answer from that, and do nothing.
+// Without the header, `call.once` is null and both do just what they are given. A repeat with another content is
+// refused; the content is the JSON body and the query, so a body that is no JSON is not compared.
+import { claimKey, forgetKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency.ts';
+import type { Em } from '../db/orm.ts';
+import type { Secrets } from '../db/secrets.ts';
+import { GatewayError } from '../domain/errors.ts';
+
+/** One request with an Idempotency-Key. */
+export interface Once {
+  readonly request: KeyedRequest;
+  /** The row that this request writes, or whose answer it completes. */
+  rowId: string;
+  /** What an earlier request with this key began and never answered; null: nothing. */
+  begunId: string | null;
+  /** Whether this request has taken the key: with its answer to come (`begun`), or with it (`answered`). */
+  stage: 'free' | 'begun' | 'answered';
+}
+
+/** The parts of a call that are needed here. */
+export interface OnceCall {
+  gateway: { secrets: Secrets };
+  em: Em;
+  once: Once | null;
+}
+
+/** What a handler answers, as `Reply` in `api/gateway.ts`. */
+interface Answer {
+  status: number;
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer usually comes long before this; a row without one is older only when its process died. */
+const LEASE_SECONDS = 10;
+
+/**
+ * Runs `act` in a transaction and keeps its answer in the same one. `act` must use the EntityManager it is given.
+ * When it throws, nothing happened: the key is free again. `kept` is what repeats are answered, where that differs.
+ */
+export async function answerOnce<Reply extends Answer>(
+  call: OnceCall,
+  act: (em: Em) => Promise<Reply>,
+  kept: (reply: Reply) => Answer = (reply) => reply,
+): Promise<Reply> {
+  const { once, gateway } = call;
+  if (!once) return act(call.em);
+  const reply = await call.em.transactional(async (tx) => {
+    await claim(tx, once, null, LEASE_SECONDS);
+    const answer = await act(tx);
+    await keepAnswer(tx, gateway.secrets, once.rowId, storedReply(kept(answer)));
+    return answer;
+  });
+  once.stage = 'answered';
+  return reply;
+}
+
+/**
+ * Runs `act` in a transaction that makes `subjectId`, such as a task. `act` must use the EntityManager it is given.
+ * When it throws, nothing happened: the key is free again. Afterwards the handler's answer is kept, an error below
+ * 500 too. `leaseSeconds` is the longest it may take to answer; repeats in this time are told to wait.
+ */
+export async function beginOnce<Begun>(
+  call: OnceCall,
+  subjectId: string,
+  act: (em: Em) => Promise<Begun>,
+  leaseSeconds: number = LEASE_SECONDS,
+): Promise<Begun> {
+  const { once } = call;
+  if (!once) return act(call.em);
+  const begun = await call.em.transactional(async (tx) => {
+    await claim(tx, once, subjectId, leaseSeconds);
+    return act(tx);
+  });
+  once.stage = 'begun';
+  return begun;
+}
+
+/** For what was begun and came to nothing: its key may be used again. A failure to say so only makes a repeat wait. */
+export async function freeKey({ em, once }: OnceCall): Promise<void> {
+  if (once?.stage !== 'begun') return;
+  once.stage = 'free';
+  await forgetKey(em.fork(), once.rowId).catch(() => undefined);
+}
+
+/** Still under way: unlike other conflicts, this one is worth a repeat. */
+export function inProgress(): GatewayError {
+  const headers = { 'retry-after': '1', 'x-should-retry': 'true' };
+  return new GatewayError('idempotency_in_progress', { headers });
+}
+
+export function storedReply({ status, body, headers = {} }: Answer): StoredAnswer {
+  return { kind: 'reply', status, body, headers };
+}
+
+async function claim(tx: Em, once: Once, subjectId: string | null, leaseSeconds: number): Promise<void> {
+  const isFirst = await claimKey(tx, once.request, { rowId: once.rowId, subjectId, leaseSeconds });
+  if (!isFirst) throw inProgress();
+}

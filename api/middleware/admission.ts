@@ -1,0 +1,28 @@
+// What is refused before anybody asks who is calling: no room, no host, a URL beyond measure, an unknown expectation.
+import type { RequestHandler } from 'express';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Gateway } from '../gateway.ts';
+import { URL_CHARACTERS_MAX } from '../http-server.ts';
+
+/** 503 overloaded while there is no room for another request. */
+export function refuseOverload({ overload, metrics }: Gateway): RequestHandler {
+  return (_req, res, next) => {
+    const shortage = overload.enter();
+    if (shortage !== null) {
+      metrics.shed(shortage);
+      next(new GatewayError('overloaded'));
+      return;
+    }
+    res.once('close', () => overload.leave());
+    next();
+  };
+}
+
+export const refuseOddities: RequestHandler = (req, _res, next) => {
+  const { expect, host } = req.headers;
+  if (host === undefined && req.httpVersion === '1.1') next(new GatewayError('invalid_request'));
+  else if (req.url.length > URL_CHARACTERS_MAX) next(new GatewayError('uri_too_long'));
+  else if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    next(new GatewayError('expectation_failed'));
+  else next();
+};

@@ -1,0 +1,120 @@
+// Around the handlers of idempotent routes: reads the Idempotency-Key, answers repeats, keeps answers that came later.
+import { findKeyed, keepAnswer, keyRequest, type KeyedRow, type StoredAnswer } from '../../db/idempotency.ts';
+import { makeId } from '../../db/ids.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Call, Caller, Reply, Route } from '../gateway.ts';
+import { freeKey, inProgress, storedReply, type Once } from '../idempotency.ts';
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+const HEADER = 'Idempotency-Key';
+const REPLAYED = { 'idempotent-replayed': 'true' };
+
+/** Null where the route or the request has nothing to do with keys. Throws 400 for a key that is none. */
+export function readOnce(
+  route: Route,
+  header: string | undefined,
+  { caller, params, query, body }: Pick<Call, 'params' | 'query' | 'body'> & { caller: Caller },
+): Once | null {
+  if (!route.idempotent || caller.proof === 'none' || header === undefined) return null;
+  if (!KEY.test(header)) {
+    const message = `${HEADER} must have 1 to 255 visible ASCII characters.`;
+    throw new GatewayError('invalid_request', { param: HEADER, message });
+  }
+  // From the route, so that another spelling of the same path is the same path.
+  const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const place = { userId: caller.user.id, method: route.method, path };
+  const request = keyRequest(place, header, JSON.stringify([query.toString(), sortFields(body)]));
+  return { request, rowId: makeId('idm'), begunId: null, stage: 'free' };
+}
+
+/** Answers a repeat as the first request was answered; runs `handle` when there was none. */
+export async function handleOnce(call: Call, handle: () => Promise<Reply>): Promise<Reply> {
+  const { once } = call;
+  if (!once) return handle();
+  const earlier = await find(call, once);
+  if (earlier) return answerRepeat(call, once, earlier, handle);
+  try {
+    return await handleAndKeep(call, once, handle);
+  } catch (error) {
+    // The other request may have come first while this one was looking, or the answer to our own COMMIT was lost.
+    const found = once.stage === 'free' ? await find(call, once).catch(() => null) : null;
+    if (!found) throw error;
+    return answerRepeat(call, once, found, handle);
+  }
+}
+
+/** After a streamed answer: a whole one is kept as it was sent, and one that broke off frees its key. */
+export async function keepStreamed(
+  call: Call,
+  { status, headers }: Reply,
+  text: string | null,
+): Promise<void> {
+  if (call.once?.stage !== 'begun') return;
+  if (text === null) await freeKey(call);
+  else await keep(call, call.once, storedReply({ status, body: text, ...(headers && { headers }) }));
+}
+
+function find({ em, gateway }: Call, { request }: Once): Promise<KeyedRow | null> {
+  return findKeyed(em, gateway.secrets, request);
+}
+
+async function answerRepeat(
+  call: Call,
+  once: Once,
+  row: KeyedRow,
+  handle: () => Promise<Reply>,
+): Promise<Reply> {
+  if (!row.isSameContent) throw new GatewayError('idempotency_key_reused', { param: HEADER });
+  if (row.answer) return replay(row.answer);
+  const isOwn = row.id === once.rowId;
+  if ((row.isLeased && !isOwn) || row.subjectId === null) throw inProgress();
+  // Whoever began it died before the answer, which is now made from what there is. An error would tell of something
+  // else than the effect: it is no answer to keep.
+  once.rowId = row.id;
+  once.begunId = row.subjectId;
+  once.stage = 'begun';
+  const reply = await handle();
+  if (!reply.stream) await keep(call, once, storedReply(reply));
+  return isOwn ? reply : { ...reply, headers: { ...reply.headers, ...REPLAYED } };
+}
+
+function replay(answer: StoredAnswer): Reply {
+  const headers = { ...answer.headers, ...REPLAYED };
+  if (answer.kind === 'reply') return { status: answer.status, body: answer.body, headers };
+  const { code, message, param, extra } = answer;
+  throw new GatewayError(code, { message, param, extra, headers });
+}
+
+/** An error below 500 that came after the effect is its answer, too. What is our fault is no answer yet. */
+async function handleAndKeep(call: Call, once: Once, handle: () => Promise<Reply>): Promise<Reply> {
+  try {
+    const reply = await handle();
+    if (!reply.stream) await keep(call, once, storedReply(reply));
+    return reply;
+  } catch (error) {
+    if (error instanceof GatewayError && error.status < 500) await keep(call, once, storedError(error));
+    throw error;
+  }
+}
+
+/** The effect stands and its caller gets the answer, whether it can be kept or not. */
+async function keep({ em, gateway, requestId }: Call, once: Once, answer: StoredAnswer): Promise<void> {
+  if (once.stage !== 'begun') return;
+  try {
+    await keepAnswer(em, gateway.secrets, once.rowId, answer);
+  } catch (err) {
+    gateway.log.warn({ err, requestId }, 'an answer could not be kept for repeats of its request');
+  }
+}
+
+function storedError({ code, message, param, extra, headers }: GatewayError): StoredAnswer {
+  return { kind: 'error', code, message, param, extra, headers };
+}
+
+/** The order of fields says nothing. How deep a body may be nested was looked at before. */
+function sortFields(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sortFields);
+  const fields = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, member]) => [name, sortFields(member)]));
+}

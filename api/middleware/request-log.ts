@@ -1,0 +1,109 @@
+// One line per request, when its answer has ended or its caller has gone: what was asked of which route, and how it went.
+import type { Request, RequestHandler, Response } from 'express';
+import { isId } from '../../db/ids.ts';
+import { maskText } from '../../domain/masking.ts';
+import type { RequestSpan } from '../../operation/tracing.ts';
+import { errorCodeOf } from '../error-body.ts';
+import type { Caller, Gateway, Trail } from '../gateway.ts';
+import { requestIdOf } from './request-id.ts';
+
+/** Log, metrics and trace. Nothing that a caller wrote is in it: no URL, no query, no header, no body. */
+export function recordRequests({ log, metrics, tracing }: Gateway): RequestHandler {
+  return (req, res, next) => {
+    const startedAt = performance.now();
+    const bytesBefore = req.socket.bytesWritten;
+    const trail: Trail = { taskId: null };
+    res.locals['trail'] = trail;
+    const span = tracing?.startRequest(req.headers['traceparent']);
+    metrics.started();
+    res.once('close', () => {
+      const route = readRoute(req);
+      const code = errorCodeOf(res);
+      const durationMs = performance.now() - startedAt;
+      const { statusCode: status } = res;
+      metrics.ended({
+        route: route ?? 'unmatched',
+        method: req.method,
+        status,
+        code: code ?? '',
+        seconds: durationMs / 1000,
+      });
+      const facts = {
+        requestId: maskText(requestIdOf(res)),
+        method: req.method,
+        route,
+        status,
+        code,
+        taskId: trail.taskId ?? readTaskId(req),
+        ...readCaller(res),
+      };
+      log.info(
+        {
+          ...facts,
+          durationMs: Math.round(durationMs * 10) / 10,
+          requestBytes: readLength(req),
+          answerBytes: req.socket.bytesWritten - bytesBefore,
+          ip: req.ip ?? null,
+          // The caller left before the answer was whole, or was cut off.
+          ...(res.writableFinished ? {} : { aborted: true }),
+        },
+        'request',
+      );
+      if (span) endSpan(span, facts);
+    });
+    if (span) span.run(next);
+    else next();
+  };
+}
+
+export function trailOf(res: Response): Trail {
+  return res.locals['trail'];
+}
+
+/** Null for what no route matched; the pattern otherwise, also when it was refused on the way. */
+function readRoute(req: Request): string | null {
+  const path: unknown = req.route?.path;
+  return typeof path === 'string' ? path : null;
+}
+
+/** The task that a route names; anything else in its place is somebody's text. */
+function readTaskId({ params }: Request): string | null {
+  const named = [params['taskId'], params['id']].find((id) => typeof id === 'string' && isId('task', id));
+  return typeof named === 'string' ? named : null;
+}
+
+function readCaller(res: Response): { userId: string | null; keyId: string | null } {
+  const caller: Caller | undefined = res.locals['caller'];
+  if (!caller || caller.proof === 'none') return { userId: null, keyId: null };
+  return { userId: caller.user.id, keyId: caller.proof === 'key' ? caller.key.id : null };
+}
+
+function readLength(req: Request): number | null {
+  const announced = Number(req.headers['content-length'] ?? Number.NaN);
+  return Number.isSafeInteger(announced) ? announced : null;
+}
+
+function endSpan(
+  span: RequestSpan,
+  facts: { requestId: string; method: string; route: string | null; status: number } & {
+    code: string | null;
+    taskId: string | null;
+    userId: string | null;
+    keyId: string | null;
+  },
+): void {
+  span.end({
+    name: `${facts.method} ${facts.route ?? 'unmatched'}`,
+    isError: facts.status >= 500,
+    attributes: {
+      'http.request.method': facts.method,
+      'http.response.status_code': facts.status,
+      'svc.request_id': facts.requestId,
+      ...(facts.route === null ? {} : { 'http.route': facts.route }),
+      ...(facts.code === null ? {} : { 'error.type': facts.code }),
+      ...(facts.taskId === null ? {} : { 'svc.task_id': facts.taskId }),
+      ...(facts.userId === null ? {} : { 'svc.user_id': facts.userId }),
+      ...(facts.keyId === null ? {} : { 'svc.key_id': facts.keyId }),
+    },
+  });
+}

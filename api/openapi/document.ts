@@ -1,0 +1,132 @@
+// The OpenAPI document: the route table, what is told about each route, and the schemas that validate, put together.
+import type { Operation, RequestBody } from './operation.ts';
+import { TAGS } from './operation.ts';
+import { OPERATIONS } from './operations/index.ts';
+import { INTRODUCTION } from './introduction.ts';
+import { writeSchema, type JsonObject, type NamedSchemas } from './json-schema.ts';
+import type { DescribedRoute } from './refusals.ts';
+import { sharedComponents, writeResponses } from './responses.ts';
+import { ERROR } from './shapes/errors.ts';
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument extends JsonObject {
+  paths: { [path: string]: { [method: string]: JsonObject } };
+}
+
+const KEY_SCHEME = 'apiKey';
+const SESSION_SCHEME = 'session';
+const SECURITY = { key: [{ [KEY_SCHEME]: [] }], session: [{ [SESSION_SCHEME]: [] }], none: [] };
+
+/**
+ * Describes these routes and the files that are served beside them, in the order of the operations. Throws when there
+ * is nothing to tell about a route.
+ */
+export function describeApi(routes: readonly DescribedRoute[]): OpenApiDocument {
+  const named: NamedSchemas = new Map();
+  const byName = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
+  const paths: OpenApiDocument['paths'] = {};
+  for (const [name, operation] of Object.entries(OPERATIONS)) {
+    const route = byName.get(name) ?? fileRoute(name);
+    byName.delete(name);
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, operation, named) };
+  }
+  if (byName.size > 0) throw new Error(`nothing is told about ${[...byName.keys()].join(', ')}`);
+  writeSchema(ERROR, 'output', named);
+  return {
+    openapi: '3.1.1',
+    info: { title: 'svc-gateway', version: '1', description: INTRODUCTION },
+    servers: [{ url: '/' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      parameters: PARAMETERS,
+      schemas: Object.fromEntries([...named].sort(([one], [other]) => (one < other ? -1 : 1))),
+      ...sharedComponents(),
+    },
+  };
+}
+
+const SECURITY_SCHEMES: JsonObject = {
+  [KEY_SCHEME]: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'sk-svc_…',
+    description: 'An API key, made in the console with POST /api/keys.',
+  },
+  [SESSION_SCHEME]: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'svc_session',
+    description: 'The cookie that POST /api/auth/login gives. Browsers send it by themselves.',
+  },
+};
+
+const PARAMETERS = {
+  RequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    description: 'Your own name for this request: 1 to 64 letters, digits, dots, underscores and hyphens.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Makes repeats harmless: for 24 hours, the same key with the same body is answered as the first time, without a second effect. Any text of yours, such as a UUID.',
+    schema: { type: 'string', pattern: '^[\\x21-\\x7E]{1,255}$' },
+  },
+} as const satisfies JsonObject;
+
+/** Files are served without a row in the table. */
+function fileRoute(name: string): DescribedRoute {
+  return { method: 'GET', path: name.slice('GET '.length), proof: 'none' };
+}
+
+function describe(route: DescribedRoute, operation: Operation, named: NamedSchemas): JsonObject {
+  const { id, tag, summary, description, body } = operation;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...withNeeds(route, description),
+    security: SECURITY[route.proof],
+    parameters: writeParameters(route, operation, named),
+    ...(body && { requestBody: writeBody(body, named) }),
+    responses: writeResponses(route, operation, named),
+  };
+}
+
+/** What a session needs is part of the route's row. */
+function withNeeds({ permission, stepUp }: DescribedRoute, description = ''): { description?: string } {
+  const permitted = permission ? `Needs the permission \`${permission}\`. ` : '';
+  const verified = stepUp ? 'Needs a fresh proof of identity: POST /api/verify. ' : '';
+  const text = `${permitted}${verified}${description}`.trim();
+  return text === '' ? {} : { description: text };
+}
+
+function writeParameters(route: DescribedRoute, { query }: Operation, named: NamedSchemas) {
+  const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const inQuery = Object.entries(query?.shape ?? {}).map(([name, schema]) => {
+    const { description, ...written } = writeSchema(schema, 'input', named);
+    return { name, in: 'query', ...(description && { description }), schema: written };
+  });
+  const references = ['RequestId', ...(route.idempotent ? ['IdempotencyKey'] : [])];
+  const inHeaders = references.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+  return [...inPath, ...inQuery, ...inHeaders];
+}
+
+function writeBody({ schema, mediaType, examples }: RequestBody, named: NamedSchemas): JsonObject {
+  const shown = Object.entries(examples ?? {}).map(([summary, value]) => [summary, { summary, value }]);
+  const content = {
+    schema: writeSchema(schema, 'input', named),
+    ...(shown.length > 0 && { examples: Object.fromEntries(shown) }),
+  };
+  return { required: true, content: { [mediaType ?? 'application/json']: content } };
+}

@@ -1,0 +1,40 @@
+// From zod to JSON Schema 2020-12, with named schemas in `#/components/schemas` instead of in each place.
+import { z } from 'zod';
+import type { JsonValue } from '../../domain/json.ts';
+
+export type JsonObject = { [name: string]: JsonValue };
+
+/** Collects what has an id. */
+export type NamedSchemas = Map<string, JsonObject>;
+
+/**
+ * `input`: what callers may send, before defaults and conversions. `output`: what they are sent. Checks that are
+ * functions do not show; where they matter, the description says so.
+ */
+export function writeSchema(schema: z.ZodType, io: 'input' | 'output', named: NamedSchemas): JsonObject {
+  const written = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => tidy(jsonSchema),
+  });
+  const text = JSON.stringify(written).replaceAll('"#/$defs/', '"#/components/schemas/');
+  const { $schema: _dialect, $defs: definitions, ...rest }: JsonObject = JSON.parse(text);
+  if (isObject(definitions))
+    for (const [name, definition] of Object.entries(definitions))
+      if (isObject(definition)) named.set(name, definition);
+  return rest;
+}
+
+/** What zod is more exact about than readers can use. */
+function tidy(schema: { [name: string]: unknown }): void {
+  delete schema['id']; // it became the name
+  if (schema['format'] === 'date-time') delete schema['pattern'];
+  if (schema['format'] === 'email') delete schema['pattern'];
+  if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
+  if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
+  if (schema['propertyNames']) delete schema['propertyNames'];
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,109 @@
+// What is told about administration.
+import { AUDIT_LIST_QUERY } from '../../admin/audit-entries.ts';
+import { CODE_LIST_QUERY, NEW_CODE_BODY } from '../../admin/redeem-codes.ts';
+import { ALL_TASKS_QUERY } from '../../admin/tasks.ts';
+import { GRANT_BODY, NEW_USER_BODY, USER_CHANGES, USER_LIST_QUERY } from '../../admin/users.ts';
+import type { Operation } from '../operation.ts';
+import { USER } from '../shapes/account.ts';
+import {
+  AUDIT_ENTRY,
+  GRANT_RECEIPT,
+  NEW_REDEEM_CODE,
+  REDEEM_CODE,
+  REDEEM_CODE_WITH_REDEMPTIONS,
+} from '../shapes/administration.ts';
+import { dataOf, pageOf } from '../shapes/basics.ts';
+import { FOREIGN_TASK } from '../shapes/tasks.ts';
+
+const tag = 'Administration';
+const codes = 'Redeem codes';
+
+export const ADMIN_OPERATIONS = {
+  'POST /api/admin/redeem-codes': {
+    id: 'createRedeemCode',
+    tag: codes,
+    summary: 'Make a redeem code',
+    description:
+      'The answer is the only place where the code itself appears; a replay of it does not show it again.',
+    body: {
+      schema: NEW_CODE_BODY,
+      examples: {
+        'Three uses': { label: 'launch', credits: 25, maxUses: 3, expiresAt: '2030-01-31T12:00:00Z' },
+      },
+    },
+    answers: { 201: { description: 'The code.', shape: dataOf(NEW_REDEEM_CODE) } },
+  },
+  'GET /api/admin/redeem-codes': {
+    id: 'listRedeemCodes',
+    tag: codes,
+    summary: 'List redeem codes',
+    query: CODE_LIST_QUERY,
+    answers: { 200: { description: 'A page of them.', shape: pageOf(REDEEM_CODE) } },
+  },
+  'GET /api/admin/redeem-codes/:id': {
+    id: 'readRedeemCode',
+    tag: codes,
+    summary: 'Read a redeem code and who used it',
+    answers: { 200: { description: 'The code’s entry.', shape: dataOf(REDEEM_CODE_WITH_REDEMPTIONS) } },
+    refusals: ['redeem_code_not_found'],
+  },
+  'PATCH /api/admin/redeem-codes/:id': {
+    id: 'disableRedeemCode',
+    tag: codes,
+    summary: 'Disable a redeem code',
+    description: 'Takes no body. From this moment it cannot be redeemed. Disabling it again changes nothing.',
+    answers: { 200: { description: 'The code’s entry.', shape: dataOf(REDEEM_CODE) } },
+    refusals: ['redeem_code_not_found'],
+  },
+  'POST /api/admin/users': {
+    id: 'createUser',
+    tag,
+    summary: 'Make a user',
+    description: 'Nobody can give permissions that they do not have.',
+    body: {
+      schema: NEW_USER_BODY,
+      examples: { 'A user': { email: 'new@example.com', password: 'a long sentence that nobody guesses' } },
+    },
+    answers: { 201: { description: 'The user.', shape: dataOf(USER) } },
+    refusals: ['permission_denied', 'email_taken'],
+  },
+  'GET /api/admin/users': {
+    id: 'listUsers',
+    tag,
+    summary: 'List users',
+    query: USER_LIST_QUERY,
+    answers: { 200: { description: 'A page of them.', shape: pageOf(USER) } },
+  },
+  'PATCH /api/admin/users/:id': {
+    id: 'changeUser',
+    tag,
+    summary: 'Change a user',
+    description: 'Only users who have no permission that you do not have.',
+    body: { schema: USER_CHANGES, examples: { Disable: { disabled: true } } },
+    answers: { 200: { description: 'The user.', shape: dataOf(USER) } },
+    refusals: ['permission_denied', 'not_found'],
+  },
+  'POST /api/admin/users/:id/grants': {
+    id: 'grantCredits',
+    tag,
+    summary: 'Give a user credits',
+    body: { schema: GRANT_BODY, examples: { 'A hundred': { credits: 100, note: 'Welcome' } } },
+    answers: { 201: { description: 'The credits were added.', shape: dataOf(GRANT_RECEIPT) } },
+    refusals: ['not_found', 'balance_limit'],
+  },
+  'GET /api/admin/tasks': {
+    id: 'listAllTasks',
+    tag,
+    summary: 'List everybody’s tasks',
+    description: 'Prompt, payload, upstream id, URLs and error texts are masked.',
+    query: ALL_TASKS_QUERY,
+    answers: { 200: { description: 'A page of them.', shape: pageOf(FOREIGN_TASK) } },
+  },
+  'GET /api/admin/audit-entries': {
+    id: 'listAuditEntries',
+    tag,
+    summary: 'Read the audit log',
+    query: AUDIT_LIST_QUERY,
+    answers: { 200: { description: 'A page of it.', shape: pageOf(AUDIT_ENTRY) } },
+  },
+} as const satisfies Readonly<Record<string, Operation>>;

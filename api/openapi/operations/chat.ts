@@ -1,0 +1,54 @@
+// What is told about chat.
+import { CHAT_BODY } from '../../chat/read-chat.ts';
+import { USAGE_QUERY } from '../../console/usage.ts';
+import type { Operation } from '../operation.ts';
+import { pageOf } from '../shapes/basics.ts';
+import { CHAT_CALL, CHAT_COMPLETION } from '../shapes/chat.ts';
+
+const question = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Say hello.' }] };
+
+export const CHAT_OPERATIONS = {
+  'POST /v1/chat/completions': {
+    id: 'completeChat',
+    tag: 'Chat',
+    summary: 'Answer a conversation',
+    description:
+      'OpenAI’s request and answer; fields that are not named here are passed on. The most the call can cost is set aside before it begins, what was used is charged at its end, however it ends. A stream ends with a chunk that holds `usage`, then `data: [DONE]`; one that breaks off ends with a line that holds `error`.',
+    body: {
+      schema: CHAT_BODY,
+      examples: { 'A question': question, 'As a stream': { ...question, stream: true } },
+    },
+    answers: {
+      200: {
+        description: 'The answer, or with `stream: true` its chunks as server-sent events.',
+        shape: CHAT_COMPLETION,
+        media: { 'text/event-stream': 'OpenAI’s chunks: lines of `data: {…}`, comments in between.' },
+      },
+    },
+    refusals: [
+      'model_not_found',
+      'model_not_supported',
+      'model_not_allowed',
+      'prompt_too_long',
+      'url_not_allowed',
+      'invalid_image',
+      'insufficient_credits',
+      'key_quota_exceeded',
+      'daily_budget_exceeded',
+      'content_rejected',
+      'upstream_rejected',
+      'upstream_error',
+      'upstream_invalid_response',
+      'upstream_rate_limited',
+      'upstream_timeout',
+    ],
+  },
+  'GET /api/usage': {
+    id: 'listChatCalls',
+    tag: 'Chat',
+    summary: 'List your chat calls',
+    description: 'Every call that reached a provider, with its tokens, cost and outcome.',
+    query: USAGE_QUERY,
+    answers: { 200: { description: 'Calls, newest first.', shape: pageOf(CHAT_CALL) } },
+  },
+} as const satisfies Readonly<Record<string, Operation>>;

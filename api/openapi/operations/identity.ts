@@ -1,0 +1,129 @@
+// What is told about logging in, the second factor and step-up.
+import { z } from 'zod';
+import { LOGIN_BODY, SECOND_FACTOR_BODY } from '../../console/login.ts';
+import { PASSWORD_BODY } from '../../console/password.ts';
+import { CONFIRM_BODY } from '../../console/totp.ts';
+import { VERIFY_BODY } from '../../console/verify.ts';
+import type { Operation } from '../operation.ts';
+import { SECOND_FACTOR_NEEDED, USER, VERIFICATION, VERIFIED } from '../shapes/account.ts';
+import { dataOf } from '../shapes/basics.ts';
+
+const session = 'Console: session';
+const factor = 'Console: second factor';
+const user = dataOf(USER);
+const newCookie = { 'set-cookie': 'always' } as const;
+
+export const IDENTITY_OPERATIONS = {
+  'POST /api/auth/login': {
+    id: 'logIn',
+    tag: session,
+    summary: 'Log in',
+    description:
+      'With a second factor, the password alone gives no session: continue with POST /api/auth/login/2fa.',
+    body: {
+      schema: LOGIN_BODY,
+      examples: { 'A user': { email: 'you@example.com', password: 'correct horse battery' } },
+    },
+    answers: {
+      200: {
+        description: 'The user and the session cookie, or what is still needed.',
+        shape: dataOf(z.union([USER, SECOND_FACTOR_NEEDED])),
+        headers: { 'set-cookie': 'sometimes' },
+      },
+    },
+    refusals: ['invalid_credentials', 'account_disabled'],
+  },
+  'POST /api/auth/login/2fa': {
+    id: 'finishLogin',
+    tag: session,
+    summary: 'Finish a login with the second factor',
+    body: {
+      schema: SECOND_FACTOR_BODY,
+      examples: { 'A code': { flowToken: 'the flowToken of the login', code: '123456' } },
+    },
+    answers: { 200: { description: 'The user and the session cookie.', shape: user, headers: newCookie } },
+    refusals: ['invalid_credentials', 'account_disabled'],
+  },
+  'POST /api/auth/logout': {
+    id: 'logOut',
+    tag: session,
+    summary: 'Log out',
+    answers: { 204: { description: 'The session is over.', headers: newCookie } },
+  },
+  'GET /api/auth/me': {
+    id: 'readMe',
+    tag: session,
+    summary: 'Who is logged in',
+    answers: { 200: { description: 'The user, with permissions.', shape: user } },
+  },
+  'POST /api/auth/password': {
+    id: 'changePassword',
+    tag: session,
+    summary: 'Change the password',
+    description: 'Ends all other sessions; this one gets a new cookie.',
+    body: {
+      schema: PASSWORD_BODY,
+      examples: {
+        'A new one': {
+          currentPassword: 'correct horse battery',
+          newPassword: 'a long sentence that nobody guesses',
+        },
+      },
+    },
+    answers: { 200: { description: 'The user.', shape: user, headers: newCookie } },
+    refusals: ['invalid_credentials'],
+  },
+  'GET /api/verify': {
+    id: 'readVerification',
+    tag: factor,
+    summary: 'Whether this session has a fresh proof of identity',
+    answers: { 200: { description: 'The state.', shape: dataOf(VERIFICATION) } },
+  },
+  'POST /api/verify': {
+    id: 'verify',
+    tag: factor,
+    summary: 'Prove again who you are',
+    description:
+      'Good for ten minutes and this session, which gets a new cookie. Whoever has a second factor must use it.',
+    body: {
+      schema: VERIFY_BODY,
+      examples: {
+        'With the password': { method: 'password', code: 'correct horse battery' },
+        'With the authenticator app': { method: 'totp', code: '123456' },
+      },
+    },
+    answers: { 200: { description: 'Verified.', shape: dataOf(VERIFIED), headers: newCookie } },
+    refusals: ['verification_failed', 'verification_locked'],
+  },
+  'POST /api/auth/totp': {
+    id: 'enrolTotp',
+    tag: factor,
+    summary: 'Begin to set up an authenticator app',
+    answers: {
+      201: {
+        description: 'The secret for the app. Not in force until it is confirmed.',
+        shape: dataOf(z.strictObject({ secret: z.string(), otpauthUrl: z.string() })),
+      },
+    },
+    refusals: ['totp_already_enabled'],
+  },
+  'POST /api/auth/totp/confirm': {
+    id: 'confirmTotp',
+    tag: factor,
+    summary: 'Confirm the authenticator app with a first code',
+    body: { schema: CONFIRM_BODY, examples: { 'A code': { code: '123456' } } },
+    answers: {
+      200: {
+        description: 'The second factor is on. The recovery codes are shown here and never again.',
+        shape: dataOf(z.strictObject({ recoveryCodes: z.array(z.string()) })),
+      },
+    },
+    refusals: ['verification_failed', 'not_found', 'totp_already_enabled'],
+  },
+  'DELETE /api/auth/totp': {
+    id: 'disableTotp',
+    tag: factor,
+    summary: 'Remove the second factor',
+    answers: { 204: { description: 'There is none.' } },
+  },
+} as const satisfies Readonly<Record<string, Operation>>;

@@ -1,0 +1,157 @@
+// What is told about /v1, apart from the balance.
+import type { ErrorCode } from '../../../domain/errors.ts';
+import { IMAGE_BODY, V1_MODE_BODY, VIDEO_BODY } from '../../task-requests.ts';
+import type { Operation } from '../operation.ts';
+import { dataOf } from '../shapes/basics.ts';
+import { MODEL, MODEL_LIST } from '../shapes/models.ts';
+import { ESTIMATE, IMAGE_TASK, NEW_IMAGE_TASK, VIDEO_TASK } from '../shapes/tasks.ts';
+
+/** Whatever is wrong with an order, whichever route it came by. */
+export const ORDER_REFUSALS = [
+  'prompt_too_long',
+  'conflicting_params',
+  'model_not_supported',
+  'url_not_allowed',
+  'invalid_image',
+  'model_not_found',
+] as const satisfies ErrorCode[];
+/** Whatever keeps an order from becoming a task. */
+export const CREATION_REFUSALS = [
+  ...ORDER_REFUSALS,
+  'insufficient_credits',
+  'queue_full',
+] as const satisfies ErrorCode[];
+/** What a key adds to that: it has limits of its own. */
+const KEY_REFUSALS = [
+  'model_not_allowed',
+  'key_quota_exceeded',
+  'daily_budget_exceeded',
+] as const satisfies ErrorCode[];
+
+const accepted = { location: 'always', 'retry-after': 'always' } as const;
+const readVideo: Omit<Operation, 'id' | 'summary'> = {
+  tag: 'Videos',
+  answers: {
+    200: {
+      description: 'The task. `Retry-After` says when to look again, while it is running.',
+      shape: dataOf(VIDEO_TASK),
+      headers: { 'retry-after': 'sometimes' },
+    },
+  },
+  refusals: ['task_not_found'],
+};
+
+export const V1_OPERATIONS = {
+  'POST /v1/images/generations': {
+    id: 'createImage',
+    tag: 'Images',
+    summary: 'Create images',
+    description: 'Sets the estimate aside and answers at once. Fewer images than ordered cost less.',
+    body: {
+      schema: IMAGE_BODY,
+      examples: {
+        'An image': { model: 'gpt-image-2', prompt: 'a lighthouse at dusk' },
+        'Two wide images in 2K': {
+          model: 'gpt-image-2',
+          prompt: 'a lighthouse at dusk',
+          size: '16:9',
+          resolution: '2K',
+          n: 2,
+        },
+        'After an image of yours': {
+          model: 'gpt-image-2',
+          prompt: 'the same, at night',
+          image_urls: ['https://example.com/lighthouse.png'],
+        },
+      },
+    },
+    answers: { 202: { description: 'Accepted.', shape: NEW_IMAGE_TASK, headers: accepted } },
+    refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS],
+  },
+  'GET /v1/images/tasks/:id': {
+    id: 'readImageTask',
+    tag: 'Images',
+    summary: 'Read an image task',
+    description: 'Image tasks made in the console are readable here too.',
+    answers: {
+      200: {
+        description: 'The task. `Retry-After` says when to look again, while it is running.',
+        shape: IMAGE_TASK,
+        headers: { 'retry-after': 'sometimes' },
+      },
+    },
+    refusals: ['task_not_found', 'storage_unavailable'],
+  },
+  'POST /v1/videos/generations': {
+    id: 'createVideo',
+    tag: 'Videos',
+    summary: 'Create a video',
+    description:
+      'Sets the estimate aside and answers at once. What a model offers is told by GET /v1/models.',
+    body: {
+      schema: VIDEO_BODY,
+      examples: {
+        'Four seconds': {
+          model: 'grok-imagine-video',
+          prompt: 'waves against a pier',
+          duration: 4,
+          aspect_ratio: '16:9',
+          metadata: { resolution: '480p' },
+        },
+        'From an image': {
+          model: 'grok-imagine-video',
+          prompt: 'the boat sails away',
+          image_urls: ['https://example.com/boat.png'],
+        },
+      },
+    },
+    answers: { 202: { description: 'Accepted.', shape: dataOf(VIDEO_TASK), headers: accepted } },
+    refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS],
+  },
+  'GET /v1/videos/tasks/:id': { id: 'readVideoTask', summary: 'Read a video task', ...readVideo },
+  'GET /v1/videos/generations/:id': {
+    id: 'readVideoGeneration',
+    summary: 'Read a video task by its other path',
+    ...readVideo,
+  },
+  'POST /v1/estimates': {
+    id: 'estimate',
+    tag: 'Models',
+    summary: 'What a task would cost',
+    description: 'Nothing is created or set aside. The body is that of the creation, with `mode`.',
+    body: {
+      schema: V1_MODE_BODY,
+      examples: {
+        'Two images': { mode: 'image', model: 'gpt-image-2', prompt: 'a lighthouse at dusk', n: 2 },
+      },
+    },
+    answers: {
+      200: {
+        description: 'The price.',
+        shape: dataOf(ESTIMATE),
+        example: {
+          data: {
+            creditsEstimate: 8,
+            billingMode: 'per_image',
+            breakdown: [{ item: '1K image', quantity: 2, credits: 8 }],
+          },
+        },
+      },
+    },
+    refusals: [...ORDER_REFUSALS, 'model_not_allowed'],
+  },
+  'GET /v1/models': {
+    id: 'listModels',
+    tag: 'Models',
+    summary: 'List the models',
+    description: 'OpenAI’s list, as far as the scope of your key reaches, with limits and prices.',
+    answers: { 200: { description: 'The models.', shape: MODEL_LIST } },
+  },
+  'GET /v1/models/:id': {
+    id: 'readModel',
+    tag: 'Models',
+    summary: 'Read a model',
+    answers: { 200: { description: 'The model.', shape: MODEL } },
+    refusals: ['model_not_found'],
+  },
+} as const satisfies Readonly<Record<string, Operation>>;

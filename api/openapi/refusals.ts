@@ -1,0 +1,65 @@
+// Which errors a route can answer: most follow from its row in the table, so that nobody has to repeat them.
+import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
+import type { Route } from '../gateway.ts';
+
+/** A row of the route table, without its handler. Files are served without a row: to everybody, uncounted. */
+export type DescribedRoute = Pick<Route, 'method' | 'path' | 'proof'> &
+  Partial<Pick<Route, 'limit' | 'idempotent' | 'bodyBytesMax'>> & {
+    permission?: string;
+    stepUp?: true;
+  };
+
+/** What can become of any request before it reaches its route. */
+export const BEFORE_ROUTES: readonly ErrorCode[] = [
+  'request_timeout',
+  'uri_too_long',
+  'expectation_failed',
+  'headers_too_large',
+];
+
+/** Codes by status. `added` are those of the handler. */
+export function refusalsOf(
+  route: DescribedRoute,
+  { added, readsQuery }: { added: readonly ErrorCode[]; readsQuery: boolean },
+): Map<number, ErrorCode[]> {
+  const codes = new Set<ErrorCode>([
+    ...ofProof(route),
+    ...(route.path.includes(':') ? (['invalid_request'] as const) : []),
+    ...(readsQuery ? (['invalid_value'] as const) : []),
+    ...(route.bodyBytesMax === undefined ? [] : OF_BODY),
+    ...(route.idempotent ? OF_IDEMPOTENCY : []),
+    ...(route.limit ? OF_LIMITS : []),
+    ...added,
+    'internal_error',
+    'service_unavailable',
+    'overloaded',
+  ]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return new Map([...byStatus].sort(([one], [other]) => one - other));
+}
+
+const OF_BODY = [
+  'invalid_json',
+  'invalid_request',
+  'missing_field',
+  'invalid_value',
+  'payload_too_large',
+  'unsupported_media_type',
+] as const;
+const OF_IDEMPOTENCY = ['invalid_request', 'idempotency_in_progress', 'idempotency_key_reused'] as const;
+const OF_LIMITS = ['rate_limited', 'rate_limiter_unavailable'] as const;
+
+function ofProof({ method, path, proof, permission, stepUp }: DescribedRoute): ErrorCode[] {
+  const codes: ErrorCode[] = [];
+  if (proof === 'key')
+    codes.push('missing_api_key', 'invalid_api_key', 'expired_api_key', 'account_disabled');
+  if (proof === 'session') codes.push('not_authenticated', 'account_disabled');
+  if (path.startsWith('/api/') && method !== 'GET') codes.push('csrf_rejected');
+  if (permission) codes.push('permission_denied');
+  if (stepUp) codes.push('verification_required');
+  return codes;
+}

@@ -1,0 +1,83 @@
+// POST /v1/chat/completions: reserve, call, pass on, settle once however it ends.
+import { findCharge } from '../../db/calls.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { ChatFailed, UpstreamFailure, type OpenChat, type TriedUpstream } from '../../providers/chat.ts';
+import { Bill } from '../chat/bill.ts';
+import { explainFailure } from '../chat/chat-errors.ts';
+import { readChat, type Chat } from '../chat/read-chat.ts';
+import { relayStream } from '../chat/relay-stream.ts';
+import { answerWhole } from '../chat/whole-answer.ts';
+import { freeKey, inProgress } from '../idempotency.ts';
+import type { Call, KeyCaller, Reply } from '../gateway.ts';
+
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'x-accel-buffering': 'no', // a proxy that collects a stream would take its sense away
+};
+
+export async function completeChat(call: Call<KeyCaller>): Promise<Reply> {
+  const chat = readChat(call);
+  await refusePaid(call);
+  const bill = new Bill(call, chat);
+  await bill.reserve();
+  const prompt = JSON.stringify(call.body['messages']);
+  const left = call.left();
+  let open: OpenChat | null = null;
+  try {
+    open = await openChat(call, chat, left);
+    if (!chat.stream) return await answerWhole(chat, bill, open);
+  } catch (thrown) {
+    throw await giveUp(call, bill, { thrown, open, prompt, hasLeft: left.aborted });
+  }
+  const relay = { chat, bill, open, left, stopping: call.gateway.stopping, prompt };
+  return { status: 200, headers: STREAM_HEADERS, stream: (res) => relayStream(res, relay) };
+}
+
+function openChat({ gateway, requestId }: Call<KeyCaller>, chat: Chat, left: AbortSignal): Promise<OpenChat> {
+  const { family, upstreamModel, upstreams } = chat.model;
+  const usual = [{ family, upstreamModel, priority: 1, weight: 1 }];
+  const request = { upstreams: upstreams.length > 0 ? upstreams : usual, body: chat.upstreamBody, requestId };
+  return gateway.chat.upstreams.open(request, left);
+}
+
+interface BrokenOff {
+  thrown: unknown;
+  open: OpenChat | null;
+  prompt: string;
+  hasLeft: boolean;
+}
+
+/** Nothing was delivered, so nothing is charged, and the key may be used again. Answers what the caller is told. */
+async function giveUp(
+  call: Call<KeyCaller>,
+  bill: Bill,
+  { thrown, open, prompt, hasLeft }: BrokenOff,
+): Promise<unknown> {
+  const failure = thrown instanceof ChatFailed ? thrown.failure : thrown;
+  const tried: readonly TriedUpstream[] = thrown instanceof ChatFailed ? thrown.tried : (open?.tried ?? []);
+  const isUpstreams = failure instanceof UpstreamFailure;
+  const error = isUpstreams
+    ? explainFailure(failure, prompt)
+    : new GatewayError('internal_error', { cause: thrown });
+  await bill.settle({
+    status: hasLeft ? 'cancelled' : 'failed',
+    consumption: { kind: 'nothing' },
+    error: hasLeft ? null : error,
+    upstreamRequestId: isUpstreams ? failure.upstreamRequestId : null,
+    tried,
+  });
+  if (error.status >= 500 || hasLeft) await freeKey(call);
+  return error;
+}
+
+/** A process died over an earlier request with this key. What that one was charged for is not delivered twice. */
+async function refusePaid({ em, once }: Call<KeyCaller>): Promise<void> {
+  if (!once?.begunId) return;
+  const charged = await findCharge(em, once.begunId);
+  if (charged === null) throw inProgress();
+  if (charged > 0n)
+    throw new GatewayError('idempotency_key_reused', {
+      message:
+        'An earlier request with this key broke off and was charged for what it delivered. Use another key.',
+    });
+}

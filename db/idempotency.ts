@@ -1,0 +1,143 @@
+// Idempotency keys: that a request happened is written in the transaction of its effect, so that both are there or neither.
+import { createHash, createHmac } from 'node:crypto';
+import { sql } from '@mikro-orm/postgresql';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { Em } from './orm.ts';
+import type { Secrets } from './secrets.ts';
+
+/** Time after which a key may be used anew, by the database's clock. */
+export const KEY_KEPT_HOURS = 24;
+
+const BATCH = 1_000;
+/** PostgreSQL's code for a lock that was not to be had within `lock_timeout`. */
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** A request as its row names it. */
+export interface KeyedRequest {
+  userId: string;
+  method: string;
+  /** With its ids, without the query. */
+  path: string;
+  keyHash: Buffer;
+  fingerprint: Buffer;
+}
+
+/** What a first request answered, so that it can be said again. */
+export type StoredAnswer =
+  | { kind: 'reply'; status: number; body: unknown; headers: Readonly<Record<string, string>> }
+  | {
+      kind: 'error';
+      code: ErrorCode;
+      message: string;
+      param: string | null;
+      extra: Readonly<Record<string, number | string>>;
+      headers: Readonly<Record<string, string>>;
+    };
+
+/** The row that a request under the same key left. */
+export interface KeyedRow {
+  id: string;
+  /** Whether that request had the same content. */
+  isSameContent: boolean;
+  /** Its lease runs: somebody may still be working on the answer. */
+  isLeased: boolean;
+  subjectId: string | null;
+  /** Null: not yet known. */
+  answer: StoredAnswer | null;
+}
+
+/**
+ * The key itself is not kept: callers put all sorts of things into it. The fingerprint is keyed with it, so that who
+ * reads the table cannot try out which prompt it belongs to. Both are free of the key ring, because two processes
+ * with different rings must find the same row.
+ */
+export function keyRequest(
+  place: { userId: string; method: string; path: string },
+  key: string,
+  content: string,
+): KeyedRequest {
+  const keyHash = createHash('sha256').update(key).digest();
+  const fingerprint = createHmac('sha256', key).update(content).digest();
+  return { ...place, keyHash, fingerprint };
+}
+
+/** The row under this key, unless its time is over. */
+export async function findKeyed(em: Em, secrets: Secrets, request: KeyedRequest): Promise<KeyedRow | null> {
+  const [row] = await em.execute<FoundRow[]>(sql`
+    select id, fingerprint = ${request.fingerprint}::bytea as "isSameContent", leased_until > now() as "isLeased",
+           subject_id as "subjectId", answer, answer_secret_key_id as "answerSecretKeyId"
+    from idempotency_key where ${isKeptUnder(request)}`);
+  if (!row) return null;
+  const { answer: bytes, answerSecretKeyId: secretKeyId, ...found } = row;
+  const answer: StoredAnswer | null =
+    bytes && secretKeyId ? JSON.parse(secrets.open('answer', row.id, { secretKeyId, bytes })) : null;
+  return { ...found, answer };
+}
+
+/**
+ * Takes the key. Call it first in the transaction of the effect: whoever comes second waits here until the first has
+ * committed, or given up, without holding a lock that anybody else needs. Returns false when the key is taken: roll
+ * back. `rowId` is new; `subjectId` names what will exist once this has committed; `leaseSeconds` is how long the
+ * answer may take.
+ */
+export async function claimKey(
+  tx: Em,
+  request: KeyedRequest,
+  claim: { rowId: string; subjectId: string | null; leaseSeconds: number },
+): Promise<boolean> {
+  const { userId, method, path, keyHash, fingerprint } = request;
+  try {
+    const rows = await tx.execute<{ id: string }[]>(sql`
+      insert into idempotency_key (id, user_id, method, path, key_hash, fingerprint, subject_id, leased_until)
+      values (${claim.rowId}, ${userId}, ${method}, ${path}, ${keyHash}::bytea, ${fingerprint}::bytea,
+              ${claim.subjectId}, now() + make_interval(secs => ${claim.leaseSeconds}))
+      on conflict (user_id, method, path, key_hash) do update
+      set id = excluded.id, fingerprint = excluded.fingerprint, subject_id = excluded.subject_id, answer = null,
+          answer_secret_key_id = null, created_at = excluded.created_at, leased_until = excluded.leased_until
+      where idempotency_key.created_at <= now() - make_interval(hours => ${KEY_KEPT_HOURS})
+      returning id`);
+    return rows.length > 0;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE) return false;
+    throw error;
+  }
+}
+
+/** Keeps the answer of the row, encrypted. The first one stands. */
+export async function keepAnswer(
+  em: Em,
+  secrets: Secrets,
+  rowId: string,
+  answer: StoredAnswer,
+): Promise<void> {
+  const { secretKeyId, bytes } = secrets.seal('answer', rowId, JSON.stringify(answer));
+  await em.execute(sql`
+    update idempotency_key set answer = ${bytes}::bytea, answer_secret_key_id = ${secretKeyId}
+    where id = ${rowId} and answer is null`);
+}
+
+/** Frees a key whose effect came to nothing. An answer that was kept stays. */
+export async function forgetKey(em: Em, rowId: string): Promise<void> {
+  await em.execute(sql`delete from idempotency_key where id = ${rowId} and answer is null`);
+}
+
+/** Removes rows whose time is over, a batch at a time. Returns how many. */
+export async function removeOldKeys(em: Em): Promise<number> {
+  const rows = await em.execute<{ id: string }[]>(sql`
+    delete from idempotency_key where id in (
+      select id from idempotency_key where created_at <= now() - make_interval(hours => ${KEY_KEPT_HOURS})
+      order by created_at limit ${BATCH} for update skip locked
+    ) returning id`);
+  return rows.length;
+}
+
+function isKeptUnder({ userId, method, path, keyHash }: KeyedRequest) {
+  return sql`
+    user_id = ${userId} and method = ${method} and path = ${path} and key_hash = ${keyHash}::bytea
+    and created_at > now() - make_interval(hours => ${KEY_KEPT_HOURS})`;
+}
+
+interface FoundRow extends Omit<KeyedRow, 'answer'> {
+  answer: Uint8Array | null;
+  answerSecretKeyId: string | null;
+}

@@ -1,0 +1,40 @@
+// The pool of database connections as operators see it.
+import type { Database } from './orm.ts';
+
+export interface PoolFigures {
+  open: number;
+  idle: number;
+  /** Requests for a connection that nobody has answered yet. */
+  waiting: number;
+  max: number;
+}
+
+/** The part of the driver's pool that is looked at. */
+export interface PoolLike {
+  totalCount: number;
+  idleCount: number;
+  waitingCount: number;
+}
+
+const pools = new WeakMap<Database, { max: number; pool: PoolLike | undefined }>();
+
+/** For openDatabase. The pool comes with the first connection. */
+export function rememberPool(database: Database, figures: { max: number; pool: PoolLike | undefined }): void {
+  pools.set(database, figures);
+}
+
+export function poolFigures(database: Database): PoolFigures {
+  const { max, pool } = pools.get(database) ?? { max: 0, pool: undefined };
+  return {
+    open: pool?.totalCount ?? 0,
+    idle: pool?.idleCount ?? 0,
+    waiting: pool?.waitingCount ?? 0,
+    max,
+  };
+}
+
+/** Whether the next one to ask for a connection has to wait. */
+export function isPoolExhausted(database: Database): boolean {
+  const { open, idle, max } = poolFigures(database);
+  return max > 0 && open >= max && idle === 0;
+}

@@ -1,0 +1,105 @@
+/** Runs a Redis server that keeps nothing, for the tests of rate limits. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { launch, stopLeftover, type RunningProcess } from './processes.ts';
+
+export interface RedisOptions {
+  program: string;
+  port: number;
+  logFile: string;
+  /** Remembers the pid for the next start. */
+  pidFile: string;
+  log: (message: string) => void;
+}
+
+export interface RunningRedis extends RunningProcess {
+  url: string;
+}
+
+const host = '127.0.0.1';
+const programs = ['redis-server', 'valkey-server'];
+const installer = '/usr/bin/apt-get';
+const readyTimeoutMs = 20_000;
+const helloTimeoutMs = 1_000;
+
+/** The name of a server program on this machine; on a Debian where we are root it is installed if need be. */
+export async function ensureRedisProgram(options: {
+  log: (message: string) => void;
+  /** Ends an installation that is under way. */
+  signal?: AbortSignal;
+}): Promise<string> {
+  const found = programs.find(isUsable);
+  if (found !== undefined) return found;
+  if (process.getuid?.() === 0 && existsSync(installer)) {
+    options.log('installing the package redis-server (about 2 MB, half a minute)');
+    const install = ['install', '--yes', '--no-install-recommends', 'redis-server'];
+    // The lists of a fresh machine are empty or old; most have them, and fetching takes longer than installing.
+    if (!(await runInstaller(install, options.signal))) {
+      options.log('fetching the list of packages first (about 10 MB, up to a minute)');
+      await runInstaller(['update'], options.signal);
+      await runInstaller(install, options.signal);
+    }
+    const installed = programs.find(isUsable);
+    if (installed !== undefined) return installed;
+  }
+  throw new Error(
+    'Redis is missing, and the tests of rate limits need one: install redis-server (or valkey-server), or set REDIS_URL to a server for tests.',
+  );
+}
+
+export function isRedisServer(commandLine: string): boolean {
+  return programs.some((program) => commandLine.includes(program));
+}
+
+/** Starts the server and waits until it answers. */
+export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
+  if (await stopLeftover(options.pidFile, isRedisServer))
+    options.log('stopped a Redis left over from before');
+  const server = await launch({
+    command: options.program,
+    args: ['--bind', host, '--port', String(options.port), '--save', '', '--appendonly', 'no'],
+    logFile: options.logFile,
+    pidFile: options.pidFile,
+  });
+  const until = Date.now() + readyTimeoutMs;
+  while (!server.hasExited() && Date.now() < until) {
+    if (await isAnswering(options.port)) return { ...server, url: `redis://${host}:${options.port}` };
+    await sleep(20);
+  }
+  await server.stop();
+  throw new Error(`Redis did not start. Its last lines:\n${server.lastLines().join('\n')}`);
+}
+
+function isUsable(program: string): boolean {
+  return spawnSync(program, ['--version'], { timeout: 10_000 }).status === 0;
+}
+
+async function runInstaller(args: readonly string[], signal?: AbortSignal): Promise<boolean> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const child = spawn(installer, args, { stdio: 'ignore', env, ...(signal === undefined ? {} : { signal }) });
+  try {
+    const [code]: unknown[] = await once(child, 'close');
+    return code === 0;
+  } catch (error) {
+    if (signal?.aborted) throw new Error('Interrupted while installing Redis.', { cause: error });
+    return false;
+  }
+}
+
+function isAnswering(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host });
+    const settle = (answers: boolean): void => {
+      socket.destroy();
+      resolve(answers);
+    };
+    socket.setTimeout(helloTimeoutMs, () => settle(false));
+    socket.once('connect', () => socket.write('PING\r\n'));
+    socket.once('data', (bytes: Buffer) => settle(bytes.toString().startsWith('+PONG')));
+    socket.once('error', () => settle(false));
+    socket.once('end', () => settle(false));
+  });
+}

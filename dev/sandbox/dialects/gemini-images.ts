@@ -1,0 +1,153 @@
+/** Gemini images (Google): generateContent, synchronous, the picture inline after the thoughts that led to it. */
+
+import { randomUUID } from 'node:crypto';
+import { type Answer, type Content, EarlyAnswer, json } from '../answers.ts';
+import type { Call, Dialect } from '../dialect.ts';
+import type { Choice } from '../directives.ts';
+import { tellUsage } from '../evidence.ts';
+import { beginSubmission, confirmSubmission, createJob, nextOrders, waitUntilFinal } from '../faults.ts';
+import type { Job } from '../jobs.ts';
+import { wordError } from '../leaky.ts';
+import { readJsonObject } from '../requests.ts';
+import { imageFile, inlineResult, sendInline } from '../results.ts';
+import {
+  checkPictureOrder,
+  readPictureRequest,
+  thinks,
+  type PictureOrder,
+  type PictureRequest,
+} from './gemini-images-order.ts';
+import { geminiVoice, SPENDING_CAP, WRONG_KEY } from './gemini-voice.ts';
+
+export const geminiImages: Dialect = {
+  vendor: 'gemini',
+  prefix: '/google',
+  voice: geminiVoice,
+  routes: [
+    { method: 'POST', path: '/v1beta/models/{model}:generateContent', operation: 'submit', play: paint },
+  ],
+};
+
+const SECONDS = 1;
+const EDGES: Readonly<Record<string, number>> = { '1K': 1024, '2K': 2048, '4K': 4096 };
+const OUTPUT_TOKENS: Readonly<Record<string, number>> = { '1K': 1120, '2K': 1680, '4K': 2520 };
+const INPUT_IMAGE_TOKENS = 258;
+const THOUGHT_TOKENS = 200;
+const CHARACTERS_PER_TOKEN = 4;
+
+async function paint(call: Call): Promise<Answer> {
+  const request = readPictureRequest(readJsonObject(call));
+  call.entry.prompt = request.prompt;
+  requireGoogleKey(call);
+  const submission = beginSubmission(call, request.prompt);
+  const order = checkPictureOrder(call, call.parameters['model'] ?? '', request);
+  const job = createJob(submission, {
+    id: randomUUID().replaceAll('-', ''),
+    secondsByDefault: SECONDS,
+    ordered: { ...order },
+    consumption: consumptionOf(order, request),
+  });
+  if (!(await waitUntilFinal(call, job))) return { kind: 'hang' };
+  const answer = job.outcome === 'succeed' ? succeed(call, job, order) : fail(call, job, order);
+  return confirmSubmission(submission, answer, json(200, { modelVersion: order.model }));
+}
+
+function succeed(call: Call, job: Job, order: PictureOrder): Answer {
+  const result = nextOrders(call, job, 'result').choose('result');
+  const count = job.deliver ?? 1;
+  const pictures = Array.from({ length: count }, (_, index) => inlinePart(job, order, result, index));
+  const told = order.withText ? [{ text: 'Here is your picture.' }] : [];
+  const parts = [...thoughts(job, order), ...told, ...pictures];
+  const candidate = {
+    ...(count === 0 ? {} : { content: { parts, role: 'model' } }),
+    finishReason: count === 0 ? 'NO_IMAGE' : 'STOP',
+    index: 0,
+  };
+  const body = { ...envelope(job, order), candidates: [candidate] };
+  return sendInline(result, json(200, body), pictures[0]?.inlineData?.data);
+}
+
+/** A draft looks like a result and is none. */
+function thoughts(job: Job, order: PictureOrder): object[] {
+  if (!thinks(order.model)) return [];
+  const draft = pictureOf(job, order, 99).bytes.toString('base64');
+  return [
+    { text: 'First a draft.', thought: true },
+    { inlineData: { mimeType: 'image/png', data: draft }, thought: true },
+  ];
+}
+
+interface InlinePart {
+  inlineData?: { mimeType: string; data: string };
+  thoughtSignature?: string;
+}
+
+function inlinePart(job: Job, order: PictureOrder, result: Choice<'result'>, index: number): InlinePart {
+  const data = inlineResult(result, pictureOf(job, order, index));
+  if (data === undefined) return {};
+  return { inlineData: { mimeType: 'image/png', data }, thoughtSignature: 'c2FuZGJveA==' };
+}
+
+function fail(call: Call, job: Job, order: PictureOrder): Answer {
+  const { outcome, reason, text } = job;
+  if (outcome === 'moderated') {
+    const finishMessage = wordError('Unable to show the generated image.', text);
+    const candidates = [{ finishReason: 'IMAGE_SAFETY', finishMessage, index: 0 }];
+    return json(200, { ...envelope(job, order), candidates });
+  }
+  if (outcome === 'expire') return call.voice.refuse(504, { text });
+  if (outcome === 'cancelled') return call.voice.refuse(499, { text });
+  switch (reason) {
+    case 'moderation':
+      return json(200, { ...envelope(job, order), promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } });
+    case 'invalid':
+      return call.voice.refuse(400, { text, field: 'contents', message: 'Unable to process input image.' });
+    case 'quota':
+      return call.voice.refuse(429, { text, code: SPENDING_CAP });
+    case 'concurrency':
+      return call.voice.refuse(429, { text });
+    case 'internal':
+      return call.voice.refuse(500, { text });
+  }
+}
+
+function envelope(job: Job, { model }: PictureOrder): object {
+  return {
+    usageMetadata: tellUsage(job.consumption, job.usage),
+    modelVersion: model,
+    responseId: job.id,
+  };
+}
+
+function pictureOf(job: Job, { aspectRatio, imageSize }: PictureOrder, index: number): Content {
+  const [across = 1, down = 1] = aspectRatio.split(':').map(Number);
+  const scale = (EDGES[imageSize] ?? 0) / Math.sqrt(across * down);
+  const [width, height] = [Math.round(across * scale), Math.round(down * scale)];
+  return imageFile(job, index, { width, height, format: 'png', transparent: false });
+}
+
+function consumptionOf(
+  { model, imageSize, inputImages }: PictureOrder,
+  { prompt }: PictureRequest,
+): Record<string, number> {
+  const promptTokens = Math.ceil(prompt.length / CHARACTERS_PER_TOKEN) + inputImages * INPUT_IMAGE_TOKENS;
+  const outputTokens = OUTPUT_TOKENS[imageSize] ?? 0;
+  const thoughtTokens = thinks(model) ? THOUGHT_TOKENS : 0;
+  return {
+    promptTokenCount: promptTokens,
+    candidatesTokenCount: outputTokens,
+    thoughtsTokenCount: thoughtTokens,
+    totalTokenCount: promptTokens + outputTokens + thoughtTokens,
+  };
+}
+
+/** Google knows the key as a header or as `?key=`; a wrong one is an invalid argument to it. */
+function requireGoogleKey(call: Call): void {
+  const header = call.req.headers['x-goog-api-key'];
+  const key = (typeof header === 'string' ? header : '') || call.query.get('key');
+  if (!key) {
+    const message = "Method doesn't allow unregistered callers. Please use API Key to call this API.";
+    throw new EarlyAnswer(call.voice.refuse(403, { message }));
+  }
+  if (key.includes('invalid')) throw new EarlyAnswer(call.voice.refuse(400, { code: WRONG_KEY }));
+}

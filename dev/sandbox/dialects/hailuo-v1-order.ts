@@ -1,0 +1,64 @@
+/** What MiniMax's first video API accepts; everything else is refused, naming the field. */
+
+import type { Call } from '../dialect.ts';
+import {
+  isHttpsUrl,
+  isImageDataUri,
+  refuseField,
+  refuseUnknown,
+  requireOneOf,
+  requireText,
+} from '../field-checks.ts';
+import type { Fields } from '../requests.ts';
+
+export interface FirstOrder {
+  readonly model: string;
+  readonly seconds: number;
+  readonly resolution: string;
+  readonly inputImages: number;
+}
+
+const FAST = 'MiniMax-Hailuo-2.3-Fast';
+const OLDER = 'MiniMax-Hailuo-02';
+const MODELS = ['MiniMax-Hailuo-2.3', FAST, OLDER];
+const PROMPT_CHARACTERS_MAX = 2000;
+const FIELDS = (
+  'model prompt prompt_optimizer fast_pretreatment duration resolution first_frame_image last_frame_image ' +
+  'callback_url aigc_watermark'
+).split(' ');
+
+export function checkFirstOrder(call: Call, fields: Fields): FirstOrder {
+  refuseUnknown(call, fields, FIELDS);
+  const model = requireOneOf(call, 'model', fields['model'], MODELS);
+  requireText(call, 'prompt', fields['prompt'], PROMPT_CHARACTERS_MAX);
+  const images = ['first_frame_image', 'last_frame_image'].filter((field) => fields[field] !== undefined);
+  for (const field of images) {
+    if (!isHttpsUrl(fields[field]) && !isImageDataUri(fields[field]))
+      refuseField(call, field, `${field} must be a URL or a data URI.`);
+  }
+  const resolution = requireOneOf(call, 'resolution', fields['resolution'] ?? '768P', [
+    '512P',
+    '768P',
+    '1080P',
+  ]);
+  const seconds = Number(fields['duration'] ?? 6);
+  if (fields['duration'] !== undefined && typeof fields['duration'] !== 'number')
+    refuseField(call, 'duration', 'duration must be a number.');
+  if (seconds !== 6 && (seconds !== 10 || resolution === '1080P'))
+    refuseField(call, 'duration', `duration ${seconds} is not available at ${resolution}.`);
+  checkImages(call, { model, resolution, images });
+  return { model, seconds, resolution, inputImages: images.length };
+}
+
+function checkImages(
+  call: Call,
+  { model, resolution, images }: { model: string; resolution: string; images: readonly string[] },
+): void {
+  const needsImage = model === FAST || resolution === '512P';
+  if (resolution === '512P' && model !== OLDER)
+    refuseField(call, 'resolution', 'This model does not make 512P.');
+  if ((needsImage || images.length > 0) && images[0] !== 'first_frame_image')
+    refuseField(call, 'first_frame_image', 'first_frame_image is required here.');
+  if (images.length > 1 && (model !== OLDER || resolution === '512P'))
+    refuseField(call, 'last_frame_image', 'last_frame_image is not available here.');
+}

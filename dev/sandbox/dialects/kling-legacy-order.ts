@@ -1,0 +1,61 @@
+/** What Kling's flat API accepts; everything else is refused, naming the field. */
+
+import type { Call } from '../dialect.ts';
+import {
+  isBareBase64,
+  isHttpsUrl,
+  refuseField,
+  refuseUnknown,
+  requireOneOf,
+  requireText,
+} from '../field-checks.ts';
+import type { Fields } from '../requests.ts';
+import type { KlingOrder } from './kling-tasks.ts';
+
+const MODELS = ['kling-v2-5-turbo', 'kling-v2-6'];
+const RESOLUTIONS = { std: '720p', pro: '1080p' } as const;
+const RATIOS = ['16:9', '9:16', '1:1'];
+const PROMPT_CHARACTERS_MAX = 2500;
+const COMMON =
+  'model_name prompt negative_prompt mode duration sound callback_url external_task_id watermark_info';
+const FIELDS = {
+  text2video: `${COMMON} aspect_ratio`.split(' '),
+  image2video: `${COMMON} image image_tail`.split(' '),
+} as const;
+
+export function checkLegacyOrder(call: Call, kind: 'text2video' | 'image2video', fields: Fields): KlingOrder {
+  refuseUnknown(call, fields, FIELDS[kind]);
+  const model = requireOneOf(call, 'model_name', fields['model_name'], MODELS);
+  if (kind === 'text2video') requireText(call, 'prompt', fields['prompt'], PROMPT_CHARACTERS_MAX);
+  const mode = requireOneOf(call, 'mode', fields['mode'] ?? 'std', Object.keys(RESOLUTIONS));
+  const audio = checkSound(call, fields, model, mode);
+  const { external_task_id: externalId } = fields;
+  return {
+    model,
+    seconds: Number(requireOneOf(call, 'duration', fields['duration'] ?? '5', ['5', '10'])),
+    resolution: mode === 'pro' ? RESOLUTIONS.pro : RESOLUTIONS.std,
+    ratio: requireOneOf(call, 'aspect_ratio', fields['aspect_ratio'] ?? '16:9', RATIOS),
+    audio,
+    inputImages: kind === 'image2video' ? checkImages(call, fields) : 0,
+    inputVideos: 0,
+    externalId: typeof externalId === 'string' && externalId !== '' ? externalId : undefined,
+  };
+}
+
+function checkSound(call: Call, fields: Fields, model: string, mode: string): boolean {
+  if (fields['sound'] === undefined) return false;
+  if (model !== 'kling-v2-6') refuseField(call, 'sound', 'This model has no sound.');
+  const audio = requireOneOf(call, 'sound', fields['sound'], ['on', 'off']) === 'on';
+  if (audio && mode !== 'pro') refuseField(call, 'sound', 'Sound needs the mode pro.');
+  return audio;
+}
+
+function checkImages(call: Call, fields: Fields): number {
+  const given = ['image', 'image_tail'].filter((field) => fields[field] !== undefined);
+  if (given[0] !== 'image') refuseField(call, 'image', 'image is required.');
+  for (const field of given) {
+    if (!isHttpsUrl(fields[field]) && !isBareBase64(fields[field]))
+      refuseField(call, field, `${field} must be a URL or base64 without a data: prefix.`);
+  }
+  return given.length;
+}

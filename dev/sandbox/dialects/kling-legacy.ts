@@ -1,0 +1,92 @@
+/** Kling's flat API, for models before 3.0: the path to look at a task depends on the kind of work. */
+
+import { type Answer, EarlyAnswer } from '../answers.ts';
+import type { Call, Dialect } from '../dialect.ts';
+import { beginSubmission, confirmSubmission, createJob, type Look, lookAtJob } from '../faults.ts';
+import type { Job } from '../jobs.ts';
+import { readJsonObject } from '../requests.ts';
+import { checkLegacyOrder } from './kling-legacy-order.ts';
+import {
+  linkVideos,
+  newTaskId,
+  planOf,
+  requireAccount,
+  taskIdOf,
+  unitsOf,
+  wordFailure,
+} from './kling-tasks.ts';
+import { klingVoice, tellData } from './kling-voice.ts';
+
+export const klingLegacy: Dialect = {
+  vendor: 'kling',
+  prefix: '/kling/v1',
+  voice: klingVoice,
+  routes: [
+    { method: 'POST', path: '/videos/{kind}', operation: 'submit', play: generate },
+    { method: 'GET', path: '/videos/{kind}/{id}', operation: 'poll', play: poll },
+  ],
+};
+
+function generate(call: Call): Answer {
+  const fields = readJsonObject(call);
+  const prompt = typeof fields['prompt'] === 'string' ? fields['prompt'] : '';
+  call.entry.prompt = prompt;
+  const account = requireAccount(call);
+  const submission = beginSubmission(call, prompt);
+  const kind = requireKind(call);
+  const order = checkLegacyOrder(call, kind, fields);
+  const job = createJob(submission, planOf(newTaskId(call, account, order.externalId), order, kind));
+  const accepted = { ...describe(job), task_status: 'submitted' };
+  return confirmSubmission(submission, tellData(accepted), tellData({}));
+}
+
+function poll(call: Call): Answer {
+  const account = requireAccount(call);
+  const job = requireTask(call, account);
+  const look = lookAtJob(call, job);
+  if (look.state.phase === 'expired') return call.voice.refuse(404);
+  return tellData({ ...describe(job), ...tellState(call, job, look) });
+}
+
+function tellState(call: Call, job: Job, look: Look): Record<string, unknown> {
+  if (look.weird) return { task_status: 'simmering' };
+  switch (look.state.phase) {
+    case 'queued':
+      return { task_status: 'submitted' };
+    case 'running':
+      return { task_status: 'processing' };
+    case 'succeeded': {
+      const videos = linkVideos(call, job).map((video, index) => ({ id: `${job.id}${index}`, ...video }));
+      return { task_status: 'succeed', task_result: { videos }, final_unit_deduction: unitsOf(job) };
+    }
+    default:
+      return { task_status: 'failed', task_status_msg: wordFailure(job, look), final_unit_deduction: '0' };
+  }
+}
+
+function describe(job: Job): Record<string, unknown> {
+  const external = job.ordered['externalId'];
+  return {
+    task_id: job.id,
+    task_info: external === null ? {} : { external_task_id: external },
+    created_at: job.createdAtMs,
+    updated_at: job.createdAtMs,
+  };
+}
+
+/** By the vendor's id or by the customer's own, under the kind it was ordered with. */
+function requireTask(call: Call, account: string): Job {
+  const id = decodeURIComponent(call.parameters['id'] ?? '');
+  const job = call.jobs.find(call.vendor, id) ?? call.jobs.find(call.vendor, taskIdOf(account, id));
+  call.entry.jobId = job?.id ?? id;
+  if (job === undefined || job.ordered['kind'] !== requireKind(call))
+    throw new EarlyAnswer(call.voice.refuse(404));
+  call.entry.prompt = job.prompt;
+  return job;
+}
+
+function requireKind(call: Call): 'text2video' | 'image2video' {
+  const { kind } = call.parameters;
+  if (kind === 'text2video' || kind === 'image2video') return kind;
+  throw new EarlyAnswer(call.voice.refuse(404));
+}

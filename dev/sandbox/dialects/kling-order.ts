@@ -1,0 +1,122 @@
+/** What Kling's API since 3.0 accepts; everything else is refused, naming the field. */
+
+import { EarlyAnswer } from '../answers.ts';
+import type { Call } from '../dialect.ts';
+import {
+  isBareBase64,
+  isHttpsUrl,
+  refuseField,
+  refuseUnknown,
+  requireOneOf,
+  requireText,
+  requireWhole,
+} from '../field-checks.ts';
+import { type Fields, isFields } from '../requests.ts';
+import type { KlingOrder } from './kling-tasks.ts';
+
+export type Kind = 'text-to-video' | 'image-to-video' | 'omni-video';
+
+const MODELS: Readonly<Record<Kind, readonly string[]>> = {
+  'text-to-video': ['kling-3.0', 'kling-3.0-turbo'],
+  'image-to-video': ['kling-3.0', 'kling-3.0-turbo'],
+  'omni-video': ['kling-3.0-omni'],
+};
+const CONTENT_TYPES: Readonly<Record<Kind, readonly string[]>> = {
+  'text-to-video': [],
+  'image-to-video': ['prompt', 'first_frame', 'last_frame'],
+  'omni-video': ['prompt', 'first_frame', 'last_frame', 'refer_image', 'feature_video', 'base_video'],
+};
+const RATIOS = ['16:9', '9:16', '1:1'];
+const PROMPT_CHARACTERS_MAX = 2500;
+const REFERENCE_IMAGES_MAX = 7;
+
+/** The prompt, wherever this kind of order has it; empty where there is none. */
+export function promptOf(fields: Fields): string {
+  const prompt = fields['prompt'] ?? contentsIn(fields).find(({ type }) => type === 'prompt')?.['text'];
+  return typeof prompt === 'string' ? prompt : '';
+}
+
+export function checkOrder(call: Call, kind: Kind, fields: Fields): KlingOrder {
+  const model = call.parameters['model'] ?? '';
+  if (!MODELS[kind].includes(model)) throw new EarlyAnswer(call.voice.refuse(404));
+  const isText = kind === 'text-to-video';
+  refuseUnknown(
+    call,
+    fields,
+    isText ? ['prompt', 'settings', 'options'] : ['contents', 'settings', 'options'],
+  );
+  requireText(call, 'prompt', promptOf(fields), PROMPT_CHARACTERS_MAX);
+  const settings = isFields(fields['settings']) ? fields['settings'] : {};
+  const options = isFields(fields['options']) ? fields['options'] : {};
+  refuseUnknown(
+    call,
+    settings,
+    ['resolution', 'aspect_ratio', 'duration', 'audio', 'multi_shot'],
+    'settings.',
+  );
+  refuseUnknown(call, options, ['callback_url', 'external_task_id', 'watermark_info'], 'options.');
+  const inputs = checkContents(call, kind, model, contentsIn(fields));
+  const { external_task_id: externalId } = options;
+  return {
+    model,
+    ...inputs,
+    seconds: requireWhole(call, 'settings.duration', settings['duration'] ?? 5, { min: 3, max: 15 }),
+    resolution: checkResolution(call, model, settings['resolution'] ?? '720p'),
+    ratio: requireOneOf(call, 'settings.aspect_ratio', settings['aspect_ratio'] ?? '16:9', RATIOS),
+    audio: checkAudio(call, model, settings['audio'], inputs.inputVideos),
+    externalId: typeof externalId === 'string' && externalId !== '' ? externalId : undefined,
+  };
+}
+
+function checkResolution(call: Call, model: string, value: unknown): KlingOrder['resolution'] {
+  if (value === '720p' || value === '1080p') return value;
+  if (value === '4k' && !model.endsWith('-turbo')) return value;
+  return refuseField(call, 'settings.resolution', 'This resolution is not available here.');
+}
+
+function checkAudio(call: Call, model: string, value: unknown, inputVideos: number): boolean {
+  const isTurbo = model.endsWith('-turbo');
+  if (value === undefined) return isTurbo;
+  const audio = requireOneOf(call, 'settings.audio', value, ['native', 'original', 'off']) === 'native';
+  if (isTurbo && !audio) refuseField(call, 'settings.audio', 'This model always has sound.');
+  if (audio && inputVideos > 0) refuseField(call, 'settings.audio', 'With an input video there is no sound.');
+  return audio;
+}
+
+function checkContents(call: Call, kind: Kind, model: string, contents: readonly Fields[]) {
+  const count = (...types: string[]): number =>
+    contents.filter(({ type }) => types.includes(String(type))).length;
+  for (const [index, content] of contents.entries()) {
+    const field = `contents[${index}]`;
+    const type = requireOneOf(call, `${field}.type`, content['type'], CONTENT_TYPES[kind]);
+    if (type !== 'prompt') checkUrl(call, `${field}.url`, content['url'], takesBase64(model, type));
+  }
+  if (kind === 'image-to-video' && count('first_frame') !== 1)
+    refuseField(call, 'contents', 'One first_frame is required.');
+  if (count('first_frame') > 1 || count('last_frame') > count('first_frame'))
+    refuseField(call, 'contents', 'A last_frame needs a first_frame, and there is one of each at most.');
+  const inputVideos = count('feature_video', 'base_video');
+  if (inputVideos > 1) refuseField(call, 'contents', 'There is one video at most.');
+  const references = count('refer_image');
+  if (references > REFERENCE_IMAGES_MAX)
+    refuseField(call, 'contents', `There are at most ${REFERENCE_IMAGES_MAX} reference images.`);
+  return { inputImages: count('first_frame', 'last_frame') + references, inputVideos };
+}
+
+function takesBase64(model: string, type: string): boolean {
+  return !model.endsWith('-turbo') && !type.endsWith('_video');
+}
+
+function checkUrl(call: Call, field: string, value: unknown, base64: boolean): void {
+  if (isHttpsUrl(value) || (base64 && isBareBase64(value))) return;
+  refuseField(
+    call,
+    field,
+    base64 ? 'A URL or base64 without a data: prefix is required.' : 'A URL is required.',
+  );
+}
+
+function contentsIn(fields: Fields): readonly Fields[] {
+  const { contents } = fields;
+  return Array.isArray(contents) ? contents.map((content) => (isFields(content) ? content : {})) : [];
+}

@@ -1,0 +1,99 @@
+/** Kling's API since 3.0: the model is in the path, and one list answers for tasks by either id. */
+
+import { type Answer, EarlyAnswer } from '../answers.ts';
+import type { Call, Dialect } from '../dialect.ts';
+import { beginSubmission, confirmSubmission, createJob, type Look, lookAtJob } from '../faults.ts';
+import type { Job } from '../jobs.ts';
+import { readJsonObject } from '../requests.ts';
+import { checkOrder, type Kind, promptOf } from './kling-order.ts';
+import {
+  download,
+  linkVideos,
+  newTaskId,
+  planOf,
+  requireAccount,
+  taskIdOf,
+  unitsOf,
+  wordFailure,
+} from './kling-tasks.ts';
+import { klingVoice, tellData } from './kling-voice.ts';
+
+export const kling: Dialect = {
+  vendor: 'kling',
+  prefix: '/kling',
+  voice: klingVoice,
+  routes: [
+    ...(['text-to-video', 'image-to-video', 'omni-video'] as const).map((kind) => ({
+      method: 'POST' as const,
+      path: `/${kind}/{model}`,
+      operation: 'submit' as const,
+      play: (call: Call): Answer => generate(call, kind),
+    })),
+    { method: 'GET', path: '/tasks', operation: 'poll', play: poll },
+    { method: 'GET', path: '/files/{id}.mp4', operation: 'download', play: download },
+  ],
+};
+
+const IDS_MAX = 20;
+
+function generate(call: Call, kind: Kind): Answer {
+  const fields = readJsonObject(call);
+  const prompt = promptOf(fields);
+  call.entry.prompt = prompt;
+  const account = requireAccount(call);
+  const submission = beginSubmission(call, prompt);
+  const order = checkOrder(call, kind, fields);
+  const job = createJob(submission, planOf(newTaskId(call, account, order.externalId), order, kind));
+  const accepted = tellData({ ...describe(job), status: 'submitted' });
+  return confirmSubmission(submission, accepted, tellData({}));
+}
+
+/** Tasks that are not there are left out of the list. */
+function poll(call: Call): Answer {
+  const account = requireAccount(call);
+  const own = call.query.get('task_ids');
+  const external = call.query.get('external_task_ids');
+  const ids = (own ?? external ?? '').split(',').filter((id) => id !== '');
+  if (ids.length === 0 || ids.length > IDS_MAX)
+    throw new EarlyAnswer(call.voice.refuse(400, { field: 'task_ids', message: `1 to ${IDS_MAX} ids.` }));
+  const tasks = ids
+    .map((id) => call.jobs.find(call.vendor, own === null ? taskIdOf(account, id) : id))
+    .filter((job) => job !== undefined)
+    .map((job) => tellTask(call, job))
+    .filter((task) => task !== undefined);
+  return tellData(tasks);
+}
+
+function tellTask(call: Call, job: Job): Record<string, unknown> | undefined {
+  call.entry.jobId = job.id;
+  call.entry.prompt = job.prompt;
+  const look = lookAtJob(call, job);
+  return look.state.phase === 'expired' ? undefined : { ...describe(job), ...tellState(call, job, look) };
+}
+
+function tellState(call: Call, job: Job, look: Look): Record<string, unknown> {
+  if (look.weird) return { status: 'simmering' };
+  switch (look.state.phase) {
+    case 'queued':
+      return { status: 'submitted' };
+    case 'running':
+      return { status: 'processing' };
+    case 'succeeded': {
+      const outputs = linkVideos(call, job).map((video) => ({ type: 'video', ...video }));
+      const amount = unitsOf(job);
+      const billing = [{ charge_type: 'unit', amount, package_type: 'video' }];
+      return { status: 'succeeded', outputs, billing: amount === undefined ? undefined : billing };
+    }
+    default:
+      return { status: 'failed', message: wordFailure(job, look) };
+  }
+}
+
+function describe(job: Job): Record<string, unknown> {
+  return {
+    id: job.id,
+    external_id: job.ordered['externalId'] ?? undefined,
+    create_time: job.createdAtMs,
+    update_time: job.createdAtMs,
+  };
+}

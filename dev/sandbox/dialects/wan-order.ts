@@ -1,0 +1,151 @@
+/** What DashScope's Wan models accept; everything else is refused, naming the field. */
+
+import { EarlyAnswer } from '../answers.ts';
+import type { Call } from '../dialect.ts';
+import { type Fields, isFields } from '../requests.ts';
+import { checkMedia } from './wan-media.ts';
+
+export interface WanOrder {
+  readonly model: string;
+  readonly resolution: string;
+  readonly ratio: string;
+  readonly duration: number;
+  readonly audio: boolean;
+  readonly inputVideos: number;
+}
+
+export interface WanLimits {
+  readonly durations: readonly [min: number, max: number];
+  readonly resolutions: readonly string[];
+  /** Empty: the ratio follows the first frame. */
+  readonly ratios: readonly string[];
+  /** How many of each type of `media`. */
+  readonly media: Readonly<Record<string, number>>;
+  readonly needsFrame: boolean;
+  readonly input: readonly string[];
+  readonly parameters: readonly string[];
+  /** The model may choose the duration. */
+  readonly chooses: boolean;
+}
+
+const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16'];
+const PARAMETERS = ['resolution', 'duration', 'prompt_extend', 'seed', 'watermark', 'enable_thinking'];
+const FRAMES = { first_frame: 1, last_frame: 1 };
+/** `extend_prompt` is an old name that the vendor's own client still sends. */
+const INPUT = ['prompt', 'extend_prompt', 'media'];
+
+const THIRD: WanLimits = {
+  durations: [2, 30],
+  resolutions: ['480P', '720P', '1080P'],
+  ratios: [...RATIOS, 'adaptive'],
+  media: { ...FRAMES, reference_image: 10, reference_video: 5, reference_audio: 5, file: 1, link: 1 },
+  needsFrame: false,
+  input: INPUT,
+  parameters: [...PARAMETERS, 'ratio', 'audio'],
+  chooses: true,
+};
+const SECOND: WanLimits = {
+  ...THIRD,
+  durations: [2, 15],
+  resolutions: ['720P', '1080P'],
+  ratios: RATIOS,
+  media: {},
+  input: ['prompt', 'extend_prompt', 'negative_prompt', 'audio_url'],
+  parameters: [...PARAMETERS, 'ratio'],
+  chooses: false,
+};
+
+const MODELS: Readonly<Record<string, WanLimits>> = {
+  'wan3.0-video': THIRD,
+  'wan3.0-video-prime': THIRD,
+  'wan2.7-t2v': SECOND,
+  'wan2.7-i2v': {
+    ...SECOND,
+    ratios: [],
+    media: { ...FRAMES, driving_audio: 1, first_clip: 1 },
+    needsFrame: true,
+    input: [...INPUT, 'negative_prompt'],
+    parameters: PARAMETERS,
+  },
+};
+
+const SECONDS_ALTOGETHER_MAX = 30;
+/** As long as the sandbox takes every input video to be. */
+export const INPUT_VIDEO_SECONDS = 5;
+const SEED_MAX = 2_147_483_647;
+const PROMPT_CHARACTERS_MAX = 5_000;
+
+export function checkOrder(call: Call, fields: Fields): WanOrder {
+  refuseUnknown(call, '', fields, ['model', 'input', 'parameters']);
+  const model = typeof fields['model'] === 'string' ? fields['model'] : '';
+  const limits = limitsOf(call, model);
+  const input = isFields(fields['input']) ? fields['input'] : refuse(call, 'input', 'An object is required.');
+  const parameters = isFields(fields['parameters']) ? fields['parameters'] : {};
+  refuseUnknown(call, 'input.', input, limits.input);
+  refuseUnknown(call, 'parameters.', parameters, limits.parameters);
+  checkPrompt(call, input['prompt']);
+  checkRest(call, parameters);
+  const inputVideos = checkMedia(call, input['media'] ?? [], limits);
+  const duration = durationOf(call, parameters['duration'] ?? 5, limits, inputVideos);
+  return {
+    model,
+    duration,
+    resolution: oneOf(call, 'resolution', parameters['resolution'] ?? '1080P', limits.resolutions),
+    ratio: limits.ratios.length === 0 ? '16:9' : ratioOf(call, parameters['ratio'], limits.ratios),
+    audio: parameters['audio'] !== false,
+    inputVideos,
+  };
+}
+
+function limitsOf(call: Call, model: string): WanLimits {
+  const limits = MODELS[model.replace(/-\d{4}-\d{2}-\d{2}$/, '')];
+  if (limits === undefined) throw new EarlyAnswer(call.voice.refuse(404, { field: 'model' }));
+  return limits;
+}
+
+function checkPrompt(call: Call, prompt: unknown): void {
+  if (typeof prompt !== 'string' || prompt.trim() === '') refuse(call, 'input.prompt', 'A text is required.');
+  if (prompt.length > PROMPT_CHARACTERS_MAX) {
+    refuse(call, 'input.prompt', `At most ${PROMPT_CHARACTERS_MAX} characters.`);
+  }
+}
+
+function checkRest(call: Call, parameters: Fields): void {
+  for (const field of ['audio', 'prompt_extend', 'watermark', 'enable_thinking']) {
+    const value = parameters[field];
+    if (value !== undefined && typeof value !== 'boolean') refuse(call, field, 'Must be a boolean.');
+  }
+  const seed = parameters['seed'] ?? 0;
+  if (typeof seed !== 'number' || !Number.isInteger(seed) || seed < 0 || seed > SEED_MAX) {
+    refuse(call, 'seed', `Must be a whole number from 0 to ${SEED_MAX}.`);
+  }
+}
+
+function ratioOf(call: Call, ratio: unknown, ratios: readonly string[]): string {
+  const known = oneOf(call, 'ratio', ratio ?? '16:9', ratios);
+  return known === 'adaptive' ? '16:9' : known;
+}
+
+function durationOf(call: Call, duration: unknown, limits: WanLimits, inputVideos: number): number {
+  const [min, max] = limits.durations;
+  const left = Math.min(max, SECONDS_ALTOGETHER_MAX - inputVideos * INPUT_VIDEO_SECONDS);
+  if (duration === -1 && limits.chooses) return left;
+  if (typeof duration === 'number' && Number.isInteger(duration) && duration >= min && duration <= left) {
+    return duration;
+  }
+  return refuse(call, 'duration', `Must be a whole number from ${min} to ${left}.`);
+}
+
+function refuseUnknown(call: Call, prefix: string, fields: Fields, known: readonly string[]): void {
+  const unknown = Object.keys(fields).find((field) => !known.includes(field));
+  if (unknown !== undefined) refuse(call, `${prefix}${unknown}`, 'This parameter is not supported.');
+}
+
+function oneOf(call: Call, field: string, value: unknown, values: readonly string[]): string {
+  const known = values.find((candidate) => candidate === value);
+  return known ?? refuse(call, field, `Must be one of ${values.join(', ')}.`);
+}
+
+function refuse(call: Call, field: string, message: string): never {
+  throw new EarlyAnswer(call.voice.refuse(400, { field, message }));
+}

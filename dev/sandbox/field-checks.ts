@@ -1,0 +1,48 @@
+/** What dialects ask of the fields of an order; each answers with the value, or refuses the request naming the field. */
+
+import { EarlyAnswer } from './answers.ts';
+import type { Call } from './dialect.ts';
+import type { Fields } from './requests.ts';
+
+export function refuseField(call: Call, field: string, message: string): never {
+  throw new EarlyAnswer(call.voice.refuse(400, { field, message }));
+}
+
+export function refuseUnknown(call: Call, fields: Fields, known: readonly string[], within = ''): void {
+  const unknown = Object.keys(fields).find((field) => !known.includes(field));
+  if (unknown !== undefined) refuseField(call, `${within}${unknown}`, `Unknown field: ${unknown}.`);
+}
+
+export function requireOneOf(call: Call, field: string, value: unknown, allowed: readonly string[]): string {
+  const found = allowed.find((candidate) => candidate === value);
+  return found ?? refuseField(call, field, `${field} must be one of ${allowed.join(', ')}.`);
+}
+
+export function requireWhole(
+  call: Call,
+  field: string,
+  value: unknown,
+  { min, max }: { min: number; max: number },
+): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  return refuseField(call, field, `${field} must be a whole number from ${min} to ${max}.`);
+}
+
+export function requireText(call: Call, field: string, value: unknown, charactersMax: number): string {
+  if (typeof value !== 'string' || value.trim() === '')
+    return refuseField(call, field, `${field} is required.`);
+  if (value.length <= charactersMax) return value;
+  return refuseField(call, field, `${field} is longer than ${charactersMax} characters.`);
+}
+
+export function isHttpsUrl(value: unknown): boolean {
+  return typeof value === 'string' && value.startsWith('https://');
+}
+
+export function isImageDataUri(value: unknown): boolean {
+  return typeof value === 'string' && /^data:image\/[\w.+-]+;base64,/.test(value);
+}
+
+export function isBareBase64(value: unknown): boolean {
+  return typeof value === 'string' && /^[A-Za-z0-9+/]+={0,2}$/.test(value);
+}

@@ -1,0 +1,141 @@
+// Chat completions at OpenAI and whoever speaks its language: one call, opened at the first upstream that takes it.
+import type { Upstream } from '../domain/catalog.ts';
+import { ChatTargets, type ChatTarget } from './chat-targets.ts';
+import { failureOfNetwork } from './http.ts';
+import { openUpstream, type OpenAnswer } from './http-stream.ts';
+import { failureOfStatus, type Verdict } from './http-status.ts';
+import { UpstreamFailure } from './provider.ts';
+import type { VendorError } from './reading.ts';
+import type { FamilySettings } from './settings.ts';
+
+export interface ChatRequest {
+  upstreams: readonly Upstream[];
+  /** The whole body, but for `model`. */
+  body: Readonly<Record<string, unknown>>;
+  /** For the upstream's support. */
+  requestId: string;
+}
+
+/** One upstream that was asked: 'accepted', or the class of its failure. */
+export interface TriedUpstream {
+  family: string;
+  credential: string;
+  outcome: string;
+}
+
+/** An upstream answered 200; its body is still to be read. */
+export interface OpenChat extends OpenAnswer {
+  tried: TriedUpstream[];
+}
+
+/** Nobody took the call. */
+export class ChatFailed extends Error {
+  /** Of the last one that was asked. */
+  readonly failure: UpstreamFailure;
+  readonly tried: readonly TriedUpstream[];
+
+  constructor(failure: UpstreamFailure, tried: readonly TriedUpstream[]) {
+    super(`no upstream took the call: ${failure.errorClass}`, { cause: failure });
+    this.name = 'ChatFailed';
+    this.failure = failure;
+    this.tried = tried;
+  }
+}
+
+/** What became of an answer that had begun. */
+export function brokenAnswer(thrown: unknown, { upstreamRequestId }: OpenAnswer): UpstreamFailure {
+  const { errorClass, fate, isSilence, cause } = failureOfNetwork(thrown);
+  return new UpstreamFailure(errorClass, fate, { isSilence, cause, upstreamRequestId });
+}
+
+export { UpstreamFailure };
+
+export interface ChatUpstreams {
+  /** Throws ChatFailed. An abort by `signal` is one of class `transient`, fate `unknown`. */
+  open(request: ChatRequest, signal: AbortSignal): Promise<OpenChat>;
+}
+
+export interface ChatSettings {
+  families: Readonly<Record<string, FamilySettings>>;
+  /** Longest silence of an upstream. */
+  upstreamTimeoutMs: number;
+}
+
+const TRIES_MAX = 4;
+const MODERATION_CODES = new Set(['content_policy_violation', 'moderation_blocked', 'content_filter']);
+const QUOTA_CODES = new Set([
+  'insufficient_quota',
+  'credit_balance_exhausted',
+  'organization_spend_limit_exceeded',
+  'project_spend_limit_exceeded',
+  'billing_hard_limit_reached',
+]);
+
+export function createChatUpstreams(
+  settings: ChatSettings,
+  targets: ChatTargets = new ChatTargets(settings.families),
+): ChatUpstreams {
+  return { open: (request, signal) => open(settings, targets, request, signal) };
+}
+
+/** The next one is asked only when this one surely did nothing for the caller, and the mistake is not the caller's. */
+async function open(
+  settings: ChatSettings,
+  targets: ChatTargets,
+  request: ChatRequest,
+  signal: AbortSignal,
+): Promise<OpenChat> {
+  const tried: TriedUpstream[] = [];
+  let last = new UpstreamFailure('auth', 'not_received');
+  for (const target of targets.order(request.upstreams).slice(0, TRIES_MAX)) {
+    const place = { family: target.family, credential: target.credential.id };
+    try {
+      const answer = await ask(settings, target, request, signal);
+      tried.push({ ...place, outcome: 'accepted' });
+      return { ...answer, tried };
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      last = error;
+      tried.push({ ...place, outcome: error.errorClass });
+      if (!mayAskNext(error) || signal.aborted) break;
+      targets.note(target, error);
+    }
+  }
+  throw new ChatFailed(last, tried);
+}
+
+async function ask(
+  settings: ChatSettings,
+  target: ChatTarget,
+  { body, requestId }: ChatRequest,
+  signal: AbortSignal,
+): Promise<OpenAnswer> {
+  const call = {
+    url: `${target.baseUrl}/chat/completions`,
+    headers: {
+      authorization: `Bearer ${target.credential.key}`,
+      'content-type': 'application/json',
+      'x-client-request-id': requestId,
+    },
+    body: JSON.stringify({ ...body, model: target.upstreamModel }),
+    timeoutMs: settings.upstreamTimeoutMs,
+    signal,
+  };
+  return openUpstream(call, (answer) => failureOfStatus(answer, refine));
+}
+
+/** A 5xx is an answer, and it brought nothing; a silence or a reset may still become one at the upstream. */
+function mayAskNext({ fate, errorClass, status }: UpstreamFailure): boolean {
+  if (fate === 'not_received') return true;
+  return errorClass === 'transient' && status !== null && status >= 500;
+}
+
+function refine(error: VendorError, status: number): Verdict | undefined {
+  const words = [error.code ?? '', error.type ?? ''];
+  if (words.some((word) => MODERATION_CODES.has(word))) return { errorClass: 'moderation', fate: 'refused' };
+  if (words.some((word) => QUOTA_CODES.has(word))) return { errorClass: 'quota', fate: 'not_received' };
+  if (words.includes('model_not_found')) return { errorClass: 'model_retired', fate: 'refused' };
+  // The caller's own mistakes come as 400, 413 and 422; a 404 without a model's name is a wrong base URL.
+  if (status === 404) return { errorClass: 'model_retired', fate: 'refused' };
+  return undefined;
+}

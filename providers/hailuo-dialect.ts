@@ -1,0 +1,26 @@
+// What the two video APIs of MiniMax have in common, as far as the adapter can tell.
+import type { JobHandle } from '../domain/jobs.ts';
+import type { JsonValue } from '../domain/json.ts';
+import type { UpstreamAnswer } from './http-status.ts';
+import type { JobState, UpstreamFailure, UpstreamJob } from './provider.ts';
+
+export type Answer = UpstreamAnswer & { json: unknown };
+
+/** Judges an answer outside 2xx. */
+export type Refine = (answer: UpstreamAnswer) => UpstreamFailure;
+
+/** Calls in the name of one credential. Each throws the UpstreamFailure that `refine` makes of a refusal. */
+export interface HailuoCalls {
+  get(path: string, refine: Refine): Promise<Answer>;
+  post(path: string, body: Record<string, JsonValue>, refine: Refine): Promise<Answer>;
+  delete(path: string, refine: Refine): Promise<Answer>;
+}
+
+export interface HailuoDialect {
+  /** Stands in job handles. */
+  readonly name: string;
+  submit(calls: HailuoCalls, job: UpstreamJob): Promise<{ id: string; upstreamRequestId: string | null }>;
+  poll(calls: HailuoCalls, handle: JobHandle): Promise<JobState>;
+  /** Absent: this API cannot stop a job. */
+  cancel?(calls: HailuoCalls, handle: JobHandle): Promise<'cancelled' | 'too_late'>;
+}

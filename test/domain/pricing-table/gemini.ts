@@ -1,0 +1,21 @@
+// Gemini images: USD per picture of the vendor's list, times 200.
+import type { PricingRow } from './row.ts';
+
+const LIST: readonly [model: string, resolution: string, one: string, four: string][] = [
+  ['gemini-nano-banana-2.1', '1K', '6.72', '26.88'], // $0.0336
+  ['gemini-nano-banana-2.1', '2K', '10.08', '40.32'], // $0.0504
+  ['gemini-nano-banana-2.1', '4K', '15.12', '60.48'], // $0.0756
+  ['gemini-3-pro-image', '1K', '26.8', '107.2'], // $0.134
+  ['gemini-3-pro-image', '2K', '26.8', '107.2'],
+  ['gemini-3-pro-image', '4K', '48', '192'], // $0.24
+];
+
+export const ROWS: readonly PricingRow[] = LIST.flatMap(([model, resolution, one, four]) => [
+  { model, order: { mode: 'image', images: 1, resolution, ratio: '1:1' }, credits: one },
+  { model, order: { mode: 'image', images: 4, resolution, ratio: '21:9' }, credits: four },
+  {
+    model,
+    order: { mode: 'image', images: 1, resolution, inputImages: 14, imageRole: 'references' },
+    credits: one,
+  },
+]);

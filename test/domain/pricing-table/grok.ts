@@ -1,0 +1,63 @@
+// Grok Imagine: USD per second and per input image of the vendor's list, times 200. Sound costs nothing more.
+import type { ImageRole } from '../../../domain/catalog.ts';
+import type { PricingRow } from './row.ts';
+
+/** In tenths of a credit, so that the arithmetic is exact. */
+interface List {
+  model: string;
+  perSecond: readonly [resolution: string, tenths: number][];
+  perImage: number;
+  images: readonly [imageRole: ImageRole, images: number][];
+}
+
+const LISTS: readonly List[] = [
+  {
+    model: 'grok-imagine-video',
+    perSecond: [
+      ['480p', 100], // $0.05
+      ['720p', 140],
+    ],
+    perImage: 4, // $0.002
+    images: [
+      ['first_frame', 1],
+      ['references', 7],
+    ],
+  },
+  {
+    model: 'grok-imagine-video-1.5',
+    perSecond: [
+      ['480p', 160],
+      ['720p', 280],
+      ['1080p', 500], // $0.25
+    ],
+    perImage: 20,
+    images: [
+      ['first_frame', 1],
+      ['first_and_last_frame', 2],
+      ['references', 7],
+    ],
+  },
+  {
+    model: 'grok-imagine-video-1.5-lite',
+    perSecond: [
+      ['480p', 40],
+      ['720p', 60],
+    ],
+    perImage: 20,
+    images: [['first_frame', 1]],
+  },
+];
+
+export const ROWS: readonly PricingRow[] = LISTS.flatMap(({ model, perSecond, perImage, images }) =>
+  perSecond.flatMap(([resolution, tenths]) =>
+    ([['none', 0], ...images] as const).flatMap(([imageRole, inputImages]) =>
+      [1, 8, 15].flatMap((seconds) =>
+        [true, false].map((audio) => ({
+          model,
+          order: { seconds, resolution, audio, imageRole, inputImages },
+          credits: String((tenths * seconds + perImage * inputImages) / 10),
+        })),
+      ),
+    ),
+  ),
+);

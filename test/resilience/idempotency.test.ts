@@ -1,0 +1,207 @@
+// A request with an Idempotency-Key is interrupted: between effect and answer, at its COMMIT, by another one in its way.
+import { sql } from '@mikro-orm/postgresql';
+import { expect } from 'chai';
+import { findFreePort } from '../../dev/ports.ts';
+import { shrinkAccount } from '../support/accounts.ts';
+import { createAdministrator, makeCode } from '../support/administrators.ts';
+import { sweepNow } from '../support/engine.ts';
+import { expectError } from '../support/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
+import { createActor, type Answer } from '../support/http.ts';
+import { startApiProcess } from '../support/process.ts';
+import { countEffects } from '../support/repeatable.ts';
+import { IMAGE_CREDITS, IMAGE_MODEL, orderImage } from '../support/tasks.ts';
+import { until, untilFinal } from '../support/until.ts';
+
+const IMAGES = '/v1/images/generations';
+
+describe('a request with an Idempotency-Key that is interrupted', function () {
+  this.timeout(60_000);
+  let gateway: TestGateway;
+  let owner: TestUser;
+  let engine: TestGateway['gateway']['engine'];
+
+  before(async () => {
+    gateway = await startGateway();
+    engine = gateway.gateway.engine;
+  });
+  after(() => gateway.stop());
+  beforeEach(async () => {
+    owner = await gateway.createUser(IMAGE_CREDITS);
+  });
+  afterEach(async () => {
+    gateway.gateway.engine = engine;
+    await gateway.expectSoundMoney();
+  });
+
+  const body = { model: IMAGE_MODEL, prompt: 'a cat [[sandbox seconds=0]]' };
+  const headers = { 'idempotency-key': 'again' };
+  const create = (): Promise<Answer> => owner.key.post(IMAGES, body, headers);
+  const isReplay = (answer: Answer) => answer.headers.get('idempotent-replayed') === 'true';
+  const endLeases = () => gateway.em().execute(sql`update idempotency_key set leased_until = now()`);
+  const tasksOf = (userId: string) =>
+    gateway
+      .em()
+      .execute<{ id: string; status: string }[]>(sql`select id, status from task where user_id = ${userId}`);
+
+  it('by the death of its process before the answer: the repeat tells the task, of which there is one', async () => {
+    const nowhere = `127.0.0.1:${await findFreePort()}`;
+    const api = await startApiProcess({ ...gateway.env, TEMPORAL_ADDRESS: nowhere });
+    const caller = createActor(
+      () => api.baseUrl,
+      () => ({ authorization: `Bearer ${owner.apiKey}` }),
+    );
+    const lost = caller.post(IMAGES, body, headers).catch(() => 'no answer');
+    const [row] = await until('the task is written', async () => {
+      const rows = await tasksOf(owner.id);
+      return rows.length > 0 && rows;
+    });
+    await api.process.kill();
+    expect(await lost).to.equal('no answer');
+
+    const early = await create();
+    expectError(early, 409, 'idempotency_in_progress');
+    expect(early.headers.get('retry-after')).to.equal('1');
+    await endLeases();
+    const late = await create();
+    expect([late.status, late.body.id, isReplay(late)]).to.deep.equal([202, row?.id, true]);
+    expect(late.headers.get('location')).to.equal(`/v1/images/tasks/${row?.id}`);
+    await sweepNow(gateway);
+    expect(await untilFinal(owner.session, late.body.id)).to.include({ status: 'completed' });
+    expect((await create()).body, 'the first answer stands').to.deep.equal(late.body);
+    expect(await tasksOf(owner.id)).to.have.length(1);
+  });
+
+  it('of a retry, too: the repeat tells the task as it stands, and starts no third attempt', async () => {
+    const { id } = await orderImage(owner.session, 'seconds=0 outcome=fail*1');
+    await untilFinal(owner.session, id);
+    gateway.gateway.engine = {
+      ...engine,
+      admitTask: () => Promise.reject(new Error('the process died here')),
+    };
+    const retry = () => owner.session.post(`/api/tasks/${id}/retry`, undefined, headers);
+    expectError(await retry(), 500, 'internal_error');
+    gateway.gateway.engine = engine;
+    expectError(await retry(), 409, 'idempotency_in_progress');
+    await endLeases();
+    const told = await retry();
+    expect([told.status, told.body.data.id, told.body.data.attempt]).to.deep.equal([202, id, 2]);
+    await sweepNow(gateway);
+    expect(await untilFinal(owner.session, id)).to.include({ status: 'completed', attempt: 2 });
+    expect((await retry()).body).to.deep.equal(told.body);
+  });
+
+  it('by the workflow’s refusal: the 402 is the answer, with credits too', async () => {
+    gateway.gateway.engine = {
+      ...engine,
+      admitTask: async (task, waitMs) => {
+        await shrinkAccount(gateway.em(), owner.id, 1); // somebody else was faster
+        return engine.admitTask(task, 10_000 + waitMs);
+      },
+    };
+    const first = await create();
+    expectError(first, 402, 'insufficient_credits');
+    gateway.gateway.engine = engine;
+    const chief = await createAdministrator(gateway);
+    await chief.session.post(`/api/admin/users/${owner.id}/grants`, { credits: 10, note: 'Here' });
+    const repeat = await create();
+    expectError(repeat, 402, 'insufficient_credits');
+    expect(isReplay(repeat)).to.equal(true);
+    const { request_id: _first, ...told } = first.body.error;
+    expect(repeat.body.error).to.include(told);
+    expect((await tasksOf(owner.id)).map(({ status }) => status)).to.deep.equal(['failed']);
+  });
+
+  it('by its repeat while it waits for the workflow: 409 for as long as that takes', async () => {
+    const verdict = Promise.withResolvers<void>();
+    gateway.gateway.engine = {
+      ...engine,
+      admitTask: async (task, waitMs) => {
+        await verdict.promise;
+        return engine.admitTask(task, waitMs);
+      },
+    };
+    const first = create();
+    await until('the task is written', async () => (await tasksOf(owner.id)).length === 1);
+    expectError(await create(), 409, 'idempotency_in_progress');
+    verdict.resolve();
+    expect((await first).status).to.equal(202);
+    expect(isReplay(await create())).to.equal(true);
+  });
+
+  it('by its repeat, which overtakes it: it is told what the repeat was told, not that the code is used up', async () => {
+    const chief = await createAdministrator(gateway);
+    const { code } = await makeCode(chief);
+    const redeem = () => owner.session.post('/api/redeem', { code }, headers);
+    const { guesses } = gateway.gateway;
+    const [arrived, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    gateway.gateway.guesses = {
+      limit: async (_kind, _guesser, judge) => {
+        gateway.gateway.guesses = guesses;
+        arrived.resolve();
+        await overtaken.promise;
+        return judge();
+      },
+    };
+    const slow = redeem();
+    await arrived.promise;
+    const fast = await redeem();
+    overtaken.resolve();
+    const told = await slow;
+    expect([fast.status, isReplay(fast), told.status, isReplay(told)]).to.deep.equal([200, false, 200, true]);
+    expect(told.body).to.deep.equal(fast.body);
+  });
+
+  it('by a line that breaks at COMMIT: it finds its own row and answers', async () => {
+    breakNextCommit();
+    const answer = await create();
+    expect([answer.status, isReplay(answer)]).to.deep.equal([202, false]);
+    expect((await tasksOf(owner.id)).map(({ id }) => id)).to.deep.equal([answer.body.id]);
+    expect((await create()).body).to.deep.equal(answer.body);
+    await sweepNow(gateway);
+    await untilFinal(owner.session, answer.body.id);
+
+    const chief = await createAdministrator(gateway);
+    const grant = () =>
+      chief.session.post(`/api/admin/users/${owner.id}/grants`, { credits: 3, note: 'Once' }, headers);
+    const before = await countEffects(gateway);
+    breakNextCommit();
+    const granted = await grant();
+    expect(granted.status).to.equal(201);
+    expect((await grant()).body).to.deep.equal(granted.body);
+    const after = await countEffects(gateway);
+    expect(after['additions']).to.equal(Number(before['additions']) + 1);
+    expect(after['auditEntries']).to.equal(Number(before['auditEntries']) + 1);
+  });
+
+  it('by a transaction with its key that does not end: it is told to wait, in time', async () => {
+    await gateway.em().transactional(async (tx) => {
+      await tx.execute(sql`
+        insert into idempotency_key (id, user_id, method, path, key_hash, fingerprint, leased_until)
+        values ('idm_other', ${owner.id}, 'POST', ${IMAGES}, sha256('again'), '', now())`);
+      const startedAt = Date.now();
+      expectError(await create(), 409, 'idempotency_in_progress');
+      expect(Date.now() - startedAt).to.be.below(4_500);
+    });
+    expect(await tasksOf(owner.id)).to.have.length(0);
+  });
+
+  /** What a caller of the database sees when the line breaks after COMMIT was carried out. */
+  function breakNextCommit(): void {
+    const { em } = gateway.database;
+    const fork = em.fork.bind(em);
+    let isBroken = false;
+    em.fork = (...args) => {
+      const forked = fork(...args);
+      const transactional = forked.transactional.bind(forked);
+      forked.transactional = async (work, options) => {
+        const result = await transactional(work, options);
+        if (isBroken) return result;
+        isBroken = true;
+        em.fork = fork;
+        throw Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+      };
+      return forked;
+    };
+  }
+});

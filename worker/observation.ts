@@ -1,0 +1,79 @@
+// What the worker counts and traces of its activities and of its calls to vendors.
+import { activityInfo } from '@temporalio/activity';
+import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { ObserveCall } from '../providers/observed.ts';
+import { UpstreamFailure } from '../providers/provider.ts';
+import type { Tracing } from '../operation/tracing.ts';
+
+/** From a statement to a picture that takes minutes. */
+const SECONDS_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+/** Activities that end a task answer the status it has then. */
+const SETTLING = new Set(['charge', 'recordFailure', 'recordCancellation']);
+
+/** Counts activities by their outcome, and tasks by their end. Stands around the boundary, so that it sees what leaves it. */
+export function observeActivities(registry: Registry): ActivityInboundCallsInterceptor {
+  const registers = [registry];
+  const duration = new Histogram({
+    name: 'svc_activity_duration_seconds',
+    help: 'One try of an activity, by its outcome',
+    labelNames: ['activity', 'outcome'],
+    buckets: SECONDS_BUCKETS,
+    registers,
+  });
+  const ended = new Counter({
+    name: 'svc_tasks_ended_total',
+    help: 'Tasks settled: completed ones were charged, the credits of the others were released',
+    labelNames: ['status'],
+    registers,
+  });
+  return {
+    execute: async (input, next) => {
+      const { activityType: activity } = activityInfo();
+      const stop = duration.startTimer({ activity });
+      try {
+        const result = await next(input);
+        stop({ outcome: 'ok' });
+        if (SETTLING.has(activity)) ended.inc({ status: statusOf(result) });
+        return result;
+      } catch (error) {
+        stop({ outcome: 'failed' });
+        throw error;
+      }
+    },
+  };
+}
+
+/** Duration and outcome of every call to a vendor, and a span for each. */
+export function observeUpstream(registry: Registry, tracing: Tracing | null): ObserveCall {
+  const duration = new Histogram({
+    name: 'svc_upstream_call_duration_seconds',
+    help: 'Calls to vendors by adapter and step; the outcome is ok or the class of the error',
+    labelNames: ['provider', 'call', 'outcome'],
+    buckets: SECONDS_BUCKETS,
+    registers: [registry],
+  });
+  return async (provider, call, work) => {
+    const stop = duration.startTimer({ provider, call });
+    const attributes = { 'svc.provider': provider, 'svc.call': call };
+    const traced = tracing ? () => tracing.step(`upstream ${call}`, attributes, work, classOf) : work;
+    try {
+      const result = await traced();
+      stop({ outcome: 'ok' });
+      return result;
+    } catch (error) {
+      stop({ outcome: classOf(error) });
+      throw error;
+    }
+  };
+}
+
+function classOf(error: unknown): string {
+  return error instanceof UpstreamFailure ? error.errorClass : 'other';
+}
+
+function statusOf(result: unknown): string {
+  const status: unknown =
+    typeof result === 'object' && result !== null ? Reflect.get(result, 'status') : undefined;
+  return typeof status === 'string' ? status : 'unknown';
+}
