@@ -118,7 +118,7 @@ export function createPolling({ database, secrets, providers }: ActivityDependen
 
 /** Bytes that come in the answer itself stay with the vendor until they are copied to our storage. */
 function whereToFind(result: UpstreamResult, index: number): KeptResult {
-  return result.kind === 'inline' ? { kind: 'poll_again', index } : result;
+  return result.kind === 'inline' || result.kind === 'text' ? { kind: 'poll_again', index } : result;
 }
 
 /** One look. Trouble on the way counts as "still running": the deadline ends it, not a bad minute. */

@@ -26,7 +26,12 @@ export function createSettlement({ database, log }: ActivityDependencies) {
         readEvidence(submission.evidence ?? null),
       );
       logLoss(task, loss);
-      const status = await completeTask(em, task, { outputs: submission.outputs, amount, loss });
+      const status = await completeTask(em, task, {
+        outputs: submission.outputs,
+        outputText: submission.outputText ?? null,
+        amount,
+        loss,
+      });
       return { status, creditsCharged: amount.toString() };
     },
 

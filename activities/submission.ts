@@ -7,10 +7,11 @@ import {
   type RestReason,
 } from '../db/credentials.ts';
 import { forkEm } from '../db/orm.ts';
-import { openRequest } from '../db/requests.ts';
+import { openRequest, type OpenedRequest } from '../db/requests.ts';
 import * as submissions from '../db/submissions.ts';
 import { findTask } from '../db/tasks.ts';
-import type { TaskAttempt } from '../domain/tasks.ts';
+import type { JsonValue } from '../domain/json.ts';
+import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 import {
   UpstreamFailure,
   type LookUp,
@@ -55,7 +56,15 @@ export function createSubmission(dependencies: ActivityDependencies) {
       if (!provider) throw failTaskWith('model_not_found');
       const { upstreamModel, ordered: order } = row;
       const reference = `${task.taskId}:${task.attempt}`;
-      const jobWith = (credential: string) => ({ ...request, reference, credential, upstreamModel, order });
+      const messages = messagesOf(request, row.mode);
+      const jobWith = (credential: string) => ({
+        ...request,
+        messages,
+        reference,
+        credential,
+        upstreamModel,
+        order,
+      });
       const intent = await submissions.intendSubmission(em, task, choiceOf(provider));
       if (intent.kind === 'go') return handOver(task, provider, jobWith(intent.credential));
       if (intent.kind === 'busy') throw tryAgain('upstream_rate_limited', BUSY_WAIT_MS);
@@ -91,8 +100,9 @@ export function createSubmission(dependencies: ActivityDependencies) {
       await untilWritten(() => submissions.recordAccepted(forkEm(database), task, answer));
       return { state: 'accepted' };
     }
+    const outputText = answer.results.find((result) => result.kind === 'text')?.text ?? null;
     const outputs = await storeInline(dependencies, task, answer.results);
-    if (outputs.length === 0) {
+    if (outputs.length === 0 && outputText === null) {
       const failure = { code: 'upstream_invalid_response', errorText: null } as const;
       await untilWritten(() => submissions.recordEnded(forkEm(database), task, failure));
       throw failTaskWith(failure.code);
@@ -100,6 +110,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
     const images = answer.evidence.images === undefined ? {} : { images: outputs.length };
     const stored = {
       outputs,
+      outputText,
       evidence: { ...answer.evidence, ...images },
       upstreamRequestId: answer.upstreamRequestId,
     };
@@ -179,6 +190,12 @@ export function createSubmission(dependencies: ActivityDependencies) {
     while (await submissions.isSubmissionFresh(forkEm(database), task, FRESH_SECONDS))
       await pause(LOOK_EVERY_MS);
   }
+}
+
+/** What a text model is sent. */
+function messagesOf({ prompt, isConversation }: OpenedRequest, mode: TaskMode): JsonValue[] {
+  if (mode !== 'text') return [];
+  return isConversation ? JSON.parse(prompt) : [{ role: 'user', content: prompt }];
 }
 
 interface Failed {

@@ -9,6 +9,7 @@ import { RESULT_ROUTE, sendResult } from './results.ts';
 import type { Call, Caller, Gateway, Reply, Route } from './gateway.ts';
 import { refuseOddities, refuseOverload } from './middleware/admission.ts';
 import { authenticateKey } from './middleware/bearer-key.ts';
+import { requireBodyRoom } from './middleware/body-room.ts';
 import { answerErrors } from './middleware/errors.ts';
 import { handleOnce, keepStreamed, readOnce } from './middleware/idempotency.ts';
 import { readJsonBody } from './middleware/json-body.ts';
@@ -51,7 +52,9 @@ export function createApp(gateway: Gateway): Express {
 
 function mount(app: Express, gateway: Gateway, route: Route): void {
   const method = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
-  const body = route.bodyBytesMax === undefined ? [] : readJsonBody(route.bodyBytesMax);
+  const { bodyBytesMax } = route;
+  const body =
+    bodyBytesMax === undefined ? [] : [requireBodyRoom(gateway, bodyBytesMax), ...readJsonBody(bodyBytesMax)];
   app[method[route.method]](
     route.path,
     authenticate(gateway, route),

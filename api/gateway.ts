@@ -18,6 +18,7 @@ import type { Tracing } from '../operation/tracing.ts';
 import type { KnownKeys } from './known-keys.ts';
 import type { GuessLimiter } from './limits/guess-limiter.ts';
 import type { OverloadGuard } from './overload.ts';
+import type { BodyBudget } from './body-budget.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import type { LimitBackend } from './limits/headers.ts';
 import type { Limits } from './limits/limits.ts';
@@ -52,6 +53,8 @@ export interface Gateway {
   tracing: Tracing | null;
   /** Says whether there is room for another request. */
   overload: OverloadGuard;
+  /** And for another large body. */
+  bodies: BodyBudget;
   /** Aborted when this process can no longer wait for answers that take long: streams are to come to their end. */
   stopping: AbortSignal;
 }

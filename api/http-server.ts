@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../domain/errors.ts';
 import { bodyOfError } from './error-body.ts';
 import { trackExchanges, type Exchanges } from './exchanges.ts';
+import { SECURITY_HEADERS } from './middleware/security-headers.ts';
 
 export interface HttpLimits {
   /** From the first byte of a request to the end of its headers. */
@@ -160,7 +161,7 @@ function rawAnswer(error: GatewayError, requestId: string): string {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
+    ...SECURITY_HEADERS,
     'x-request-id': requestId,
     date: new Date().toUTCString(),
     connection: 'close',

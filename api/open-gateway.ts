@@ -11,6 +11,7 @@ import { createChatUpstreams } from '../providers/chat.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectEngine } from '../workflows/client.ts';
 import { Settlements } from './chat/settlements.ts';
+import { BODY_BUDGET, createBodyBudget } from './body-budget.ts';
 import { ADMISSION_WAIT_MS, type ChatParts, type Gateway } from './gateway.ts';
 import { KnownKeys } from './known-keys.ts';
 import { createGuessLimiter } from './limits/guess-limiter.ts';
@@ -54,6 +55,7 @@ export function openGateway(
     chat: openChat(config, database, log),
     metrics: createRequestMetrics(),
     tracing,
+    bodies: createBodyBudget(BODY_BUDGET),
     overload: createOverloadGuard(
       overloadLimits({ inFlightMax: config.requestsInFlightMax, delayMs: config.overloadDelayMs }),
       watchLoad(() => poolFigures(database).waiting),

@@ -11,7 +11,16 @@ import { ERRORS, GatewayError, type ErrorCode } from '../domain/errors.ts';
 import { checkInputImages } from '../domain/input-images.ts';
 import type { JsonValue } from '../domain/json.ts';
 import { maskPayload, maskText } from '../domain/masking.ts';
-import { renewOrder, resolveOrder, type FieldNames, type Order, type Wishes } from '../domain/orders.ts';
+import {
+  checkPrompt,
+  renewOrder,
+  resolveOrder,
+  type FieldNames,
+  type Order,
+  type Wishes,
+} from '../domain/orders.ts';
+import { orderText } from '../domain/text-orders.ts';
+import { promptTokensAtMost } from '../providers/chat-tokens.ts';
 import { quote, snapshotPrice, type Quote } from '../domain/pricing.ts';
 import type { TaskMode } from '../domain/tasks.ts';
 import type { AdmissionVerdict } from '../workflows/client.ts';
@@ -42,9 +51,17 @@ export function priceRequest(call: Call<KeyCaller | SessionCaller>, request: Tas
   if (model.kind !== request.mode) throw new GatewayError('model_not_supported', { param: 'model' });
   const scope = call.caller.proof === 'key' ? call.caller.key.modelScope : null;
   if (scope && !scope.includes(model.id)) throw new GatewayError('model_not_allowed', { param: 'model' });
-  const order = resolveOrder(model, request.wishes, request.names);
+  const order = orderOf(model, request);
   checkInputImages(request.wishes.inputImages, request.names.inputImages);
   return { model, order, quote: quote(snapshotPrice(model), order) };
+}
+
+function orderOf(model: Model, { wishes, names }: TaskRequest): Order {
+  if (!wishes.text) return resolveOrder(model, wishes, names);
+  checkPrompt(wishes.prompt, model.limits.promptCharactersMax);
+  const { messages, outputTokens } = wishes.text;
+  const most = { promptTokens: promptTokensAtMost({ messages }), outputTokens, answers: 1 };
+  return orderText(model, most, 'max_tokens');
 }
 
 /** Creates the task. Throws 402 when the credits do not cover it, 429 when too many are waiting. */
@@ -70,6 +87,7 @@ export async function submitTask(call: Call<KeyCaller | SessionCaller>, request:
       prompt,
       inputImages: [...inputImages],
       inputVideos: [...inputVideos],
+      isConversation: Array.isArray(call.body['messages']),
     }),
   };
   const created = await beginOnce(call, id, async (em) => {
@@ -159,7 +177,9 @@ function insufficientCredits(required: MicroCredits, available: MicroCredits): G
 
 /** The payload as readers see it. The prompt is kept encrypted, apart, and put back for its owner. */
 function maskRequest(body: { [field: string]: unknown }): { [field: string]: JsonValue } {
-  const { prompt: _prompt, ...rest } = body;
-  const masked = maskPayload(JSON.parse(JSON.stringify(rest)));
+  const { prompt: _prompt, messages, ...rest } = body;
+  // The conversation is a prompt, too: its place is kept, and it is put back for its owner.
+  const place = messages === undefined ? {} : { messages: null };
+  const masked = maskPayload(JSON.parse(JSON.stringify({ ...rest, ...place })));
   return typeof masked === 'object' && masked !== null && !Array.isArray(masked) ? masked : {};
 }

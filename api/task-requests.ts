@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { GatewayError } from '../domain/errors.ts';
 import { TASK_MODES } from '../domain/tasks.ts';
+import type { JsonValue } from '../domain/json.ts';
+import { CHAT_MESSAGES, checkPictures, TOKENS } from './chat/read-chat.ts';
 import { readBody } from './reading.ts';
 import type { TaskRequest } from './submit-task.ts';
 
@@ -63,8 +65,8 @@ const CONSOLE_BODIES = {
     mode: z.literal('text'),
     model: COMMON.model,
     prompt: z.string().optional(),
-    messages: z.array(z.unknown()).optional(),
-    max_tokens: z.number().optional(),
+    messages: CHAT_MESSAGES.optional(),
+    max_tokens: TOKENS.optional(),
   }),
 };
 const V1_BODIES = {
@@ -98,9 +100,29 @@ export function readModeRequest(body: unknown, unknownFields: 'refused' | 'ignor
   const bodies = unknownFields === 'refused' ? CONSOLE_BODIES : V1_BODIES;
   if (mode === 'image') return imageRequest(readBody(bodies.image, body));
   if (mode === 'video') return videoRequest(readBody(bodies.video, body));
-  const { model, prompt } = readBody(bodies.text, body);
+  return textRequest(readBody(bodies.text, body));
+}
+
+/** A conversation, or a prompt that is its only message. */
+function textRequest({
+  model,
+  prompt,
+  messages,
+  max_tokens: outputTokens,
+}: z.output<typeof V1_BODIES.text>): TaskRequest {
+  if (prompt !== undefined && messages) throw conflict('prompt', 'messages');
+  if (prompt === undefined && !messages)
+    throw new GatewayError('missing_field', { param: 'prompt', message: 'prompt or messages is required.' });
+  checkPictures(messages ?? []);
   const names = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: 'image_urls' };
-  return { mode, model, wishes: { prompt: prompt ?? '', inputImages: [] }, names };
+  const text = { messages: toJson(messages) ?? [{ role: 'user', content: prompt ?? '' }], outputTokens };
+  const wishes = { prompt: prompt ?? JSON.stringify(messages), inputImages: [], text };
+  return { mode: 'text', model, wishes, names };
+}
+
+/** They were parsed from JSON. */
+function toJson(messages: z.output<typeof CHAT_MESSAGES> | undefined): JsonValue[] | undefined {
+  return messages && JSON.parse(JSON.stringify(messages));
 }
 
 function imageRequest(body: z.output<typeof IMAGE_BODY>): TaskRequest {

@@ -223,7 +223,9 @@ export function presentUser(user: User): UserView {
 }
 
 function presentPayload(task: Task, prompt: string | undefined) {
-  return prompt === undefined ? task.requestPayload : { ...task.requestPayload, prompt };
+  if (prompt === undefined) return task.requestPayload;
+  const isConversation = 'messages' in task.requestPayload;
+  return { ...task.requestPayload, ...(isConversation ? { messages: JSON.parse(prompt) } : { prompt }) };
 }
 
 function orNull(amount: MicroCredits | null | undefined): number | null {

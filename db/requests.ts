@@ -7,6 +7,8 @@ import type { Sealed, Secrets } from './secrets.ts';
 export interface RequestBody {
   inputImages: string[];
   inputVideos: string[];
+  /** Whether `prompt` holds the messages of a conversation, as JSON. */
+  isConversation: boolean;
 }
 
 export interface OpenedRequest extends RequestBody {

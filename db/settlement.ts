@@ -14,12 +14,13 @@ import type { TaskOutput } from './stored.ts';
 export async function completeTask(
   em: Em,
   task: TaskAttempt,
-  result: { outputs: TaskOutput[]; amount: MicroCredits; loss: MicroCredits },
+  result: { outputs: TaskOutput[]; outputText: string | null; amount: MicroCredits; loss: MicroCredits },
 ): Promise<TaskStatus> {
   return em.transactional(async (tx) => {
     const rows = await tx.execute<{ id: string }[]>(sql`
       with ended as (
         update task set status = 'completed', progress = 100, outputs = ${JSON.stringify(result.outputs)}::jsonb,
+               output_text = ${result.outputText},
                credits_charged = ${result.amount}, completed_at = now(), updated_at = now()
         where id = ${task.taskId} and attempt = ${task.attempt} and status = 'in_progress'
         returning id, attempt

@@ -14,6 +14,10 @@ export interface StoredEvidence {
   seconds?: number;
   inputVideoSeconds?: number;
   tokens?: number;
+  promptTokens?: number;
+  cachedTokens?: number;
+  cacheWriteTokens?: number;
+  completionTokens?: number;
   vendorCost?: string;
 }
 

@@ -110,13 +110,19 @@ export async function recordSucceeded(
 export async function recordStored(
   em: Em,
   task: TaskAttempt,
-  stored: { outputs: TaskOutput[]; evidence?: Evidence; upstreamRequestId?: string | null },
+  stored: {
+    outputs: TaskOutput[];
+    outputText?: string | null;
+    evidence?: Evidence;
+    upstreamRequestId?: string | null;
+  },
 ): Promise<void> {
   const evidence = stored.evidence ? JSON.stringify(storeEvidence(stored.evidence)) : null;
   await em.execute(sql`
     with kept as (
       update submission
       set state = 'succeeded', outputs = ${JSON.stringify(stored.outputs)}::jsonb,
+          output_text = ${stored.outputText ?? null},
           evidence = coalesce(${evidence}::jsonb, evidence), updated_at = now()
       where task_id = ${task.taskId} and attempt = ${task.attempt} and state in ('sending', 'succeeded') and outputs is null
       returning task_id, attempt

@@ -169,13 +169,16 @@ export function parseCatalog(json: unknown): Catalog {
   return { effectiveFrom, models: byId };
 }
 
+/** What comes on top of the work: alone, these price nothing. */
+const EXTRAS: readonly Meter[] = ['input_images', 'input_video_seconds'];
+
 /** Work without a price would be free. */
 function findUnpriced({ id, limits, price }: Model): string[] {
   const offered = limits.resolutions ?? [undefined];
   const unpriced = offered.filter((resolution) => {
     const isPriced = ({ meter, when, credits }: PriceLine): boolean => {
       const fits = when.resolution === undefined || when.resolution === resolution;
-      return fits && !meter.startsWith('input_') && credits > 0n;
+      return fits && !EXTRAS.includes(meter) && credits > 0n;
     };
     return !price.some(isPriced);
   });

@@ -3,7 +3,9 @@ import type { ImageRole, Model } from './catalog.ts';
 import { checkCombinations, checkDuration } from './combinations.ts';
 import { GatewayError } from './errors.ts';
 import { checkInputs } from './order-inputs.ts';
+import type { JsonValue } from './json.ts';
 import type { TaskMode } from './tasks.ts';
+import { orderText } from './text-orders.ts';
 import { countVideoTokens } from './video-tokens.ts';
 
 /** What is ordered, in concrete values. Holds nothing secret, so that it may be stored in clear. */
@@ -38,6 +40,8 @@ export interface Wishes {
   audio?: boolean | undefined;
   inputImages: readonly string[];
   inputVideos?: readonly string[] | undefined;
+  /** Of a text: the conversation, and the most tokens of its answer. */
+  text?: { messages: readonly JsonValue[]; outputTokens: number | undefined } | undefined;
   responseFormat?: 'url' | 'b64_json' | undefined;
 }
 
@@ -87,6 +91,7 @@ export function resolveOrder(model: Model, wishes: Wishes, names: FieldNames): O
  * values that the catalogue no longer has a price for.
  */
 export function renewOrder(model: Model, order: Order): Order {
+  if (order.mode === 'text') return orderText(model, { ...order, answers: 1 }, 'max_tokens');
   const inputImages = order.imageRole === 'references' ? 'reference_images' : 'image_urls';
   const names = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages };
   const wishes: Wishes = {
@@ -103,7 +108,8 @@ export function renewOrder(model: Model, order: Order): Order {
   return resolveOrder(model, wishes, names);
 }
 
-function checkPrompt(prompt: string, charactersMax: number): void {
+/** Throws a GatewayError for a prompt that is empty or too long. */
+export function checkPrompt(prompt: string, charactersMax: number): void {
   if (prompt.trim() === '')
     throw new GatewayError('invalid_value', { param: 'prompt', message: 'prompt must not be empty.' });
   // Unicode code points, not UTF-16 units: an emoji counts once.

@@ -1,11 +1,11 @@
 // Chat completions at OpenAI and whoever speaks its language: one call, opened at the first upstream that takes it.
 import type { Upstream } from '../domain/catalog.ts';
+import { refineChatFailure } from './chat-refinement.ts';
 import { ChatTargets, type ChatTarget } from './chat-targets.ts';
 import { failureOfNetwork } from './http.ts';
 import { openUpstream, type OpenAnswer } from './http-stream.ts';
-import { failureOfStatus, type Verdict } from './http-status.ts';
+import { failureOfStatus } from './http-status.ts';
 import { UpstreamFailure } from './provider.ts';
-import type { VendorError } from './reading.ts';
 import type { FamilySettings } from './settings.ts';
 
 export interface ChatRequest {
@@ -62,15 +62,6 @@ export interface ChatSettings {
 }
 
 const TRIES_MAX = 4;
-const MODERATION_CODES = new Set(['content_policy_violation', 'moderation_blocked', 'content_filter']);
-const QUOTA_CODES = new Set([
-  'insufficient_quota',
-  'credit_balance_exhausted',
-  'organization_spend_limit_exceeded',
-  'project_spend_limit_exceeded',
-  'billing_hard_limit_reached',
-]);
-
 export function createChatUpstreams(
   settings: ChatSettings,
   targets: ChatTargets = new ChatTargets(settings.families),
@@ -121,21 +112,11 @@ async function ask(
     timeoutMs: settings.upstreamTimeoutMs,
     signal,
   };
-  return openUpstream(call, (answer) => failureOfStatus(answer, refine));
+  return openUpstream(call, (answer) => failureOfStatus(answer, refineChatFailure));
 }
 
 /** A 5xx is an answer, and it brought nothing; a silence or a reset may still become one at the upstream. */
 function mayAskNext({ fate, errorClass, status }: UpstreamFailure): boolean {
   if (fate === 'not_received') return true;
   return errorClass === 'transient' && status !== null && status >= 500;
-}
-
-function refine(error: VendorError, status: number): Verdict | undefined {
-  const words = [error.code ?? '', error.type ?? ''];
-  if (words.some((word) => MODERATION_CODES.has(word))) return { errorClass: 'moderation', fate: 'refused' };
-  if (words.some((word) => QUOTA_CODES.has(word))) return { errorClass: 'quota', fate: 'not_received' };
-  if (words.includes('model_not_found')) return { errorClass: 'model_retired', fate: 'refused' };
-  // The caller's own mistakes come as 400, 413 and 422; a 404 without a model's name is a wrong base URL.
-  if (status === 404) return { errorClass: 'model_retired', fate: 'refused' };
-  return undefined;
 }

@@ -38,6 +38,8 @@ export async function fetchResult(
   switch (result.kind) {
     case 'inline':
       return readInline(result.bytes, options.bytesMax);
+    case 'text':
+      return readInline(Buffer.from(result.text), options.bytesMax);
     case 'url':
       return readUrl(provider, result.url, options);
     case 'guarded_url':

@@ -46,8 +46,9 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
 /** Jobs fail with words alone. */
 const WORDS: readonly (readonly [RegExp, UpstreamErrorClass])[] = [
   [/risk control|moderation|content (policy|security)|sensitive|violat|inappropriate/, 'moderation'],
-  [/balance|arrears|resource pack|quota|insufficient/, 'quota'],
+  // “Parallel task over resource pack limit” is about the number of jobs.
   [/concurren|parallel|too many/, 'concurrency'],
+  [/balance|arrears|resource pack|quota|insufficient/, 'quota'],
   [
     /invalid|unsupported|not supported|parameter|decode|(image|video|file) (size|format|resolution)/,
     'invalid',
@@ -92,7 +93,7 @@ export function classOfWords(text: string | null): UpstreamErrorClass {
   return WORDS.find(([pattern]) => pattern.test(words))?.[1] ?? 'transient';
 }
 
-/** Seconds, which come as a text such as "5.041". The vendor bills whole ones, so a begun one counts. */
+/** Seconds, which come as a text such as "5.041": the nearest whole ones above, since the vendor bills whole ones. */
 export function readSeconds(value: unknown): number | null {
   const amount = readDecimal(value);
   const seconds = amount === null ? null : Math.ceil(Number(amount) / 1_000_000 - 0.1);

@@ -1,6 +1,7 @@
 // What every adapter of a vendor looks like to the rest of the gateway.
 import type { UpstreamErrorClass } from '../domain/failures.ts';
 import type { JobHandle } from '../domain/jobs.ts';
+import type { JsonValue } from '../domain/json.ts';
 import type { Order } from '../domain/orders.ts';
 import type { Evidence } from '../domain/pricing.ts';
 
@@ -49,6 +50,8 @@ export interface UpstreamJob {
   upstreamModel: string;
   order: Order;
   prompt: string;
+  /** Of a text task, in OpenAI's form; of others none. */
+  messages: readonly JsonValue[];
   /** https URLs or data URIs, checked for shape but not fetched. */
   inputImages: readonly string[];
   /** https URLs. */
@@ -81,7 +84,11 @@ export type JobState =
  * that expire are renewed by another poll.
  */
 export type UpstreamResult =
-  { kind: 'inline'; bytes: Uint8Array } | { kind: 'url'; url: string } | { kind: 'guarded_url'; url: string };
+  | { kind: 'inline'; bytes: Uint8Array }
+  | { kind: 'url'; url: string }
+  | { kind: 'guarded_url'; url: string }
+  /** Of a text task: the result itself. */
+  | { kind: 'text'; text: string };
 
 /**
  * What surely happened to a request that failed:

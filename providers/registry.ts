@@ -4,6 +4,7 @@ import * as grokVideo from './grok-video.ts';
 import * as hailuo from './hailuo.ts';
 import * as kling from './kling.ts';
 import { observed, type ObserveCall } from './observed.ts';
+import * as openaiChat from './openai-chat.ts';
 import * as openaiImages from './openai-images.ts';
 import type { Provider } from './provider.ts';
 import * as seedance from './seedance.ts';
@@ -14,6 +15,7 @@ import * as wan from './wan.ts';
 /** Every adapter there is. A new vendor is one more line here. */
 const ADAPTERS: readonly { name: string; family: string; create: (settings: AdapterSettings) => Provider }[] =
   [
+    { name: openaiChat.NAME, family: openaiChat.FAMILY, create: openaiChat.createOpenaiChat },
     { name: openaiImages.NAME, family: openaiImages.FAMILY, create: openaiImages.createOpenaiImages },
     { name: grokVideo.NAME, family: grokVideo.FAMILY, create: grokVideo.createGrokVideo },
     { name: geminiImages.NAME, family: geminiImages.FAMILY, create: geminiImages.createGeminiImages },

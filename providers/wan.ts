@@ -20,7 +20,7 @@ const ANSWER_BYTES_MAX = 1024 * 1024;
 const SECONDS_PLAUSIBLE_MAX = 600;
 const LIST_ENTRIES_MAX = 100;
 /** Each is asked for its prompt, and the vendor takes 20 questions a second. */
-const CANDIDATES_MAX = 10;
+const CANDIDATES_MAX = 15;
 const CREATED_BEFORE_MS_MAX = 60_000;
 const CREATED_AFTER_MS_MAX = 900_000;
 const MARK_BITS = 32;
@@ -102,21 +102,28 @@ async function lookUp(
   const query = { model_name: upstreamModel, page_no: '1', page_size: String(LIST_ENTRIES_MAX) };
   const path = `/?${new URLSearchParams(query)}`;
   const list = membersOf(await callTasks(settings, job.credential, { method: 'GET', path, signal }));
-  const candidates = listOf(list['data'])
-    .map(membersOf)
-    .filter((entry) => entry['model_name'] === upstreamModel && isOfThatTime(entry, sentAt))
-    .map((entry) => textOf(entry['task_id']))
-    .filter((id) => id !== null);
-  if (candidates.length > CANDIDATES_MAX) return { kind: 'unclear' };
   const prompt = markedPrompt(job);
-  const found: JobHandle[] = [];
-  for (const id of candidates) {
+  for (const id of candidatesOf(list, upstreamModel, sentAt)) {
     const handle = { id, credential: job.credential };
     const task = await readTask(settings, handle, signal);
-    if (membersOf(task['output'])['orig_prompt'] === prompt) found.push(handle);
+    if (membersOf(task['output'])['orig_prompt'] === prompt) return { kind: 'found', handle };
   }
-  const [handle] = found;
-  return handle !== undefined && found.length === 1 ? { kind: 'found', handle } : { kind: 'unclear' };
+  return { kind: 'unclear' };
+}
+
+/** Ids of the tasks that may be the one, most likely first. */
+function candidatesOf(list: Members, model: string, sentAt: Date): string[] {
+  const candidates: { id: string; lateByMs: number }[] = [];
+  for (const entry of listOf(list['data']).map(membersOf)) {
+    const id = textOf(entry['task_id']);
+    const createdAt = numberOf(entry['gmt_create']) ?? numberOf(entry['start_time']);
+    if (id === null || createdAt === null || entry['model_name'] !== model) continue;
+    const lateByMs = createdAt - sentAt.getTime();
+    if (lateByMs >= -CREATED_BEFORE_MS_MAX && lateByMs <= CREATED_AFTER_MS_MAX)
+      candidates.push({ id, lateByMs });
+  }
+  candidates.sort((one, other) => Math.abs(one.lateByMs) - Math.abs(other.lateByMs));
+  return candidates.slice(0, CANDIDATES_MAX).map(({ id }) => id);
 }
 
 async function readTask(
@@ -187,13 +194,6 @@ function markedPrompt({ prompt, reference }: UpstreamJob): string {
   const bits = createHash('sha256').update(reference).digest().readUInt32BE(0).toString(2);
   const mark = bits.padStart(MARK_BITS, '0').replaceAll('0', ' ').replaceAll('1', '\n');
   return `${prompt.trimEnd()}${mark}`;
-}
-
-function isOfThatTime(entry: Members, sentAt: Date): boolean {
-  const createdAt = numberOf(entry['gmt_create']) ?? numberOf(entry['start_time']);
-  if (createdAt === null) return false;
-  const lateByMs = createdAt - sentAt.getTime();
-  return lateByMs >= -CREATED_BEFORE_MS_MAX && lateByMs <= CREATED_AFTER_MS_MAX;
 }
 
 /** A word nobody has heard of means: still at work. The vendor tells no progress. */

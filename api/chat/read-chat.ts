@@ -15,27 +15,26 @@ import { readBody } from '../reading.ts';
 const MESSAGES_MAX = 5_000;
 const ANSWERS_MAX = 8;
 const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] as const;
-const tokens = z
-  .int('must be a whole number, 1 or more')
-  .min(1, 'must be a whole number, 1 or more')
-  .nullish();
 
 const MESSAGE = z.looseObject({
   role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`),
   content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
 });
 
+export const CHAT_MESSAGES = z
+  .array(MESSAGE)
+  .min(1, 'must hold a message')
+  .max(MESSAGES_MAX, `must hold at most ${MESSAGES_MAX} messages`);
+export const TOKENS = z.int('must be a whole number, 1 or more').min(1, 'must be a whole number, 1 or more');
+
 /** Fields of OpenAI's that are not named here are passed on. */
 export const CHAT_BODY = z.looseObject({
   model: z.string().min(1, 'must not be empty').max(200),
-  messages: z
-    .array(MESSAGE)
-    .min(1, 'must hold a message')
-    .max(MESSAGES_MAX, `must hold at most ${MESSAGES_MAX} messages`),
+  messages: CHAT_MESSAGES,
   stream: z.boolean('must be true or false').nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  max_tokens: tokens,
-  max_completion_tokens: tokens,
+  max_tokens: TOKENS.nullish(),
+  max_completion_tokens: TOKENS.nullish(),
   n: z.int().min(1).max(ANSWERS_MAX, `must be a whole number from 1 to ${ANSWERS_MAX}`).nullish(),
 });
 
@@ -101,8 +100,11 @@ function upstreamBody(
   };
 }
 
-/** Pictures are fetched by the upstream, but some upstreams stand in networks of their own. */
-function checkPictures(messages: z.output<typeof MESSAGE>[]): void {
+/**
+ * Pictures are fetched by the upstream, but some upstreams stand in networks of their own.
+ * Throws a GatewayError that names the place of a picture that may not be used.
+ */
+export function checkPictures(messages: z.output<typeof MESSAGE>[]): void {
   for (const [index, { content }] of messages.entries()) {
     if (!Array.isArray(content)) continue;
     for (const [part, { type, image_url: picture }] of content.entries()) {

@@ -4,9 +4,13 @@ import type { RequestHandler } from 'express';
 /** Answers that are a page or a file say what they need themselves. */
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': NOTHING,
+};
+
 export const setSecurityHeaders: RequestHandler = (_req, res, next) => {
-  res.setHeader('x-content-type-options', 'nosniff');
-  res.setHeader('referrer-policy', 'no-referrer');
-  res.setHeader('content-security-policy', NOTHING);
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) res.setHeader(name, value);
   next();
 };

@@ -95,6 +95,8 @@ export const SubmissionEntity = defineEntity({
     resultsSecretKeyId: p.text().nullable(),
     evidence: p.json<StoredEvidence>().nullable(),
     outputs: p.json<TaskOutput[]>().nullable(),
+    /** What a text model wrote. */
+    outputText: p.text().nullable(),
     errorCode: p.text().$type<TaskFailureCode>().nullable(),
     /** The vendor's words about a failure, masked. */
     errorText: p.text().nullable(),

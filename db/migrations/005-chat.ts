@@ -7,6 +7,7 @@ export class Migration005Chat extends Migration {
     this.addSql(CALLS);
     this.addSql(RESERVE);
     this.addSql(SETTLE);
+    this.addSql('alter table submission add column output_text text');
   }
 }
 

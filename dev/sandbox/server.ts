@@ -11,6 +11,7 @@ import { hailuoV1 } from './dialects/hailuo-v1.ts';
 import { hailuoV2 } from './dialects/hailuo-v2.ts';
 import { klingLegacy } from './dialects/kling-legacy.ts';
 import { kling } from './dialects/kling.ts';
+import { openaiChat, xaiChat } from './dialects/openai-chat.ts';
 import { openaiImages } from './dialects/openai-images.ts';
 import { vidu } from './dialects/vidu.ts';
 import { seedance } from './dialects/seedance.ts';
@@ -26,7 +27,20 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-const DIALECTS = [openaiImages, grokVideo, geminiImages, vidu, klingLegacy, kling, hailuoV2, hailuoV1, seedance, wan];
+const DIALECTS = [
+  openaiImages,
+  grokVideo,
+  openaiChat,
+  xaiChat,
+  geminiImages,
+  vidu,
+  klingLegacy,
+  kling,
+  hailuoV2,
+  hailuoV1,
+  seedance,
+  wan,
+];
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 /** Longer than any client keeps a connection, so that no reuse of one meets its end by chance. */

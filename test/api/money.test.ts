@@ -162,7 +162,7 @@ describe('money', () => {
     const before = (await user.session.get(`/api/tasks/${id}`)).body.data;
     const attempt = { taskId: id, attempt: 1 };
     const endings = Array.from({ length: 5 }, () => [
-      completeTask(gateway.em(), attempt, { outputs: [], amount: 1n, loss: 0n }),
+      completeTask(gateway.em(), attempt, { outputs: [], outputText: null, amount: 1n, loss: 0n }),
       failTask(gateway.em(), attempt, { code: 'internal_error', message: 'late' }),
       cancelTask(gateway.em(), attempt),
     ]);

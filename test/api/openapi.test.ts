@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
     const answer = await gateway.anonymous.get('/openapi.json');
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('content-type')).to.equal('application/json; charset=utf-8');
-    expect(answer.headers.get('cache-control')).to.equal('public, max-age=300');
+    expect(answer.headers.get('cache-control')).to.equal('public, max-age=3600');
     expect(answer.body).to.deep.equal(DOCUMENT);
     const etag = answer.headers.get('etag') ?? '';
     const again = await sendRaw(gateway.baseUrl, {
@@ -224,6 +224,8 @@ describe('GET /docs', () => {
   after(() => gateway.stop());
 
   const read = (path: string, method = 'GET') => sendRaw(gateway.baseUrl, { method, path });
+  const readWith = (path: string, headers: Record<string, string>) =>
+    sendRaw(gateway.baseUrl, { path, headers });
 
   it('is a page that loads nothing from elsewhere and runs nothing inline', async () => {
     const { status, headers, text } = await read('/docs');
@@ -239,11 +241,21 @@ describe('GET /docs', () => {
       const file = await read(path);
       expect(file.status, path).to.equal(200);
       expect(file.headers['cache-control'], path).to.equal('public, max-age=3600');
-      const since = { 'if-modified-since': file.headers['last-modified'] ?? '' };
-      const again = await sendRaw(gateway.baseUrl, { path, headers: since });
+      const etag = file.headers.etag ?? '';
+      const again = await sendRaw(gateway.baseUrl, { path, headers: { 'if-none-match': etag } });
       expect(again.status, path).to.equal(304);
       expect(Number(file.headers['content-length']), path).to.be.above(100);
     }
+  });
+
+  it('is packed for whoever can unpack it, and whole whatever part is asked for', async () => {
+    const path = '/docs/swagger-ui-bundle.js';
+    const [whole, packed] = [await read(path), await readWith(path, { 'accept-encoding': 'gzip' })];
+    expect(packed.headers['content-encoding']).to.equal('gzip');
+    expect(packed.headers.vary).to.equal('accept-encoding');
+    expect(Number(packed.headers['content-length'])).to.be.below(Number(whole.headers['content-length']) / 2);
+    for (const headers of [{ range: 'bytes=5-1' }, { range: 'bytes=0-1' }, { 'if-match': '"x"' }])
+      expect((await readWith('/docs', headers)).status, JSON.stringify(headers)).to.equal(200);
   });
 
   it('answers HEAD without a body, and knows no other method', async () => {

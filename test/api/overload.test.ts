@@ -1,6 +1,7 @@
 // Requests are refused before they are read while there is no room for them; health and what is under way go on.
 import { request } from 'node:http';
 import { expect } from 'chai';
+import { createBodyBudget } from '../../api/body-budget.ts';
 import { createOverloadGuard, overloadLimits, type LoadSigns } from '../../api/overload.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
 import { sendRaw } from '../support/raw.ts';
@@ -66,6 +67,21 @@ describe('the overload guard', () => {
   });
 });
 
+describe('the budget for bodies', () => {
+  it('is shared by all callers, none of which may have more than a part, and is given back once', () => {
+    const budget = createBodyBudget({ bytesMax: 100, bytesPerCallerMax: 60 });
+    const giveBack = budget.take('one', 60);
+    expect(budget.take('one', 1)).to.equal(null);
+    expect(budget.take('other', 41)).to.equal(null);
+    const other = budget.take('other', 40);
+    expect(other).to.be.a('function');
+    giveBack?.();
+    giveBack?.();
+    expect(budget.take('third', 61)).to.equal(null);
+    expect(budget.take('third', 60)).to.be.a('function');
+  });
+});
+
 describe('a gateway that is full', () => {
   let gateway: TestGateway;
   let owner: TestUser;
@@ -105,5 +121,45 @@ describe('a gateway that is full', () => {
     const metrics = await gateway.gateway.metrics.registry.metrics();
     expect(metrics).to.match(/svc_http_requests_shed_total\{reason="in_flight"\} [1-9]/);
     expect(metrics).to.match(/svc_http_request_duration_seconds_count\{.*code="overloaded"\} [1-9]/);
+  });
+});
+
+describe('a gateway whose memory is limited', () => {
+  let gateway: TestGateway;
+  let owner: TestUser;
+
+  before(async () => {
+    gateway = await startGateway({ worker: false });
+    owner = await gateway.createUser();
+  });
+  after(() => gateway.stop());
+
+  it('refuses the large bodies of a caller that do not fit beside each other, and never the small ones', async () => {
+    const bytes = 20 * 1024 ** 2;
+    const headers = { authorization: `Bearer ${owner.apiKey}`, 'content-type': 'application/json' };
+    const send = (more: Record<string, string>) =>
+      request(`${gateway.baseUrl}/v1/estimates`, { method: 'POST', headers: { ...headers, ...more } });
+    // Announced, and never sent.
+    const held = Array.from({ length: 3 }, () => send({ 'content-length': String(bytes) }));
+    for (const sending of held) sending.on('error', () => undefined).flushHeaders();
+    const body = JSON.stringify({
+      mode: 'image',
+      model: 'gpt-image-2',
+      prompt: 'a cat',
+      pad: 'x'.repeat(8 * 1024 ** 2),
+    });
+    const refused = await until('there is no room', async () => {
+      const answer = await owner.key.send('POST', '/v1/estimates', { body, headers });
+      return answer.status === 503 && answer;
+    });
+    expect(refused.body.error.code).to.equal('overloaded');
+    expect(refused.headers.get('retry-after')).to.equal('1');
+    const small = { mode: 'image', model: 'gpt-image-2', prompt: 'a cat' };
+    expect((await owner.key.post('/v1/estimates', small)).status).to.equal(200);
+    for (const sending of held) sending.destroy();
+    await until('there is room', async () => {
+      const { status } = await owner.key.send('POST', '/v1/estimates', { body, headers });
+      return status === 200;
+    });
   });
 });

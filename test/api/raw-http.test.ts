@@ -45,6 +45,8 @@ describe('the HTTP server', () => {
     expect(answer?.status).to.equal(status);
     expect(answer?.headers['content-type']).to.equal('application/json; charset=utf-8');
     expect(answer?.headers['x-content-type-options']).to.equal('nosniff');
+    expect(answer?.headers['referrer-policy']).to.equal('no-referrer');
+    expect(answer?.headers['content-security-policy']).to.contain("default-src 'none'");
     expect(answer?.headers['cache-control']).to.equal('no-store');
     const { error } = JSON.parse(answer?.body ?? '{}');
     expect(error).to.include({ code, type: 'invalid_request_error', param: null });

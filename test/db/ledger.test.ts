@@ -121,7 +121,8 @@ describe('the ledger', () => {
     const task = await queueTask(userId, 5n * CREDIT);
     await ledger.reserve(em(), task);
     await begin(task.taskId);
-    const settle = () => completeTask(em(), task, { outputs: [], amount: 2n * CREDIT, loss: 0n });
+    const settle = () =>
+      completeTask(em(), task, { outputs: [], outputText: null, amount: 2n * CREDIT, loss: 0n });
     expect(new Set(await Promise.all(Array.from({ length: 10 }, settle)))).to.deep.equal(
       new Set(['completed']),
     );
@@ -140,7 +141,7 @@ describe('the ledger', () => {
       await ledger.reserve(em(), task);
       await begin(task.taskId);
       const words = await Promise.all([
-        completeTask(em(), task, { outputs: [], amount: 4n * CREDIT, loss: 0n }),
+        completeTask(em(), task, { outputs: [], outputText: null, amount: 4n * CREDIT, loss: 0n }),
         failTask(em(), task, { code: 'upstream_error', message: 'x' }),
       ]);
       expect(new Set(words).size, words.join(', ')).to.equal(1);
@@ -170,7 +171,7 @@ describe('the ledger', () => {
     const task = await queueTask(userId, 5n * CREDIT);
     await ledger.reserve(em(), task);
     await begin(task.taskId);
-    await completeTask(em(), task, { outputs: [], amount: 5n * CREDIT, loss: 0n });
+    await completeTask(em(), task, { outputs: [], outputText: null, amount: 5n * CREDIT, loss: 0n });
     const wish = {
       ...task,
       amount: 3n * CREDIT,

@@ -36,10 +36,13 @@ describe('pricing', () => {
 
   it('every combination that a model offers has a price', () => {
     for (const model of catalog.models.values()) {
-      for (const resolution of model.limits.resolutions ?? [null]) {
-        const total = quote(snapshotPrice(model), orderOf({ images: 1, seconds: 1, resolution })).total;
-        expect(total > 0n, `${model.id} ${resolution}`).to.equal(true);
-      }
+      const audios = model.limits.audio ?? [model.defaults.audio ?? null];
+      for (const resolution of model.limits.resolutions ?? [null])
+        for (const audio of audios) {
+          const units = { images: 1, seconds: model.defaults.duration ?? 1, videoTokens: 1 };
+          const total = quote(snapshotPrice(model), orderOf({ ...units, resolution, audio })).total;
+          expect(total > 0n, `${model.id} ${resolution} ${audio}`).to.equal(true);
+        }
     }
   });
 

@@ -74,7 +74,9 @@ for (const { adapter, family, path, job, endings, ...expected } of families) {
     function jobWith(directives: string): { job: UpstreamJob; marker: string } {
       const marker = randomUUID();
       const seconds = directives.includes('seconds=') ? '' : 'seconds=0';
-      return { job: { ...job, prompt: `a cat ${marker} [[sandbox ${seconds} ${directives}]]` }, marker };
+      const reference = `task_${marker}:1`;
+      const prompt = `a cat ${marker} [[sandbox ${seconds} ${directives}]]`;
+      return { job: { ...job, reference, prompt }, marker };
     }
 
     async function submissionsOf(marker: string): Promise<number> {

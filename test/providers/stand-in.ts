@@ -96,6 +96,7 @@ export function imageJob(changes: Partial<UpstreamJob> & { images?: number } = {
     prompt: 'a cat',
     inputImages: [],
     inputVideos: [],
+    messages: [],
     order: {
       mode: 'image',
       images,
@@ -124,6 +125,7 @@ export function videoJob(changes: Partial<UpstreamJob> = {}): UpstreamJob {
     prompt: 'a cat that runs',
     inputImages: [],
     inputVideos: [],
+    messages: [],
     order: {
       mode: 'video',
       images: 0,

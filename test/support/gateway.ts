@@ -108,6 +108,14 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     GEMINI_API_KEY: 'sandbox',
     VIDU_BASE_URL: `${sandbox.url}/vidu`,
     VIDU_API_KEY: 'sandbox',
+    KLING_BASE_URL: `${sandbox.url}/kling`,
+    KLING_API_KEY: 'sandbox',
+    HAILUO_BASE_URL: `${sandbox.url}/minimax`,
+    HAILUO_API_KEY: 'sandbox',
+    SEEDANCE_BASE_URL: `${sandbox.url}/ark/api/v3`,
+    SEEDANCE_API_KEY: 'sandbox',
+    WAN_BASE_URL: `${sandbox.url}/dashscope`,
+    WAN_API_KEY: 'sandbox',
     ...options.env,
   };
   const config = loadConfig(env);

@@ -159,7 +159,9 @@ function headersOf(): Arbitrary<Record<string, string>> {
     { accept: 'text/html' },
     { 'accept-language': 'x'.repeat(1000) },
     { range: 'bytes=5-1' },
+    { 'if-match': '"x"' },
     { 'if-none-match': '*' },
+    { 'accept-encoding': 'gzip;q=x' },
   );
   return mostly(fc.constant({}), some);
 }

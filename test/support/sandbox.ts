@@ -22,3 +22,17 @@ export async function countSubmissions(sandboxUrl: string, contains: string): Pr
   const entries = await readJournal(sandboxUrl, contains);
   return entries.filter(({ operation }) => operation === 'submit').length;
 }
+
+export interface SandboxJob {
+  id: string;
+  state: string;
+  /** What the vendor was asked for, in its words. */
+  ordered: Record<string, unknown>;
+}
+
+/** Every job whose prompt contains the text, oldest first. */
+export async function readJobs(sandboxUrl: string, contains: string): Promise<SandboxJob[]> {
+  const response = await fetch(`${sandboxUrl}/_jobs?contains=${encodeURIComponent(contains)}`);
+  const { jobs } = (await response.json()) as { jobs: SandboxJob[] };
+  return jobs;
+}

@@ -51,8 +51,17 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
 export const seedanceVoice: Voice = { refuse };
 
 function refuse(status: number, complaint: Complaint = {}): Answer {
-  const known = REFUSALS[status] ?? { code: 'UnknownError', type: 'Unknown', message: 'Something went wrong.' };
+  const known = REFUSALS[status] ?? {
+    code: 'UnknownError',
+    type: 'Unknown',
+    message: 'Something went wrong.',
+  };
   const message = wordError(complaint.message ?? known.message, complaint.text ?? 'plain');
-  const error = { code: complaint.code ?? known.code, message, param: complaint.field ?? '', type: known.type };
+  const error = {
+    code: complaint.code ?? known.code,
+    message,
+    param: complaint.field ?? '',
+    type: known.type,
+  };
   return json(status, { error });
 }

@@ -4,7 +4,14 @@ import { randomBytes } from 'node:crypto';
 import { type Answer, EarlyAnswer, json } from '../answers.ts';
 import type { Call, Dialect } from '../dialect.ts';
 import { tellUsage } from '../evidence.ts';
-import { beginSubmission, confirmSubmission, createJob, lookAtJob, nextOrders, requireJob } from '../faults.ts';
+import {
+  beginSubmission,
+  confirmSubmission,
+  createJob,
+  lookAtJob,
+  nextOrders,
+  requireJob,
+} from '../faults.ts';
 import type { Job, JobState } from '../jobs.ts';
 import { wordError } from '../leaky.ts';
 import { bearerKey, isFields, readJsonObject, requireKey } from '../requests.ts';

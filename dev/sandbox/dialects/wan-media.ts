@@ -17,7 +17,8 @@ export function checkMedia(call: Call, media: unknown, limits: WanLimits): numbe
   const frames = count('first_frame') + count('last_frame');
   const references = types.filter((type) => type.startsWith('reference_')).length;
   if (frames > 0 && references > 0) refuse(call, 'Frames and references cannot be combined.');
-  if (count('last_frame') > 0 && count('first_frame') === 0) refuse(call, 'A last frame needs a first frame.');
+  if (count('last_frame') > 0 && count('first_frame') === 0)
+    refuse(call, 'A last frame needs a first frame.');
   if (limits.needsFrame && count('first_frame') + count('first_clip') === 0) {
     refuse(call, 'A first frame is required.');
   }

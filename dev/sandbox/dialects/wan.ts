@@ -95,8 +95,7 @@ function poll(call: Call): Answer {
     return tell(call, job, lookAtJob(call, job));
   } catch (error) {
     // What this vendor does not know, it does not call an error.
-    const isMissing =
-      error instanceof EarlyAnswer && 'status' in error.answer && error.answer.status === 404;
+    const isMissing = error instanceof EarlyAnswer && 'status' in error.answer && error.answer.status === 404;
     if (!isMissing) throw error;
     return json(200, { request_id: randomUUID(), output: { task_id: id, task_status: 'UNKNOWN' } });
   }

@@ -41,7 +41,7 @@ describe('GET /v1/models', () => {
     expect(body.limits).to.deep.include({
       durations: { min: 1, max: 15 },
       resolutions: ['480p', '720p'],
-      inputImagesMax: 1,
+      inputImagesMax: 7,
       promptCharactersMax: 4096,
     });
     expect(body.limits.ratios).to.include('16:9');

@@ -1,0 +1,41 @@
+// How much of large bodies may be in memory at once: two hundred of them, each within its limit, would be too many.
+export interface BodyBudget {
+  /** Sets the bytes aside and answers how to give them back, or null when there is no room. */
+  take(callerId: string, bytes: number): (() => void) | null;
+}
+
+export interface BodyBudgetLimits {
+  bytesMax: number;
+  /** Of one caller, so that a slow one does not keep all others waiting. */
+  bytesPerCallerMax: number;
+}
+
+/** A body is in memory about four times while it is parsed. */
+export const BODY_BUDGET: Readonly<BodyBudgetLimits> = {
+  bytesMax: 256 * 1024 ** 2,
+  bytesPerCallerMax: 64 * 1024 ** 2,
+};
+
+export function createBodyBudget({ bytesMax, bytesPerCallerMax }: BodyBudgetLimits): BodyBudget {
+  let taken = 0;
+  const takenBy = new Map<string, number>();
+
+  const add = (callerId: string, bytes: number): void => {
+    taken += bytes;
+    const sum = (takenBy.get(callerId) ?? 0) + bytes;
+    if (sum > 0) takenBy.set(callerId, sum);
+    else takenBy.delete(callerId);
+  };
+  return {
+    take: (callerId, bytes) => {
+      const own = takenBy.get(callerId) ?? 0;
+      if (taken + bytes > bytesMax || own + bytes > bytesPerCallerMax) return null;
+      add(callerId, bytes);
+      let isGivenBack = false;
+      return () => {
+        if (!isGivenBack) add(callerId, -bytes);
+        isGivenBack = true;
+      };
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// What the gateway is compared with: a bare Express and undici proxy, and the same with one durable statement before
+// and one after each call, sent together with those of other calls. Neither knows keys, limits or prices.
+import { randomUUID } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import { sql } from '@mikro-orm/postgresql';
+import express from 'express';
+import { Agent, request } from 'undici';
+import { forkEm, openDatabase } from '../../db/orm.ts';
+import { rideTogether } from '../../db/together.ts';
+
+const upstream = `http://127.0.0.1:${process.env['UPSTREAM_PORT']}/v1/chat/completions`;
+const accounts = process.env['ACCOUNTING'] === '1';
+const database = openDatabase({ url: process.env['DATABASE_URL'] ?? '', connectionsMax: 4 });
+const dispatcher = new Agent({ connections: 512 });
+const together = { ridersMax: 100, statementsMax: 1 };
+
+const before = rideTogether(async (ids: readonly string[]) => {
+  await forkEm(database).execute(sql`
+    insert into bench_hold (id) select id from jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) e(id)`);
+  return ids;
+}, together);
+const after = rideTogether(async (ids: readonly string[]) => {
+  await forkEm(database).execute(sql`
+    update bench_hold set settled_at = now()
+    where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))`);
+  return ids;
+}, together);
+
+if (accounts)
+  await forkEm(database).execute(
+    'create table if not exists bench_hold (id text primary key, settled_at timestamptz)',
+  );
+
+const app = express();
+app.disable('x-powered-by');
+app.post('/v1/chat/completions', express.json({ limit: '1mb' }), async (req, res) => {
+  const id = randomUUID();
+  if (accounts) await before(id);
+  const answer = await request(upstream, {
+    dispatcher,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(req.body),
+  });
+  res.setHeader('content-type', String(answer.headers['content-type']));
+  if (req.body.stream === true) {
+    await pipeline(answer.body, res, { end: false });
+    if (accounts) await after(id);
+    res.end();
+    return;
+  }
+  const text = await answer.body.text();
+  if (accounts) await after(id);
+  res.end(text);
+});
+app.listen(Number(process.env['PORT']), '127.0.0.1', () => console.log('the proxy is ready'));

@@ -1,0 +1,98 @@
+/** The messages of a chat: what OpenAI accepts in them, and how many tokens they have here. */
+
+import type { Call } from '../dialect.ts';
+import { type Fields, isFields } from '../requests.ts';
+import { isAbsent, oneOf, refuse, refuseAbsent, refuseType, requireText } from './openai-chat-fields.ts';
+
+export interface PromptTokens {
+  readonly text: number;
+  readonly image: number;
+}
+
+const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'] as const;
+type Role = (typeof ROLES)[number];
+
+const PARTS: Readonly<Record<Role, readonly string[]>> = {
+  system: ['text'],
+  developer: ['text'],
+  user: ['text', 'image_url', 'input_audio', 'file'],
+  assistant: ['text', 'refusal'],
+  tool: ['text'],
+  function: ['text'],
+};
+const TOKENS_PER_IMAGE = 85;
+
+/** Where the directives stand. Empty where there is no such message; nothing is refused yet. */
+export function readLastUserText(messages: unknown): string {
+  const last = listOf(messages).findLast((message) => message['role'] === 'user')?.['content'];
+  if (typeof last === 'string') return last;
+  return textsOf(last).join('\n');
+}
+
+/** A text has as many tokens as it has words: what stands between white space. An image has 85. */
+export function checkMessages(call: Call, { messages }: Fields): PromptTokens {
+  if (isAbsent(messages)) refuseAbsent(call, 'messages');
+  if (!Array.isArray(messages)) refuseType(call, 'messages', 'an array of objects', messages);
+  if (messages.length === 0) {
+    const message = "Invalid 'messages': empty array. Expected an array with minimum length 1.";
+    refuse(call, 'messages', message, 'empty_array');
+  }
+  for (const [index, message] of messages.entries()) checkMessage(call, `messages[${index}]`, message);
+  const texts = listOf(messages).flatMap(({ content }) =>
+    typeof content === 'string' ? [content] : textsOf(content),
+  );
+  const images = listOf(messages).flatMap(({ content }) =>
+    listOf(content).filter(({ type }) => type === 'image_url'),
+  );
+  const words = texts.reduce((sum, text) => sum + countWords(text), 0);
+  return { text: Math.max(1, words), image: images.length * TOKENS_PER_IMAGE };
+}
+
+function checkMessage(call: Call, field: string, message: unknown): void {
+  if (!isFields(message)) refuseType(call, field, 'an object', message);
+  const role = oneOf(call, `${field}.role`, message['role'], ROLES) ?? refuseAbsent(call, `${field}.role`);
+  if (role === 'tool') requireText(call, `${field}.tool_call_id`, message['tool_call_id']);
+  checkContent(call, `${field}.content`, message, role);
+}
+
+function checkContent(call: Call, field: string, { content, tool_calls: calls }: Fields, role: Role): void {
+  if (typeof content === 'string') return;
+  if (isAbsent(content)) {
+    if (role === 'assistant' && Array.isArray(calls)) return;
+    refuse(call, field, `Invalid value for '${field}': expected a string, got null.`, 'invalid_value');
+  }
+  if (!Array.isArray(content)) refuseType(call, field, 'a string or an array of objects', content);
+  for (const [index, part] of content.entries()) checkPart(call, `${field}[${index}]`, part, role);
+}
+
+function checkPart(call: Call, field: string, part: unknown, role: Role): void {
+  if (!isFields(part)) refuseType(call, field, 'an object', part);
+  const type = oneOf(call, `${field}.type`, part['type'], PARTS[role]) ?? refuseAbsent(call, `${field}.type`);
+  if (type === 'text') requireText(call, `${field}.text`, part['text']);
+  if (type === 'image_url') checkImage(call, `${field}.image_url`, part['image_url']);
+}
+
+function checkImage(call: Call, field: string, image: unknown): void {
+  if (isAbsent(image)) refuseAbsent(call, field);
+  if (!isFields(image)) refuseType(call, field, 'an object', image);
+  const url = requireText(call, `${field}.url`, image['url']);
+  if (!/^(https:\/\/|data:image\/(png|jpeg|webp|gif);base64,)\S+$/.test(url)) {
+    const message = 'Invalid image URL: it must be an https URL, or a data URI of a PNG, JPEG, WebP or GIF.';
+    refuse(call, `${field}.url`, message, 'invalid_image_url');
+  }
+  oneOf(call, `${field}.detail`, image['detail'], ['auto', 'low', 'high']);
+}
+
+function textsOf(content: unknown): string[] {
+  return listOf(content)
+    .map(({ text }) => text)
+    .filter((text) => typeof text === 'string');
+}
+
+function listOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : [];
+}
+
+function countWords(text: string): number {
+  return text.match(/\S+/g)?.length ?? 0;
+}

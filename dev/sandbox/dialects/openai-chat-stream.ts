@@ -1,0 +1,147 @@
+/** A reply as OpenAI streams it: a chunk for the role, one for each token, one for the end, and one for the usage. */
+
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Answer } from '../answers.ts';
+import type { Call } from '../dialect.ts';
+import type { Orders } from '../directives.ts';
+import type { Reply } from './openai-chat-reply.ts';
+
+export interface StreamPlan {
+  readonly call: Call;
+  readonly orders: Orders;
+  readonly reply: Reply;
+  readonly headers: Readonly<Record<string, string>>;
+  /** How this vendor words the error that breaks into a stream. */
+  readonly error: string;
+}
+
+/** What happens once so many tokens are out. The chunk for the role goes with the first of them. */
+interface Ending {
+  readonly kind: 'complete' | 'error' | 'cut' | 'cut_within_event' | 'silence';
+  readonly afterTokens: number;
+}
+
+const DELAY_MS = 5;
+const LAST_EVENT = 'data: [DONE]\n\n';
+const OBFUSCATION = 'x9Zq4Lw7';
+
+/** The answer begins at once; everything else waits for `first`, and each further token for `delay`. */
+export function streamReply(plan: StreamPlan): Answer {
+  const headers = { ...plan.headers, 'content-type': 'text/event-stream; charset=utf-8' };
+  if (plan.orders.choose('submit') === 'no_id') return stream(headers, nothing(), false);
+  const ending = endingOf(plan);
+  return stream(headers, events(plan, ending), ending.kind.startsWith('cut'));
+}
+
+function stream(headers: StreamPlan['headers'], pieces: AsyncIterable<string>, isCut: boolean): Answer {
+  const noStore = { 'cache-control': 'no-cache' };
+  return { kind: 'stream', status: 200, headers: { ...headers, ...noStore }, pieces, isCut };
+}
+
+async function* nothing(): AsyncGenerator<string> {
+  yield LAST_EVENT;
+}
+
+/** The first that is ordered; none where the stream is over before. */
+function endingOf({ orders, reply }: StreamPlan): Ending {
+  const tokens = reply.tokens * reply.choices;
+  const [cut, error] = [orders.number('die_after'), orders.number('error_after')];
+  const endings: Ending[] = [{ kind: 'complete', afterTokens: tokens }];
+  if (orders.choose('outcome') === 'stuck') endings.unshift({ kind: 'silence', afterTokens: tokens });
+  if (error !== undefined) endings.unshift({ kind: 'error', afterTokens: error });
+  if (cut !== undefined) endings.unshift({ kind: 'cut', afterTokens: cut });
+  if (orders.choose('submit') === 'truncated') {
+    endings.unshift({ kind: 'cut_within_event', afterTokens: Math.floor(tokens / 2) });
+  }
+  return endings.reduce((first, next) => (next.afterTokens < first.afterTokens ? next : first));
+}
+
+async function* events(plan: StreamPlan, ending: Ending): AsyncGenerator<string> {
+  const { call, orders, reply } = plan;
+  const delayMs = orders.number('delay') ?? DELAY_MS;
+  await pause(call, orders.number('first') ?? 0);
+  if (ending.afterTokens > 0 || ending.kind === 'complete') yield* opening(reply);
+  for (let sent = 0; sent < ending.afterTokens; sent += 1) {
+    if (sent > 0) await pause(call, delayMs);
+    const choice = sent % reply.choices;
+    yield event(reply, [deltaChoice(reply, choice, Math.floor(sent / reply.choices))]);
+  }
+  switch (ending.kind) {
+    case 'complete':
+      yield* closing(reply);
+      return;
+    case 'error':
+      yield `data: ${plan.error}\n\n`;
+      return;
+    case 'cut_within_event':
+      yield event(reply, [deltaChoice(reply, 0, 0)]).slice(0, 60);
+      return;
+    case 'silence':
+      await once(call.closed, 'abort');
+      return;
+    case 'cut':
+  }
+}
+
+function* opening(reply: Reply): Generator<string> {
+  const { form } = reply.order;
+  for (let index = 0; index < reply.choices; index += 1) {
+    const delta =
+      form.kind === 'call'
+        ? {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ index: 0, ...openCall(reply, index, form.name) }],
+          }
+        : { role: 'assistant', content: '', refusal: null };
+    yield event(reply, [{ index, delta, logprobs: null, finish_reason: null }]);
+  }
+}
+
+function openCall(reply: Reply, choice: number, name: string): object {
+  return { id: callId(reply, choice), type: 'function', function: { name, arguments: '' } };
+}
+
+export function callId({ id }: Reply, choice: number): string {
+  return `call_${id.slice(-22)}${choice}`;
+}
+
+function deltaChoice(reply: Reply, index: number, number: number): object {
+  const piece = reply.piece(index, number);
+  const isCall = reply.order.form.kind === 'call';
+  const delta = isCall ? { tool_calls: [{ index: 0, function: { arguments: piece } }] } : { content: piece };
+  return { index, delta, logprobs: null, finish_reason: null };
+}
+
+function* closing(reply: Reply): Generator<string> {
+  for (let index = 0; index < reply.choices; index += 1) {
+    yield event(reply, [{ index, delta: {}, logprobs: null, finish_reason: reply.finishReason }]);
+  }
+  if (reply.order.includeUsage && reply.usage !== undefined) yield event(reply, [], reply.usage);
+  yield LAST_EVENT;
+}
+
+/** Every chunk has a usage where it is asked for; only that of the last one is not null. */
+function event(reply: Reply, choices: readonly object[], usage: Reply['usage'] | null = null): string {
+  const { id, created, order } = reply;
+  const chunk = {
+    id,
+    object: 'chat.completion.chunk',
+    created,
+    model: order.model,
+    service_tier: order.serviceTier,
+    system_fingerprint: SYSTEM_FINGERPRINT,
+    choices,
+    ...(order.includeUsage && { usage }),
+    ...(order.includeObfuscation && { obfuscation: OBFUSCATION }),
+  };
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}
+
+export const SYSTEM_FINGERPRINT = 'fp_5a4db0c5e1';
+
+/** Throws where the client goes meanwhile. */
+async function pause(call: Call, ms: number): Promise<void> {
+  if (ms > 0) await sleep(ms, undefined, { signal: call.closed });
+}

@@ -1,0 +1,142 @@
+/** OpenAI chat completions, whole or streamed; xAI speaks the same language but refuses in its own voice. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Answer, json } from '../answers.ts';
+import type { Call, Dialect, Voice } from '../dialect.ts';
+import type { Orders } from '../directives.ts';
+import { beginChat, confirmSubmission } from '../faults.ts';
+import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
+import { grokVoice } from './grok-voice.ts';
+import { readLastUserText } from './openai-chat-messages.ts';
+import { checkChatOrder, checkModel, MODELS } from './openai-chat-order.ts';
+import { composeReply, type Reply, wholeText } from './openai-chat-reply.ts';
+import { callId, streamReply, SYSTEM_FINGERPRINT } from './openai-chat-stream.ts';
+import { openaiVoice } from './openai-voice.ts';
+
+export const openaiChat = chatDialect('openai', '/openai', openaiVoice);
+export const xaiChat = chatDialect('xai', '/xai', grokVoice);
+
+const MODEL_CREATED_AT = 1_782_864_000;
+
+function chatDialect(vendor: string, prefix: string, voice: Voice): Dialect {
+  return {
+    vendor,
+    prefix,
+    voice,
+    routes: [
+      { method: 'POST', path: '/v1/chat/completions', operation: 'chat', play: complete },
+      { method: 'GET', path: '/v1/models', operation: 'other', play: listModels },
+      { method: 'GET', path: '/v1/models/{model}', operation: 'other', play: showModel },
+    ],
+  };
+}
+
+/** `seconds` passes before any answer begins, streamed ones included. */
+async function complete(call: Call): Promise<Answer> {
+  const fields = readJsonObject(call);
+  const prompt = readLastUserText(fields['messages']);
+  call.entry.prompt = prompt;
+  requireKey(call, bearerKey(call));
+  const submission = beginChat(call, prompt);
+  const order = checkChatOrder(call, fields);
+  const { orders } = submission;
+  const reply = composeReply(call, orders, order);
+  call.entry.jobId = reply.id;
+  const seconds = orders.number('seconds') ?? 0;
+  if (seconds > 0) await sleep(seconds * 1000, undefined, { signal: call.closed });
+  if (['fail', 'expire', 'cancelled'].includes(orders.choose('outcome'))) return fail(call, orders);
+  const headers = headersOf(call, reply);
+  if (order.stream) {
+    const error = bodyOf(fail(call, orders));
+    return confirmSubmission(submission, streamReply({ call, orders, reply, headers, error }), json(200, {}));
+  }
+  if (orders.choose('outcome') === 'stuck') return { kind: 'hang' };
+  const { created } = reply;
+  const withoutId = json(200, { object: 'chat.completion', created, model: order.model }, headers);
+  return confirmSubmission(submission, json(200, wholeReply(reply), headers), withoutId);
+}
+
+function wholeReply(reply: Reply): object {
+  const { id, created, order, usage } = reply;
+  return {
+    id,
+    object: 'chat.completion',
+    created,
+    model: order.model,
+    choices: Array.from({ length: reply.choices }, (_, index) => ({
+      index,
+      message: messageOf(reply, index),
+      logprobs: null,
+      finish_reason: reply.finishReason,
+    })),
+    usage,
+    service_tier: order.serviceTier,
+    system_fingerprint: SYSTEM_FINGERPRINT,
+  };
+}
+
+function messageOf(reply: Reply, index: number): object {
+  const { form } = reply.order;
+  const text = wholeText(reply, index);
+  const message = { role: 'assistant', refusal: null, annotations: [] };
+  if (form.kind !== 'call') return { ...message, content: text };
+  const called = { name: form.name, arguments: text };
+  return {
+    ...message,
+    content: null,
+    tool_calls: [{ id: callId(reply, index), type: 'function', function: called }],
+  };
+}
+
+function fail(call: Call, orders: Orders): Answer {
+  const text = orders.choose('text');
+  switch (orders.choose('reason')) {
+    case 'internal':
+      return call.voice.refuse(500, { text });
+    case 'invalid':
+      return call.voice.refuse(400, { text, code: 'invalid_value', field: 'messages' });
+    case 'quota':
+      return call.voice.refuse(429, { text, code: 'insufficient_quota' });
+    case 'concurrency':
+      return call.voice.refuse(429, { text });
+    case 'moderation':
+      return call.voice.refuse(400, { text, code: 'content_policy_violation' });
+  }
+}
+
+function bodyOf(answer: Answer): string {
+  return 'bytes' in answer ? answer.bytes.toString() : '';
+}
+
+/** Rate limits are counted by nobody here: the numbers are those of an account that is idle. */
+function headersOf(call: Call, { order }: Reply): Record<string, string> {
+  const limits = {
+    'x-ratelimit-limit-requests': '10000',
+    'x-ratelimit-limit-tokens': '2000000',
+    'x-ratelimit-remaining-requests': '9999',
+    'x-ratelimit-remaining-tokens': String(Math.max(0, 2_000_000 - order.promptTokens.text)),
+  };
+  if (call.vendor !== 'openai') return limits;
+  return {
+    ...limits,
+    'x-ratelimit-reset-requests': '6ms',
+    'x-ratelimit-reset-tokens': '1s',
+    'openai-organization': 'sandbox',
+    'openai-processing-ms': String(Date.now() - Date.parse(call.entry.at)),
+    'openai-version': '2020-10-01',
+  };
+}
+
+function listModels(call: Call): Answer {
+  requireKey(call, bearerKey(call));
+  return json(200, { object: 'list', data: MODELS.map((model) => modelObject(call, model)) });
+}
+
+function showModel(call: Call): Answer {
+  requireKey(call, bearerKey(call));
+  return json(200, modelObject(call, checkModel(call, call.parameters['model'] ?? '')));
+}
+
+function modelObject(call: Call, id: string): object {
+  return { id, object: 'model', created: MODEL_CREATED_AT, owned_by: call.vendor };
+}

@@ -1,0 +1,119 @@
+/** A JSON value that fits a simple JSON Schema: every property there is, the least that every limit allows. */
+
+import { type Fields, isFields } from './requests.ts';
+
+/** From here on whatever may be left out is, so that schemas that contain themselves come to an end. */
+const DEPTH_FULL = 5;
+const DEPTH_MAX = 40;
+
+const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
+  'date-time': '2026-01-01T12:00:00Z',
+  date: '2026-01-01',
+  time: '12:00:00Z',
+  duration: 'P1D',
+  email: 'fox@example.com',
+  hostname: 'example.com',
+  uri: 'https://example.com/fox',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uuid: '5f0c4a8e-3a52-4d3b-9d0e-7b1f6c2d8e90',
+};
+const TEXT = 'fox';
+
+/** Patterns, conditions and negations are not looked at. What has no type is null. */
+export function exampleOf(schema: unknown): unknown {
+  return example(isFields(schema) ? schema : {}, isFields(schema) ? schema : {}, 0);
+}
+
+function example(schema: Fields, root: Fields, depth: number): unknown {
+  if (depth > DEPTH_MAX) return null;
+  const next = (part: Fields): unknown => example(part, root, depth + 1);
+  const { const: fixed, enum: values, anyOf, oneOf, allOf, $ref: reference } = schema;
+  if (fixed !== undefined) return fixed;
+  if (Array.isArray(values)) return values[0] ?? null;
+  if (typeof reference === 'string') return next(partAt(root, reference));
+  const options = fieldsIn(anyOf ?? oneOf);
+  if (options.length > 0) return next(choose(options, depth));
+  if (Array.isArray(allOf)) return next(Object.assign({}, ...fieldsIn(allOf)));
+  switch (typeOf(schema)) {
+    case 'object':
+      return exampleObject(schema, depth, next);
+    case 'array':
+      return Array.from({ length: lengthOf(schema, depth) }, () =>
+        next(isFields(schema['items']) ? schema['items'] : {}),
+      );
+    case 'string':
+      return exampleText(schema);
+    case 'integer':
+      return exampleNumber(schema, 1);
+    case 'number':
+      return exampleNumber(schema, 0.5);
+    case 'boolean':
+      return true;
+    default:
+      return null;
+  }
+}
+
+function exampleObject(schema: Fields, depth: number, next: (part: Fields) => unknown): unknown {
+  const properties = isFields(schema['properties']) ? Object.entries(schema['properties']) : [];
+  const { required } = schema;
+  const isWanted = (name: string): boolean =>
+    depth < DEPTH_FULL || (Array.isArray(required) && required.includes(name));
+  return Object.fromEntries(
+    properties
+      .filter(([name]) => isWanted(name))
+      .map(([name, part]) => [name, next(isFields(part) ? part : {})]),
+  );
+}
+
+function exampleText(schema: Fields): string {
+  const text = TEXT_BY_FORMAT[String(schema['format'])] ?? TEXT;
+  const length = Math.max(text.length, numberAt(schema, 'minLength') ?? 0);
+  return text.padEnd(length, 'x').slice(0, numberAt(schema, 'maxLength') ?? length);
+}
+
+function exampleNumber(schema: Fields, step: number): number {
+  const above = numberAt(schema, 'exclusiveMinimum');
+  const below = numberAt(schema, 'exclusiveMaximum');
+  const least = numberAt(schema, 'minimum') ?? (above === undefined ? undefined : above + step);
+  const most = numberAt(schema, 'maximum') ?? (below === undefined ? undefined : below - step);
+  const value = least ?? Math.min(step, most ?? step);
+  const multiple = numberAt(schema, 'multipleOf');
+  return multiple === undefined ? value : Math.ceil(value / multiple) * multiple;
+}
+
+function lengthOf(schema: Fields, depth: number): number {
+  const least = numberAt(schema, 'minItems') ?? 0;
+  const most = numberAt(schema, 'maxItems') ?? Number.POSITIVE_INFINITY;
+  return Math.min(most, depth < DEPTH_FULL ? Math.max(1, least) : least);
+}
+
+function choose(options: Fields[], depth: number): Fields {
+  const empty = options.find((option) => option['type'] === 'null');
+  return (depth < DEPTH_FULL ? options[0] : (empty ?? options[0])) ?? {};
+}
+
+function typeOf({ type, properties, items }: Fields): unknown {
+  if (type !== undefined) return Array.isArray(type) ? type[0] : type;
+  if (properties !== undefined) return 'object';
+  return items === undefined ? undefined : 'array';
+}
+
+/** Only references within the schema, such as `#/$defs/step`. */
+function partAt(root: Fields, reference: string): Fields {
+  let part: unknown = root;
+  for (const name of reference.split('/').slice(1)) {
+    part = isFields(part) ? part[name.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined;
+  }
+  return isFields(part) ? part : {};
+}
+
+function numberAt(schema: Fields, name: string): number | undefined {
+  const value = schema[name];
+  return typeof value === 'number' ? value : undefined;
+}
+
+function fieldsIn(list: unknown): Fields[] {
+  return Array.isArray(list) ? list.filter(isFields) : [];
+}
