@@ -8,13 +8,14 @@ import * as leftovers from '../db/sweep.ts';
 import { cancelUnadmitted } from '../db/tasks.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { sweepUploads } from './sweep-uploads.ts';
 
 /** A start takes milliseconds; one that has not arrived after this is lost. */
 const FORGOTTEN_AFTER_SECONDS = 10;
 /** A workflow that lives moves its row, or is found running. */
 const QUIET_AFTER_SECONDS = 30;
 
-export function createSweep({ database, engine, log, requestKeptDays }: ActivityDependencies) {
+export function createSweep({ database, storage, engine, log, requestKeptDays }: ActivityDependencies) {
   return {
     async sweepTasks(): Promise<{ started: number; settled: number }> {
       const started = await startForgotten();
@@ -29,6 +30,7 @@ export function createSweep({ database, engine, log, requestKeptDays }: Activity
       for (let batch = -1; batch !== 0; removed += batch)
         batch = await leftovers.removeOldRequests(forkEm(database), requestKeptDays);
       while ((await removeOldKeys(forkEm(database))) > 0);
+      await sweepUploads({ database, storage });
       return { removed };
     },
   };

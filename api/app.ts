@@ -18,17 +18,20 @@ import { requestIdOf, setRequestId } from './middleware/request-id.ts';
 import { recordRequests, trailOf } from './middleware/request-log.ts';
 import { setSecurityHeaders } from './middleware/security-headers.ts';
 import { authenticateSession, refuseOtherSites, refuseUnpermitted } from './middleware/session.ts';
+import { cutLeftover, receiveUpload } from './middleware/upload.ts';
 import { DOCUMENT_ROUTE, sendDocument } from './openapi/send-document.ts';
 import { readSessionToken } from './session-cookie.ts';
+import { sendUpload, UPLOAD_FILE_ROUTE } from './uploads/links.ts';
 import { V1_ROUTES } from './v1/routes.ts';
 
 const USER_AGENT_CHARACTERS_MAX = 300;
 
 export const ROUTES: readonly Route[] = [...V1_ROUTES, ...CONSOLE_ROUTES];
 
-/** Served to everybody: results under signed links, and the description of all this. */
+/** Served to everybody: results and uploads under signed links, and the description of all this. */
 const FILES: Readonly<Record<string, (gateway: Gateway) => RequestHandler>> = {
   [RESULT_ROUTE]: sendResult,
+  [UPLOAD_FILE_ROUTE]: sendUpload,
   [DOCUMENT_ROUTE]: () => sendDocument(ROUTES),
   [DOCS_ROUTE]: () => sendDocsPage,
   [DOCS_FILE_ROUTE]: () => sendDocsFile,
@@ -55,12 +58,14 @@ function mount(app: Express, gateway: Gateway, route: Route): void {
   const { bodyBytesMax } = route;
   const body =
     bodyBytesMax === undefined ? [] : [requireBodyRoom(gateway, bodyBytesMax), ...readJsonBody(bodyBytesMax)];
+  const answered = answer(gateway, route);
   app[method[route.method]](
     route.path,
+    ...(route.upload ? [cutLeftover] : []),
     authenticate(gateway, route),
     limitRate(gateway, route),
     ...body,
-    answer(gateway, route),
+    route.upload ? receiveUpload(gateway, answered) : answered,
   );
 }
 
@@ -99,6 +104,7 @@ function answer(gateway: Gateway, route: Route): RequestHandler {
       params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
       query: new URLSearchParams(question < 0 ? '' : req.url.slice(question)),
       left: () => whenCallerLeaves(res),
+      file: res.locals['file'] ?? null,
       body: req.body ?? {},
     };
     const call: Call = { ...unkeyed, once: readOnce(route, req.get('idempotency-key'), unkeyed) };
@@ -111,8 +117,16 @@ function answer(gateway: Gateway, route: Route): RequestHandler {
       await keepStreamed(call, reply, await reply.stream(res));
     } else if (typeof reply.body === 'string') res.end(reply.body);
     else if (reply.body === undefined) res.end();
-    else res.json(reply.body);
+    else sendJson(res, reply.body);
   };
+}
+
+/** Without Express's answer 304 to whoever has one already: nobody may have kept one. */
+function sendJson(res: Response, body: unknown): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  res.setHeader('content-type', 'application/json; charset=utf-8');
+  res.setHeader('content-length', bytes.byteLength);
+  res.end(bytes);
 }
 
 function whenCallerLeaves(res: Response): AbortSignal {

@@ -6,6 +6,6 @@ import { presentEstimate } from './views.ts';
 
 export async function readEstimate(call: Call<KeyCaller | SessionCaller>): Promise<Reply> {
   const unknownFields = call.caller.proof === 'session' ? 'refused' : 'ignored';
-  const priced = priceRequest(call, readModeRequest(call.body, unknownFields));
+  const priced = await priceRequest(call, readModeRequest(call.body, unknownFields));
   return { status: 200, body: { data: presentEstimate(priced) } };
 }

@@ -22,6 +22,7 @@ import type { BodyBudget } from './body-budget.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import type { LimitBackend } from './limits/headers.ts';
 import type { Limits } from './limits/limits.ts';
+import type { ReceivedFile } from './uploads/receive.ts';
 
 export interface Gateway {
   database: Database;
@@ -48,6 +49,7 @@ export interface Gateway {
   waitingTasksPerUserMax: number;
   resultUrlSeconds: number;
   chat: ChatParts;
+  uploads: UploadParts;
   metrics: RequestMetrics;
   /** Null where it is off. */
   tracing: Tracing | null;
@@ -66,6 +68,16 @@ export interface ChatParts {
   settlements: Settlements;
   leaseSeconds: number;
   upstreamTimeoutMs: number;
+}
+
+/** What uploads need beside the rest. */
+export interface UploadParts {
+  /** Of one file. */
+  bytesMax: number;
+  /** Of all files of a user. */
+  quotaBytes: number;
+  /** For files that are under way. */
+  room: BodyBudget;
 }
 
 /** What a handler found out about its request, for the log and the trace. */
@@ -102,6 +114,8 @@ export interface Call<Who extends Caller = Caller> {
   left: () => AbortSignal;
   /** What makes the effect happen once; null without an Idempotency-Key. Use it through `api/idempotency.ts`. */
   once: Once | null;
+  /** What an upload brought: in storage, and removed again unless the handler keeps it. Null on other routes. */
+  file: ReceivedFile | null;
   /** The parsed JSON body; an empty object where a route has none. */
   body: { [field: string]: unknown };
 }
@@ -123,8 +137,10 @@ export type Route = {
   path: string;
   /** It costs or adds credits, or stores a file: `Idempotency-Key` makes it happen once. */
   idempotent?: true;
-  /** Absent: the route takes no body. */
+  /** Of a JSON body. Absent: the route takes none. */
   bodyBytesMax?: number;
+  /** The body is a form with one file, which is received before the handler is called. */
+  upload?: true;
 } & RouteLimit &
   (
     | { proof: 'key'; handle: (call: Call<KeyCaller>) => Promise<Reply> }

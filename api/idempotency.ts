@@ -6,7 +6,7 @@
 //   handler answers in the end is kept. If the process dies before that, the next request with the key comes to the
 //   handler again, with the id of what was begun in `call.once.begunId`: it must answer from that, and do nothing.
 // Without the header, `call.once` is null and both do just what they are given. A repeat with another content is
-// refused; the content is the JSON body and the query, so a body that is no JSON is not compared.
+// refused; the content is the JSON body and the query, or of an uploaded file its bytes, whatever it is called.
 import { claimKey, forgetKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency.ts';
 import type { Em } from '../db/orm.ts';
 import type { Secrets } from '../db/secrets.ts';

@@ -19,6 +19,10 @@ import { createLimits, type Limits } from './limits/limits.ts';
 import { createOverloadGuard, overloadLimits, watchLoad } from './overload.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 
+/** As large as they may be; of smaller ones there may be more. They take room on the disk while they arrive. */
+const UPLOADS_AT_ONCE_MAX = 32;
+const UPLOADS_PER_CALLER_MAX = 4;
+
 /** Connects to nothing yet. Whoever opened the database closes it; the engine, the limits and `lastUses` are the gateway's. */
 export function openGateway(
   config: Config,
@@ -53,6 +57,14 @@ export function openGateway(
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
     chat: openChat(config, database, log),
+    uploads: {
+      bytesMax: config.uploadBytesMax,
+      quotaBytes: config.uploadQuotaBytes,
+      room: createBodyBudget({
+        bytesMax: UPLOADS_AT_ONCE_MAX * config.uploadBytesMax,
+        bytesPerCallerMax: UPLOADS_PER_CALLER_MAX * config.uploadBytesMax,
+      }),
+    },
     metrics: createRequestMetrics(),
     tracing,
     bodies: createBodyBudget(BODY_BUDGET),

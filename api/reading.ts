@@ -15,7 +15,7 @@ export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown
   throw explain(parsed.error, body);
 }
 
-/** Parses query parameters; each may stand once. */
+/** Parses query parameters; each may stand once, and hold nothing that the database could not store. */
 export function readQuery<Schema extends z.ZodType>(
   schema: Schema,
   query: URLSearchParams,
@@ -24,6 +24,8 @@ export function readQuery<Schema extends z.ZodType>(
   for (const [name, value] of query) {
     if (Object.hasOwn(parameters, name))
       throw new GatewayError('invalid_value', { param: name, message: `${name} may stand once.` });
+    if (`${name}${value}`.includes('\0'))
+      throw new GatewayError('invalid_value', { message: 'A query parameter holds a NUL character.' });
     parameters[name] = value;
   }
   return readBody(schema, parameters);

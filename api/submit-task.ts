@@ -2,8 +2,10 @@
 import { findAccount } from '../db/accounts.ts';
 import type { Task } from '../db/entities/tasks.ts';
 import { makeId } from '../db/ids.ts';
+import type { Em } from '../db/orm.ts';
 import { sealRequest } from '../db/requests.ts';
 import { findOwnTask } from '../db/tasks.ts';
+import { lacksUploads } from '../db/uploads.ts';
 import { createTask, retryTask, type CreateRefusal, type NewTask } from '../db/new-tasks.ts';
 import type { Model } from '../domain/catalog.ts';
 import { toCredits, type MicroCredits } from '../domain/credits.ts';
@@ -26,6 +28,7 @@ import type { TaskMode } from '../domain/tasks.ts';
 import type { AdmissionVerdict } from '../workflows/client.ts';
 import type { Call, KeyCaller, SessionCaller } from './gateway.ts';
 import { beginOnce } from './idempotency.ts';
+import { bindUploads, readInputVideos, type InputVideos } from './uploads/input-videos.ts';
 
 /** A request for a task, read from a body: what is wanted, and how the caller's fields are called. */
 export interface TaskRequest {
@@ -39,13 +42,17 @@ export interface PricedOrder {
   model: Model;
   order: Order;
   quote: Quote;
+  inputVideos: InputVideos;
 }
 
 /** How often a waiting task asks for its place at the latest: earlier nobody may have left the queue. */
 const QUEUE_FULL_RETRY_MS = 15_000;
 
 /** Checks a request against the model and prices it. Nothing is written. */
-export function priceRequest(call: Call<KeyCaller | SessionCaller>, request: TaskRequest): PricedOrder {
+export async function priceRequest(
+  call: Call<KeyCaller | SessionCaller>,
+  request: TaskRequest,
+): Promise<PricedOrder> {
   const model = call.gateway.catalog.models.get(request.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
   if (model.kind !== request.mode) throw new GatewayError('model_not_supported', { param: 'model' });
@@ -53,7 +60,8 @@ export function priceRequest(call: Call<KeyCaller | SessionCaller>, request: Tas
   if (scope && !scope.includes(model.id)) throw new GatewayError('model_not_allowed', { param: 'model' });
   const order = orderOf(model, request);
   checkInputImages(request.wishes.inputImages, request.names.inputImages);
-  return { model, order, quote: quote(snapshotPrice(model), order) };
+  const inputVideos = await readInputVideos(call, request.wishes.inputVideos ?? []);
+  return { model, order, quote: quote(snapshotPrice(model), order), inputVideos };
 }
 
 function orderOf(model: Model, { wishes, names }: TaskRequest): Order {
@@ -69,8 +77,8 @@ export async function submitTask(call: Call<KeyCaller | SessionCaller>, request:
   const begun = await findBegun(call);
   if (begun) return begun;
   const { gateway, caller } = call;
-  const { model, order, quote: estimate } = priceRequest(call, request);
-  const { prompt, inputImages, inputVideos = [] } = request.wishes;
+  const { model, order, quote: estimate, inputVideos } = await priceRequest(call, request);
+  const { prompt, inputImages } = request.wishes;
   const id = makeId('task');
   const task: NewTask = {
     id,
@@ -86,15 +94,18 @@ export async function submitTask(call: Call<KeyCaller | SessionCaller>, request:
     sealed: sealRequest(gateway.secrets, id, {
       prompt,
       inputImages: [...inputImages],
-      inputVideos: [...inputVideos],
+      inputVideos: inputVideos.urls,
       isConversation: Array.isArray(call.body['messages']),
     }),
   };
-  const created = await beginOnce(call, id, async (em) => {
+  const create = async (em: Em): Promise<Task> => {
     const created = await createTask(em, task, gateway.waitingTasksPerUserMax);
     if ('kind' in created) throw refusal(call, created, estimate.total);
+    await bindUploads(em, { taskId: id, userId: task.userId }, inputVideos);
     return created;
-  });
+  };
+  const isPlain = inputVideos.uploadIds.length === 0;
+  const created = await beginOnce(call, id, isPlain ? create : (em) => em.transactional(create));
   return admit(call, created);
 }
 
@@ -103,7 +114,8 @@ export async function retryFailedTask(call: Call<SessionCaller>, task: Task): Pr
   const begun = await findBegun(call);
   if (begun) return begun;
   const { gateway } = call;
-  if (task.status !== 'failed') throw new GatewayError('task_not_retryable');
+  if (task.status !== 'failed' || (await lacksUploads(call.em, task.id)))
+    throw new GatewayError('task_not_retryable');
   const model = gateway.catalog.models.get(task.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
   const ordered = renewOrder(model, task.ordered);

@@ -1,8 +1,9 @@
 // `npm run bench -- NAME`: measures one part of the product against its floor, in one run, and prints a table.
 import { describeError } from '../dev/terminal.ts';
+import { benchChat } from './chat.ts';
 import { benchTasks } from './tasks.ts';
 
-const BENCHES: Record<string, () => Promise<void>> = { tasks: benchTasks };
+const BENCHES: Record<string, () => Promise<void>> = { tasks: benchTasks, chat: benchChat };
 
 const bench = BENCHES[process.argv[2] ?? ''];
 if (bench) {

@@ -1,7 +1,9 @@
 // The whole product as `npm start` runs it, on a folder of its own that goes away afterwards.
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Secrets } from '../db/secrets.ts';
 import { openDataFolder } from '../dev/data-folder.ts';
 import { findFreePort } from '../dev/ports.ts';
 import { launch, type RunningProcess } from '../dev/processes.ts';
@@ -10,6 +12,10 @@ import { createSystem, type SystemSummary } from '../dev/system.ts';
 import { openTerminal } from '../dev/terminal.ts';
 
 export interface BenchSystem extends SystemSummary {
+  /** With the ring of the product, so that the bench can make keys for it. */
+  secrets: Secrets;
+  /** Of the processes whose work is measured. */
+  pids: { api: number | null; postgres: number | null };
   /** Runs a script beside the product, with the same environment. */
   runBeside(script: string): Promise<RunningProcess>;
   stop(): Promise<void>;
@@ -19,19 +25,24 @@ export interface BenchSystem extends SystemSummary {
 const OUT_OF_THE_WAY = {
   SVC_RUNNING_TASKS_PER_USER: '1000',
   SVC_WAITING_TASKS_PER_USER: '10000',
+  SVC_LIMIT_CHAT: '100000000/60',
   SVC_LIMIT_CREATE: '1000000/60',
   SVC_LIMIT_READ: '1000000/60',
   SVC_LOG_LEVEL: 'warn',
 };
 
-export async function startBenchSystem(): Promise<BenchSystem> {
+/** `settings` come on top of those above. */
+export async function startBenchSystem(settings: Record<string, string> = {}): Promise<BenchSystem> {
   const terminal = openTerminal();
+  const secretKey = { id: 'bench', bytes: randomBytes(32) };
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-gateway-bench-'));
   const port = await findFreePort();
   const internalPort = await findFreePort(new Set([port]));
   const env = {
     ...process.env,
     ...OUT_OF_THE_WAY,
+    ...settings,
+    SVC_SECRET_KEYS: `${secretKey.id}:${secretKey.bytes.toString('base64url')}`,
     SVC_DATA_DIR: dataDir,
     PORT: String(port),
     SVC_INTERNAL_PORT: String(internalPort),
@@ -64,7 +75,8 @@ export async function startBenchSystem(): Promise<BenchSystem> {
       beside.push(running);
       return running;
     };
-    return { ...summary, runBeside, stop };
+    const pids = { api: system.pid('api'), postgres: system.pid('postgres') };
+    return { ...summary, secrets: new Secrets([secretKey]), pids, runBeside, stop };
   } catch (error) {
     await stop();
     throw error;

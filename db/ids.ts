@@ -18,6 +18,7 @@ export type IdPrefix =
   | 'rec'
   | 'flow'
   | 'idm'
+  | 'file'
   | 'call';
 
 /** A new id, such as `task_01KB5M…`: 48 bits of milliseconds, then 80 random bits. */
@@ -39,4 +40,11 @@ export function makeId(
 /** Whether a text has the shape of such an id; anything else cannot exist and needs no query. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[0-9A-HJKMNP-TV-Z]{26}$/.test(text.slice(prefix.length + 1));
+}
+
+/** When an id was made, by the clock of whoever made it. */
+export function timeOfId(id: string): Date {
+  const [, text = ''] = id.split('_');
+  const value = [...text].reduce((sum, character) => sum * 32n + BigInt(ALPHABET.indexOf(character)), 0n);
+  return new Date(Number(value >> 80n));
 }

@@ -20,12 +20,13 @@ import {
 } from './entities/ledger.ts';
 import { RedeemCodeEntity, RedemptionEntity } from './entities/redeem-codes.ts';
 import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
+import { UploadEntity, UploadUseEntity } from './entities/uploads.ts';
 import { Migration001Initial } from './migrations/001-initial.ts';
 import { Migration002Identity } from './migrations/002-identity.ts';
 import { Migration003Idempotency } from './migrations/003-idempotency.ts';
 import { Migration004Credentials } from './migrations/004-credentials.ts';
 import { Migration005Chat } from './migrations/005-chat.ts';
-
+import { Migration006Uploads } from './migrations/006-uploads.ts';
 import { Migration009Operation } from './migrations/009-operation.ts';
 import { rememberPool, type PoolLike } from './pool.ts';
 
@@ -46,6 +47,7 @@ export const MIGRATIONS = [
   { name: '003-idempotency', class: Migration003Idempotency },
   { name: '004-credentials', class: Migration004Credentials },
   { name: '005-chat', class: Migration005Chat },
+  { name: '006-uploads', class: Migration006Uploads },
   { name: '009-operation', class: Migration009Operation },
 ];
 
@@ -84,6 +86,8 @@ export function openDatabase(settings: DatabaseSettings): Database {
       ChatCallEntity,
       IdempotencyKeyEntity,
       LedgerViolationEntity,
+      UploadEntity,
+      UploadUseEntity,
     ],
     pool: { min: 0, max: settings.connectionsMax },
     driverOptions: {

@@ -33,6 +33,8 @@ export const UPSTREAM_ERROR_CLASSES = [
   'rate', // too many requests
   'concurrency', // too many jobs at once
   'invalid', // the vendor calls the request wrong
+  'input_refused', // an input's URL cannot be fetched, and nothing was sent to the vendor
+  'input_unreadable', // an input is not what it should be, and nothing was sent to the vendor
   'model_retired',
   'moderation',
   'transient', // the vendor's own trouble
@@ -47,6 +49,8 @@ const FAILURE_OF_CLASS: Record<UpstreamErrorClass, TaskFailureCode> = {
   rate: 'upstream_rate_limited',
   concurrency: 'upstream_rate_limited',
   invalid: 'upstream_rejected',
+  input_refused: 'url_not_allowed',
+  input_unreadable: 'invalid_image',
   model_retired: 'upstream_error',
   moderation: 'content_rejected',
   transient: 'upstream_error',

@@ -9,6 +9,7 @@ export const MEDIA_TYPES = {
   'video/webm': 'webm',
 } as const;
 export type MediaType = keyof typeof MEDIA_TYPES;
+export type VideoType = Extract<MediaType, `video/${string}`>;
 
 /** So many first bytes are enough for every type. */
 export const SNIFF_BYTES = 64;
@@ -30,6 +31,10 @@ export function sniffMediaType(head: Uint8Array): MediaType | null {
   return null;
 }
 
+export function isVideoType(type: MediaType): type is VideoType {
+  return type.startsWith('video/');
+}
+
 /** The extension of a file's name, without a dot. */
 export function fileExtensionOf(type: MediaType): string {
   return MEDIA_TYPES[type];
@@ -41,6 +46,25 @@ export function isWholeImage(bytes: Uint8Array): boolean {
   if (type === 'image/png') return textAt(bytes, bytes.length - 8, 4) === 'IEND';
   if (type === 'image/webp') return bytes.length >= 8 + uint32LittleEndian(bytes, 4);
   return type === 'image/jpeg';
+}
+
+/**
+ * Whether a complete video has all parts that its beginning promises: every box of an MP4 or QuickTime file ends where
+ * the next one or the file does (ISO/IEC 14496-12 §4.2). WebM may be without an end and counts as whole.
+ */
+export function isWholeVideo(bytes: Uint8Array): boolean {
+  const type = sniffMediaType(bytes);
+  if (type === 'video/webm') return true;
+  if (type !== 'video/mp4' && type !== 'video/quicktime') return false;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = 0;
+  while (at + 8 <= bytes.length) {
+    const size = view.getUint32(at);
+    if (size === 0) return true; // up to the end of the file
+    if (size === 1 ? at + 16 > bytes.length : size < 8) return false;
+    at += size === 1 ? Math.max(8, Number(view.getBigUint64(at + 8))) : size;
+  }
+  return at === bytes.length;
 }
 
 function sniffBrand(brand: string): MediaType | null {

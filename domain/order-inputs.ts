@@ -17,7 +17,7 @@ export function checkInputs(model: Model, wishes: Wishes, names: FieldNames): Or
   if (inputVideos > inputVideosMax)
     throw refuse('video_urls', model, count(0, inputVideosMax, 'input videos'));
   const inputImages = wishes.inputImages.length;
-  if (model.limits.inputImagesAsUrls && wishes.inputImages.some((image) => image.startsWith('data:')))
+  if (model.limits.inputImagesAsUrls && wishes.inputImages.some((image) => /^data:/i.test(image)))
     throw refuse(names.inputImages, model, 'https URLs and no data URIs');
   return {
     inputImages,

@@ -15,8 +15,8 @@ const FETCH_TIMEOUT_MS = 20_000;
 const FETCH_SILENCE_MS = 5_000;
 
 /**
- * Loads all images, in order. Throws an UpstreamFailure `invalid`, `refused` that names the first bad one; the text is
- * ours and is the same for a URL that may not be fetched and for one that nobody answers.
+ * Loads all images, in order. Throws an UpstreamFailure `refused` that names the first bad one: `input_refused` with one
+ * text for a URL that may not be fetched and for one that nobody answers, `input_unreadable` for what is no image.
  */
 export async function loadInputImages(
   images: readonly string[],
@@ -36,14 +36,14 @@ async function load(image: string, position: number, signal?: AbortSignal): Prom
     : await fetchBytes(image, position, signal);
   const type = sniffMediaType(bytes);
   if (type === 'image/png' || type === 'image/jpeg' || type === 'image/webp') return { type, bytes };
-  throw unusable(position, 'is not a PNG, JPEG or WebP file');
+  throw unreadable(position, 'is not a PNG, JPEG or WebP file');
 }
 
 function decode(dataUri: string, position: number): Buffer {
   const comma = dataUri.indexOf(',');
   const isBase64 = comma > 0 && dataUri.slice(0, comma).toLowerCase().endsWith(';base64');
   const bytes = isBase64 ? Buffer.from(dataUri.slice(comma + 1), 'base64') : Buffer.alloc(0);
-  if (bytes.length > INPUT_IMAGE_BYTES_MAX) throw unusable(position, 'is larger than 20 MiB');
+  if (bytes.length > INPUT_IMAGE_BYTES_MAX) throw unreadable(position, 'is larger than 20 MiB');
   return bytes;
 }
 
@@ -60,11 +60,16 @@ async function fetchBytes(url: string, position: number, signal?: AbortSignal): 
     if (status === 200) return await buffer(stream);
     stream.destroy();
   } catch (error) {
-    throw unusable(position, 'could not be fetched', error);
+    throw refused(position, error);
   }
-  throw unusable(position, 'could not be fetched');
+  throw refused(position);
 }
 
-function unusable(position: number, problem: string, cause?: unknown): UpstreamFailure {
-  return new UpstreamFailure('invalid', 'refused', { text: `Input image ${position} ${problem}.`, cause });
+function refused(position: number, cause?: unknown): UpstreamFailure {
+  const text = `Input image ${position} could not be fetched.`;
+  return new UpstreamFailure('input_refused', 'refused', { text, cause });
+}
+
+function unreadable(position: number, problem: string): UpstreamFailure {
+  return new UpstreamFailure('input_unreadable', 'refused', { text: `Input image ${position} ${problem}.` });
 }

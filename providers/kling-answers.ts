@@ -84,7 +84,7 @@ function verdictOf({ code, message }: VendorError, status: number, about: About)
 
 /** Whether the vendor refused a submission because it has one with the same id of ours already. */
 export function saysDuplicate({ errorClass, text }: UpstreamFailure): boolean {
-  return errorClass === 'invalid' && /already exist|duplicat|repeat|unique/i.test(text ?? '');
+  return errorClass === 'invalid' && /already exist|duplicat/i.test(text ?? '');
 }
 
 /** The class of a failed job by the vendor's words about it; without known ones, it is the vendor's own trouble. */

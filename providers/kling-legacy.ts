@@ -10,7 +10,7 @@ export const klingLegacy: KlingDialect = {
   name: 'legacy',
   order: (job, images) => ({ path: `/v1/videos/${kindOf(job)}`, body: requestBody(job, images) }),
   detailsOf: (job) => ({ kind: kindOf(job) }),
-  pollPath: ({ id, kind }) => `/v1/videos/${encodeURIComponent(String(kind))}/${encodeURIComponent(id)}`,
+  pollPath: ({ id, kind }) => `/v1/videos/${readKind(kind)}/${encodeURIComponent(id)}`,
   lookUpPath: (job) => `/v1/videos/${kindOf(job)}/${encodeURIComponent(externalIdOf(job))}`,
   tasksIn: (data) => [membersOf(data)],
   idOf: (task) => textOf(task['task_id']),
@@ -21,8 +21,14 @@ export const klingLegacy: KlingDialect = {
 /** The vendor's word for a resolution. */
 const MODES: Readonly<Record<string, string>> = { '720p': 'std', '1080p': 'pro', '4k': '4k' };
 
-function kindOf({ inputImages }: UpstreamJob): 'text2video' | 'image2video' {
+type Kind = 'text2video' | 'image2video';
+
+function kindOf({ inputImages }: UpstreamJob): Kind {
   return inputImages.length > 0 ? 'image2video' : 'text2video';
+}
+
+function readKind(kind: unknown): Kind {
+  return kind === 'image2video' ? kind : 'text2video';
 }
 
 function requestBody(job: UpstreamJob, images: readonly string[]): Record<string, JsonValue> {

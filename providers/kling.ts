@@ -2,7 +2,6 @@
 import type { JobHandle } from '../domain/jobs.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { UpstreamCall } from './http.ts';
-import { loadInputImages } from './input-images.ts';
 import { callKling, saysDuplicate } from './kling-answers.ts';
 import { externalIdOf, type KlingDialect } from './kling-dialect.ts';
 import { klingLegacy } from './kling-legacy.ts';
@@ -54,7 +53,7 @@ function dialectOf(upstreamModel: string): KlingDialect {
 
 async function submit(context: Context, job: UpstreamJob): Promise<Submission> {
   const dialect = dialectOf(job.upstreamModel);
-  const images = await Promise.all(job.inputImages.map(asVendorTakesIt));
+  const images = job.inputImages.map(asVendorTakesIt);
   const { path, body } = dialect.order(job, images);
   try {
     const call = callTo(context, job.credential, { path, body });
@@ -77,7 +76,8 @@ async function findEarlier(
   const earlier = await lookUp(context, job, new Date(0)).catch(() => null);
   if (earlier?.kind === 'found')
     return { kind: 'accepted', handle: earlier.handle, upstreamRequestId: refusal.upstreamRequestId };
-  if (earlier?.kind === 'absent') throw refusal;
+  // It names our id and yet does not list it: the list lags behind. Anything else is a refusal like any other.
+  if (earlier?.kind === 'absent' && !/external.?task/i.test(refusal.text ?? '')) throw refusal;
   throw new UpstreamFailure('transient', 'unknown', { cause: refusal });
 }
 
@@ -148,8 +148,6 @@ function callTo(
 }
 
 /** A URL as it is; of a data URI, the base64 alone. */
-async function asVendorTakesIt(image: string): Promise<string> {
-  if (!image.startsWith('data:')) return image;
-  const [loaded] = await loadInputImages([image]);
-  return loaded?.bytes.toString('base64') ?? '';
+function asVendorTakesIt(image: string): string {
+  return /^data:/i.test(image) ? image.slice(image.indexOf(',') + 1) : image;
 }

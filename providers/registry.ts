@@ -9,6 +9,8 @@ import * as openaiImages from './openai-images.ts';
 import type { Provider } from './provider.ts';
 import * as seedance from './seedance.ts';
 import type { AdapterSettings, FamilySettings } from './settings.ts';
+import * as sora from './sora.ts';
+import * as veo from './veo.ts';
 import * as vidu from './vidu.ts';
 import * as wan from './wan.ts';
 
@@ -24,6 +26,8 @@ const ADAPTERS: readonly { name: string; family: string; create: (settings: Adap
     { name: hailuo.NAME, family: hailuo.FAMILY, create: hailuo.createHailuo },
     { name: seedance.NAME, family: seedance.FAMILY, create: seedance.createSeedance },
     { name: wan.NAME, family: wan.FAMILY, create: wan.createWan },
+    { name: sora.NAME, family: sora.FAMILY, create: sora.createSora },
+    { name: veo.NAME, family: veo.FAMILY, create: (settings) => veo.createVeo(settings) },
   ];
 
 export interface ProvidersSettings {

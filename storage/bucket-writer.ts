@@ -1,6 +1,11 @@
-// Uploads a stream of unknown length to a bucket, part by part.
-import type { Readable } from 'node:stream';
-import type { S3Client } from '@aws-sdk/client-s3';
+// Files in a bucket: streams of unknown length are sent part by part. Parts of files can be read.
+import { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  GetObjectCommand,
+  ListMultipartUploadsCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 
 const PART_BYTES = 8 * 1024 * 1024;
@@ -23,4 +28,25 @@ export async function writeToBucket(
     leavePartsOnError: false,
   });
   await upload.done();
+}
+
+/** Throws what the client throws, `NoSuchKey` for a file that is not there. */
+export async function readPartOfObject(
+  client: S3Client,
+  { bucket, key, range }: { bucket: string; key: string; range: { first: number; last: number } },
+): Promise<Readable> {
+  const { first, last } = range;
+  const command = new GetObjectCommand({ Bucket: bucket, Key: key, Range: `bytes=${first}-${last}` });
+  const { Body } = await client.send(command);
+  if (!(Body instanceof Readable)) throw new Error('the bucket answered without a body');
+  return Body;
+}
+
+/** Gives up uploads in parts that were begun before this moment and never ended: at most a thousand in one call. */
+export async function abortUnfinished(client: S3Client, bucket: string, before: Date): Promise<void> {
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
+  for (const { Key, UploadId, Initiated } of Uploads) {
+    if (Key === undefined || UploadId === undefined || !Initiated || Initiated >= before) continue;
+    await client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }));
+  }
 }

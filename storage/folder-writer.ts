@@ -1,7 +1,8 @@
-// Writes a stream to a file that appears under its name only when it is complete and on the disk.
+// Files in a folder: one appears under its name only when it is complete and on the disk. Parts of files can be read.
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, unlink, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 
 /** Unfinished files, in the same file system as the finished ones. A crash may leave some here, nowhere else. */
 export const INCOMING_FOLDER = '.incoming';
@@ -29,6 +30,35 @@ export async function writeToFolder(
   }
   // The new name itself has to survive a power failure too.
   await withFile(dirname(target), 'r', (directory) => directory.sync());
+}
+
+/** Throws what the file system throws, `ENOENT` for a file that is not there. */
+export async function readPartOfFile(
+  folder: string,
+  key: string,
+  { first, last }: { first: number; last: number },
+): Promise<Readable> {
+  const file = await open(join(folder, key), 'r');
+  return file.createReadStream({ start: first, end: last });
+}
+
+/** Removes unfinished files that nobody has written to since. */
+export async function removeUnfinished(folder: string, before: Date): Promise<void> {
+  const incoming = join(folder, INCOMING_FOLDER);
+  const names = await readdir(incoming).catch(unlessMissing([]));
+  for (const name of names) {
+    const path = join(incoming, name);
+    const { mtime } = await stat(path).catch(unlessMissing({ mtime: before }));
+    if (mtime < before) await unlink(path).catch(unlessMissing(undefined));
+  }
+}
+
+/** Somebody else may have been faster. */
+function unlessMissing<Fallback>(fallback: Fallback): (error: unknown) => Fallback {
+  return (error) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return fallback;
+    throw error;
+  };
 }
 
 async function withFile(

@@ -67,7 +67,9 @@ function readTrace(headers: Headers): { traceId: string; spanId: string; flags: 
   const carrier: unknown = payload && defaultPayloadConverter.fromPayload(payload);
   const traceparent: unknown =
     typeof carrier === 'object' && carrier !== null ? Reflect.get(carrier, 'traceparent') : undefined;
-  const parts = /^00-([0-9a-f]{32})-([0-9a-f]{16})-(01)$/.exec(String(traceparent ?? ''));
+  const parts = /^00-([0-9a-f]{32})-([0-9a-f]{16})-(01)$/.exec(
+    typeof traceparent === 'string' ? traceparent : '',
+  );
   const [, traceId, spanId, flags] = parts ?? [];
   return traceId && spanId && flags ? { traceId, spanId, flags } : null;
 }

@@ -12,6 +12,8 @@ const CODE_OF_CLASS: Record<UpstreamErrorClass, ErrorCode> = {
   rate: 'upstream_rate_limited',
   concurrency: 'upstream_rate_limited',
   invalid: 'upstream_rejected',
+  input_refused: 'url_not_allowed',
+  input_unreadable: 'invalid_image',
   model_retired: 'upstream_error',
   moderation: 'content_rejected',
   transient: 'upstream_error',

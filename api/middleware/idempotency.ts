@@ -13,7 +13,13 @@ const REPLAYED = { 'idempotent-replayed': 'true' };
 export function readOnce(
   route: Route,
   header: string | undefined,
-  { caller, params, query, body }: Pick<Call, 'params' | 'query' | 'body'> & { caller: Caller },
+  {
+    caller,
+    params,
+    query,
+    body,
+    file,
+  }: Pick<Call, 'params' | 'query' | 'body' | 'file'> & { caller: Caller },
 ): Once | null {
   if (!route.idempotent || caller.proof === 'none' || header === undefined) return null;
   if (!KEY.test(header)) {
@@ -23,7 +29,8 @@ export function readOnce(
   // From the route, so that another spelling of the same path is the same path.
   const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const place = { userId: caller.user.id, method: route.method, path };
-  const request = keyRequest(place, header, JSON.stringify([query.toString(), sortFields(body)]));
+  const content = [query.toString(), sortFields(body), ...(file ? [file.sha256] : [])];
+  const request = keyRequest(place, header, JSON.stringify(content));
   return { request, rowId: makeId('idm'), begunId: null, stage: 'free' };
 }
 

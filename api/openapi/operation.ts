@@ -11,6 +11,7 @@ export const TAGS = {
     'Create images with a bearer key. Creation answers at once with a task; read it until it has ended.',
   Videos:
     'Create videos with a bearer key. Creation answers at once with a task; read it until it has ended.',
+  Uploads: 'Videos of yours, for models that take input videos.',
   Models: 'What there is, what may be ordered, and what it costs.',
   Balance: 'What an account has and what became of it.',
   Results: 'The files that tasks made.',

@@ -4,7 +4,7 @@ import type { Route } from '../gateway.ts';
 
 /** A row of the route table, without its handler. Files are served without a row: to everybody, uncounted. */
 export type DescribedRoute = Pick<Route, 'method' | 'path' | 'proof'> &
-  Partial<Pick<Route, 'limit' | 'idempotent' | 'bodyBytesMax'>> & {
+  Partial<Pick<Route, 'limit' | 'idempotent' | 'bodyBytesMax' | 'upload'>> & {
     permission?: string;
     stepUp?: true;
   };
@@ -27,6 +27,7 @@ export function refusalsOf(
     ...(route.path.includes(':') ? (['invalid_request'] as const) : []),
     ...(readsQuery ? (['invalid_value'] as const) : []),
     ...(route.bodyBytesMax === undefined ? [] : OF_BODY),
+    ...(route.upload ? OF_UPLOAD : []),
     ...(route.idempotent ? OF_IDEMPOTENCY : []),
     ...(route.limit ? OF_LIMITS : []),
     ...added,
@@ -48,6 +49,14 @@ const OF_BODY = [
   'missing_field',
   'invalid_value',
   'payload_too_large',
+  'unsupported_media_type',
+] as const;
+const OF_UPLOAD = [
+  'invalid_multipart',
+  'file_missing',
+  'too_many_parts',
+  'empty_file',
+  'file_too_large',
   'unsupported_media_type',
 ] as const;
 const OF_IDEMPOTENCY = ['invalid_request', 'idempotency_in_progress', 'idempotency_key_reused'] as const;

@@ -5,6 +5,7 @@ import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../gateway.
 import { completeChat } from './chat.ts';
 import { createImage, readImageTask } from './images.ts';
 import { listModels, readModel } from './models.ts';
+import { createUpload, deleteUpload, listUploads, readUpload } from './uploads.ts';
 import { createVideo, readVideoTask } from './videos.ts';
 
 const read = { proof: 'key', limit: 'read' } as const;
@@ -15,6 +16,7 @@ const creation = {
   bodyBytesMax: CREATION_BODY_BYTES_MAX,
 } as const;
 const chat = { proof: 'key', limit: 'chat', idempotent: true, bodyBytesMax: BODY_BYTES_MAX } as const;
+const upload = { proof: 'key', limit: 'upload', idempotent: true, upload: true } as const;
 const estimate = { ...read, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 
 export const V1_ROUTES = [
@@ -24,6 +26,10 @@ export const V1_ROUTES = [
   { method: 'POST', path: '/v1/videos/generations', ...creation, handle: createVideo },
   { method: 'GET', path: '/v1/videos/tasks/:id', ...read, handle: readVideoTask },
   { method: 'GET', path: '/v1/videos/generations/:id', ...read, handle: readVideoTask },
+  { method: 'POST', path: '/v1/uploads/videos', ...upload, handle: createUpload },
+  { method: 'GET', path: '/v1/uploads/videos', ...read, handle: listUploads },
+  { method: 'GET', path: '/v1/uploads/videos/:id', ...read, handle: readUpload },
+  { method: 'DELETE', path: '/v1/uploads/videos/:id', ...read, handle: deleteUpload },
   { method: 'POST', path: '/v1/estimates', ...estimate, handle: readEstimate },
   { method: 'GET', path: '/v1/models', ...read, handle: listModels },
   { method: 'GET', path: '/v1/models/:id', ...read, handle: readModel },

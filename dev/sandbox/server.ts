@@ -15,6 +15,9 @@ import { openaiChat, xaiChat } from './dialects/openai-chat.ts';
 import { openaiImages } from './dialects/openai-images.ts';
 import { vidu } from './dialects/vidu.ts';
 import { seedance } from './dialects/seedance.ts';
+import { sora } from './dialects/sora.ts';
+import { veo } from './dialects/veo.ts';
+import { veoVertex } from './dialects/veo-vertex.ts';
 import { wan } from './dialects/wan.ts';
 import { Jobs } from './jobs.ts';
 import { Journal, type JournalEntry } from './journal.ts';
@@ -40,6 +43,9 @@ const DIALECTS = [
   hailuoV1,
   seedance,
   wan,
+  sora,
+  veo,
+  veoVertex,
 ];
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024;

@@ -145,11 +145,12 @@ describe('the OpenAPI document', () => {
       const name = `${route.method} ${path}`;
       const statuses = Object.keys(operation.responses);
       expect(operation.security, name).to.have.length(route.proof === 'none' ? 0 : 1);
-      expect('requestBody' in operation, name).to.equal(route.bodyBytesMax !== undefined);
+      const takesBody = route.bodyBytesMax !== undefined || route.upload === true;
+      expect('requestBody' in operation, name).to.equal(takesBody);
       expect(statuses, name).to.include.members(['429', '500', '503', 'default']);
       if (route.proof !== 'none') expect(statuses, name).to.include.members(['401', '403']);
       if (route.idempotent) expect(statuses, name).to.include.members(['409', '422']);
-      if (route.bodyBytesMax !== undefined) expect(statuses, name).to.include.members(['400', '413', '415']);
+      if (takesBody) expect(statuses, name).to.include.members(['400', '413', '415']);
     }
   });
 });

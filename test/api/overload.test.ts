@@ -1,7 +1,7 @@
 // Requests are refused before they are read while there is no room for them; health and what is under way go on.
 import { request } from 'node:http';
 import { expect } from 'chai';
-import { createBodyBudget } from '../../api/body-budget.ts';
+import { BODY_BUDGET, createBodyBudget } from '../../api/body-budget.ts';
 import { createOverloadGuard, overloadLimits, type LoadSigns } from '../../api/overload.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
 import { sendRaw } from '../support/raw.ts';
@@ -148,10 +148,14 @@ describe('a gateway whose memory is limited', () => {
       prompt: 'a cat',
       pad: 'x'.repeat(8 * 1024 ** 2),
     });
-    const refused = await until('there is no room', async () => {
-      const answer = await owner.key.send('POST', '/v1/estimates', { body, headers });
-      return answer.status === 503 && answer;
+    const { bodies } = gateway.gateway;
+    await until('all of them have their room', async () => {
+      const giveBack = bodies.take(owner.id, BODY_BUDGET.bytesPerCallerMax - 3 * bytes + 1);
+      giveBack?.();
+      return giveBack === null;
     });
+    const refused = await owner.key.send('POST', '/v1/estimates', { body, headers });
+    expect(refused.status).to.equal(503);
     expect(refused.body.error.code).to.equal('overloaded');
     expect(refused.headers.get('retry-after')).to.equal('1');
     const small = { mode: 'image', model: 'gpt-image-2', prompt: 'a cat' };

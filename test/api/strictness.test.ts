@@ -115,6 +115,8 @@ describe('every route is strict', () => {
             'invalid_value',
             query.startsWith('x') ? 'x' : 'limit',
           );
+        for (const query of ['x=%00', '%00=x', 'cursor=%00', 'model=a%00b', 'email=%00'])
+          expectError(await actor.get(`${path}?${query}`), 400, 'invalid_value', null);
         for (const limit of ['0', '-1', '1.5', '1e1', ' 1', '', 'all', '99999999999', '٣'])
           expectError(
             await actor.get(`${path}?limit=${encodeURIComponent(limit)}`),
@@ -185,6 +187,14 @@ describe('every route is strict', () => {
           expect(headers['x-powered-by'], path).to.equal(undefined);
         }
     });
+  });
+
+  it('and never takes a reader to have kept an answer', async () => {
+    for (const condition of [
+      { 'if-none-match': '*' },
+      { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
+    ])
+      expect((await owner.key.get('/v1/balance', condition)).status).to.equal(200);
   });
 
   it('and answers HEAD as GET, without the body', async () => {

@@ -36,10 +36,11 @@ describe('pricing', () => {
 
   it('every combination that a model offers has a price', () => {
     for (const model of catalog.models.values()) {
-      const audios = model.limits.audio ?? [model.defaults.audio ?? null];
-      for (const resolution of model.limits.resolutions ?? [null])
-        for (const audio of audios) {
-          const units = { images: 1, seconds: model.defaults.duration ?? 1, videoTokens: 1 };
+      const { resolutions = [null], audio: audios = [model.defaults.audio ?? null] } = model.limits;
+      for (const resolution of resolutions)
+        for (const audio of audios.filter((audio) => isOffered(model, resolution, audio))) {
+          const tokens = { videoTokens: 1, promptTokens: 1, outputTokens: 1 };
+          const units = { images: 1, seconds: model.defaults.duration ?? 1, ...tokens };
           const total = quote(snapshotPrice(model), orderOf({ ...units, resolution, audio })).total;
           expect(total > 0n, `${model.id} ${resolution} ${audio}`).to.equal(true);
         }
@@ -88,6 +89,13 @@ function find(id: string): Model {
   const model = catalog.models.get(id);
   if (!model) throw new Error(`the catalogue has no ${id}`);
   return model;
+}
+
+/** Whether no rule of the model excludes the two together. */
+function isOffered({ limits }: Model, resolution: string | null, audio: boolean | null): boolean {
+  return (limits.combinations ?? []).every(
+    (rule) => rule.resolution !== resolution || audio === null || (rule.audio?.includes(audio) ?? true),
+  );
 }
 
 function orderOf(fields: Partial<Order>): Order {

@@ -65,9 +65,9 @@ describe('Gemini images', () => {
       plays = [withParts(PICTURE)];
       const fields = { ...imageJob().order, resolution: '4K', ratio: '21:9' };
       await provider.submit(imageJob({ upstreamModel: MODEL, order: fields }));
-      const [{ method, path, headers } = { method: '', path: '', headers: {} }] = standIn.received;
+      const { method, path, headers } = standIn.received.at(-1) ?? {};
       expect([method, path]).to.deep.equal(['POST', `/v1beta/models/${MODEL}:generateContent`]);
-      expect(headers['x-goog-api-key']).to.equal('AIza-first');
+      expect(headers?.['x-goog-api-key']).to.equal('AIza-first');
       expect(bodies()).to.deep.equal([
         {
           contents: [{ role: 'user', parts: [{ text: 'a cat' }] }],
@@ -82,7 +82,7 @@ describe('Gemini images', () => {
     it('gets input images inline, with their true type', async () => {
       plays = [withParts(PICTURE)];
       await provider.submit(order(1, { inputImages: [`data:image/jpeg;base64,${DATA}`] }));
-      expect(bodies()).to.have.nested.deep.property('[0].contents[0].parts', [{ text: 'a cat' }, PICTURE]);
+      expect(bodies()).to.have.deep.nested.property('[0].contents[0].parts', [{ text: 'a cat' }, PICTURE]);
     });
 
     it('refuses input images from inside, before the vendor hears of it', async () => {

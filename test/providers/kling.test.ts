@@ -330,9 +330,9 @@ describe('Kling', () => {
   describe('known again by our own id', () => {
     const sentAt = new Date(START_MS);
 
-    function duplicateThen(found: unknown): void {
+    function duplicateThen(found: unknown, message = 'External task id task_1-2 already exists'): void {
       play = (res, { method }) => {
-        const refusal = { code: 1201, message: 'External task id task_1-2 already exists' };
+        const refusal = { code: 1201, message };
         if (method === 'POST') sendJson(res, 400, refusal);
         else sendJson(res, 200, { code: 0, data: found });
       };
@@ -388,11 +388,18 @@ describe('Kling', () => {
       });
     });
 
-    it('is a refusal when there is no earlier job, and unknown when nobody can tell', async () => {
+    it('is unknown while its list does not show what it says it has', async () => {
       duplicateThen([]);
-      expect(verdictOf(await failureOf(provider.submit(jobOf('kling-3.0'))))).to.equal('invalid, refused');
+      const alone = providerWith(['only']);
+      expect(verdictOf(await failureOf(alone.submit(jobOf('kling-3.0'))))).to.equal('transient, unknown');
       duplicateThen([{ id: 't-9', external_id: 'another' }]);
       expect(verdictOf(await failureOf(provider.submit(jobOf('kling-3.0'))))).to.equal('transient, unknown');
+    });
+
+    it('has nothing to do with other things that exist already', async () => {
+      duplicateThen([], 'The element already exists');
+      const alone = providerWith(['only']);
+      expect(verdictOf(await failureOf(alone.submit(jobOf('kling-3.0'))))).to.equal('invalid, refused');
     });
   });
 });

@@ -40,7 +40,7 @@ describe('an API that is told to stop', function () {
   }
 
   it('under load: every request it took is answered, the process ends with 0, and nothing stays reserved', async () => {
-    const api = await startApi({ SVC_DRAIN_SECONDS: '1' });
+    const api = await startApi({ SVC_DRAIN_SECONDS: '5' });
     const answers: RawAnswer[] = [];
     const errors: unknown[] = [];
     let isServing = true;
@@ -56,9 +56,9 @@ describe('an API that is told to stop', function () {
     const toldAt = Date.now();
     const stopped = api.process.stop();
     await until('it is unready', async () => !(await isReady(api)));
+    isServing = false;
     expect((await fetch(`${api.internalUrl}/livez`)).status).to.equal(200);
     expect((await create(api)).status, 'it still serves').to.equal(202);
-    isServing = false;
     await Promise.all(callers);
     expect(await stopped).to.equal(0);
     expect(Date.now() - toldAt).to.be.below(30_000);

@@ -116,6 +116,10 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     SEEDANCE_API_KEY: 'sandbox',
     WAN_BASE_URL: `${sandbox.url}/dashscope`,
     WAN_API_KEY: 'sandbox',
+    SORA_BASE_URL: `${sandbox.url}/openai/v1`,
+    SORA_API_KEY: 'sandbox',
+    VEO_BASE_URL: `${sandbox.url}/google/v1beta`,
+    VEO_API_KEY: 'sandbox',
     ...options.env,
   };
   const config = loadConfig(env);

@@ -284,5 +284,5 @@ function validText({ format, minLength = 0, maxLength = 300, enum: values }: Sch
 }
 
 function mostly<Usual, Other>(usual: Arbitrary<Usual>, other: Arbitrary<Other>): Arbitrary<Usual | Other> {
-  return fc.oneof({ arbitrary: usual, weight: 6 }, { arbitrary: other, weight: 1 });
+  return fc.oneof({ arbitrary: usual, weight: 10 }, { arbitrary: other, weight: 1 });
 }

@@ -7,7 +7,7 @@ const reference = {
   required: ['$ref'],
   additionalProperties: false,
 };
-const orReference = (schema: object) => ({ if: { required: ['$ref'] }, then: reference, else: schema });
+const orReference = (schema: object) => ({ anyOf: [reference, schema] });
 const mapOf = (schema: object) => ({ type: 'object', additionalProperties: schema });
 const closed = (required: string[], properties: Record<string, object>) => ({
   type: 'object',
@@ -29,17 +29,20 @@ const content = {
   minProperties: 1,
 };
 const header = closed(['schema'], { description: text, required: { type: 'boolean' }, schema });
-const parameter = {
-  ...closed(['name', 'in', 'schema'], {
+const parameterIn = (places: string[], required: object) =>
+  closed(['name', 'in', 'schema', ...('const' in required ? ['required'] : [])], {
     name: text,
-    in: { enum: ['path', 'query', 'header', 'cookie'] },
+    in: { enum: places },
     description: text,
-    required: { type: 'boolean' },
+    required,
     schema,
-  }),
-  // A parameter of the path is always required.
-  if: { properties: { in: { const: 'path' } } },
-  then: { properties: { required: { const: true } }, required: ['required'] },
+  });
+/** A parameter of the path is always required. */
+const parameter = {
+  oneOf: [
+    parameterIn(['path'], { const: true }),
+    parameterIn(['query', 'header', 'cookie'], { type: 'boolean' }),
+  ],
 };
 const response = closed(['description'], { description: text, headers: mapOf(orReference(header)), content });
 const operation = closed(['operationId', 'tags', 'summary', 'responses'], {

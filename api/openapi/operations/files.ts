@@ -1,14 +1,22 @@
-// What is told about files that are served to everybody: results under signed links, and this document.
+// What is told about files that are served to everybody: results and uploads under signed links, and this document.
 import { z } from 'zod';
-import { RESULT_TYPES } from '../../results.ts';
+import { FILE_TYPES } from '../../send-file.ts';
 import type { Operation } from '../operation.ts';
 
 const tag = 'This document';
+const unchanged = { 304: { description: 'Nothing has changed since.' } };
 /** Checked by the signature, whatever they look like. */
 const SIGNATURE_QUERY = z.object({
   expires: z.string().optional().describe('Unix seconds.'),
   signature: z.string().optional(),
 });
+
+const media = Object.fromEntries(FILE_TYPES.map((type) => [type, 'The file’s bytes.']));
+const attachment = { 'content-disposition': 'always' } as const;
+const FILE_ANSWERS = {
+  200: { description: 'The file.', media, headers: attachment },
+  206: { description: 'The part that `Range` asks for, where that is one part.', media, headers: attachment },
+};
 
 export const FILE_OPERATIONS = {
   'GET /results/:taskId/:attempt/:name': {
@@ -18,26 +26,32 @@ export const FILE_OPERATIONS = {
     description:
       'The links of completed tasks lead here. They are signed and expire; reading the task renews them.',
     query: SIGNATURE_QUERY,
-    answers: {
-      200: {
-        description: 'The file.',
-        media: Object.fromEntries(RESULT_TYPES.map((type) => [type, 'The file’s bytes.'])),
-        headers: { 'content-disposition': 'always' },
-      },
-    },
+    answers: FILE_ANSWERS,
+    refusals: ['file_not_found', 'storage_unavailable'],
+  },
+  'GET /uploads/:name': {
+    id: 'downloadUpload',
+    tag: 'Uploads',
+    summary: 'Download an upload',
+    description: 'The links of uploads lead here. They are signed and end with the upload.',
+    query: SIGNATURE_QUERY,
+    answers: FILE_ANSWERS,
     refusals: ['file_not_found', 'storage_unavailable'],
   },
   'GET /openapi.json': {
     id: 'readOpenApi',
     tag,
     summary: 'This description as OpenAPI 3.1',
-    answers: { 200: { description: 'The document.', shape: z.looseObject({ openapi: z.string() }) } },
+    answers: {
+      200: { description: 'The document.', shape: z.looseObject({ openapi: z.string() }) },
+      ...unchanged,
+    },
   },
   'GET /docs': {
     id: 'readDocs',
     tag,
     summary: 'This description as a page',
-    answers: { 200: { description: 'The page.', media: { 'text/html': 'HTML.' } } },
+    answers: { 200: { description: 'The page.', media: { 'text/html': 'HTML.' } }, ...unchanged },
   },
   'GET /docs/:file': {
     id: 'readDocsFile',
@@ -48,6 +62,7 @@ export const FILE_OPERATIONS = {
         description: 'The file.',
         media: { 'text/javascript': 'A script.', 'text/css': 'A style sheet.', 'image/png': 'An icon.' },
       },
+      ...unchanged,
     },
     refusals: ['file_not_found'],
   },

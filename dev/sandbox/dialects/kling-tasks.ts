@@ -85,7 +85,8 @@ export function planOf(id: string, order: KlingOrder, kind: string) {
 /** Units as a text, true or not; undefined where nothing is said. */
 export function unitsOf(job: Job): string | undefined {
   const told = tellUsage(job.consumption, job.usage);
-  return isFields(told) ? String(told['units']) : undefined;
+  const units = isFields(told) ? told['units'] : undefined;
+  return typeof units === 'number' || typeof units === 'string' ? String(units) : undefined;
 }
 
 export function wordFailure(job: Job, look: Look): string {

@@ -28,15 +28,18 @@ const OBFUSCATION = 'x9Zq4Lw7';
 
 /** The answer begins at once; everything else waits for `first`, and each further token for `delay`. */
 export function streamReply(plan: StreamPlan): Answer {
-  const headers = { ...plan.headers, 'content-type': 'text/event-stream; charset=utf-8' };
-  if (plan.orders.choose('submit') === 'no_id') return stream(headers, nothing(), false);
   const ending = endingOf(plan);
-  return stream(headers, events(plan, ending), ending.kind.startsWith('cut'));
+  return stream(plan.headers, events(plan, ending), ending.kind.startsWith('cut'));
+}
+
+/** A stream that ends before anything came. */
+export function emptyStream(headers: StreamPlan['headers']): Answer {
+  return stream(headers, nothing(), false);
 }
 
 function stream(headers: StreamPlan['headers'], pieces: AsyncIterable<string>, isCut: boolean): Answer {
-  const noStore = { 'cache-control': 'no-cache' };
-  return { kind: 'stream', status: 200, headers: { ...headers, ...noStore }, pieces, isCut };
+  const own = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
+  return { kind: 'stream', status: 200, headers: { ...headers, ...own }, pieces, isCut };
 }
 
 async function* nothing(): AsyncGenerator<string> {

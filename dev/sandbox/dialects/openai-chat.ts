@@ -10,7 +10,7 @@ import { grokVoice } from './grok-voice.ts';
 import { readLastUserText } from './openai-chat-messages.ts';
 import { checkChatOrder, checkModel, MODELS } from './openai-chat-order.ts';
 import { composeReply, type Reply, wholeText } from './openai-chat-reply.ts';
-import { callId, streamReply, SYSTEM_FINGERPRINT } from './openai-chat-stream.ts';
+import { callId, emptyStream, streamReply, SYSTEM_FINGERPRINT } from './openai-chat-stream.ts';
 import { openaiVoice } from './openai-voice.ts';
 
 export const openaiChat = chatDialect('openai', '/openai', openaiVoice);
@@ -48,7 +48,8 @@ async function complete(call: Call): Promise<Answer> {
   const headers = headersOf(call, reply);
   if (order.stream) {
     const error = bodyOf(fail(call, orders));
-    return confirmSubmission(submission, streamReply({ call, orders, reply, headers, error }), json(200, {}));
+    const streamed = streamReply({ call, orders, reply, headers, error });
+    return confirmSubmission(submission, streamed, emptyStream(headers));
   }
   if (orders.choose('outcome') === 'stuck') return { kind: 'hang' };
   const { created } = reply;

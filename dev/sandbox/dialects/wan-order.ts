@@ -31,8 +31,9 @@ export interface WanLimits {
 const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16'];
 const PARAMETERS = ['resolution', 'duration', 'prompt_extend', 'seed', 'watermark', 'enable_thinking'];
 const FRAMES = { first_frame: 1, last_frame: 1 };
-/** `extend_prompt` is an old name that the vendor's own client still sends. */
-const INPUT = ['prompt', 'extend_prompt', 'media'];
+/** The vendor's own client adds the second and third, which mean nothing here. */
+const PROMPT = ['prompt', 'extend_prompt', 'function'];
+const INPUT = [...PROMPT, 'media'];
 
 const THIRD: WanLimits = {
   durations: [2, 30],
@@ -50,7 +51,7 @@ const SECOND: WanLimits = {
   resolutions: ['720P', '1080P'],
   ratios: RATIOS,
   media: {},
-  input: ['prompt', 'extend_prompt', 'negative_prompt', 'audio_url'],
+  input: [...PROMPT, 'negative_prompt', 'audio_url'],
   parameters: [...PARAMETERS, 'ratio'],
   chooses: false,
 };

@@ -16,7 +16,7 @@ describe('POST /v1/chat/completions', () => {
   let owner: TestUser;
 
   before(async () => {
-    gateway = await startGateway({ worker: false, env: { SVC_UPSTREAM_TIMEOUT_SECONDS: '1' } });
+    gateway = await startGateway({ worker: false, env: { SVC_UPSTREAM_TIMEOUT_SECONDS: '2' } });
     owner = await gateway.createUser();
   });
   afterEach(() => gateway.expectSoundMoney());
@@ -126,7 +126,7 @@ describe('POST /v1/chat/completions', () => {
     it('tells the reason without what is nobody’s business', async () => {
       const { body } = await ask('submit=400 text=leaky');
       expect(body.error.message).to.match(/^The provider refused this request\./);
-      expect(body.error.message).not.to.match(/https?:|@|\/home|Bearer|data:/);
+      expect(body.error.message).not.to.match(/https?:\/\/|@|\/home|data:image|\d+\.\d+\.\d+/);
     });
   });
 
@@ -185,15 +185,19 @@ describe('POST /v1/chat/completions', () => {
   });
 
   it('lets exactly as many of 100 parallel calls through as the credits are for', async () => {
-    const { body } = await ask('', { max_tokens: 100 });
+    const fields = { max_tokens: 100 };
+    const { body } = await ask('seconds=1.5', fields);
     const one: number = body.usage.credits_estimate;
     const user = await gateway.createUser((one * 10).toFixed(6));
-    const wish = { model: MODEL, messages: say('first=300 delay=0'), max_tokens: 100 };
+    const wish = { model: MODEL, messages: say('seconds=1.5'), ...fields };
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => user.key.post('/v1/chat/completions', wish)),
     );
     const count = (status: number): number => answers.filter((answer) => answer.status === status).length;
-    expect([count(200), count(402)]).to.deep.equal([10, 90]);
+    expect(
+      [count(200), count(402)],
+      JSON.stringify(answers.find(({ status }) => ![200, 402].includes(status))?.body),
+    ).to.deep.equal([10, 90]);
   });
 
   it('repeats the answer of an Idempotency-Key, whole and streamed, and charges once', async () => {

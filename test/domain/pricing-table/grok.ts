@@ -51,7 +51,7 @@ const LISTS: readonly List[] = [
 export const ROWS: readonly PricingRow[] = LISTS.flatMap(({ model, perSecond, perImage, images }) =>
   perSecond.flatMap(([resolution, tenths]) =>
     ([['none', 0], ...images] as const).flatMap(([imageRole, inputImages]) =>
-      [1, 8, 15].flatMap((seconds) =>
+      secondsFor(model, imageRole, resolution).flatMap((seconds) =>
         [true, false].map((audio) => ({
           model,
           order: { seconds, resolution, audio, imageRole, inputImages },
@@ -61,3 +61,9 @@ export const ROWS: readonly PricingRow[] = LISTS.flatMap(({ model, perSecond, pe
     ),
   ),
 );
+
+/** What may be ordered: references narrow it. */
+function secondsFor(model: string, imageRole: ImageRole, resolution: string): number[] {
+  if (imageRole === 'references' && resolution === '1080p') return [];
+  return imageRole === 'references' && model === 'grok-imagine-video' ? [1, 8, 10] : [1, 8, 15];
+}

@@ -6,7 +6,7 @@ import { expectError } from '../../../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
 import { readJobs } from '../../../support/sandbox.ts';
-import { uniqueWord } from '../../../support/tasks.ts';
+import { uniqueWord, untilPolled } from '../../../support/tasks.ts';
 import { untilFinal } from '../../../support/until.ts';
 
 const PATH = '/v1/videos/generations';
@@ -71,6 +71,20 @@ describe('Grok Imagine on /v1/videos/generations', () => {
     expect(rows).to.deep.equal([{ state: 'released', loss: '28000000' }]);
     expect((await readFigures(gateway.database)).loss - lossBefore).to.equal(28);
     expect(gateway.logged()).to.contain('the upstream cost more than was charged');
+  });
+
+  it('costs its owner nothing either when the owner cancels just before the vendor tells', async () => {
+    const word = uniqueWord();
+    // The first look hangs, so that nobody knows how the job ended when the cancellation comes.
+    const prompt = `${word} [[sandbox seconds=0 outcome=moderated poll=hang*1]]`;
+    const { body } = await owner.key.post(PATH, { model: 'grok-imagine-video', prompt, duration: 1 });
+    const { id } = body.data;
+    await untilPolled(gateway, { id, word });
+    await owner.session.delete(`/api/tasks/${id}`);
+    expect(await untilFinal(owner.session, id)).to.include({ status: 'cancelled', creditsCharged: 0 });
+    const rows = await gateway.em().execute<{ state: string; loss: string }[]>(sql`
+      select state, loss from reservation where task_id = ${id}`);
+    expect(rows).to.deep.equal([{ state: 'released', loss: '14000000' }]);
   });
 
   it('loses nothing by a failure that is not billed, or whose bill makes no sense', async () => {

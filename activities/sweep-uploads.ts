@@ -1,0 +1,63 @@
+// Uploads whose time is over, and what a crash left of them: rows without a file, files without a row, unfinished files.
+import { forkEm } from '../db/orm.ts';
+import { isId, timeOfId } from '../db/ids.ts';
+import * as uploads from '../db/uploads.ts';
+import { fileExtensionOf } from '../domain/media-types.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+/** An upload takes ten minutes at most: what is older than this and unfinished stays so. */
+const LEFT_AFTER_SECONDS = 3600;
+const FOLDER = 'uploads';
+
+/** Safe to repeat, and for several at once. Throws StorageUnavailable when the storage is away. */
+export async function sweepUploads(
+  { database, storage }: Pick<ActivityDependencies, 'database' | 'storage'>,
+  now: Date = new Date(),
+): Promise<void> {
+  const leftBefore = new Date(now.getTime() - LEFT_AFTER_SECONDS * 1000);
+  await removeEnded();
+  await dropRowsWithoutFile();
+  await removeFilesWithoutRow();
+  await storage.removeUnfinished(leftBefore);
+
+  async function removeEnded(): Promise<void> {
+    for (;;) {
+      const ended = await uploads.claimRemovedUploads(forkEm(database));
+      if (ended.length === 0) return;
+      for (const upload of ended) {
+        await storage.delete(keyOf(upload));
+        await uploads.forgetUpload(forkEm(database), upload.id);
+      }
+    }
+  }
+
+  async function dropRowsWithoutFile(): Promise<void> {
+    for (let afterId = ''; ;) {
+      const older = await uploads.listOlderUploads(forkEm(database), LEFT_AFTER_SECONDS, afterId);
+      const last = older.at(-1);
+      if (!last) return;
+      for (const upload of older)
+        if ((await storage.size(keyOf(upload))) === null)
+          await uploads.dropUpload(forkEm(database), upload.id);
+      afterId = last.id;
+    }
+  }
+
+  async function removeFilesWithoutRow(): Promise<void> {
+    for await (const key of storage.list(FOLDER)) {
+      const id = /\/([^/.]+)\.[a-z0-9]+$/.exec(key)?.[1] ?? '';
+      if (!isId('file', id) || timeOfId(id) > leftBefore) continue;
+      if (!(await uploads.hasUpload(forkEm(database), id))) await storage.delete(key);
+    }
+  }
+}
+
+function keyOf({
+  id,
+  contentType,
+}: {
+  id: string;
+  contentType: Parameters<typeof fileExtensionOf>[0];
+}): string {
+  return `${FOLDER}/${id}.${fileExtensionOf(contentType)}`;
+}

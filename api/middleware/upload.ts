@@ -1,0 +1,61 @@
+// Around the handlers that take a file: it is received before them, and removed again if they did not keep it.
+import type { RequestHandler } from 'express';
+import { hasUpload } from '../../db/uploads.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { forkEm } from '../../db/orm.ts';
+import type { Caller, Gateway } from '../gateway.ts';
+import { receiveVideo, uploadKey, type ReceivedFile } from '../uploads/receive.ts';
+import { requestIdOf } from './request-id.ts';
+
+/** For so long the rest of a body nobody wants is read and thrown away. */
+const LINGER_MS = 2_000;
+
+/**
+ * An answer may come before its request is whole. Cutting the line at once would take the answer back, and reading on
+ * for ever would be a gift: so the rest may come for a moment, and then the line is cut.
+ */
+export const cutLeftover: RequestHandler = (req, res, next) => {
+  res.once('finish', () => {
+    if (req.complete) return;
+    req.resume();
+    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS);
+    timer.unref();
+    req.once('end', () => clearTimeout(timer));
+  });
+  next();
+};
+
+/** Needs the caller in `res.locals`, and puts the file there. 503 overloaded when too much is under way. */
+export function receiveUpload(gateway: Gateway, answer: RequestHandler): RequestHandler {
+  return async (req, res, next) => {
+    const { bytesMax, room } = gateway.uploads;
+    const caller: Caller = res.locals['caller'];
+    const announced = Number(req.headers['content-length'] ?? bytesMax);
+    const giveBack = room.take(caller.proof === 'none' ? '' : caller.user.id, Math.min(announced, bytesMax));
+    if (!giveBack) {
+      gateway.metrics.shed('bodies');
+      throw new GatewayError('overloaded');
+    }
+    try {
+      const file = await receiveVideo(req, gateway.storage, bytesMax);
+      res.locals['file'] = file;
+      try {
+        await answer(req, res, next);
+      } finally {
+        await discardUnkept(gateway, file, requestIdOf(res));
+      }
+    } finally {
+      giveBack();
+    }
+  };
+}
+
+/** Asks for the row, because the answer to its COMMIT may have been lost. What cannot be told now the sweeper finds. */
+async function discardUnkept(gateway: Gateway, file: ReceivedFile, requestId: string): Promise<void> {
+  try {
+    if (await hasUpload(forkEm(gateway.database), file.id)) return;
+    await gateway.storage.delete(uploadKey(file));
+  } catch (err) {
+    gateway.log.warn({ err, requestId }, 'a file that nobody kept could not be removed yet');
+  }
+}

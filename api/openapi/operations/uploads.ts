@@ -1,0 +1,49 @@
+// What is told about uploads.
+import { z } from 'zod';
+import { UPLOAD_LIST_QUERY } from '../../v1/uploads.ts';
+import type { Operation } from '../operation.ts';
+import { dataOf, pageOf } from '../shapes/basics.ts';
+import { UPLOAD } from '../shapes/uploads.ts';
+
+const tag = 'Uploads';
+const FORM = z.object({
+  file: z.string().meta({
+    contentMediaType: 'application/octet-stream',
+    description: 'The video: MP4, MOV or WebM, told by its content and not by its name.',
+  }),
+});
+
+export const UPLOAD_OPERATIONS = {
+  'POST /v1/uploads/videos': {
+    id: 'uploadVideo',
+    tag,
+    summary: 'Upload a video',
+    description:
+      'At most 200 MiB, unless the operator chose otherwise, and kept for a day. For the `video_urls` of models that take input videos.',
+    body: { schema: FORM, mediaType: 'multipart/form-data' },
+    answers: { 201: { description: 'It is stored.', shape: dataOf(UPLOAD) } },
+    refusals: ['storage_quota_exceeded', 'storage_unavailable'],
+  },
+  'GET /v1/uploads/videos': {
+    id: 'listUploads',
+    tag,
+    summary: 'List your uploads',
+    query: UPLOAD_LIST_QUERY,
+    answers: { 200: { description: 'A page of those whose time is not over.', shape: pageOf(UPLOAD) } },
+  },
+  'GET /v1/uploads/videos/:id': {
+    id: 'readUpload',
+    tag,
+    summary: 'Read what is known of an upload',
+    answers: { 200: { description: 'The upload, with its link.', shape: dataOf(UPLOAD) } },
+    refusals: ['file_not_found'],
+  },
+  'DELETE /v1/uploads/videos/:id': {
+    id: 'deleteUpload',
+    tag,
+    summary: 'Delete an upload',
+    description: 'At once: its link is dead, its room is free, and a task that still needs it fails.',
+    answers: { 204: { description: 'It is gone.' } },
+    refusals: ['file_not_found'],
+  },
+} as const satisfies Readonly<Record<string, Operation>>;

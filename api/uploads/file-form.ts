@@ -1,0 +1,139 @@
+// A multipart form with one file in it, read as it arrives: the one place that knows the parser (busboy).
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { finished } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
+import busboy from 'busboy';
+import { GatewayError } from '../../domain/errors.ts';
+
+export interface FormFile {
+  /** As the sender wrote it, or empty. */
+  filename: string;
+  /**
+   * The bytes of the file. It ends only after the whole form has arrived and was found sound, and fails with a
+   * GatewayError otherwise, so that whoever stores it stores a whole file or none.
+   */
+  content: AsyncGenerator<Buffer>;
+  /** Whoever reads no further says so; what still arrives is thrown away. Harmless at any time. */
+  close(): void;
+}
+
+/** Name of the part that holds the file. */
+const FILE_PART = 'file';
+const BOUNDARY_CHARACTERS_MAX = 70; // RFC 2046 §5.1.1
+/** Everything in a form but the file: boundaries, headers of parts, small fields. */
+export const FORM_EXTRA_BYTES_MAX = 64 * 1024;
+const LIMITS = { files: 1, fields: 4, parts: 6, fieldSize: 8 * 1024, headerPairs: 50 };
+
+/**
+ * Resolves when the file begins. Throws a GatewayError: 415 for what is no form, 400 for one that is broken, has more
+ * than one file or none, 413 for a file of more than `fileBytesMax` bytes, if that is announced before anything is read.
+ */
+export async function openFileForm(req: IncomingMessage, fileBytesMax: number): Promise<FormFile> {
+  refuseAnnounced(req.headers, fileBytesMax);
+  const parser = createParser(req.headers, fileBytesMax);
+  const refuse = (error: GatewayError): void => void parser.destroy(error);
+  parser.on('error', () => undefined); // it may complain twice, and nobody listens to the second time
+  for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const)
+    parser.on(event, () => refuse(new GatewayError('too_many_parts', { param: FILE_PART })));
+
+  const begun = Promise.withResolvers<{ filename: string; file: Readable }>();
+  parser.on('file', (name: string | undefined, file, { filename }: { filename?: string }) => {
+    file.on('error', () => undefined); // told to whoever reads it
+    if (name === FILE_PART) begun.resolve({ filename: filename ?? '', file });
+    else
+      refuse(
+        new GatewayError(name === undefined ? 'invalid_multipart' : 'file_missing', { param: FILE_PART }),
+      );
+  });
+  const whole = pump(req, parser, fileBytesMax + FORM_EXTRA_BYTES_MAX);
+  whole.then(
+    () => begun.reject(new GatewayError('file_missing', { param: FILE_PART })),
+    (error: unknown) => begun.reject(error),
+  );
+  const { filename, file } = await begun.promise;
+  return { filename, content: readFile(file, whole, fileBytesMax), close: () => void parser.destroy() };
+}
+
+function refuseAnnounced(headers: IncomingHttpHeaders, fileBytesMax: number): void {
+  const type = headers['content-type'] ?? '';
+  if (
+    !/^multipart\/form-data *(;|$)/i.test(type) ||
+    (headers['content-encoding'] ?? 'identity') !== 'identity'
+  ) {
+    const message = 'Send the file as multipart/form-data, in one part named "file", uncompressed.';
+    throw new GatewayError('unsupported_media_type', { message });
+  }
+  const boundaries = [...type.matchAll(/boundary *= *("[^"]*"|[^;]*)/gi)].map(([, text = '']) =>
+    text.replaceAll('"', ''),
+  );
+  const [boundary = ''] = boundaries;
+  if (boundaries.length !== 1 || boundary.trim() === '' || boundary.length > BOUNDARY_CHARACTERS_MAX) {
+    const message = `The content type must name one boundary of 1 to ${BOUNDARY_CHARACTERS_MAX} characters.`;
+    throw new GatewayError('invalid_multipart', { message });
+  }
+  if (Number(headers['content-length'] ?? 0) > fileBytesMax + FORM_EXTRA_BYTES_MAX)
+    throw tooLarge(fileBytesMax);
+}
+
+function createParser(headers: IncomingHttpHeaders, fileBytesMax: number): busboy.Busboy {
+  try {
+    // At its limit the parser cuts a file without a word, so that limit is one byte beyond ours.
+    const limits = { ...LIMITS, fileSize: fileBytesMax + 1 };
+    return busboy({ headers, limits, defParamCharset: 'utf8' });
+  } catch (cause) {
+    throw new GatewayError('invalid_multipart', { cause });
+  }
+}
+
+/**
+ * Gives the body to the parser, at its pace. A pipeline would do the same, and on the first error destroy the request
+ * with its connection, over which the answer has yet to go.
+ */
+async function pump(req: IncomingMessage, parser: busboy.Busboy, bytesMax: number): Promise<void> {
+  let bytes = 0;
+  const take = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes > bytesMax) parser.destroy(tooLarge(bytesMax - FORM_EXTRA_BYTES_MAX));
+    else if (!parser.write(chunk)) req.pause();
+  };
+  const goOn = (): void => void req.resume();
+  const end = (): void => void parser.end();
+  const cut = (): void => {
+    if (!req.readableEnded)
+      parser.destroy(new GatewayError('invalid_multipart', { message: 'The body broke off.' }));
+  };
+  parser.on('drain', goOn);
+  req.on('data', take).once('end', end).once('close', cut).once('error', cut);
+  if (req.destroyed) cut();
+  try {
+    await finished(parser);
+  } catch (cause) {
+    throw cause instanceof GatewayError ? cause : new GatewayError('invalid_multipart', { cause });
+  } finally {
+    req.off('data', take).off('end', end).off('close', cut).off('error', cut);
+    parser.off('drain', goOn);
+    req.on('error', () => undefined); // a caller who leaves later has left
+    req.resume();
+  }
+}
+
+async function* readFile(file: Readable, whole: Promise<void>, bytesMax: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  try {
+    for await (const chunk of file) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw tooLarge(bytesMax);
+      yield chunk;
+    }
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    await whole; // which says why the file broke off
+    throw error;
+  }
+  await whole;
+}
+
+function tooLarge(bytesMax: number): GatewayError {
+  const message = `The file may have at most ${bytesMax} bytes.`;
+  return new GatewayError('file_too_large', { param: FILE_PART, message });
+}

@@ -1,0 +1,57 @@
+// The input videos of an order: https URLs of public hosts, or links to the caller's own uploads.
+import { findOwnUpload, useUploads } from '../../db/uploads.ts';
+import type { Em } from '../../db/orm.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { isAllowedUrl } from '../../domain/input-images.ts';
+import type { Call, KeyCaller, SessionCaller } from '../gateway.ts';
+import { linkToUpload, readUploadLink } from './links.ts';
+
+export interface InputVideos {
+  /** As the vendor is given them. */
+  urls: string[];
+  /** Those of them that are ours. */
+  uploadIds: string[];
+}
+
+const PARAM = 'video_urls';
+/**
+ * A task may wait long for its place, and the caller's link end meanwhile. So the vendor gets one of its own; whether
+ * it leads anywhere is decided by the upload, which stays while an open task needs it.
+ */
+const VENDOR_LINK_DAYS = 30;
+
+/** Throws 400 that names the entry: the same for a forged link, somebody else's upload and one whose time is over. */
+export async function readInputVideos(
+  { gateway, em, caller }: Pick<Call<KeyCaller | SessionCaller>, 'gateway' | 'em' | 'caller'>,
+  urls: readonly string[],
+): Promise<InputVideos> {
+  const videos: InputVideos = { urls: [], uploadIds: [] };
+  for (const [index, url] of urls.entries()) {
+    const param = `${PARAM}[${index}]`;
+    if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url) || !URL.canParse(url))
+      throw new GatewayError('invalid_value', { param, message: `${param} must be an https URL.` });
+    const link = readUploadLink(gateway, url);
+    if (!link) {
+      if (!isAllowedUrl(url)) throw new GatewayError('url_not_allowed', { param });
+      videos.urls.push(url);
+      continue;
+    }
+    const upload = link.isSigned ? await findOwnUpload(em, caller.user.id, link.id) : null;
+    if (!upload) throw new GatewayError('url_not_allowed', { param });
+    const until = new Date(Date.now() + VENDOR_LINK_DAYS * 86_400_000);
+    videos.urls.push(linkToUpload(gateway, upload, until));
+    videos.uploadIds.push(upload.id);
+  }
+  return videos;
+}
+
+/** In the transaction that writes the task, so that the sweeper sees both or neither. */
+export async function bindUploads(
+  tx: Em,
+  task: { taskId: string; userId: string },
+  { uploadIds }: InputVideos,
+): Promise<void> {
+  if (uploadIds.length === 0) return;
+  // A moment ago they were there.
+  if (!(await useUploads(tx, task, uploadIds))) throw new GatewayError('url_not_allowed', { param: PARAM });
+}

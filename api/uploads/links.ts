@@ -1,0 +1,53 @@
+// Links to uploaded files: signed for whoever uploaded them, served to whoever holds them, read when they come back.
+import type { RequestHandler } from 'express';
+import { findServedUpload } from '../../db/uploads.ts';
+import { forkEm } from '../../db/orm.ts';
+import type { Upload } from '../../db/entities/uploads.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { signUrl } from '../../storage/signed-urls.ts';
+import type { Gateway } from '../gateway.ts';
+import { isSigned, sendFile } from '../send-file.ts';
+import { uploadKey } from './receive.ts';
+
+/** An upload's path is its storage key: `/uploads/file_….mp4`. */
+export const UPLOAD_FILE_ROUTE = '/uploads/:name';
+
+const UPLOAD_PATH = /^\/uploads\/(file_[0-9A-Z]{26})\.[a-z0-9]+$/;
+
+/** Good until that moment, if the upload is still there. */
+export function linkToUpload(
+  gateway: Gateway,
+  upload: Pick<Upload, 'id' | 'contentType'>,
+  expiresAt: Date,
+): string {
+  const keys = gateway.secrets.signingKeys();
+  return signUrl({ publicUrl: gateway.publicUrl(), path: `/${uploadKey(upload)}`, expiresAt, keys });
+}
+
+/** Null for a URL that does not lead to our uploads; then what it names, and whether we signed it and its time is not over. */
+export function readUploadLink(gateway: Gateway, text: string): { id: string; isSigned: boolean } | null {
+  const own = URL.parse(gateway.publicUrl());
+  const url = URL.parse(text);
+  const base = own?.pathname.replace(/\/+$/, '') ?? '';
+  if (!own || !url || url.origin !== own.origin || !url.pathname.startsWith(`${base}/uploads/`)) return null;
+  const inside = new URL(url.href);
+  inside.pathname = url.pathname.slice(base.length);
+  const [, id = ''] = UPLOAD_PATH.exec(inside.pathname) ?? [];
+  return {
+    id,
+    isSigned: id !== '' && url.username === '' && url.password === '' && isSigned(gateway, inside),
+  };
+}
+
+/** The row decides whether it is still there, and the signature who may have it. */
+export function sendUpload(gateway: Gateway): RequestHandler {
+  return async (req, res) => {
+    const url = new URL(req.originalUrl, 'http://localhost');
+    const [, id] = (isSigned(gateway, url) && UPLOAD_PATH.exec(url.pathname)) || [];
+    const upload = id === undefined ? null : await findServedUpload(forkEm(gateway.database), id);
+    const key = upload && uploadKey(upload);
+    if (!upload || !key || url.pathname !== `/${key}`) throw new GatewayError('file_not_found');
+    const { contentType, filename } = upload;
+    await sendFile(gateway.storage, req, res, { key, contentType, filename });
+  };
+}

@@ -1,0 +1,86 @@
+// Receiving a video: from the form straight into storage, hashed and looked at on the way, never in memory as a whole.
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { makeId } from '../../db/ids.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { cleanFileName } from '../../domain/file-names.ts';
+import {
+  fileExtensionOf,
+  isVideoType,
+  MEDIA_TYPES,
+  sniffMediaType,
+  SNIFF_BYTES,
+  type MediaType,
+  type VideoType,
+} from '../../domain/media-types.ts';
+import { StorageUnavailable, type Storage } from '../../storage/storage.ts';
+import { openFileForm } from './file-form.ts';
+
+/** A file in storage that nobody knows of yet. */
+export interface ReceivedFile {
+  id: string;
+  filename: string;
+  contentType: VideoType;
+  bytes: number;
+  /** In hex. */
+  sha256: string;
+}
+
+/** Where the file of an upload is stored; with a slash in front, it is also the path of its link. */
+export function uploadKey({ id, contentType }: Pick<ReceivedFile, 'id' | 'contentType'>): string {
+  return `uploads/${id}.${fileExtensionOf(contentType)}`;
+}
+
+/** Throws a GatewayError, and then nothing is stored. */
+export async function receiveVideo(
+  req: IncomingMessage,
+  storage: Storage,
+  bytesMax: number,
+): Promise<ReceivedFile> {
+  const form = await openFileForm(req, bytesMax);
+  try {
+    const head = await readHead(form.content);
+    const contentType = requireVideo(head);
+    const id = makeId('file');
+    const hash = createHash('sha256');
+    async function* hashed(): AsyncGenerator<Buffer> {
+      hash.update(head);
+      yield head;
+      for await (const chunk of form.content) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    }
+    const source = Readable.from(hashed(), { objectMode: false });
+    const { bytes } = await storage.write(uploadKey({ id, contentType }), source, { contentType });
+    return { id, filename: cleanFileName(form.filename), contentType, bytes, sha256: hash.digest('hex') };
+  } catch (error) {
+    throw error instanceof StorageUnavailable
+      ? new GatewayError('storage_unavailable', { cause: error })
+      : error;
+  } finally {
+    form.close();
+  }
+}
+
+/** The first bytes, as many as it takes to know a type; fewer when the file is shorter. */
+async function readHead(content: AsyncGenerator<Buffer>): Promise<Buffer> {
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < SNIFF_BYTES) {
+    const { value, done } = await content.next();
+    if (done) break;
+    head = Buffer.concat([head, value]);
+  }
+  return head;
+}
+
+/** What the sender calls it does not count. */
+function requireVideo(head: Buffer): VideoType {
+  if (head.length === 0) throw new GatewayError('empty_file', { param: 'file' });
+  const type = sniffMediaType(head);
+  if (type && isVideoType(type)) return type;
+  const names = (Object.keys(MEDIA_TYPES) as MediaType[]).filter(isVideoType).map(fileExtensionOf);
+  const message = `The file must be a video: ${names.join(', ')}.`;
+  throw new GatewayError('unsupported_media_type', { param: 'file', message });
+}

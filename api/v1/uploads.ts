@@ -1,0 +1,78 @@
+// /v1/uploads/videos: files that callers bring along, for a day. Everything is the caller's own.
+import { z } from 'zod';
+import { findOwnUpload, forgetUpload, keepUpload, listOwnUploads, removeUpload } from '../../db/uploads.ts';
+import { isId } from '../../db/ids.ts';
+import type { Upload } from '../../db/entities/uploads.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Call, Gateway, KeyCaller, Reply } from '../gateway.ts';
+import { answerOnce } from '../idempotency.ts';
+import { answerPage, pageQuery } from '../pages.ts';
+import { readQuery } from '../reading.ts';
+import { linkToUpload } from '../uploads/links.ts';
+import { uploadKey } from '../uploads/receive.ts';
+import type { UploadView } from '../openapi/shapes/uploads.ts';
+
+export const UPLOAD_LIST_QUERY = z.object(pageQuery('file'));
+
+/** The file is in storage already; it stays if its user has room for it. */
+export async function createUpload(call: Call<KeyCaller>): Promise<Reply> {
+  const { gateway, caller, file } = call;
+  if (!file) throw new Error('an upload without its file');
+  return answerOnce(call, async (em) => {
+    const kept = await keepUpload(em, { ...file, userId: caller.user.id }, gateway.uploads.quotaBytes);
+    if (!kept) throw new GatewayError('storage_quota_exceeded');
+    return { status: 201, body: { data: presentUpload(gateway, kept) } };
+  });
+}
+
+export async function listUploads({ gateway, em, caller, query }: Call<KeyCaller>): Promise<Reply> {
+  const { limit, cursor } = readQuery(UPLOAD_LIST_QUERY, query);
+  const found = await listOwnUploads(em, caller.user.id, { limit: limit + 1, beforeId: cursor ?? null });
+  return answerPage(found, limit, (upload) => presentUpload(gateway, upload));
+}
+
+export async function readUpload({ gateway, em, caller, params }: Call<KeyCaller>): Promise<Reply> {
+  const upload = await findOwnUpload(em, caller.user.id, readUploadId(params));
+  if (!upload) throw new GatewayError('file_not_found');
+  return { status: 200, body: { data: presentUpload(gateway, upload) } };
+}
+
+/** Gone at once, also for tasks that still need it; a storage that is away keeps the bytes until the sweeper comes. */
+export async function deleteUpload({
+  gateway,
+  em,
+  caller,
+  params,
+  requestId,
+}: Call<KeyCaller>): Promise<Reply> {
+  const removed = await removeUpload(em, caller.user.id, readUploadId(params));
+  if (!removed) throw new GatewayError('file_not_found');
+  try {
+    await gateway.storage.delete(uploadKey(removed));
+    await forgetUpload(em, removed.id);
+  } catch (err) {
+    gateway.log.warn({ err, requestId }, 'a deleted file could not be removed yet');
+  }
+  return { status: 204 };
+}
+
+/** What cannot be an id is a file that does not exist. */
+function readUploadId(params: Readonly<Record<string, string>>): string {
+  const id = params['id'] ?? '';
+  if (!isId('file', id)) throw new GatewayError('file_not_found');
+  return id;
+}
+
+function presentUpload(gateway: Gateway, upload: Upload): UploadView {
+  return {
+    id: upload.id,
+    object: 'file',
+    filename: upload.filename,
+    contentType: upload.contentType,
+    bytes: upload.bytes,
+    sha256: upload.sha256,
+    url: linkToUpload(gateway, upload, upload.expiresAt),
+    createdAt: upload.createdAt.toISOString(),
+    expiresAt: upload.expiresAt.toISOString(),
+  };
+}

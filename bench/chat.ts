@@ -1,0 +1,130 @@
+// Chat through the gateway, next to a bare proxy, to one that keeps accounts, and to Portkey, interleaved in one run.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findViolations } from '../db/invariants.ts';
+import { forkEm, openDatabase } from '../db/orm.ts';
+import { findFreePort } from '../dev/ports.ts';
+import { ensureRedisProgram, startRedis } from '../dev/redis.ts';
+import { createCallers } from './chat/callers.ts';
+import { loadTarget, timeCall, timeStream, type Load, type Target } from './chat/load.ts';
+import { startPortkey } from './chat/portkey.ts';
+import { startBeside, type Beside } from './chat/beside.ts';
+import { reportChat, type Measurements } from './chat/report.ts';
+import { startBenchSystem, type BenchSystem } from './system.ts';
+
+const ROUNDS = 3;
+const LOAD_SECONDS = 4;
+const SEQUENTIAL_CALLS = 200;
+const STREAMS = 20;
+const MANY_ACCOUNTS = 1_000;
+
+export async function benchChat(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-bench-redis-'));
+  const quiet = (): void => undefined;
+  const program = await ensureRedisProgram({ log: console.log });
+  const files = { logFile: join(folder, 'redis.log'), pidFile: join(folder, 'redis.pid') };
+  const redis = await startRedis({ program, port: await findFreePort(), log: quiet, ...files });
+  const beside: Beside[] = [];
+  const upstreamPort = await findFreePort();
+  beside.push(await startBeside('bench/chat/upstream.ts', { PORT: String(upstreamPort) }));
+  const system = await startBenchSystem({
+    REDIS_URL: redis.url,
+    OPENAI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1`,
+    OPENAI_API_KEY: 'bench',
+  });
+  try {
+    const proxyAt = async (accounting: string): Promise<{ url: string; pid: number }> => {
+      const port = String(await findFreePort());
+      const shared = { UPSTREAM_PORT: String(upstreamPort), DATABASE_URL: system.databaseUrl };
+      const proxy = await startBeside('bench/chat/proxy.ts', {
+        ...shared,
+        PORT: port,
+        ACCOUNTING: accounting,
+      });
+      beside.push(proxy);
+      return { url: `http://127.0.0.1:${port}/v1/chat/completions`, pid: proxy.pid };
+    };
+    const [bare, floor] = [await proxyAt('0'), await proxyAt('1')];
+    const portkey = await startPortkey(upstreamPort);
+    if (portkey) beside.push(portkey);
+    const [hot, many] = await createCallers(system, MANY_ACCOUNTS);
+    const { api, postgres } = system.pids;
+    const ours = {
+      url: `${system.baseUrl}/v1/chat/completions`,
+      pids: [api ?? 0, postgres ?? 0, redis.pid],
+      streams: true,
+    };
+    const targets: Target[] = [
+      { name: 'bare proxy', url: bare.url, headers: [{}], pids: [bare.pid], streams: true },
+      {
+        name: 'accounting floor',
+        url: floor.url,
+        headers: [{}],
+        pids: [floor.pid, postgres ?? 0],
+        streams: true,
+      },
+      { name: 'gateway, one account', ...ours, headers: hot },
+      { name: `gateway, ${MANY_ACCOUNTS} accounts`, ...ours, headers: many },
+      ...(portkey
+        ? [
+            {
+              name: 'Portkey',
+              url: portkey.url,
+              headers: [portkey.headers],
+              pids: [portkey.pid],
+              streams: false,
+            },
+          ]
+        : []),
+    ];
+    reportChat(await measureAll(targets));
+    await reportExactness(system, upstreamPort);
+  } finally {
+    for (const each of beside) each.stop();
+    await system.stop();
+    await redis.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureAll(targets: readonly Target[]): Promise<Measurements> {
+  const measured: Measurements = new Map(
+    targets.map(({ name }) => [name, { sequentialMs: [], at20: [], at100: [], streams: [] }]),
+  );
+  for (const target of targets) await loadTarget(target, 20, 1); // everybody warm
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    console.log(`round ${round} of ${ROUNDS}`);
+    for (const target of targets) {
+      const of = measured.get(target.name);
+      for (let call = 0; call < SEQUENTIAL_CALLS; call += 1) of?.sequentialMs.push(await timeCall(target));
+      of?.at20.push(checked(target, await loadTarget(target, 20, LOAD_SECONDS)));
+      of?.at100.push(checked(target, await loadTarget(target, 100, LOAD_SECONDS)));
+      for (let stream = 0; target.streams && stream < STREAMS; stream += 1)
+        of?.streams.push(await timeStream(target));
+    }
+  }
+  return measured;
+}
+
+function checked({ name }: Target, load: Load): Load {
+  if (load.refused > 0) console.log(`${name}: ${load.refused} calls were refused or failed`);
+  return load;
+}
+
+/** Completed calls, calls at the upstream and charges must be the same number. */
+async function reportExactness(system: BenchSystem, upstreamPort: number): Promise<void> {
+  const database = openDatabase({ url: system.databaseUrl, connectionsMax: 1 });
+  const em = forkEm(database);
+  const [counts] = await em.execute<{ calls: number; charges: number; open: number }[]>(`
+    select (select count(*)::int from chat_call where status = 'completed') as calls,
+           (select count(*)::int from ledger_transaction where kind = 'charge') as charges,
+           (select count(*)::int from reservation where state = 'open') as open`);
+  const violations = await findViolations(em);
+  await database.close();
+  const upstream = await (await fetch(`http://127.0.0.1:${upstreamPort}/calls`)).text();
+  console.log(
+    `\ncompleted calls ${counts?.calls}, charges ${counts?.charges}, still open ${counts?.open}, violations ` +
+      `${violations.length}; the upstream saw ${upstream} calls, those of the other targets among them`,
+  );
+}

@@ -1,0 +1,104 @@
+// Load on one target, and what it took: throughput, latencies, and the processor time of everything behind it.
+import { readdirSync, readFileSync } from 'node:fs';
+import autocannon from 'autocannon';
+
+export interface Target {
+  name: string;
+  url: string;
+  /** One per account; requests take turns. */
+  headers: readonly Record<string, string>[];
+  /** Process ids whose processor time counts, with all their children. */
+  pids: readonly number[];
+  /** Portkey's release does not stream on this Node. */
+  streams: boolean;
+}
+
+export interface Load {
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Of the target and all that it uses, per call. */
+  cpuMs: number;
+  answered: number;
+  refused: number;
+}
+
+const BODY = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Say something.' }] };
+const CLOCK_TICKS_PER_SECOND = 100;
+
+/** Whole answers, `connections` at a time, for so many seconds. */
+export async function loadTarget(target: Target, connections: number, seconds: number): Promise<Load> {
+  const before = processorSeconds(target.pids);
+  const requests = target.headers.map((headers) => ({
+    method: 'POST' as const,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(BODY),
+  }));
+  const result = await autocannon({ url: target.url, connections, duration: seconds, requests });
+  const answered = result['2xx'];
+  return {
+    perSecond: answered / result.duration,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    cpuMs: ((processorSeconds(target.pids) - before) * 1000) / answered,
+    answered,
+    refused: result.non2xx + result.errors,
+  };
+}
+
+export interface StreamTimes {
+  firstMs: number;
+  totalMs: number;
+}
+
+/** One streamed answer: until its first piece, and until its end. */
+export async function timeStream(target: Target): Promise<StreamTimes> {
+  const startedAt = performance.now();
+  const response = await fetch(target.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...target.headers[0] },
+    body: JSON.stringify({ ...BODY, stream: true }),
+  });
+  let firstMs: number | null = null;
+  for await (const _piece of response.body ?? []) firstMs ??= performance.now() - startedAt;
+  if (response.status !== 200 || firstMs === null) throw new Error(`${target.name} did not stream`);
+  return { firstMs, totalMs: performance.now() - startedAt };
+}
+
+/** One whole answer. */
+export async function timeCall(target: Target): Promise<number> {
+  const startedAt = performance.now();
+  const response = await fetch(target.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...target.headers[0] },
+    body: JSON.stringify(BODY),
+  });
+  await response.text();
+  if (response.status !== 200) throw new Error(`${target.name} answered ${response.status}`);
+  return performance.now() - startedAt;
+}
+
+/** User and system time of these processes and everything they started, in seconds (Linux). */
+function processorSeconds(pids: readonly number[]): number {
+  const stats = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readStat(Number(name)));
+  const parents = new Map(stats.map(({ pid, parent }) => [pid, parent]));
+  const belongs = (pid: number): boolean => {
+    for (let at: number | undefined = pid; at !== undefined && at > 1; at = parents.get(at))
+      if (pids.includes(at)) return true;
+    return false;
+  };
+  return stats.filter(({ pid }) => belongs(pid)).reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+function readStat(pid: number): { pid: number; parent: number; seconds: number }[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const ticks = Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]);
+    return [{ pid, parent: Number(fields[1]), seconds: ticks / CLOCK_TICKS_PER_SECOND }];
+  } catch {
+    return []; // it has just ended
+  }
+}

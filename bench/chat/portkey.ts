@@ -1,0 +1,39 @@
+// Portkey's open gateway, the fastest of those that do not bill, installed for the moment where that is possible.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findFreePort } from '../../dev/ports.ts';
+import { startProgram, type Beside } from './beside.ts';
+
+const VERSION = '1.15.2';
+const INSTALL_LIMIT_MS = 120_000;
+
+export type Portkey = Beside & { url: string; headers: Record<string, string> };
+
+/** Null, with a word why, where it cannot be had. */
+export async function startPortkey(upstreamPort: number): Promise<Portkey | null> {
+  const folder = join(tmpdir(), `svc-gateway-bench-portkey-${VERSION}`);
+  const program = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');
+  if (!existsSync(program)) {
+    console.log('installing Portkey (about 60 MB)');
+    const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', `@portkey-ai/gateway@${VERSION}`];
+    spawnSync('npm', args, { timeout: INSTALL_LIMIT_MS, stdio: 'ignore' });
+  }
+  if (!existsSync(program)) {
+    console.log('Portkey cannot be installed here and is left out');
+    return null;
+  }
+  const port = await findFreePort();
+  const running = await startProgram(
+    [program, `--port=${port}`, '--headless'],
+    {},
+    /ready|running|listening/i,
+  );
+  const headers = {
+    authorization: 'Bearer bench',
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
+  };
+  return { ...running, url: `http://127.0.0.1:${port}/v1/chat/completions`, headers };
+}

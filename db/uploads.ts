@@ -1,0 +1,149 @@
+// Uploaded files as rows: kept if the user's room allows it, found by their owner, used by tasks, removed in two steps.
+import { sql } from '@mikro-orm/postgresql';
+import { UploadEntity, type Upload } from './entities/uploads.ts';
+import type { Em } from './orm.ts';
+
+export interface NewUpload {
+  id: string;
+  userId: string;
+  filename: string;
+  contentType: Upload['contentType'];
+  bytes: number;
+  sha256: string;
+}
+
+/** How long an upload lives; one that an open task needs lives on until the task has ended. */
+export const UPLOAD_LIFE_HOURS = 24;
+
+/** Uploads looked at in one statement. */
+const BATCH = 200;
+
+/**
+ * Writes the row if the user's living uploads and this one fit into `quotaBytes`, else answers null. Uploads of one
+ * user come here one after the other, so that parallel ones cannot overshoot.
+ */
+export async function keepUpload(em: Em, upload: NewUpload, quotaBytes: number): Promise<Upload | null> {
+  return em.transactional(async (tx) => {
+    const { id, userId, filename, contentType, bytes, sha256 } = upload;
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`uploads:${userId}`}, 0))`);
+    const rows = await tx.execute<{ id: string }[]>(sql`
+      insert into upload (id, user_id, filename, content_type, bytes, sha256, expires_at)
+      select ${id}, ${userId}, ${filename}, ${contentType}, ${bytes}::bigint, ${sha256},
+             now() + make_interval(hours => ${UPLOAD_LIFE_HOURS})
+      where ${bytesOf(userId)} + ${bytes}::bigint <= ${quotaBytes}::bigint
+      returning id`);
+    return rows.length > 0 ? tx.findOneOrFail(UploadEntity, { id }) : null;
+  });
+}
+
+/** Bytes of a user's living uploads. */
+export async function countUploadBytes(em: Em, userId: string): Promise<number> {
+  const [row] = await em.execute<{ bytes: string }[]>(sql`select ${bytesOf(userId)} as bytes`);
+  return Number(row?.bytes ?? 0);
+}
+
+/** Null for somebody else's upload, a missing one, and one whose time is over: nobody can tell them apart. */
+export async function findOwnUpload(em: Em, userId: string, id: string): Promise<Upload | null> {
+  return em.findOne(
+    UploadEntity,
+    { id, userId, state: 'ready', expiresAt: { $gt: sql`now()` } },
+    { refresh: true },
+  );
+}
+
+/** For whoever holds a signed link: also an upload whose time is over, as long as an open task needs it. */
+export async function findServedUpload(em: Em, id: string): Promise<Upload | null> {
+  const [row] = await em.execute<{ id: string }[]>(sql`
+    select u.id from upload u where u.id = ${id} and u.state = 'ready' and (u.expires_at > now() or ${isNeeded})`);
+  return row ? em.findOne(UploadEntity, { id: row.id }, { refresh: true }) : null;
+}
+
+/** Newest first, older than the upload `beforeId` if given; at most `limit`. */
+export async function listOwnUploads(
+  em: Em,
+  userId: string,
+  page: { limit: number; beforeId: string | null },
+): Promise<Upload[]> {
+  const before = page.beforeId === null ? {} : { id: { $lt: page.beforeId } };
+  const where = { userId, state: 'ready' as const, expiresAt: { $gt: sql`now()` }, ...before };
+  return em.find(UploadEntity, where, { orderBy: { id: 'desc' }, limit: page.limit });
+}
+
+/** Whether there is a row, whatever its state. */
+export async function hasUpload(em: Em, id: string): Promise<boolean> {
+  const rows = await em.execute<unknown[]>(sql`select 1 from upload where id = ${id}`);
+  return rows.length > 0;
+}
+
+/** From here on nobody sees it and its room is free. Answers what was removed, for whoever deletes the file. */
+export async function removeUpload(em: Em, userId: string, id: string): Promise<Upload | null> {
+  const rows = await em.execute<{ id: string }[]>(sql`
+    update upload set state = 'removed'
+    where id = ${id} and user_id = ${userId} and state = 'ready' and expires_at > now() returning id`);
+  return rows.length > 0 ? em.findOne(UploadEntity, { id }, { refresh: true }) : null;
+}
+
+/** After its file is gone. */
+export async function forgetUpload(em: Em, id: string): Promise<void> {
+  await em.execute(sql`delete from upload where id = ${id} and state = 'removed'`);
+}
+
+/**
+ * Notes that a task needs these uploads: until it has ended they stay. False when one of them is not the user's own
+ * or its time is over: roll back. Call it in the transaction that writes the task.
+ */
+export async function useUploads(
+  tx: Em,
+  { taskId, userId }: { taskId: string; userId: string },
+  uploadIds: readonly string[],
+): Promise<boolean> {
+  const ids = [...new Set(uploadIds)];
+  const rows = await tx.execute<unknown[]>(sql`
+    with found as (
+      select id from upload
+      where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb)) and user_id = ${userId}
+        and state = 'ready' and expires_at > now()
+      for share
+    )
+    insert into upload_use (task_id, upload_id) select ${taskId}, id from found returning upload_id`);
+  return rows.length === ids.length;
+}
+
+/** Whether a task was ordered with an upload that is not there any more. */
+export async function lacksUploads(em: Em, taskId: string): Promise<boolean> {
+  const rows = await em.execute<unknown[]>(sql`
+    select 1 from upload_use n where n.task_id = ${taskId} and not exists
+      (select 1 from upload u where u.id = n.upload_id and u.state = 'ready' and u.expires_at > now())`);
+  return rows.length > 0;
+}
+
+/** Marks uploads whose time is over, and answers them with those marked before whose file may still be there. */
+export async function claimRemovedUploads(em: Em): Promise<Upload[]> {
+  await em.execute(sql`
+    update upload set state = 'removed' where id in (
+      select u.id from upload u where u.state = 'ready' and u.expires_at <= now() and not ${isNeeded}
+      order by u.expires_at limit ${BATCH} for update skip locked)`);
+  return em.find(UploadEntity, { state: 'removed' }, { orderBy: { id: 'asc' }, limit: BATCH, refresh: true });
+}
+
+/** Living uploads in the order of their ids, after `afterId`, that are older than so many seconds. */
+export async function listOlderUploads(em: Em, olderThanSeconds: number, afterId: string): Promise<Upload[]> {
+  const before = new Date(Date.now() - olderThanSeconds * 1000);
+  const where = { state: 'ready' as const, id: { $gt: afterId }, createdAt: { $lt: before } };
+  return em.find(UploadEntity, where, { orderBy: { id: 'asc' }, limit: BATCH, refresh: true });
+}
+
+/** A row whose file is missing is of no use to anybody. */
+export async function dropUpload(em: Em, id: string): Promise<void> {
+  await em.execute(sql`delete from upload where id = ${id}`);
+}
+
+function bytesOf(userId: string) {
+  return sql`(select coalesce(sum(bytes), 0) from upload
+              where user_id = ${userId} and state = 'ready' and expires_at > now())`;
+}
+
+/** Of the row `u`: a task that has not ended was ordered with it. */
+const isNeeded = sql`exists (
+  select 1 from upload_use n join task t on t.id = n.task_id
+  where n.upload_id = u.id and t.status in ('queued', 'in_progress'))`;

@@ -1,0 +1,133 @@
+/** What Veo accepts on either of Google's services; everything else is refused, naming the field. */
+
+import { EarlyAnswer } from '../answers.ts';
+import type { Call } from '../dialect.ts';
+import { isBareBase64, refuseField, requireOneOf, requireText, requireWhole } from '../field-checks.ts';
+import { type Fields, isFields } from '../requests.ts';
+
+export interface VeoOrder {
+  readonly model: string;
+  readonly durationSeconds: number;
+  readonly resolution: string;
+  readonly aspectRatio: string;
+  readonly generateAudio: boolean;
+  readonly inputImages: number;
+}
+
+/** Both kinds of ids at both services: the previews ended at one, and resellers of it sell the others. */
+const MODELS = ['veo-3.1', 'veo-3.1-fast', 'veo-3.1-lite'].flatMap((model) => [
+  `${model}-generate-001`,
+  `${model}-generate-preview`,
+]);
+const RATIOS = ['16:9', '9:16'];
+const RESOLUTIONS = ['720p', '1080p', '4k'];
+const DURATIONS = [4, 6, 8];
+const LONGEST = 8;
+const REFERENCE_IMAGES_MAX = 3;
+const PROMPT_CHARACTERS_MAX = 20_000;
+const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/webp'];
+
+const INSTANCE_FIELDS = ['prompt', 'image', 'lastFrame', 'referenceImages', 'video'];
+export const GEMINI_PARAMETERS =
+  'aspectRatio resolution durationSeconds personGeneration negativePrompt sampleCount enhancePrompt'.split(
+    ' ',
+  );
+export const VERTEX_PARAMETERS = [
+  ...GEMINI_PARAMETERS,
+  ...['seed', 'generateAudio', 'storageUri', 'compressionQuality', 'fps', 'resizeMode', 'pubsubTopic'],
+];
+
+export function promptOf(fields: Fields): string {
+  const { prompt } = instanceOf(fields);
+  return typeof prompt === 'string' ? prompt : '';
+}
+
+/** `parameters`: those that this service knows. */
+export function checkVeoOrder(
+  call: Call,
+  model: string,
+  fields: Fields,
+  parameters: readonly string[],
+): VeoOrder {
+  if (!MODELS.includes(model)) throw new EarlyAnswer(call.voice.refuse(404));
+  refuseUnknown(call, fields, ['instances', 'parameters', 'labels'], '');
+  const instance = instanceOf(fields);
+  refuseUnknown(call, instance, INSTANCE_FIELDS, 'instances[0].');
+  const given = isFields(fields['parameters']) ? fields['parameters'] : {};
+  refuseUnknown(call, given, parameters, 'parameters.');
+  requireText(call, 'instances[0].prompt', instance['prompt'], PROMPT_CHARACTERS_MAX);
+  const inputImages = checkImages(call, model, instance);
+  const { resolution: wished = '720p', aspectRatio = '16:9', generateAudio = true } = given;
+  const sampleCountMax = parameters === VERTEX_PARAMETERS ? 4 : 1;
+  requireWhole(call, 'sampleCount', given['sampleCount'] ?? 1, { min: 1, max: sampleCountMax });
+  const resolutions = isLite(model) ? ['720p', '1080p'] : RESOLUTIONS;
+  const resolution = requireOneOf(call, 'resolution', wished, resolutions);
+  const needsLongest = resolution !== '720p' || instance['referenceImages'] !== undefined;
+  return {
+    model,
+    durationSeconds: durationOf(call, given['durationSeconds'] ?? LONGEST, needsLongest),
+    resolution,
+    aspectRatio: requireOneOf(call, 'aspectRatio', aspectRatio, RATIOS),
+    generateAudio: generateAudio !== false,
+    inputImages,
+  };
+}
+
+/** A text with a number in it is understood, too. */
+function durationOf(call: Call, value: unknown, needsLongest: boolean): number {
+  const seconds = typeof value === 'string' ? Number(value) : value;
+  const allowed = needsLongest ? [LONGEST] : DURATIONS;
+  const found = allowed.find((candidate) => candidate === seconds);
+  const message = `durationSeconds must be one of ${allowed.join(', ')} for this request.`;
+  return found ?? refuseField(call, 'durationSeconds', message);
+}
+
+function checkImages(call: Call, model: string, instance: Fields): number {
+  const { image, lastFrame, referenceImages } = instance;
+  for (const [field, value] of Object.entries({ image, lastFrame }))
+    if (value !== undefined) checkImage(call, `instances[0].${field}`, value);
+  if (lastFrame !== undefined && image === undefined)
+    refuseField(call, 'instances[0].lastFrame', 'lastFrame needs an image for the first frame.');
+  const frames = [image, lastFrame].filter((value) => value !== undefined).length;
+  return frames + (referenceImages === undefined ? 0 : checkReferences(call, model, frames, referenceImages));
+}
+
+function checkReferences(call: Call, model: string, frames: number, value: unknown): number {
+  const field = 'instances[0].referenceImages';
+  if (isLite(model)) refuseField(call, field, 'This model takes no reference images.');
+  if (frames > 0) refuseField(call, field, 'Reference images cannot be combined with frames.');
+  if (!Array.isArray(value) || value.length === 0 || value.length > REFERENCE_IMAGES_MAX)
+    return refuseField(call, field, `There may be 1 to ${REFERENCE_IMAGES_MAX} reference images.`);
+  for (const entry of value) {
+    const { image, referenceType } = isFields(entry) ? entry : {};
+    requireOneOf(call, `${field}.referenceType`, referenceType, ['asset']);
+    checkImage(call, `${field}.image`, image);
+  }
+  return value.length;
+}
+
+/** No links, but those into Google's own storage. */
+function checkImage(call: Call, field: string, value: unknown): void {
+  const { bytesBase64Encoded, gcsUri, mimeType } = isFields(value) ? value : {};
+  requireOneOf(call, `${field}.mimeType`, mimeType, IMAGE_TYPES);
+  const isInStorage = typeof gcsUri === 'string' && gcsUri.startsWith('gs://');
+  if (!isInStorage && !isBareBase64(bytesBase64Encoded))
+    refuseField(call, field, `${field} needs bytesBase64Encoded or a gcsUri.`);
+}
+
+function isLite(model: string): boolean {
+  return model.includes('-lite-');
+}
+
+function instanceOf(fields: Fields): Fields {
+  const { instances } = fields;
+  const [first] = Array.isArray(instances) ? (instances as unknown[]) : [];
+  return isFields(first) ? first : {};
+}
+
+function refuseUnknown(call: Call, fields: Fields, known: readonly string[], within: string): void {
+  const unknown = Object.keys(fields).find((field) => !known.includes(field));
+  if (unknown === undefined) return;
+  const message = `Invalid JSON payload received. Unknown name "${unknown}": Cannot find field.`;
+  refuseField(call, `${within}${unknown}`, message);
+}

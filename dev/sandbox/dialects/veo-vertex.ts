@@ -1,0 +1,111 @@
+/** Veo (Google) on Vertex: an access token, a look that is a POST, and the video itself in the last answer. */
+
+import { randomUUID } from 'node:crypto';
+import { type Answer, json } from '../answers.ts';
+import type { Call, Dialect } from '../dialect.ts';
+import { beginSubmission, confirmSubmission, createJob, nextOrders, requireJob } from '../faults.ts';
+import type { Job } from '../jobs.ts';
+import { bearerKey, isFields, readJsonObject, requireKey } from '../requests.ts';
+import { inlineResult, sendInline } from '../results.ts';
+import { geminiVoice } from './gemini-voice.ts';
+import { fileOf, tellOperation } from './veo-operation.ts';
+import { checkVeoOrder, promptOf, VERTEX_PARAMETERS } from './veo-order.ts';
+
+const MODEL = '/v1/projects/{project}/locations/{location}/publishers/google/models/{model}';
+
+export const veoVertex: Dialect = {
+  vendor: 'veo',
+  prefix: '/google',
+  voice: geminiVoice,
+  routes: [
+    { method: 'POST', path: `${MODEL}:predictLongRunning`, operation: 'submit', play: generate },
+    { method: 'POST', path: `${MODEL}:fetchPredictOperation`, operation: 'poll', play: poll },
+    { method: 'POST', path: '/token', operation: 'other', play: exchangeToken },
+  ],
+};
+
+const SECONDS = 2;
+const TOKEN_SECONDS = 3_599;
+const ASSERTION_SECONDS_MAX = 3_600;
+const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+function generate(call: Call): Answer {
+  const fields = readJsonObject(call);
+  const prompt = promptOf(fields);
+  call.entry.prompt = prompt;
+  requireKey(call, bearerKey(call));
+  const submission = beginSubmission(call, prompt);
+  const order = checkVeoOrder(call, call.parameters['model'] ?? '', fields, VERTEX_PARAMETERS);
+  const job = createJob(submission, {
+    id: randomUUID(),
+    secondsByDefault: SECONDS,
+    ordered: { ...order },
+    consumption: {},
+  });
+  return confirmSubmission(submission, json(200, { name: nameOf(call, job) }), json(200, {}));
+}
+
+function poll(call: Call): Answer {
+  requireKey(call, bearerKey(call));
+  const { operationName: name } = readJsonObject(call);
+  if (typeof name !== 'string' || !name.startsWith(`${resourceOf(call)}/operations/`))
+    return call.voice.refuse(400, { field: 'operationName', message: 'Invalid operation name.' });
+  const job = requireJob(call, name.slice(name.lastIndexOf('/') + 1));
+  return tellOperation(call, job, name, (samples, filtered) => {
+    const result = nextOrders(call, job, 'result').choose('result');
+    const bytesBase64Encoded = inlineResult(result, fileOf(job));
+    const videos = Array.from({ length: samples }, () => ({ mimeType: 'video/mp4', bytesBase64Encoded }));
+    const type = 'type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse';
+    const response = {
+      '@type': type,
+      raiMediaFilteredCount: 0,
+      ...(samples > 0 ? { videos } : {}),
+      ...filtered,
+    };
+    return sendInline(result, json(200, { name, done: true, response }), bytesBase64Encoded);
+  });
+}
+
+function resourceOf({ parameters }: Call): string {
+  const { project, location, model } = parameters;
+  return `projects/${project}/locations/${location}/publishers/google/models/${model}`;
+}
+
+function nameOf(call: Call, job: Job): string {
+  return `${resourceOf(call)}/operations/${job.id}`;
+}
+
+/** Google's token endpoint: any service account is known here, but its assertion has to be well made. */
+function exchangeToken(call: Call): Answer {
+  const form = new URLSearchParams(call.body.toString('utf8'));
+  if (form.get('grant_type') !== GRANT_TYPE)
+    return refuseToken('unsupported_grant_type', 'Invalid grant_type');
+  const [header, claims] = (form.get('assertion') ?? '').split('.').map(readPart);
+  const { iss, scope, aud, iat, exp } = claims ?? {};
+  const isWhole = typeof iss === 'string' && iss.includes('@') && typeof scope === 'string' && scope !== '';
+  if (header?.['alg'] !== 'RS256' || !isWhole || iss.includes('invalid'))
+    return refuseToken('invalid_grant', 'Invalid JWT Signature.');
+  if (aud !== `${call.origin}/google/token`) return refuseToken('invalid_grant', 'Invalid JWT audience.');
+  const now = Date.now() / 1000;
+  const isFresh =
+    Number(iat) <= now + 60 && Number(exp) > now && Number(exp) - Number(iat) <= ASSERTION_SECONDS_MAX;
+  if (!isFresh) return refuseToken('invalid_grant', 'Token must be a short-lived token.');
+  return json(200, {
+    access_token: `ya29.${randomUUID()}`,
+    expires_in: TOKEN_SECONDS,
+    token_type: 'Bearer',
+  });
+}
+
+function refuseToken(error: string, description: string): Answer {
+  return json(400, { error, error_description: description });
+}
+
+function readPart(part: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return isFields(value) ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

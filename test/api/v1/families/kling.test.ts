@@ -1,0 +1,129 @@
+// Kling through the public API: both of its APIs, lost answers that are found again, and what may not be ordered.
+import { expect } from 'chai';
+import { LEAKY_PARTS } from '../../../../dev/sandbox/leaky.ts';
+import { expectError } from '../../../support/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../../support/gateway.ts';
+import { PNG_DATA_URI } from '../../../support/inputs.ts';
+import { countSubmissions, readJobs } from '../../../support/sandbox.ts';
+import { uniqueWord } from '../../../support/tasks.ts';
+import { untilFinal } from '../../../support/until.ts';
+
+const PATH = '/v1/videos/generations';
+const PICTURE = 'https://example.com/a.png';
+const VIDEO = 'https://example.com/a.mp4';
+
+describe('Kling on /v1/videos/generations', () => {
+  let gateway: TestGateway;
+  let owner: TestUser;
+
+  before(async () => {
+    // An access key and a secret key: the sandbox refuses tokens that are not of their time.
+    gateway = await startGateway({ env: { KLING_API_KEY: 'access:secret' } });
+    owner = await gateway.createUser(10_000);
+  });
+  after(() => gateway.stop());
+  afterEach(() => gateway.expectSoundMoney());
+
+  const order = async (model: string, fields: object, directives = 'seconds=0') => {
+    const word = uniqueWord();
+    const prompt = `${word} [[sandbox ${directives}]]`;
+    const answer = await owner.key.post(PATH, { model, prompt, ...fields });
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(202);
+    return { word, ...answer.body.data };
+  };
+  const finish = async (id: string) => {
+    await untilFinal(owner.session, id);
+    return (await owner.key.get(`/v1/videos/tasks/${id}`)).body.data;
+  };
+  const jobsOf = (word: string) => readJobs(gateway.sandboxUrl, word);
+
+  it('completes with concrete values, one submission, a file, and a charge that is the estimate', async () => {
+    const fields = { duration: 3, size: '9:16', metadata: { resolution: '1080p', audio: true } };
+    const { id, word, creditsEstimate } = await order('kling-3.0', fields);
+    expect(creditsEstimate).to.equal(100.8);
+    const task = await finish(id);
+    expect(task).to.include({ status: 'completed', creditsCharged: 100.8, billingMode: 'per_second' });
+    expect((await fetch(task.outputUrl)).headers.get('content-type')).to.equal('video/mp4');
+    expect((await jobsOf(word)).map(({ ordered }) => ordered)).to.deep.equal([
+      {
+        kind: 'text-to-video',
+        model: 'kling-3.0',
+        seconds: 3,
+        resolution: '1080p',
+        ratio: '9:16',
+        audio: true,
+        inputImages: 0,
+        inputVideos: 0,
+        externalId: `${id}-1`,
+      },
+    ]);
+    expect(await countSubmissions(gateway.sandboxUrl, word)).to.equal(1);
+  });
+
+  const kinds: [model: string, fields: object, kind: string, credits: number][] = [
+    ['kling-v2-5-turbo', {}, 'text2video', 42],
+    ['kling-v2-6', { metadata: { resolution: '1080p', audio: true } }, 'text2video', 140],
+    ['kling-v2-6', { image_urls: [PNG_DATA_URI, PICTURE] }, 'image2video', 42],
+    ['kling-3.0', { image_urls: [PNG_DATA_URI], metadata: { audio: false } }, 'image-to-video', 84],
+    ['kling-3.0-turbo', { image_urls: [PICTURE] }, 'image-to-video', 112],
+    ['kling-3.0-omni', { reference_images: [PICTURE, PNG_DATA_URI] }, 'omni-video', 84],
+    ['kling-3.0-omni', { video_urls: [VIDEO] }, 'omni-video', 126],
+  ];
+  for (const [model, fields, kind, credits] of kinds)
+    it(`sends ${model} with ${JSON.stringify(fields).slice(0, 50)} as ${kind} at its own price`, async () => {
+      const { id, word } = await order(model, { ...fields, duration: 5 });
+      expect(await finish(id)).to.include({ status: 'completed', creditsCharged: credits });
+      const [job] = await jobsOf(word);
+      expect(job?.ordered).to.include({ kind, model, seconds: 5 });
+    });
+
+  for (const model of ['kling-v2-6', 'kling-3.0'])
+    it(`finds a job of ${model} whose answer was lost, and hands over again what never arrived`, async () => {
+      const lost = await order(model, {}, 'seconds=0 submit=accept_then_reset');
+      expect(await finish(lost.id)).to.include({ status: 'completed' });
+      expect(await countSubmissions(gateway.sandboxUrl, lost.word)).to.equal(1);
+      const absent = await order(model, {}, 'seconds=0 submit=reset*1');
+      expect(await finish(absent.id)).to.include({ status: 'completed' });
+      expect(await jobsOf(absent.word)).to.have.length(1);
+      expect(await countSubmissions(gateway.sandboxUrl, absent.word)).to.equal(2);
+    });
+
+  it('charges nothing for a failure and masks its words', async () => {
+    for (const directives of ['outcome=fail', 'outcome=moderated', 'submit=400']) {
+      const { id } = await order('kling-3.0', {}, `seconds=0 text=leaky ${directives}`);
+      const task = await finish(id);
+      expect(task, directives).to.include({ status: 'failed', creditsCharged: 0, outputUrl: null });
+      for (const part of [...Object.values(LEAKY_PARTS), 'vendor-backend'])
+        expect(task.errorMessage, directives).not.to.contain(part);
+    }
+  });
+
+  it('never charges more than the estimate, whatever the vendor says it billed', async () => {
+    const { id, creditsEstimate } = await order('kling-3.0', { duration: 3 }, 'seconds=0 usage=triple');
+    expect(await finish(id)).to.include({ status: 'completed', creditsCharged: creditsEstimate });
+  });
+
+  const refusals: [model: string, fields: object, param: string, allowed: string][] = [
+    ['kling-3.0', { duration: 16 }, 'duration', '3 to 15'],
+    ['kling-v2-6', { duration: 6 }, 'duration', '5, 10'],
+    ['kling-3.0', { metadata: { resolution: '480p' } }, 'metadata.resolution', '720p, 1080p, 4k'],
+    ['kling-3.0', { size: '4:3' }, 'size', '16:9, 9:16, 1:1'],
+    ['kling-v2-6', { metadata: { audio: true } }, 'metadata.audio', 'must be false at 720p'],
+    ['kling-3.0-turbo', { metadata: { audio: false } }, 'metadata.audio', 'must be true'],
+    ['kling-3.0-turbo', { image_urls: [PNG_DATA_URI] }, 'image_urls', 'https URLs and no data URIs'],
+    ['kling-3.0', { reference_images: [PICTURE] }, 'reference_images', 'no reference_images'],
+    [
+      'kling-3.0-omni',
+      { video_urls: [VIDEO], metadata: { audio: true } },
+      'metadata.audio',
+      'with input videos',
+    ],
+    ['kling-3.0', { video_urls: [VIDEO] }, 'video_urls', 'no input videos'],
+  ];
+  for (const [model, fields, param, allowed] of refusals)
+    it(`refuses ${model} with ${JSON.stringify(fields).slice(0, 50)} and names what is allowed`, async () => {
+      const answer = await owner.key.post(PATH, { model, prompt: 'a fox', ...fields });
+      expectError(answer, 400, 'invalid_value', param);
+      expect(answer.body.error.message).to.contain(allowed);
+    });
+});

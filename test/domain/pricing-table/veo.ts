@@ -1,0 +1,32 @@
+// Veo: USD per second of Google's list, times 200, sound included; the same for both of its services.
+import type { ImageRole } from '../../../domain/catalog.ts';
+import type { PricingRow } from './row.ts';
+
+const LIST: readonly (readonly [model: string, resolution: string, credits: number])[] = [
+  ['veo-3.1', '720p', 80], // $0.40
+  ['veo-3.1', '1080p', 80],
+  ['veo-3.1', '4k', 120],
+  ['veo-3.1-fast', '720p', 20],
+  ['veo-3.1-fast', '1080p', 24],
+  ['veo-3.1-fast', '4k', 60],
+  ['veo-3.1-lite', '720p', 10], // $0.05
+  ['veo-3.1-lite', '1080p', 16],
+];
+const IMAGES: readonly (readonly [imageRole: ImageRole, inputImages: number])[] = [
+  ['none', 0],
+  ['first_frame', 1],
+  ['first_and_last_frame', 2],
+  ['references', 3],
+];
+
+export const ROWS: readonly PricingRow[] = ['', '-preview'].flatMap((suffix) =>
+  LIST.flatMap(([model, resolution, credits]) =>
+    IMAGES.flatMap(([imageRole, inputImages]) =>
+      [4, 6, 8].map((seconds) => ({
+        model: `${model}${suffix}`,
+        order: { seconds, resolution, audio: true, imageRole, inputImages },
+        credits: String(credits * seconds),
+      })),
+    ),
+  ),
+);
