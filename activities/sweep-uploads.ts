@@ -2,12 +2,11 @@
 import { forkEm } from '../db/orm.ts';
 import { isId, timeOfId } from '../db/ids.ts';
 import * as uploads from '../db/uploads.ts';
-import { fileExtensionOf } from '../domain/media-types.ts';
+import { uploadKey, UPLOADS_FOLDER } from '../domain/uploads.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** An upload takes ten minutes at most: what is older than this and unfinished stays so. */
 const LEFT_AFTER_SECONDS = 3600;
-const FOLDER = 'uploads';
 
 /** Safe to repeat, and for several at once. Throws StorageUnavailable when the storage is away. */
 export async function sweepUploads(
@@ -25,7 +24,7 @@ export async function sweepUploads(
       const ended = await uploads.claimRemovedUploads(forkEm(database));
       if (ended.length === 0) return;
       for (const upload of ended) {
-        await storage.delete(keyOf(upload));
+        await storage.delete(uploadKey(upload));
         await uploads.forgetUpload(forkEm(database), upload.id);
       }
     }
@@ -37,27 +36,17 @@ export async function sweepUploads(
       const last = older.at(-1);
       if (!last) return;
       for (const upload of older)
-        if ((await storage.size(keyOf(upload))) === null)
+        if ((await storage.size(uploadKey(upload))) === null)
           await uploads.dropUpload(forkEm(database), upload.id);
       afterId = last.id;
     }
   }
 
   async function removeFilesWithoutRow(): Promise<void> {
-    for await (const key of storage.list(FOLDER)) {
+    for await (const key of storage.list(UPLOADS_FOLDER)) {
       const id = /\/([^/.]+)\.[a-z0-9]+$/.exec(key)?.[1] ?? '';
       if (!isId('file', id) || timeOfId(id) > leftBefore) continue;
       if (!(await uploads.hasUpload(forkEm(database), id))) await storage.delete(key);
     }
   }
-}
-
-function keyOf({
-  id,
-  contentType,
-}: {
-  id: string;
-  contentType: Parameters<typeof fileExtensionOf>[0];
-}): string {
-  return `${FOLDER}/${id}.${fileExtensionOf(contentType)}`;
 }

@@ -11,7 +11,7 @@ import { createChatUpstreams } from '../providers/chat.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectEngine } from '../workflows/client.ts';
 import { Settlements } from './chat/settlements.ts';
-import { BODY_BUDGET, createBodyBudget } from './body-budget.ts';
+import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './body-budget.ts';
 import { ADMISSION_WAIT_MS, type ChatParts, type Gateway } from './gateway.ts';
 import { KnownKeys } from './known-keys.ts';
 import { createGuessLimiter } from './limits/guess-limiter.ts';
@@ -19,9 +19,8 @@ import { createLimits, type Limits } from './limits/limits.ts';
 import { createOverloadGuard, overloadLimits, watchLoad } from './overload.ts';
 import { createRequestMetrics } from './request-metrics.ts';
 
-/** As large as they may be; of smaller ones there may be more. They take room on the disk while they arrive. */
-const UPLOADS_AT_ONCE_MAX = 32;
-const UPLOADS_PER_CALLER_MAX = 4;
+/** What uploads may take on the disk while they arrive, before anybody's room is asked. */
+const UPLOAD_ROOM: Readonly<BodyBudgetLimits> = { bytesMax: 8 * 1024 ** 3, bytesPerCallerMax: 1024 ** 3 };
 
 /** Connects to nothing yet. Whoever opened the database closes it; the engine, the limits and `lastUses` are the gateway's. */
 export function openGateway(
@@ -61,8 +60,8 @@ export function openGateway(
       bytesMax: config.uploadBytesMax,
       quotaBytes: config.uploadQuotaBytes,
       room: createBodyBudget({
-        bytesMax: UPLOADS_AT_ONCE_MAX * config.uploadBytesMax,
-        bytesPerCallerMax: UPLOADS_PER_CALLER_MAX * config.uploadBytesMax,
+        bytesMax: Math.max(UPLOAD_ROOM.bytesMax, config.uploadBytesMax),
+        bytesPerCallerMax: Math.max(UPLOAD_ROOM.bytesPerCallerMax, config.uploadBytesMax),
       }),
     },
     metrics: createRequestMetrics(),

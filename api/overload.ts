@@ -33,7 +33,7 @@ export interface OverloadGuard {
 }
 
 const WINDOW_MS = 1_000;
-const DATABASE_WAITERS_MAX = 50;
+const DATABASE_WAITERS_MAX = 500;
 const MEMORY_SHARE_MAX = 0.8;
 /** Long enough for a sample a hundred times in a window. */
 const DELAY_RESOLUTION_MS = 10;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { GatewayError } from '../domain/errors.ts';
 import { TASK_MODES } from '../domain/tasks.ts';
 import type { JsonValue } from '../domain/json.ts';
-import { CHAT_MESSAGES, checkPictures, TOKENS } from './chat/read-chat.ts';
+import { CHAT_MESSAGES, checkParts, TOKENS } from './chat/read-chat.ts';
 import { readBody } from './reading.ts';
 import type { TaskRequest } from './submit-task.ts';
 
@@ -113,7 +113,7 @@ function textRequest({
   if (prompt !== undefined && messages) throw conflict('prompt', 'messages');
   if (prompt === undefined && !messages)
     throw new GatewayError('missing_field', { param: 'prompt', message: 'prompt or messages is required.' });
-  checkPictures(messages ?? []);
+  checkParts(messages ?? []);
   const names = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: 'image_urls' };
   const text = { messages: toJson(messages) ?? [{ role: 'user', content: prompt ?? '' }], outputTokens };
   const wishes = { prompt: prompt ?? JSON.stringify(messages), inputImages: [], text };

@@ -68,39 +68,39 @@ export interface Calls {
   /** The same in the transaction of \`em\`, alone. */
   reserveIn(em: Em, call: NewCall): Promise<CallVerdict>;
   /** Charges and records. Safe to repeat: the first one counts. */
-  settle(end: CallEnd): Promise<unknown>;
+  settle(end: CallEnd): Promise<void>;
   /** Extends the lease of a running call and writes down what is known of it. */
   renewLease(known: KnownSoFar): Promise<void>;
 }
 
-const TOGETHER = { ridersMax: 100, statementsMax: 1 };
+/** More would make everybody wait longer for the statement than the next one takes. */
+const RIDERS_MAX = 100;
 /** So often an item is asked again that was refused only because of its neighbours. */
 const ASKED_AGAIN_MAX = 20;
+/** PostgreSQL's codes for a lock that was not to be had in time, and for a deadlock. */
+const LOCK_CODES = ['55P03', '40P01'];
 
 export function createCalls(database: Database, leaseSeconds: number): Calls {
-  const reserveTogether = rideTogether(
-    (calls: readonly NewCall[]) => reserveAll(forkEm(database), calls, leaseSeconds),
-    TOGETHER,
-  );
-  const settleTogether = rideTogether(
-    (ends: readonly CallEnd[]) => settleAll(forkEm(database), ends),
-    TOGETHER,
-  );
+  const move = rideTogether((moves: readonly Move[]) => moveAll(forkEm(database), moves, leaseSeconds), {
+    ridersMax: RIDERS_MAX,
+    isOneRidersFault: isLockFault,
+  });
   return {
     reserve: async (call) => {
       for (let asked = 0; asked < ASKED_AGAIN_MAX; asked += 1) {
-        const verdict = await reserveTogether(call);
-        if (verdict !== 'again') return verdict;
+        const verdict = await move({ call });
+        if (verdict !== 'again' && verdict !== 'settled') return verdict;
       }
       throw new Error('a reservation was put off too often');
     },
     reserveIn: async (em, call) => {
-      const [verdict] = await reserveAll(em, [call], leaseSeconds);
+      const [verdict] = await moveAll(em, [{ call }], leaseSeconds);
       // Alone it cannot stand behind anybody else.
-      if (verdict === undefined || verdict === 'again') throw new Error('a reservation was not decided');
+      if (verdict === undefined || verdict === 'again' || verdict === 'settled')
+        throw new Error('a reservation was not decided');
       return verdict;
     },
-    settle: settleTogether,
+    settle: async (end) => void (await move({ end })),
     renewLease: async ({ id, charge, promptTokens, completionTokens }) => {
       await forkEm(database).execute(sql`
         update reservation
@@ -129,9 +129,8 @@ export async function settleAbandonedCalls(em: Em): Promise<number> {
            (extract(epoch from lease_until - created_at) * 1000)::int as "latencyMs"
     from reservation where state = 'open' and lease_until < now() order by lease_until limit ${ABANDONED_MAX}`);
   if (rows.length === 0) return 0;
-  await settleAll(
-    em,
-    rows.map(({ id, charge, promptTokens, completionTokens, latencyMs }) => ({
+  const ends = rows.map(({ id, charge, promptTokens, completionTokens, latencyMs }): Move => ({
+    end: {
       id,
       charged: readMicroCredits(charge),
       loss: 0n,
@@ -144,8 +143,9 @@ export async function settleAbandonedCalls(em: Em): Promise<number> {
       errorCode: 'internal_error',
       errorMessage: 'The call broke off on our side.',
       tried: [],
-    })),
-  );
+    },
+  }));
+  await moveAll(em, ends, 0);
   return rows.length;
 }
 
@@ -161,35 +161,47 @@ interface AbandonedRow {
 
 interface VerdictRow {
   n: number;
-  verdict: CallRefusal | 'reserved' | 'again';
+  verdict: CallRefusal | 'reserved' | 'again' | 'settled';
   available: string;
 }
 
-async function reserveAll(
-  em: Em,
-  calls: readonly NewCall[],
-  leaseSeconds: number,
-): Promise<(CallVerdict | 'again')[]> {
-  const items = calls.map(({ id, userId, keyId, model, stream, requestId, amount }, n) => {
-    const who = { user_id: userId, key_id: keyId, request_id: requestId };
-    return { n, id, ...who, model, stream, amount: String(amount) };
-  });
+/** What rides in one statement: calls that begin and calls that end. */
+type Move = { call: NewCall } | { end: CallEnd };
+type Moved = CallVerdict | 'again' | 'settled';
+
+/** Ends first: what they return is there for those that begin. */
+async function moveAll(em: Em, moves: readonly Move[], leaseSeconds: number): Promise<Moved[]> {
+  const begun = moves.flatMap((move, n) => ('call' in move ? [reserveItem(move.call, n)] : []));
+  const ended = moves.flatMap((move, n) => ('end' in move ? [settleItem(move.end, n)] : []));
+  const settle = sql`select -1 as n, 'settled' as verdict, 0::bigint as available
+                     from settle_calls(${JSON.stringify(ended)}::jsonb)`;
+  const reserve = sql`select n, verdict, available
+                      from reserve_calls(${JSON.stringify(begun)}::jsonb, ${leaseSeconds})`;
   const rows = await em.execute<VerdictRow[]>(
-    sql`select n, verdict, available from reserve_calls(${JSON.stringify(items)}::jsonb, ${leaseSeconds})`,
+    begun.length === 0 ? settle : ended.length === 0 ? reserve : sql`${settle} union all ${reserve}`,
   );
   const byPlace = new Map(rows.map((row) => [row.n, row]));
-  return calls.map((_, n) => readVerdict(byPlace.get(n)));
+  return moves.map((move, n) => ('end' in move ? 'settled' : readVerdict(byPlace.get(n))));
 }
 
-function readVerdict(row: VerdictRow | undefined): CallVerdict | 'again' {
+function readVerdict(row: VerdictRow | undefined): Moved {
   if (!row) throw new Error('a call belongs to no account');
-  if (row.verdict === 'again') return 'again';
+  if (row.verdict === 'again' || row.verdict === 'settled') return row.verdict;
   if (row.verdict === 'reserved') return { kind: 'reserved' };
   return { kind: 'refused', reason: row.verdict, available: readMicroCredits(row.available) };
 }
 
-async function settleAll(em: Em, ends: readonly CallEnd[]): Promise<null[]> {
-  const items = ends.map((end, n) => ({
+function isLockFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && LOCK_CODES.includes(String(error.code));
+}
+
+function reserveItem({ id, userId, keyId, model, stream, requestId, amount }: NewCall, n: number) {
+  const who = { user_id: userId, key_id: keyId, request_id: requestId };
+  return { n, id, ...who, model, stream, amount: String(amount) };
+}
+
+function settleItem(end: CallEnd, n: number) {
+  return {
     n,
     id: end.id,
     call_id: makeId('call'),
@@ -207,7 +219,5 @@ async function settleAll(em: Em, ends: readonly CallEnd[]): Promise<null[]> {
     error_code: end.errorCode,
     error_message: end.errorMessage,
     tried: end.tried,
-  }));
-  await em.execute(sql`select id from settle_calls(${JSON.stringify(items)}::jsonb)`);
-  return ends.map(() => null);
+  };
 }

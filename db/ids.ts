@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford's base 32: no I, L, O, U
-const CHARACTERS = 26;
+const RANDOM_BYTES = 10;
+const POOLED_IDS = 400;
 
 export type IdPrefix =
   | 'task'
@@ -25,16 +26,38 @@ export type IdPrefix =
 export function makeId(
   prefix: IdPrefix,
   now: number = Date.now(),
-  random: Uint8Array = randomBytes(10),
+  random: Uint8Array = takeRandom(),
 ): string {
-  let value = BigInt(now);
-  for (const byte of random) value = (value << 8n) | BigInt(byte);
+  return `${prefix}_${encode(now, random)}`;
+}
+
+/** 128 bits as 26 characters of 5 bits, the first of which has only 3. */
+function encode(now: number, random: Uint8Array): string {
+  const bytes = new Uint8Array(16);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(now) << 16n);
+  bytes.set(random.subarray(0, RANDOM_BYTES), 6);
   let text = '';
-  for (let position = 0; position < CHARACTERS; position += 1) {
-    text = ALPHABET.charAt(Number(value & 31n)) + text;
-    value >>= 5n;
+  let buffer = 0;
+  let bits = 2; // two bits of zero make 130 of 128
+  for (const byte of bytes) {
+    buffer = (buffer << 8) | byte;
+    for (bits += 8; bits >= 5; bits -= 5) text += ALPHABET.charAt((buffer >> (bits - 5)) & 31);
+    buffer &= (1 << bits) - 1;
   }
-  return `${prefix}_${text}`;
+  return text;
+}
+
+let pool = randomBytes(0);
+let taken = 0;
+
+/** Random bytes are drawn many at a time: asking the system for ten costs as much as asking for thousands. */
+function takeRandom(): Uint8Array {
+  if (taken + RANDOM_BYTES > pool.length) {
+    pool = randomBytes(RANDOM_BYTES * POOLED_IDS);
+    taken = 0;
+  }
+  taken += RANDOM_BYTES;
+  return pool.subarray(taken - RANDOM_BYTES, taken);
 }
 
 /** Whether a text has the shape of such an id; anything else cannot exist and needs no query. */

@@ -7,37 +7,43 @@ interface Rider<Item, Answer> {
 }
 
 /**
- * Asks `askAll` for many items at once; callers cannot tell. Answers come in the order of the items. At most
- * `statementsMax` run at the same time, each with at most `ridersMax` items.
+ * Asks `askAll` for many items at once, one statement at a time with at most `ridersMax` of them; callers cannot tell.
+ * Answers come in the order of the items. When a statement fails in a way that `isOneRidersFault` recognises, such as
+ * a lock that somebody holds, each of its riders is asked alone: nobody suffers for another.
  */
 export function rideTogether<Item, Answer>(
   askAll: (items: readonly Item[]) => Promise<readonly Answer[]>,
-  { ridersMax, statementsMax }: { ridersMax: number; statementsMax: number },
+  options: { ridersMax: number; isOneRidersFault: (error: unknown) => boolean },
 ): (item: Item) => Promise<Answer> {
   const waiting: Rider<Item, Answer>[] = [];
-  let running = 0;
+  let isRunning = false;
 
-  const depart = async (): Promise<void> => {
-    running += 1;
-    while (waiting.length > 0) {
-      const riders = waiting.splice(0, ridersMax);
-      try {
-        const answers = await askAll(riders.map(({ item }) => item));
-        riders.forEach(({ resolve, reject }, index) => {
-          const answer = answers[index];
-          if (answer === undefined) reject(new Error('a rider got no answer'));
-          else resolve(answer);
-        });
-      } catch (error) {
-        for (const { reject } of riders) reject(error);
+  async function ask(riders: readonly Rider<Item, Answer>[]): Promise<void> {
+    try {
+      const answers = await askAll(riders.map(({ item }) => item));
+      for (const [index, { resolve, reject }] of riders.entries()) {
+        const answer = answers[index];
+        if (answer === undefined) reject(new Error('a rider got no answer'));
+        else resolve(answer);
       }
+    } catch (error) {
+      if (riders.length > 1 && options.isOneRidersFault(error)) {
+        await Promise.all(riders.map((rider) => ask([rider])));
+        return;
+      }
+      for (const { reject } of riders) reject(error);
     }
-    running -= 1;
-  };
+  }
+
+  async function depart(): Promise<void> {
+    isRunning = true;
+    while (waiting.length > 0) await ask(waiting.splice(0, options.ridersMax));
+    isRunning = false;
+  }
 
   return (item) =>
     new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (running < statementsMax) void depart();
+      if (!isRunning) void depart();
     });
 }

@@ -1,13 +1,19 @@
 // Removes what a vendor repeats of the caller's own prompt, so that the prompt stays where it is encrypted.
 
+import { cutAtWhiteSpace } from './masking-length.ts';
+
 /** Shorter repetitions are ordinary words. */
 const ECHO_CHARACTERS_MIN = 12;
+/** What comes after it in a vendor's text is not read by anybody. */
+const TEXT_LENGTH_MAX = 65_536;
 
 /**
  * The text with every stretch that also stands in the prompt (12 characters or more, whatever the case) replaced
- * by "[prompt]". A prompt shorter than that is replaced where it stands whole. Linear in both lengths.
+ * by "[prompt]". A prompt shorter than that is replaced where it stands whole. Linear in both lengths; a text of more
+ * than 65,536 characters loses its end.
  */
-export function withoutEcho(text: string, prompt: string): string {
+export function withoutEcho(whole: string, prompt: string): string {
+  const text = cutAtWhiteSpace(whole, TEXT_LENGTH_MAX);
   const pieceLength = Math.min(ECHO_CHARACTERS_MIN, prompt.length);
   if (pieceLength < 3) return text;
   const lowerPrompt = prompt.toLowerCase();

@@ -1,6 +1,7 @@
 // Masks what a vendor says about an error, for owners: nothing of anybody's machines, code or data stays in it.
 
 import { PLACE_RULES, SPANNING_RULES, WINDOWS_PATHS, type ErrorRule } from './masking-error-rules.ts';
+import { cutAtWhiteSpace, MASKED_TEXT_LENGTH_MAX } from './masking-length.ts';
 import { maskTextStrictly } from './masking-text.ts';
 import { MARKER_SOURCE, TERMINAL_SEQUENCE_SOURCE, decodedView, visibleView } from './masking-views.ts';
 
@@ -9,7 +10,7 @@ import { MARKER_SOURCE, TERMINAL_SEQUENCE_SOURCE, decodedView, visibleView } fro
  * codes and control characters, on one line, at most 500 characters. Empty when nothing is left.
  */
 export function maskErrorText(text: string): string {
-  let masked = withoutControls(cutAtWhiteSpace(text, SCANNED_LENGTH_MAX));
+  let masked = withoutControls(cutAtWhiteSpace(text, MASKED_TEXT_LENGTH_MAX));
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const next = maskOnce(masked);
     if (next === masked) break;
@@ -29,7 +30,6 @@ export function shorten(text: string, lengthMax: number): string {
   return `${text.slice(0, end).trimEnd()}…`;
 }
 
-const SCANNED_LENGTH_MAX = 65_536;
 const ERROR_TEXT_LENGTH_MAX = 500;
 const ROUNDS_MAX = 4;
 
@@ -71,12 +71,4 @@ function betweenMarkers(text: string, change: (part: string) => string): string 
 
 function withoutControls(text: string): string {
   return text.replace(CONTROLS, '').toWellFormed();
-}
-
-/** Whatever is dropped is dropped with the whole word it belongs to, so that no secret is cut in two and missed. */
-function cutAtWhiteSpace(text: string, lengthMax: number): string {
-  if (text.length <= lengthMax) return text;
-  const kept = text.slice(0, lengthMax);
-  const lastWhiteSpace = kept.search(/\s\S*$/);
-  return lastWhiteSpace === -1 ? '' : kept.slice(0, lastWhiteSpace);
 }

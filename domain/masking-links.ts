@@ -33,17 +33,17 @@ export function findDataUris(text: string): Finding[] {
   let coveredUntil = 0;
   for (const match of text.matchAll(DATA_URI_HEAD)) {
     if (match.index < coveredUntil) continue;
-    const payloadStart = match.index + match[0].length;
-    const isBase64 = /;base64$/i.test(match[2] ?? '');
-    coveredUntil = isBase64 ? endOfWrappedRun(text, payloadStart) : endOfRun(text, payloadStart);
-    // A picture written as text holds spaces and quotes: when the URI is the whole value, all of it goes.
-    if (!isBase64 && text.slice(0, match.index).trim() === '') coveredUntil = text.length;
-    const payload = text.slice(payloadStart, coveredUntil);
-    const bytes = isBase64 ? bytesOfBase64(payload) : bytesOfUtf8(payload);
-    const marker = `[masked:data-uri ${shownMediaType(match[1])} ${bytes}]`;
-    findings.push({ start: match.index, end: coveredUntil, marker });
+    const finding = readDataUri(text, match);
+    coveredUntil = finding.end;
+    findings.push(finding);
   }
   return findings;
+}
+
+/** The data URI that a text of any length begins with. */
+export function leadingDataUri(text: string): Finding | null {
+  const [match] = text.slice(0, DATA_URI_HEAD_LENGTH_MAX).matchAll(DATA_URI_HEAD);
+  return match?.index === 0 ? readDataUri(text, match) : null;
 }
 
 /** `user:password@host` without a scheme. */
@@ -60,7 +60,9 @@ export function findAddresses(text: string): Finding[] {
 
 // Where a URL ends: white space, quotes, angle brackets, CJK punctuation, an escape that stands for one of these.
 // The look-behind keeps a long row of backslashes from being tried at each of them.
-const RUN_END = /[\s"<>`、。，；：？！（）「」『』《》【】“”‘’]|'(?=[\s,;:)\]}>]|$)|(?<!\\)\\+["'nrtu]/g;
+const RUN_END =
+  /[\s"<>`、。，；：？！（）「」『』《》【】“”‘’]|'(?=[\s,;:)\]}>]|$)|(?<!\\)\\{1,200}["'nrtu]/g;
+const DATA_URI_HEAD_LENGTH_MAX = 1_000;
 const DATA_URI_HEAD =
   /(?<![A-Za-z0-9])data:([a-z]{1,20}\/[\w.+-]{1,80})?((?:;[\w.-]{1,40}(?:=[^;,\s"'<>]{0,80})?){0,6}),/gi;
 const SHOWN_MEDIA_TYPE =
@@ -69,6 +71,17 @@ const AT_SIGN_AND_HOST = /(?<=[^\s@])@[A-Za-z0-9\u00c0-\u024f][A-Za-z0-9.\u00c0-
 const ADDRESS_LABEL = /^(?:mailto|e-?mail|to|from|cc|bcc|contact)$/i;
 const ADDRESS_CHARACTER = /[!#-&*-.0-:=?A-Z\\^-z|~\u00c0-\u024f]/;
 const WRAPPED_LINE_LENGTH_MIN = 60;
+
+function readDataUri(text: string, head: RegExpExecArray): Finding {
+  const payloadStart = head.index + head[0].length;
+  const isBase64 = /;base64$/i.test(head[2] ?? '');
+  let end = isBase64 ? endOfWrappedRun(text, payloadStart) : endOfRun(text, payloadStart);
+  // A picture written as text holds spaces and quotes: when the URI is the whole value, all of it goes.
+  if (!isBase64 && text.slice(0, head.index).trim() === '') end = text.length;
+  const payload = text.slice(payloadStart, end);
+  const bytes = isBase64 ? bytesOfBase64(payload) : bytesOfUtf8(payload);
+  return { start: head.index, end, marker: `[masked:data-uri ${shownMediaType(head[1])} ${bytes}]` };
+}
 
 function startOfScheme(text: string, from: number, at: number): number {
   let start = at;
@@ -105,11 +118,9 @@ function bytesOfBase64(payload: string): number {
 }
 
 function bytesOfUtf8(payload: string): number {
-  const percentEncoded = payload.replace(/%[0-9a-f]{2}/gi, '.');
-  let bytes = 0;
-  for (const character of percentEncoded) {
-    const codePoint = character.codePointAt(0) ?? 0;
-    bytes += codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
+  let bytes = Buffer.byteLength(payload);
+  for (let position = payload.indexOf('%'); position !== -1; position = payload.indexOf('%', position + 1)) {
+    if (/^[0-9a-f]{2}$/i.test(payload.slice(position + 1, position + 3))) bytes -= 2;
   }
   return bytes;
 }

@@ -8,6 +8,7 @@ import {
   type Finder,
   type Finding,
 } from './masking-links.ts';
+import { cutLong } from './masking-length.ts';
 import {
   findAuthorizations,
   findAuthorizationsStrictly,
@@ -36,7 +37,7 @@ export function maskPayloadText(text: string, prepare?: (text: string) => string
 
 /**
  * Masks secrets and addresses in a text of our own making, such as a log message: URLs, data URIs, encoded runs,
- * known token shapes, credentials, e-mail addresses. Text without them comes back unchanged.
+ * known token shapes, credentials, e-mail addresses. Text without them comes back unchanged, unless it is very long.
  */
 export function maskText(text: string): string {
   return maskWith(TEXT_FINDERS, text);
@@ -59,9 +60,10 @@ const JOINED_FINDERS: readonly Finder[] = [findTokens, findJsonTokens];
 const ROUNDS_MAX = 6;
 
 function maskWith(finders: readonly Finder[], text: string, prepare?: (text: string) => string): string {
-  let masked = text;
+  let masked = cutLong(text);
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const next = maskOnce(finders, prepare === undefined ? masked : prepare(masked));
+    // Markers can be longer than what they stand for.
+    const next = cutLong(maskOnce(finders, prepare === undefined ? masked : prepare(masked)));
     if (next === masked) return masked;
     masked = next;
   }

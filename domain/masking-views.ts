@@ -12,7 +12,7 @@ export const MARKER_STAND_IN = '\uE000';
 
 /** A marker of ours, as it may be found in text that is masked once more. */
 export const MARKER_SOURCE =
-  String.raw`\[masked(?::(?:url|token|email|host|ip|path|sql|too-deep|too-large|base64 \d{1,12}` +
+  String.raw`\[masked(?::(?:url|token|email|host|ip|path|sql|too-deep|too-large|(?:base64|rest) \d{1,12}` +
   String.raw`|data-uri [a-z]{1,12}\/[a-z0-9]{1,11}(?:[.+-][a-z0-9]{1,11}){0,2} \d{1,12}))?\]`;
 
 /** The text as it looks: terminal colours, control and zero-width characters gone, markers closed. */

@@ -3,6 +3,7 @@
 
 import type { JsonValue } from './json.ts';
 import { maskErrorText, shorten } from './masking-error-text.ts';
+import { cutLong, looksLikeJson } from './masking-length.ts';
 import { foldName, hidesValue } from './masking-names.ts';
 import { maskPayloadText } from './masking-text.ts';
 import { decodedView, MARKER_SOURCE, visibleView } from './masking-views.ts';
@@ -12,11 +13,12 @@ export { maskText } from './masking-text.ts';
 
 /**
  * A masked copy of a request's payload, for readers: secret keys, URLs, data URIs, encoded runs and tokens give way to
- * markers, also inside longer text, in keys, and in JSON carried as a string. The payload is not changed. Never throws;
- * masking the result again changes nothing.
+ * markers, also inside longer text, in keys, and in JSON carried as a string. Of a long text the beginning is kept
+ * (`MASKED_TEXT_LENGTH_MAX`), and of many long texts the first ones (`CHARACTERS_MAX`). The payload is not changed.
+ * Never throws; masking the result again changes nothing.
  */
 export function maskPayload(payload: JsonValue): JsonValue {
-  return maskValue(payload, 1, { nodesLeft: NODES_MAX, stringsAround: 0, changed: false });
+  return maskValue(payload, 1, startWalk(0));
 }
 
 /** Our sentence and, when something is left of it after masking, the vendor's own: at most 500 characters. */
@@ -30,6 +32,11 @@ export function composeErrorMessage(sentence: string, upstreamText: string | nul
 
 const DEPTH_MAX = 32;
 const NODES_MAX = 10_000;
+/** Of all texts of a payload together; shorter ones than the next are looked at beyond that. */
+const CHARACTERS_MAX = 262_144;
+const SHORT_TEXT_LENGTH_MAX = 100;
+/** Nobody calls a harmless thing by a longer name. */
+const NAME_LENGTH_MAX = 4_096;
 const NESTED_STRINGS_MAX = 3;
 const MESSAGE_LENGTH_MAX = 500;
 const QUOTE_LENGTH_MIN = 20;
@@ -39,9 +46,14 @@ const TOO_LARGE = '[masked:too-large]';
 
 interface Walk {
   nodesLeft: number;
+  charactersLeft: number;
   /** How many strings of JSON we are inside of. */
   stringsAround: number;
   changed: boolean;
+}
+
+function startWalk(stringsAround: number): Walk {
+  return { nodesLeft: NODES_MAX, charactersLeft: CHARACTERS_MAX, stringsAround, changed: false };
 }
 
 function maskValue(value: JsonValue, depth: number, walk: Walk): JsonValue {
@@ -53,7 +65,7 @@ function maskValue(value: JsonValue, depth: number, walk: Walk): JsonValue {
 
 function maskedCopy(value: JsonValue, depth: number, walk: Walk): JsonValue {
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
-  if (typeof value === 'string') return maskString(value, walk.stringsAround);
+  if (typeof value === 'string') return maskString(value, walk);
   if (typeof value !== 'object') return MASKED; // not JSON, whatever the types say
   if (depth > DEPTH_MAX) return TOO_DEEP;
   return Array.isArray(value) ? maskArray(value, depth, walk) : maskObject(value, depth, walk);
@@ -81,7 +93,7 @@ function maskObject(object: { [key: string]: JsonValue }, depth: number, walk: W
       masked.set(TOO_LARGE, TOO_LARGE);
       break;
     }
-    const shownKey = unusedKey(maskPayloadText(key), masked, numbers);
+    const shownKey = unusedKey(maskCounted(key, walk), masked, numbers);
     if (shownKey !== key) walk.changed = true;
     masked.set(shownKey, maskUnderKey(key, value, depth, walk));
   }
@@ -90,8 +102,9 @@ function maskObject(object: { [key: string]: JsonValue }, depth: number, walk: W
 }
 
 function maskUnderKey(key: string, value: JsonValue, depth: number, walk: Walk): JsonValue {
-  if (!hidesValue(foldName(decodedView(visibleView(key)).text), value))
-    return maskValue(value, depth + 1, walk);
+  const isHarmless =
+    key.length <= NAME_LENGTH_MAX && !hidesValue(foldName(decodedView(visibleView(key)).text), value);
+  if (isHarmless) return maskValue(value, depth + 1, walk);
   walk.nodesLeft--;
   if (value !== MASKED) walk.changed = true;
   return MASKED;
@@ -107,14 +120,23 @@ function unusedKey(key: string, taken: ReadonlyMap<string, JsonValue>, numbers: 
   return candidate;
 }
 
-function maskString(text: string, stringsAround: number): string {
-  return maskPayloadText(text, (round) => maskJsonInString(round, stringsAround));
+function maskString(text: string, walk: Walk): string {
+  return maskCounted(text, walk, (round) => maskJsonInString(round, walk.stringsAround));
+}
+
+/** Masks what there is still time for. */
+function maskCounted(text: string, walk: Walk, prepare?: (text: string) => string): string {
+  const cut = cutLong(text);
+  const isLate = walk.charactersLeft <= 0;
+  if (isLate && cut.length > SHORT_TEXT_LENGTH_MAX) return TOO_LARGE;
+  const masked = maskPayloadText(cut, prepare);
+  walk.charactersLeft -= Math.max(cut.length, masked.length);
+  return isLate && masked.length > SHORT_TEXT_LENGTH_MAX ? TOO_LARGE : masked;
 }
 
 /** Masks a string that is itself JSON as the value it stands for; any other string comes back as it is. */
 function maskJsonInString(text: string, stringsAround: number): string {
-  // A cheap look at both ends saves parsing prose.
-  if (!/^\s*[[{"]/.test(text) || !/[\]}"]$/.test(text.slice(-50).trimEnd())) return text;
+  if (!looksLikeJson(text)) return text;
   let parsed: JsonValue;
   try {
     parsed = JSON.parse(text);
@@ -122,7 +144,7 @@ function maskJsonInString(text: string, stringsAround: number): string {
     return text;
   }
   if (stringsAround >= NESTED_STRINGS_MAX) return TOO_DEEP;
-  const walk: Walk = { nodesLeft: NODES_MAX, stringsAround: stringsAround + 1, changed: false };
+  const walk = startWalk(stringsAround + 1);
   const masked = maskValue(parsed, 1, walk);
   return walk.changed ? JSON.stringify(masked) : text;
 }

@@ -59,10 +59,12 @@ export function isWholeVideo(bytes: Uint8Array): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;
   while (at + 8 <= bytes.length) {
-    const size = view.getUint32(at);
-    if (size === 0) return true; // up to the end of the file
-    if (size === 1 ? at + 16 > bytes.length : size < 8) return false;
-    at += size === 1 ? Math.max(8, Number(view.getBigUint64(at + 8))) : size;
+    const short = view.getUint32(at);
+    if (short === 0) return true; // up to the end of the file
+    const isLong = short === 1 && at + 16 <= bytes.length;
+    const size = isLong ? Number(view.getBigUint64(at + 8)) : short;
+    if (size < (isLong ? 16 : 8)) return false;
+    at += size;
   }
   return at === bytes.length;
 }

@@ -2,7 +2,12 @@
 import type { Verdict } from './http-status.ts';
 import type { VendorError } from './reading.ts';
 
-const MODERATION_CODES = new Set(['content_policy_violation', 'moderation_blocked', 'content_filter']);
+const MODERATION_CODES = new Set([
+  'content_policy_violation',
+  'moderation_blocked',
+  'content_filter',
+  'invalid_prompt', // of reasoning models: a prompt that was flagged
+]);
 const QUOTA_CODES = new Set([
   'insufficient_quota',
   'credit_balance_exhausted',

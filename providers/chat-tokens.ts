@@ -36,20 +36,23 @@ export async function countPromptTokens(request: Readonly<Record<string, unknown
 
 /** The most a prompt can have, by its length alone: what is set aside before the upstream counts. */
 export function promptTokensAtMost(request: Readonly<Record<string, unknown>>): number {
-  const { texts, messages, images } = readPrompt(request);
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const { texts, messages, images, fileBytes } = readPrompt(request);
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), fileBytes);
   return Math.ceil(bytes / BYTES_PER_TOKEN_MIN) + messages * TOKENS_PER_MESSAGE + images * TOKENS_PER_IMAGE;
 }
 
 interface Prompt {
   texts: string[];
   messages: number;
+  /** Files count as one, too: nobody has read them. */
   images: number;
+  /** Of the files. A document has no more tokens than it has bytes. */
+  fileBytes: number;
 }
 
 /** Everything that the model reads: messages, tools, the wished-for format. Pictures are counted, not read. */
 function readPrompt(request: Readonly<Record<string, unknown>>): Prompt {
-  const prompt: Prompt = { texts: [], messages: 0, images: 0 };
+  const prompt: Prompt = { texts: [], messages: 0, images: 0, fileBytes: 0 };
   for (const name of ['tools', 'functions', 'response_format', 'prediction'])
     if (request[name] !== undefined) prompt.texts.push(JSON.stringify(request[name]));
   const messages = Array.isArray(request['messages']) ? request['messages'] : [];
@@ -64,7 +67,8 @@ function collect(value: unknown, prompt: Prompt): void {
   if (typeof value === 'string') prompt.texts.push(value);
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) {
-    if (name === 'image_url' || name === 'file' || name === 'input_audio') prompt.images += 1;
+    if (name === 'image_url' || name === 'file') prompt.images += 1;
     else collect(member, prompt);
+    if (name === 'file') prompt.fileBytes += JSON.stringify(member).length;
   }
 }

@@ -1,9 +1,10 @@
 // Chat completions at OpenAI and whoever speaks its language: one call, opened at the first upstream that takes it.
 import type { Upstream } from '../domain/catalog.ts';
+import type { UpstreamErrorClass } from '../domain/failures.ts';
 import { refineChatFailure } from './chat-refinement.ts';
 import { ChatTargets, type ChatTarget } from './chat-targets.ts';
 import { failureOfNetwork } from './http.ts';
-import { openUpstream, type OpenAnswer } from './http-stream.ts';
+import { letBodyEnd, openUpstream, untilBodyBegins, type OpenAnswer } from './http-stream.ts';
 import { failureOfStatus } from './http-status.ts';
 import { UpstreamFailure } from './provider.ts';
 import type { FamilySettings } from './settings.ts';
@@ -48,7 +49,7 @@ export function brokenAnswer(thrown: unknown, { upstreamRequestId }: OpenAnswer)
   return new UpstreamFailure(errorClass, fate, { isSilence, cause, upstreamRequestId });
 }
 
-export { UpstreamFailure };
+export { letBodyEnd, UpstreamFailure };
 
 export interface ChatUpstreams {
   /** Throws ChatFailed. An abort by `signal` is one of class `transient`, fate `unknown`. */
@@ -62,6 +63,10 @@ export interface ChatSettings {
 }
 
 const TRIES_MAX = 4;
+/** With others left to ask, a stream has so long to begin before it is passed on as it is. */
+const BEGIN_WAIT_MS = 10_000;
+const STREAM_TYPE = /^text\/event-stream\b/i;
+
 export function createChatUpstreams(
   settings: ChatSettings,
   targets: ChatTargets = new ChatTargets(settings.families),
@@ -69,7 +74,7 @@ export function createChatUpstreams(
   return { open: (request, signal) => open(settings, targets, request, signal) };
 }
 
-/** The next one is asked only when this one surely did nothing for the caller, and the mistake is not the caller's. */
+/** The next one is asked as long as nothing was delivered, and the mistake is not the caller's. */
 async function open(
   settings: ChatSettings,
   targets: ChatTargets,
@@ -77,11 +82,13 @@ async function open(
   signal: AbortSignal,
 ): Promise<OpenChat> {
   const tried: TriedUpstream[] = [];
-  let last = new UpstreamFailure('auth', 'not_received');
-  for (const target of targets.order(request.upstreams).slice(0, TRIES_MAX)) {
+  let last: UpstreamFailure | null = null;
+  const places = targets.order(request.upstreams).slice(0, TRIES_MAX);
+  for (const [index, target] of places.entries()) {
     const place = { family: target.family, credential: target.credential.id };
     try {
       const answer = await ask(settings, target, request, signal);
+      if (request.body['stream'] === true) await checkStream(answer, index < places.length - 1);
       tried.push({ ...place, outcome: 'accepted' });
       return { ...answer, tried };
     } catch (error) {
@@ -92,7 +99,7 @@ async function open(
       targets.note(target, error);
     }
   }
-  throw new ChatFailed(last, tried);
+  throw new ChatFailed(last ?? new UpstreamFailure('auth', 'not_received'), tried);
 }
 
 async function ask(
@@ -115,8 +122,22 @@ async function ask(
   return openUpstream(call, (answer) => failureOfStatus(answer, refineChatFailure));
 }
 
-/** A 5xx is an answer, and it brought nothing; a silence or a reset may still become one at the upstream. */
-function mayAskNext({ fate, errorClass, status }: UpstreamFailure): boolean {
-  if (fate === 'not_received') return true;
-  return errorClass === 'transient' && status !== null && status >= 500;
+/** Throws when this is no stream, or one that ends before it begins. Without others to ask there is no waiting for that. */
+async function checkStream(answer: OpenAnswer, hasNext: boolean): Promise<void> {
+  if (!STREAM_TYPE.test(answer.headers['content-type'] ?? '')) {
+    answer.body.destroy();
+    throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId: answer.upstreamRequestId });
+  }
+  if (hasNext) await untilBodyBegins(answer, BEGIN_WAIT_MS);
 }
+
+/**
+ * A chat call has no effect but its answer, so asking twice costs the operator a prompt at the most and the caller
+ * nothing. A silence, though, has used up the caller's time.
+ */
+function mayAskNext({ fate, errorClass, isSilence }: UpstreamFailure): boolean {
+  return fate === 'not_received' || (!isSilence && FAULTS_OF_UPSTREAMS.has(errorClass));
+}
+
+/** The next one may have the model that is gone here, and an answer that can be read. */
+const FAULTS_OF_UPSTREAMS = new Set<UpstreamErrorClass>(['transient', 'model_retired', 'invalid_response']);

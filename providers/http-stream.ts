@@ -1,8 +1,9 @@
 // Opening an answer that is read while it comes: connections are kept, errors are read whole, silence is limited.
+import { once } from 'node:events';
 import { Agent, request, type Dispatcher } from 'undici';
 import { connectOrSay, failureOfNetwork, flattenHeaders, readErrorBytes, readRequestId } from './http.ts';
 import type { UpstreamAnswer } from './http-status.ts';
-import type { UpstreamFailure } from './provider.ts';
+import { UpstreamFailure } from './provider.ts';
 
 export interface StreamingCall {
   url: string;
@@ -21,6 +22,7 @@ export interface OpenAnswer {
 }
 
 const CONNECTIONS_PER_ORIGIN_MAX = 512;
+const END_WAIT_MS = 1_000;
 
 /** One for all chat upstreams: opening a connection costs more than the rest of a call. */
 const pooled = new Agent({ connect: connectOrSay, connections: CONNECTIONS_PER_ORIGIN_MAX, pipelining: 1 });
@@ -43,8 +45,36 @@ export async function openUpstream(
   });
   const headers = flattenHeaders(response.headers);
   const upstreamRequestId = readRequestId(headers);
-  if (response.statusCode >= 200 && response.statusCode <= 299)
+  if (response.statusCode >= 200 && response.statusCode <= 299) {
+    // Whoever reads it learns of an error; one that comes when nobody reads any more is nobody's.
+    response.body.on('error', () => undefined);
     return { headers, upstreamRequestId, body: response.body };
+  }
   const body = await readErrorBytes(response.body);
   throw refine({ status: response.statusCode, headers, body, upstreamRequestId });
+}
+
+/**
+ * Waits until the body begins, or so long. Throws the UpstreamFailure of a body that broke off or ended before: nothing
+ * of it was delivered to anybody.
+ */
+export async function untilBodyBegins({ body, upstreamRequestId }: OpenAnswer, waitMs: number): Promise<void> {
+  if (body.readableLength > 0) return;
+  const waited = AbortSignal.timeout(waitMs);
+  try {
+    await once(body, 'readable', { signal: waited });
+  } catch (error) {
+    if (waited.aborted) return;
+    const { fate, cause } = failureOfNetwork(error);
+    throw new UpstreamFailure('transient', fate, { cause, upstreamRequestId });
+  }
+  if (body.readableLength === 0)
+    throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
+}
+
+/** For an answer that has said everything: with its end, if that comes soon, the connection can be used again. */
+export function letBodyEnd({ body }: OpenAnswer): void {
+  const timer = setTimeout(() => body.destroy(), END_WAIT_MS);
+  body.once('close', () => clearTimeout(timer));
+  body.resume();
 }

@@ -97,7 +97,7 @@ async function lookUp(
   });
   const { json } = await callUpstreamJson({
     method: 'GET',
-    url: `${settings.baseUrl}${TASKS}?${query}`,
+    url: `${settings.baseUrl}${TASKS}?${query.toString()}`,
     headers: { authorization: `Bearer ${credential.key}` },
     timeoutMs: settings.upstreamTimeoutMs,
     bytesMax: LIST_BYTES_MAX,

@@ -62,11 +62,23 @@ function refine(message: string | null): Verdict | undefined {
   return VERDICTS.find(([pattern]) => pattern.test(words))?.[1];
 }
 
+/** The same failure, with the vendor's words changed. */
+export function reworded(failure: UpstreamFailure, reword: (text: string) => string): UpstreamFailure {
+  return failure.text === null ? failure : changed(failure, { text: reword(failure.text) });
+}
+
 /** Google tells in the body how long to wait: `retryDelay` of google.rpc.RetryInfo, such as `34s` or `0.5s`. */
 function withRetryDelay(answer: UpstreamAnswer, failure: UpstreamFailure): UpstreamFailure {
   const written = /"retryDelay"\s*:\s*"(\d{1,5}(?:\.\d{1,9})?)s"/.exec(answer.body.toString('utf8'))?.[1];
   if (failure.retryAfterMs !== null || written === undefined) return failure;
-  const { errorClass, fate, text, upstreamRequestId, status } = failure;
-  const retryAfterMs = Math.ceil(Number(written) * 1000);
-  return new UpstreamFailure(errorClass, fate, { text, upstreamRequestId, status, retryAfterMs });
+  return changed(failure, { retryAfterMs: Math.ceil(Number(written) * 1000) });
+}
+
+function changed(
+  failure: UpstreamFailure,
+  changes: { text?: string; retryAfterMs?: number },
+): UpstreamFailure {
+  const { errorClass, fate, text, retryAfterMs, upstreamRequestId, status, isSilence, cause } = failure;
+  const options = { text, retryAfterMs, upstreamRequestId, status, isSilence, cause, ...changes };
+  return new UpstreamFailure(errorClass, fate, options);
 }

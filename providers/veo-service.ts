@@ -16,6 +16,8 @@ export interface VeoService {
   authorize(credential: Credential): Promise<Readonly<Record<string, string>>>;
   /** The last proof was not believed. */
   forget(credential: Credential): void;
+  /** The vendor's words without the operator's project, which no mask would know for what it is. */
+  withoutProject(text: string): string;
 }
 
 /** A URL with a project in its path is Vertex: `https://{region}-aiplatform.googleapis.com/v1/projects/{p}/locations/{region}`. */
@@ -30,11 +32,13 @@ function geminiApi(baseUrl: string): VeoService {
     pollRequest: (operation) => ({ method: 'GET', url: `${baseUrl}/${operation}` }),
     authorize: async ({ key }) => ({ 'x-goog-api-key': key }),
     forget: () => undefined,
+    withoutProject: withoutProjectNumber,
   };
 }
 
 function vertex(baseUrl: string, tokens: TokenSource): VeoService {
   const models = `${baseUrl.replace(/\/publishers\/google$/, '')}/publishers/google/models`;
+  const project = /\/projects\/([^/]+)/.exec(baseUrl)?.[1] ?? '';
   const urlOf = (model: string): string => `${models}/${encodeURIComponent(model)}`;
   return {
     name: 'vertex',
@@ -46,5 +50,11 @@ function vertex(baseUrl: string, tokens: TokenSource): VeoService {
     }),
     authorize: async (credential) => ({ authorization: `Bearer ${await tokens.tokenFor(credential)}` }),
     forget: ({ id }) => tokens.forget(id),
+    withoutProject: (text) => withoutProjectNumber(project === '' ? text : text.replaceAll(project, '…')),
   };
+}
+
+/** Google also knows every project by a number. */
+function withoutProjectNumber(text: string): string {
+  return text.replaceAll(/\b(projects?(?: number)?[ /:#]+)\d{5,}/gi, '$1…');
 }

@@ -15,7 +15,7 @@ import {
 } from './provider.ts';
 import { listOf, membersOf, textOf, type Members } from './reading.ts';
 import { credentialIds, findCredential, originCheck, type AdapterSettings } from './settings.ts';
-import { classOfOperation, isCancellation, pollFailure, submitFailure } from './veo-errors.ts';
+import { classOfOperation, isCancellation, pollFailure, reworded, submitFailure } from './veo-errors.ts';
 import { serviceAt, type VeoService } from './veo-service.ts';
 
 export const NAME = 'veo';
@@ -84,7 +84,9 @@ async function poll(context: Context, handle: JobHandle, signal?: AbortSignal): 
     signal,
     refine: pollFailure,
   });
-  return readState(membersOf(json));
+  const state = readState(membersOf(json));
+  if (state.kind !== 'failed' || state.text === null) return state;
+  return { ...state, text: service.withoutProject(state.text) };
 }
 
 interface VeoCall extends Pick<UpstreamCall, 'method' | 'url' | 'bytesMax' | 'signal'> {
@@ -102,8 +104,9 @@ async function call({ settings, service }: Context, credentialId: string, reques
     const timeoutMs = settings.upstreamTimeoutMs;
     return await callUpstreamJson({ ...rest, ...content, headers, timeoutMs }, refine);
   } catch (error) {
-    if (error instanceof UpstreamFailure && error.errorClass === 'auth') service.forget(credential);
-    throw error;
+    if (!(error instanceof UpstreamFailure)) throw error;
+    if (error.errorClass === 'auth') service.forget(credential);
+    throw reworded(error, service.withoutProject);
   }
 }
 

@@ -100,7 +100,7 @@ async function lookUp(
 ): Promise<LookUp> {
   const { upstreamModel } = job;
   const query = { model_name: upstreamModel, page_no: '1', page_size: String(LIST_ENTRIES_MAX) };
-  const path = `/?${new URLSearchParams(query)}`;
+  const path = `/?${new URLSearchParams(query).toString()}`;
   const list = membersOf(await callTasks(settings, job.credential, { method: 'GET', path, signal }));
   const prompt = markedPrompt(job);
   for (const id of candidatesOf(list, upstreamModel, sentAt)) {

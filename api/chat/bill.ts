@@ -43,6 +43,8 @@ export class Bill {
   readonly #startedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #isSettled = false;
+  /** The text that the caller was sent so far. */
+  delivered = (): string => '';
 
   constructor(call: Call<KeyCaller>, chat: Chat) {
     this.#call = call;
@@ -75,11 +77,11 @@ export class Bill {
     );
   }
 
-  /** Says now and then that the call lives, and what it has delivered so far. `delivered` answers the text. */
-  keepAlive(delivered: () => string): void {
+  /** Says now and then, until the call is settled, that it lives, and what it has delivered so far. */
+  keepAlive(): void {
     const everyMs = (this.#call.gateway.chat.leaseSeconds * 1000) / RENEWALS_PER_LEASE;
     const renewal = async (): Promise<void> => {
-      await this.#renew(delivered()).catch((error: unknown) => {
+      await this.#renew(this.delivered()).catch((error: unknown) => {
         this.#call.gateway.log.warn(
           { err: error, requestId: this.#call.requestId },
           'a lease was not renewed',

@@ -66,10 +66,9 @@ export function readChat({ gateway, caller, body }: Call<KeyCaller>): Chat {
   const { modelScope } = caller.key;
   if (modelScope && !modelScope.includes(model.id))
     throw new GatewayError('model_not_allowed', { param: 'model' });
-  checkPictures(request.messages);
+  checkParts(request.messages);
   refuseDearer(request);
-  const limitName = request.max_completion_tokens === undefined ? 'max_tokens' : 'max_completion_tokens';
-  const wished = request[limitName] ?? undefined;
+  const { name: limitName, wished } = readLimit(request);
   const wishes = { promptTokens: promptTokensAtMost(request), outputTokens: wished, answers: request.n ?? 1 };
   const order = orderText(model, wishes, limitName);
   const price = snapshotPrice(model);
@@ -83,6 +82,18 @@ export function readChat({ gateway, caller, body }: Call<KeyCaller>): Chat {
     estimate: quote(price, order).total,
     upstreamBody: upstreamBody(request, stream, limitOfAnswer(model, wished, limitName)),
   };
+}
+
+/** The caller's limit of an answer, and the field it stands in. Null counts as absent. */
+function readLimit(request: z.output<typeof CHAT_BODY>): { name: string; wished: number | undefined } {
+  const { max_tokens: older = null, max_completion_tokens: newer = null } = request;
+  if (older !== null && newer !== null) {
+    const message = 'max_tokens and max_completion_tokens mean the same; send one of them.';
+    throw new GatewayError('conflicting_params', { param: 'max_tokens', message });
+  }
+  return newer === null
+    ? { name: 'max_tokens', wished: older ?? undefined }
+    : { name: 'max_completion_tokens', wished: newer };
 }
 
 /** An answer without a limit could cost more than was set aside, and a stream without usage could not be billed. */
@@ -101,15 +112,17 @@ function upstreamBody(
 }
 
 /**
- * Pictures are fetched by the upstream, but some upstreams stand in networks of their own.
- * Throws a GatewayError that names the place of a picture that may not be used.
+ * Pictures are fetched by the upstream, but some upstreams stand in networks of their own; sound has tokens of its own
+ * price, and there is none here. Throws a GatewayError that names the place of a part that may not be used.
  */
-export function checkPictures(messages: z.output<typeof MESSAGE>[]): void {
+export function checkParts(messages: z.output<typeof MESSAGE>[]): void {
   for (const [index, { content }] of messages.entries()) {
     if (!Array.isArray(content)) continue;
     for (const [part, { type, image_url: picture }] of content.entries()) {
+      const place = `messages[${index}].content[${part}]`;
+      if (type === 'input_audio') throw notOffered(`${place}.type`);
       if (type !== 'image_url') continue;
-      const param = `messages[${index}].content[${part}].image_url`;
+      const param = `${place}.image_url`;
       const url: unknown =
         typeof picture === 'object' && picture !== null ? Reflect.get(picture, 'url') : picture;
       if (typeof url !== 'string')
@@ -119,18 +132,22 @@ export function checkPictures(messages: z.output<typeof MESSAGE>[]): void {
   }
 }
 
+/** How long a vendor may keep a prompt at the price of a cache write; longer is dearer. */
+const USUAL_RETENTIONS: readonly unknown[] = [null, 'in_memory', '30m'];
+
 /** Upstreams bill these beside the tokens, or bill other tokens for them; there is no price for that here. */
 function refuseDearer(request: Readonly<Record<string, unknown>>): void {
-  const { service_tier: tier, modalities } = request;
+  const { service_tier: tier, modalities, prompt_cache_retention: retention } = request;
   const dearer = [
     { param: 'service_tier', isWished: tier === 'priority' || tier === 'scale' },
+    { param: 'prompt_cache_retention', isWished: !USUAL_RETENTIONS.includes(retention ?? null) },
     { param: 'web_search_options', isWished: (request['web_search_options'] ?? null) !== null },
     { param: 'audio', isWished: (request['audio'] ?? null) !== null },
     { param: 'modalities', isWished: Array.isArray(modalities) && modalities.includes('audio') },
   ].find(({ isWished }) => isWished);
-  if (dearer)
-    throw new GatewayError('invalid_value', {
-      param: dearer.param,
-      message: `${dearer.param}: this is not offered.`,
-    });
+  if (dearer) throw notOffered(dearer.param);
+}
+
+function notOffered(param: string): GatewayError {
+  return new GatewayError('invalid_value', { param, message: `${param}: this is not offered.` });
 }

@@ -24,6 +24,7 @@ const SILENCE_LIMIT_MS = 500;
 const RECONNECT_PAUSE_MAX_MS = 500;
 const FAILURES_MAX = 5;
 const OPEN_MS = 1_000;
+const HASHES_KEPT_MAX = 10_000;
 
 /**
  * The window of a key, in one step. Unlike the library's own script it does not count what it refuses, and a point
@@ -50,6 +51,7 @@ export function openSharedCounters(
   { hashKey, log }: { hashKey: (key: string) => string; log: Log },
 ): SharedCounters {
   const client = connect(url);
+  const remembered = rememberHashes(hashKey);
   const breaker = createBreaker({
     failuresMax: FAILURES_MAX,
     openMs: OPEN_MS,
@@ -72,7 +74,7 @@ export function openSharedCounters(
         customIncrTtlLuaScript: COUNT,
       });
       return (key) => {
-        const hashed = hashKey(key);
+        const hashed = remembered(key);
         const giveBack = (): void => void breaker.run(() => limiter.reward(hashed));
         return breaker.run(async () => describeTaken('redis', await consume(limiter, hashed), giveBack));
       };
@@ -88,6 +90,19 @@ export function openSharedCounters(
       breaker.stop();
       client.disconnect();
     },
+  };
+}
+
+/** Whoever calls, calls again: hashing costs more than the rest of a count. */
+function rememberHashes(hashKey: (key: string) => string): (key: string) => string {
+  const known = new Map<string, string>();
+  return (key) => {
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    if (known.size >= HASHES_KEPT_MAX) known.clear();
+    const hashed = hashKey(key);
+    known.set(key, hashed);
+    return hashed;
   };
 }
 

@@ -3,8 +3,9 @@ import type { RequestHandler } from 'express';
 import { hasUpload } from '../../db/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { forkEm } from '../../db/orm.ts';
+import { uploadKey } from '../../domain/uploads.ts';
 import type { Caller, Gateway } from '../gateway.ts';
-import { receiveVideo, uploadKey, type ReceivedFile } from '../uploads/receive.ts';
+import { receiveVideo, type ReceivedFile } from '../uploads/receive.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** For so long the rest of a body nobody wants is read and thrown away. */
@@ -37,7 +38,11 @@ export function receiveUpload(gateway: Gateway, answer: RequestHandler): Request
       throw new GatewayError('overloaded');
     }
     try {
-      const file = await receiveVideo(req, gateway.storage, bytesMax);
+      const file = await receiveVideo(req, gateway.storage, bytesMax).catch((error: unknown) => {
+        if (res.writableEnded) return null; // whoever fell silent has had an answer
+        throw error;
+      });
+      if (!file) return;
       res.locals['file'] = file;
       try {
         await answer(req, res, next);

@@ -104,6 +104,8 @@ async function pump(req: IncomingMessage, parser: busboy.Busboy, bytesMax: numbe
   };
   parser.on('drain', goOn);
   req.on('data', take).once('end', end).once('close', cut).once('error', cut);
+  // Once the answer is out, only the connection tells that its end has come.
+  req.socket.once('close', cut);
   if (req.destroyed) cut();
   try {
     await finished(parser);
@@ -111,6 +113,7 @@ async function pump(req: IncomingMessage, parser: busboy.Busboy, bytesMax: numbe
     throw cause instanceof GatewayError ? cause : new GatewayError('invalid_multipart', { cause });
   } finally {
     req.off('data', take).off('end', end).off('close', cut).off('error', cut);
+    req.socket.off('close', cut);
     parser.off('drain', goOn);
     req.on('error', () => undefined); // a caller who leaves later has left
     req.resume();

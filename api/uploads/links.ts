@@ -4,10 +4,10 @@ import { findServedUpload } from '../../db/uploads.ts';
 import { forkEm } from '../../db/orm.ts';
 import type { Upload } from '../../db/entities/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import { uploadKey } from '../../domain/uploads.ts';
 import { signUrl } from '../../storage/signed-urls.ts';
 import type { Gateway } from '../gateway.ts';
 import { isSigned, sendFile } from '../send-file.ts';
-import { uploadKey } from './receive.ts';
 
 /** An upload's path is its storage key: `/uploads/file_….mp4`. */
 export const UPLOAD_FILE_ROUTE = '/uploads/:name';

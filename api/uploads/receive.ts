@@ -14,6 +14,7 @@ import {
   type MediaType,
   type VideoType,
 } from '../../domain/media-types.ts';
+import { uploadKey } from '../../domain/uploads.ts';
 import { StorageUnavailable, type Storage } from '../../storage/storage.ts';
 import { openFileForm } from './file-form.ts';
 
@@ -25,11 +26,6 @@ export interface ReceivedFile {
   bytes: number;
   /** In hex. */
   sha256: string;
-}
-
-/** Where the file of an upload is stored; with a slash in front, it is also the path of its link. */
-export function uploadKey({ id, contentType }: Pick<ReceivedFile, 'id' | 'contentType'>): string {
-  return `uploads/${id}.${fileExtensionOf(contentType)}`;
 }
 
 /** Throws a GatewayError, and then nothing is stored. */

@@ -20,7 +20,8 @@ export async function completeChat(call: Call<KeyCaller>): Promise<Reply> {
   await refusePaid(call);
   const bill = new Bill(call, chat);
   await bill.reserve();
-  const prompt = JSON.stringify(call.body['messages']);
+  bill.keepAlive();
+  const prompt = (): string => JSON.stringify(call.body['messages']);
   const left = call.left();
   let open: OpenChat | null = null;
   try {
@@ -43,7 +44,8 @@ function openChat({ gateway, requestId }: Call<KeyCaller>, chat: Chat, left: Abo
 interface BrokenOff {
   thrown: unknown;
   open: OpenChat | null;
-  prompt: string;
+  /** The messages as a text. */
+  prompt: () => string;
   hasLeft: boolean;
 }
 
@@ -57,7 +59,7 @@ async function giveUp(
   const tried: readonly TriedUpstream[] = thrown instanceof ChatFailed ? thrown.tried : (open?.tried ?? []);
   const isUpstreams = failure instanceof UpstreamFailure;
   const error = isUpstreams
-    ? explainFailure(failure, prompt)
+    ? explainFailure(failure, prompt())
     : new GatewayError('internal_error', { cause: thrown });
   await bill.settle({
     status: hasLeft ? 'cancelled' : 'failed',

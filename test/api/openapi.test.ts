@@ -126,6 +126,17 @@ describe('the OpenAPI document', () => {
     expect(shown).to.be.above(20);
   });
 
+  it('shows models that there are', () => {
+    const shown = new Set<unknown>();
+    walk(DOCUMENT['paths'], (value, key) => {
+      if (key !== 'value') return;
+      const { model, modelScope = [] } = Object(value);
+      for (const id of [model, ...modelScope]) if (id !== undefined) shown.add(id);
+    });
+    expect(shown.size).to.be.above(1);
+    expect([...gateway.gateway.catalog.models.keys()]).to.include.members([...shown]);
+  });
+
   it('says of each error which statuses it goes with', () => {
     for (const { name, operation } of operations)
       for (const [status, response] of Object.entries<{ content?: object; $ref?: string }>(

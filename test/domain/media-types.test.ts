@@ -1,7 +1,7 @@
 // What a file is by its first bytes, and what only pretends.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { fileExtensionOf, isWholeImage, sniffMediaType } from '../../domain/media-types.ts';
+import { fileExtensionOf, isWholeImage, isWholeVideo, sniffMediaType } from '../../domain/media-types.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const ftyp = (brand: string): Uint8Array => bytes(`\0\0\0\x20ftyp${brand}\0\0\x02\0isomiso2mp41`);
@@ -75,5 +75,33 @@ describe('a picture', () => {
     expect(isWholeImage(readFileSync(new URL('image-1x1.jpg', assets)))).to.equal(true);
     expect(isWholeImage(readFileSync(new URL('image-1x1.webp', assets)))).to.equal(true);
     expect(sniffMediaType(readFileSync(new URL('video-16x9.mp4', assets)))).to.equal('video/mp4');
+  });
+});
+
+describe('a video', () => {
+  const assets = new URL('../../dev/sandbox/assets/', import.meta.url);
+  const mp4 = readFileSync(new URL('video-16x9.mp4', assets));
+  const box = (size: string, rest = ''): Buffer => Buffer.concat([mp4, bytes(`${size}free${rest}`)]);
+
+  it('is whole when every box ends where the next one or the file does', () => {
+    expect(isWholeVideo(mp4)).to.equal(true);
+    expect(isWholeVideo(box('\0\0\0\x08'))).to.equal(true);
+    expect(isWholeVideo(box('\0\0\0\0', 'to the end'))).to.equal(true);
+    expect(isWholeVideo(box('\0\0\0\x01', '\0\0\0\0\0\0\0\x12ab'))).to.equal(true);
+  });
+
+  it('is not whole when a part is missing or too much, or makes no sense', () => {
+    for (const length of [mp4.length - 1, mp4.length >> 1, 64, 0])
+      expect(isWholeVideo(mp4.subarray(0, length)), String(length)).to.equal(false);
+    expect(isWholeVideo(Buffer.concat([mp4, bytes('x')]))).to.equal(false);
+    expect(isWholeVideo(box('\0\0\0\x07'))).to.equal(false);
+    expect(isWholeVideo(box('\0\0\0\x01'))).to.equal(false);
+    expect(isWholeVideo(box('\0\0\0\x01', '\0\0\0\0\0\0\0\0'))).to.equal(false);
+  });
+
+  it('is no picture and no page, and without an end when it is WebM', () => {
+    expect(isWholeVideo(bytes('<html>'))).to.equal(false);
+    expect(isWholeVideo(bytes('\xff\xd8\xff\xe0'))).to.equal(false);
+    expect(isWholeVideo(bytes('\x1a\x45\xdf\xa3\x01\x42\x82\x84webm'))).to.equal(true);
   });
 });

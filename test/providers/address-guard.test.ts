@@ -1,5 +1,5 @@
 // The guard: which URLs and addresses are refused, that nothing is opened to them, and that names cannot be turned round.
-import { Socket } from 'node:net';
+import { connect as openSocket, Socket } from 'node:net';
 import { expect } from 'chai';
 import { Agent, request, type buildConnector } from 'undici';
 import {
@@ -273,6 +273,40 @@ describe('the address guard', () => {
       };
       expect(await errorOf(trusted.url, { resolve })).to.be.instanceOf(AddressRefused);
       expect(asked).to.deep.equal(['turn.example.com']);
+    });
+
+    /** Sockets that claim to have arrived at a public address, and lead to the stand-in. */
+    const connect: buildConnector.connector = (_options, callback) => {
+      const socket = openSocket(Number(new URL(trusted.url).port), '127.0.0.1');
+      socket.once('error', (error) => callback(error, null));
+      socket.once('connect', () => {
+        Object.defineProperty(socket, 'remoteAddress', { value: '8.8.8.8' });
+        callback(null, socket);
+      });
+    };
+
+    it('does not follow https to http, and never trusts a public host on the way', async () => {
+      const resolve = async (): Promise<string[]> => ['8.8.8.8'];
+      for (const location of ['http://cdn.example.com/', 'http://8.8.8.8/', '//127.0.0.1/', canary.url]) {
+        play = (res) => res.writeHead(302, { location }).end();
+        const error = await errorOf('https://cdn.example.com/a.png', { resolve, connect });
+        expect(error, location).to.be.instanceOf(AddressRefused);
+      }
+    });
+
+    it('refuses a name that turns inside between two redirects', async () => {
+      const answers = [['8.8.8.8'], ['8.8.8.8'], ['10.0.0.1']];
+      const asked: string[] = [];
+      const resolve = async (hostname: string): Promise<string[]> => {
+        asked.push(hostname);
+        return answers.shift() ?? [];
+      };
+      play = (res, { path }) => {
+        res.writeHead(307, { location: `https://turn.example.com${path}x`, connection: 'close' }).end();
+      };
+      const error = await errorOf('https://turn.example.com/', { resolve, connect });
+      expect(error).to.be.instanceOf(AddressRefused);
+      expect(asked.length).to.equal(3);
     });
 
     it('sends nothing but plain headers', async () => {

@@ -87,7 +87,7 @@ describe('Gemini images', () => {
 
     it('refuses input images from inside, before the vendor hears of it', async () => {
       const job = order(1, { inputImages: ['https://169.254.169.254/latest/meta-data/'] });
-      expect(verdictOf(await failureOf(provider.submit(job)))).to.equal('invalid, refused');
+      expect(verdictOf(await failureOf(provider.submit(job)))).to.equal('input_refused, refused');
       expect(standIn.received).to.have.length(0);
     });
 

@@ -101,7 +101,8 @@ describe('OpenAI images', () => {
         const before = standIn.connections();
         const url = image === 'OWN' ? `${standIn.url}/a.png` : image;
         const failure = await failureOf(provider.submit(imageJob({ inputImages: [DATA_URI, url] })));
-        expect(verdictOf(failure)).to.equal('invalid, refused');
+        const errorClass = image.startsWith('data:') ? 'input_unreadable' : 'input_refused';
+        expect(verdictOf(failure)).to.equal(`${errorClass}, refused`);
         expect(failure.text).to.match(
           /^Input image 2 (could not be fetched|is not a PNG, JPEG or WebP file)\.$/,
         );

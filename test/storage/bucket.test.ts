@@ -9,6 +9,10 @@ import { createStorage, StorageUnavailable, type Storage } from '../../storage/s
 
 const MP4 = { contentType: 'video/mp4' };
 const MEBIBYTE = 1024 * 1024;
+const UNFINISHED = `<ListMultipartUploadsResult>
+  <Upload><Key>old.mp4</Key><UploadId>u</UploadId><Initiated>2026-11-20T00:00:00.000Z</Initiated></Upload>
+  <Upload><Key>young.mp4</Key><UploadId>v</UploadId><Initiated>2026-11-21T00:00:00.000Z</Initiated></Upload>
+</ListMultipartUploadsResult>`;
 
 describe('storage in a bucket', () => {
   let server: Server;
@@ -18,12 +22,17 @@ describe('storage in a bucket', () => {
   let operations: string[] = [];
   let failing = '';
   let typeOfUpload = '';
+  let range: string | undefined;
+  let aborted: string[] = [];
 
   before(async () => {
     server = createServer((req, res) => {
       const url = new URL(req.url ?? '/', 'http://stub');
       buffer(req).then(
-        (body) => play(req.method ?? '', url, body, req.headers['content-type'] ?? '', res),
+        (body) => {
+          range = req.headers.range;
+          play(req.method ?? '', url, body, req.headers['content-type'] ?? '', res);
+        },
         () => res.destroy(),
       );
     }).listen(0, '127.0.0.1');
@@ -47,6 +56,7 @@ describe('storage in a bucket', () => {
     objects.clear();
     parts.clear();
     operations = [];
+    aborted = [];
     failing = '';
   });
 
@@ -79,13 +89,28 @@ describe('storage in a bucket', () => {
           '<CompleteMultipartUploadResult><ETag>"e"</ETag></CompleteMultipartUploadResult>',
         );
       }
+      case 'unfinished':
+        return sendXml(res, 200, UNFINISHED);
+      case 'list': {
+        const prefix = `/results/${url.searchParams.get('prefix') ?? ''}`;
+        const keys = [...objects.keys()].filter((name) => name.startsWith(prefix));
+        const contents = keys.map(
+          (name) => `<Contents><Key>${name.slice('/results/'.length)}</Key></Contents>`,
+        );
+        return sendXml(res, 200, `<ListBucketResult>${contents.join('')}</ListBucketResult>`);
+      }
       case 'abort':
+        aborted.push(key);
         parts.clear();
         return void res.writeHead(204).end();
       case 'delete':
         objects.delete(key);
         return void res.writeHead(204).end();
       default:
+        if (range && object) {
+          const [, first = '', last = ''] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? [];
+          return void res.writeHead(206).end(object.body.subarray(Number(first), Number(last) + 1));
+        }
         if (!object) return sendXml(res, 404, '<Error><Code>NoSuchKey</Code></Error>');
         res.writeHead(200, {
           'content-length': object.body.length,
@@ -97,7 +122,8 @@ describe('storage in a bucket', () => {
   }
 
   function operationOf(method: string, { searchParams }: URL): string {
-    if (searchParams.has('uploads')) return 'begin';
+    if (searchParams.has('uploads')) return method === 'GET' ? 'unfinished' : 'begin';
+    if (searchParams.has('list-type')) return 'list';
     if (searchParams.has('partNumber')) return 'part';
     if (searchParams.has('uploadId')) return method === 'DELETE' ? 'abort' : 'complete';
     return method.toLowerCase();
@@ -177,6 +203,26 @@ describe('storage in a bucket', () => {
 
   it('has nothing under a key that was never written', async () => {
     expect(await storage.read('nothing')).to.equal(null);
+  });
+
+  it('gives back parts, and sizes', async () => {
+    await storage.write('a', Readable.from(['0123456789']), MP4);
+    const part = await storage.readPart('a', { first: 2, last: 4 });
+    expect(part && String(await buffer(part))).to.equal('234');
+    expect(await storage.size('a')).to.equal(10);
+    expect(await storage.size('b')).to.equal(null);
+    expect(await storage.readPart('b', { first: 0, last: 1 })).to.equal(null);
+  });
+
+  it('lists the files of a folder', async () => {
+    for (const key of ['uploads/a.mp4', 'uploads/b.mp4', 'results/c.png'])
+      await storage.write(key, Readable.from(['x']), MP4);
+    expect(await Array.fromAsync(storage.list('uploads'))).to.deep.equal(['uploads/a.mp4', 'uploads/b.mp4']);
+  });
+
+  it('gives up what was left unfinished before a moment, and nothing younger', async () => {
+    await storage.removeUnfinished(new Date('2026-11-20T12:00:00Z'));
+    expect(aborted).to.deep.equal(['/results/old.mp4']);
   });
 
   it('deletes', async () => {

@@ -1,10 +1,11 @@
 // Storage on a local disk: whole files or none, whatever breaks.
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { INCOMING_FOLDER } from '../../storage/folder-writer.ts';
 import { createStorage, StorageUnavailable, type Storage } from '../../storage/storage.ts';
 
 const PNG = { contentType: 'image/png' };
@@ -87,6 +88,36 @@ describe('storage on a local disk', () => {
     expect(error).to.be.instanceOf(StorageUnavailable);
     expect(stream.destroyed).to.equal(true);
     expect(await files()).to.deep.equal(['blocked']);
+  });
+
+  it('gives back parts, and sizes', async () => {
+    await storage.write('a/b', Readable.from(['0123456789']), PNG);
+    const part = await storage.readPart('a/b', { first: 2, last: 4 });
+    expect(part && String(await buffer(part))).to.equal('234');
+    expect(await storage.size('a/b')).to.equal(10);
+    expect(await storage.size('a/c')).to.equal(null);
+    expect(await storage.readPart('a/c', { first: 0, last: 1 })).to.equal(null);
+  });
+
+  it('lists the files of a folder, and nothing for one that is not there', async () => {
+    for (const key of ['uploads/a.mp4', 'uploads/b/c.mp4', 'results/d.png'])
+      await storage.write(key, Readable.from(['x']), PNG);
+    expect((await Array.fromAsync(storage.list('uploads'))).sort()).to.deep.equal([
+      'uploads/a.mp4',
+      'uploads/b/c.mp4',
+    ]);
+    expect(await Array.fromAsync(storage.list('nothing'))).to.deep.equal([]);
+  });
+
+  it('removes what was left unfinished before a moment, and nothing younger', async () => {
+    await storage.removeUnfinished(new Date()); // there is no such folder yet
+    const incoming = join(folder, INCOMING_FOLDER);
+    await mkdir(incoming);
+    await writeFile(join(incoming, 'old.part'), 'x');
+    await utimes(join(incoming, 'old.part'), 1, 1);
+    await writeFile(join(incoming, 'young.part'), 'x');
+    await storage.removeUnfinished(new Date(Date.now() - 60_000));
+    expect(await files()).to.deep.equal(['young.part']);
   });
 
   for (const key of ['../outside', 'a/../../outside', '/../outside', '..\\outside', 'a\0b', '']) {

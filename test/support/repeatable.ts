@@ -5,6 +5,7 @@ import type { TestGateway, TestUser } from './gateway.ts';
 import type { Answer } from './http.ts';
 import { IMAGE_CREDITS, IMAGE_MODEL, orderImage, VIDEO_CREDITS, VIDEO_MODEL } from './tasks.ts';
 import { untilFinal } from './until.ts';
+import { makeVideo, upload, UPLOADS } from './uploads.ts';
 
 export interface Repeatable {
   /** Sends it; `other` is the same request with another content. */
@@ -51,6 +52,12 @@ export const REPEATABLE: Readonly<Record<string, Prepare>> = {
       session.post(`${path}${content === 'other' ? '?other=1' : ''}`, undefined, withKey(key));
     return { send, path, status: 202 };
   },
+  'an upload': async (gateway) => {
+    const { key: caller } = await gateway.createUser(0);
+    const send: Repeatable['send'] = (key, content) =>
+      upload(caller, makeVideo(content === 'other' ? 101 : 100), { headers: withKey(key) });
+    return { send, path: UPLOADS, status: 201 };
+  },
   'a redemption': async (gateway, chief) => {
     const { session } = await gateway.createUser(0);
     const { code } = await makeCode(chief);
@@ -83,6 +90,7 @@ export async function countEffects(gateway: TestGateway): Promise<Record<string,
            (select count(*)::int from ledger_transaction where kind in ('grant', 'redeem')) as additions,
            (select count(*)::int from redemption) as redemptions,
            (select count(*)::int from redeem_code) as codes,
+           (select count(*)::int from upload) as uploads,
            (select count(*)::int from audit_entry) as "auditEntries",
            (select count(*)::int from idempotency_key) as keys`);
   return counts ?? {};

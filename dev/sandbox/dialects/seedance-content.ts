@@ -22,6 +22,13 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
   audio_url: ['reference_audio'],
 };
 
+/** The texts of the content, before it is checked. */
+export function textsOf(content: unknown): string {
+  const items: unknown[] = Array.isArray(content) ? content : [];
+  const texts = items.map((item) => (isFields(item) ? item['text'] : undefined));
+  return texts.filter((text) => typeof text === 'string').join(' ');
+}
+
 export function readContent(call: Call, content: unknown, limits: ContentLimits): Inputs {
   if (!Array.isArray(content) || content.length === 0) refuse(call, 'content', 'content must be a list.');
   const items: Fields[] = content.filter(isFields);

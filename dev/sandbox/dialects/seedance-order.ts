@@ -2,8 +2,8 @@
 
 import { EarlyAnswer } from '../answers.ts';
 import type { Call } from '../dialect.ts';
-import { type Fields, isFields } from '../requests.ts';
-import { type Inputs, readContent } from './seedance-content.ts';
+import type { Fields } from '../requests.ts';
+import { type Inputs, readContent, textsOf } from './seedance-content.ts';
 
 export interface SeedanceOrder {
   readonly model: string;
@@ -106,12 +106,12 @@ function isNewest(model: string): boolean {
 }
 
 function withFlags(sent: Fields): Fields {
-  const content: unknown[] = Array.isArray(sent['content']) ? sent['content'] : [];
-  const text = content.map((item) => (isFields(item) ? String(item['text'] ?? '') : '')).join(' ');
-  const flagged = [...text.matchAll(/--([a-z]+)\s+(\S+)/g)].flatMap(([, flag = '', value = '']) => {
-    const field = FLAGS[flag];
-    return field === undefined ? [] : [[field, field === 'duration' ? Number(value) : value]];
-  });
+  const flagged = [...textsOf(sent['content']).matchAll(/--([a-z]+)\s+(\S+)/g)].flatMap(
+    ([, flag = '', value = '']) => {
+      const field = FLAGS[flag];
+      return field === undefined ? [] : [[field, field === 'duration' ? Number(value) : value]];
+    },
+  );
   const set = Object.entries(sent).filter(([, value]) => value !== null);
   return { ...Object.fromEntries(set), ...Object.fromEntries(flagged) };
 }

@@ -14,8 +14,9 @@ import {
 } from '../faults.ts';
 import type { Job, JobState } from '../jobs.ts';
 import { wordError } from '../leaky.ts';
-import { bearerKey, isFields, readJsonObject, requireKey } from '../requests.ts';
+import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
 import { linkResult, serveResult, videoFile } from '../results.ts';
+import { textsOf } from './seedance-content.ts';
 import { checkOrder, type SeedanceOrder } from './seedance-order.ts';
 import { frameOf } from './seedance-frames.ts';
 import { seedanceVoice } from './seedance-voice.ts';
@@ -61,8 +62,7 @@ const erased = new WeakSet<Job>();
 
 function submit(call: Call): Answer {
   const fields = readJsonObject(call);
-  const content: unknown[] = Array.isArray(fields['content']) ? fields['content'] : [];
-  const prompt = content.map((item) => (isFields(item) ? String(item['text'] ?? '') : '')).join('');
+  const prompt = textsOf(fields['content']);
   call.entry.prompt = prompt;
   requireKey(call, bearerKey(call));
   const submission = beginSubmission(call, prompt);

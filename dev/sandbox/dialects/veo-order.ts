@@ -100,7 +100,7 @@ function checkReferences(call: Call, model: string, frames: number, value: unkno
     return refuseField(call, field, `There may be 1 to ${REFERENCE_IMAGES_MAX} reference images.`);
   for (const entry of value) {
     const { image, referenceType } = isFields(entry) ? entry : {};
-    requireOneOf(call, `${field}.referenceType`, referenceType, ['asset']);
+    requireOneOf(call, `${field}.referenceType`, referenceType, ['asset', 'ASSET']);
     checkImage(call, `${field}.image`, image);
   }
   return value.length;

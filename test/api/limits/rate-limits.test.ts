@@ -6,6 +6,7 @@ import { startGateway, type TestGateway, type TestUser } from '../../support/gat
 import type { Answer } from '../../support/http.ts';
 import { quotaOf, verdictOf } from '../../support/limits.ts';
 import { IMAGE_MODEL } from '../../support/tasks.ts';
+import { upload } from '../../support/uploads.ts';
 
 const IMAGES = '/v1/images/generations';
 const LOGIN = '/api/auth/login';
@@ -27,6 +28,7 @@ function testLimits(backend: 'memory' | 'redis'): void {
       env: {
         SVC_LIMIT_READ: '4/60',
         SVC_LIMIT_CREATE: '3/50',
+        SVC_LIMIT_UPLOAD: '2/30',
         SVC_LIMIT_AUTH: '5/40',
         SVC_TRUSTED_PROXIES: '1',
         SVC_WAITING_TASKS_PER_USER: '1',
@@ -60,6 +62,7 @@ function testLimits(backend: 'memory' | 'redis'): void {
     ['something that is not there', () => owner.key.get('/v1/models/none'), 404, { name: 'read', limit: 4 }],
     ['a creation by key', () => owner.key.post(IMAGES, {}), 400, { name: 'create', limit: 3, seconds: 50 }],
     ['a creation by session', () => owner.session.post('/api/tasks', {}), 400, { name: 'create', limit: 3 }],
+    ['an upload', () => upload(owner.key), 201, { name: 'upload', limit: 2, seconds: 30 }],
     ['a login', () => logInFrom('198.51.100.1'), 401, { name: 'login-address', limit: 5, seconds: 40 }],
     [
       'a redemption',

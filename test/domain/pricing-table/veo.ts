@@ -21,12 +21,13 @@ const IMAGES: readonly (readonly [imageRole: ImageRole, inputImages: number])[] 
 
 export const ROWS: readonly PricingRow[] = ['', '-preview'].flatMap((suffix) =>
   LIST.flatMap(([model, resolution, credits]) =>
-    IMAGES.flatMap(([imageRole, inputImages]) =>
-      [4, 6, 8].map((seconds) => ({
-        model: `${model}${suffix}`,
-        order: { seconds, resolution, audio: true, imageRole, inputImages },
-        credits: String(credits * seconds),
-      })),
+    IMAGES.filter(([imageRole]) => imageRole !== 'references' || model !== 'veo-3.1-lite').flatMap(
+      ([imageRole, inputImages]) =>
+        (resolution === '720p' && imageRole !== 'references' ? [4, 6, 8] : [8]).map((seconds) => ({
+          model: `${model}${suffix}`,
+          order: { seconds, resolution, audio: true, imageRole, inputImages },
+          credits: String(credits * seconds),
+        })),
     ),
   ),
 );
