@@ -1,31 +1,17 @@
 // Settings: the only reader of the environment. Parsed, bounded and frozen; every problem is named at once.
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { FAMILY_DEFAULTS, readFamilies, upstreamFamilies } from './config-families.ts';
 import { parseCatalog, type Catalog } from './domain/catalog.ts';
 import { withMargin } from './domain/margin.ts';
 import type { SecretKey } from './db/secrets.ts';
-import type { Credential, FamilySettings } from './providers/settings.ts';
+import type { FamilySettings } from './providers/settings.ts';
 import type { StorageSettings } from './storage/storage.ts';
 
 /** Thrown by loadConfig; the message lists every problem, one per line. */
 export class ConfigError extends Error {}
-
-const VENDOR_BASE_URLS: Record<string, string> = {
-  openai: 'https://api.openai.com/v1',
-  grok: 'https://api.x.ai/v1',
-  gemini: 'https://generativelanguage.googleapis.com/v1beta',
-  sora: 'https://api.openai.com/v1',
-  veo: 'https://generativelanguage.googleapis.com/v1beta',
-  seedance: 'https://ark.ap-southeast.bytepluses.com/api/v3',
-  kling: 'https://api-singapore.klingai.com',
-  hailuo: 'https://api.minimax.io',
-  vidu: 'https://api.vidu.com',
-  wan: 'https://dashscope-intl.aliyuncs.com',
-};
-const CREDENTIAL_ID_CHARACTERS = 8;
 
 const integer = (fallback: number, min: number, max: number) =>
   z.coerce.number().int().min(min).max(max).default(fallback);
@@ -101,11 +87,7 @@ export const SETTING_DEFAULTS: ReadonlyMap<string, string | null> = new Map([
     const { data } = schema.safeParse(undefined);
     return [name, data === undefined ? null : writeDefault(data)];
   }),
-  ...Object.entries(VENDOR_BASE_URLS).flatMap(([family, baseUrl]): [string, string | null][] => [
-    [`${family.toUpperCase()}_API_KEY`, null],
-    [`${family.toUpperCase()}_BASE_URL`, baseUrl],
-    [`${family.toUpperCase()}_JOBS_PER_CREDENTIAL_MAX`, null],
-  ]),
+  ...FAMILY_DEFAULTS,
 ]);
 
 function writeDefault(value: string | number | string[] | { points: number; seconds: number }): string {
@@ -125,8 +107,8 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
   const parsed = SETTINGS.safeParse(present);
   for (const issue of parsed.error?.issues ?? []) problems.push(`${issue.path.join('.')}: ${issue.message}`);
   const keyRing = readKeyRing(present['SVC_SECRET_KEYS'], problems);
-  const families = readFamilies(present, problems);
   const catalog = readCatalog(present['SVC_CATALOG'] ?? 'catalog.json', problems);
+  const families = readFamilies(present, catalog ? upstreamFamilies(catalog) : [], problems);
   const production = present['NODE_ENV'] === 'production';
   if (production) refuseDevelopmentSettings(present, problems);
   const storage = parsed.success ? readStorage(parsed.data, problems) : null;
@@ -215,38 +197,6 @@ function readKeyRing(text: string | undefined, problems: string[]): SecretKey[] 
   return ring;
 }
 
-function readFamilies(env: Environment, problems: string[]): Record<string, FamilySettings> {
-  const families: Record<string, FamilySettings> = {};
-  for (const [family, vendorUrl] of Object.entries(VENDOR_BASE_URLS)) {
-    const prefix = family.toUpperCase();
-    const key = env[`${prefix}_API_KEY`];
-    const baseUrl = env[`${prefix}_BASE_URL`] ?? vendorUrl;
-    if (!URL.canParse(baseUrl)) problems.push(`${prefix}_BASE_URL: not a URL`);
-    const jobsMax = env[`${prefix}_JOBS_PER_CREDENTIAL_MAX`];
-    if (jobsMax !== undefined && !/^[1-9]\d{0,5}$/.test(jobsMax))
-      problems.push(`${prefix}_JOBS_PER_CREDENTIAL_MAX: expected a number from 1 to 999999`);
-    if (key)
-      families[family] = {
-        baseUrl: baseUrl.replace(/\/$/, ''),
-        credentials: readCredentials(key),
-        ...(jobsMax === undefined ? {} : { jobsPerCredentialMax: Number(jobsMax) }),
-      };
-  }
-  return families;
-}
-
-/**
- * One key, or several separated by commas; a service account's JSON is one. The id of a credential follows from its
- * key, so that jobs in progress find theirs when the list changes; it tells nothing about the key.
- */
-function readCredentials(text: string): Credential[] {
-  const keys = text.trim().startsWith('{') ? [text.trim()] : text.split(',').map((key) => key.trim());
-  return [...new Set(keys.filter((key) => key !== ''))].map((key) => ({
-    id: createHash('sha256').update(key).digest('hex').slice(0, CREDENTIAL_ID_CHARACTERS),
-    key,
-  }));
-}
-
 function readCatalog(path: string, problems: string[]): Catalog | null {
   try {
     return parseCatalog(JSON.parse(readFileSync(path, 'utf8')));
@@ -256,9 +206,12 @@ function readCatalog(path: string, problems: string[]): Catalog | null {
   }
 }
 
-/** Models whose family has credentials. */
+/** Models whose family has credentials, or one of the other families where they can be had. */
 function offeredModels(catalog: Catalog, families: Record<string, FamilySettings>): Catalog {
-  return { ...catalog, models: new Map([...catalog.models].filter(([, model]) => families[model.family])) };
+  const offered = [...catalog.models].filter(([, { family, upstreams }]) =>
+    [family, ...upstreams.map((upstream) => upstream.family)].some((name) => families[name]),
+  );
+  return { ...catalog, models: new Map(offered) };
 }
 
 function readStorage(settings: z.infer<typeof SETTINGS>, problems: string[]): StorageSettings | null {

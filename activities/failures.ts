@@ -10,6 +10,9 @@ import {
 } from '../domain/failures.ts';
 import { maskErrorText } from '../domain/masking.ts';
 
+/** The engine reads a delay of nothing as “not at all” (measured on its server 1.5). */
+const RETRY_DELAY_MS_MIN = 10;
+
 /** Ends the attempt: the workflow records this code. */
 export function failTaskWith(code: TaskFailureCode): ApplicationFailure {
   return ApplicationFailure.create({
@@ -22,7 +25,7 @@ export function failTaskWith(code: TaskFailureCode): ApplicationFailure {
 
 /** Trouble that may pass: the engine tries again, after `waitMs` if the vendor asked for it. */
 export function tryAgain(code: TaskFailureCode, waitMs: number | null = null): ApplicationFailure {
-  const delay = waitMs === null ? {} : { nextRetryDelay: waitMs };
+  const delay = waitMs === null ? {} : { nextRetryDelay: Math.max(waitMs, RETRY_DELAY_MS_MIN) };
   return ApplicationFailure.create({
     message: TASK_FAILURES[code],
     type: code,

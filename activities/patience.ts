@@ -49,7 +49,7 @@ export async function pause(ms: number): Promise<void> {
 }
 
 /** Repeats a write that must not be lost while the database or the storage is away, for at most ten minutes. */
-export async function untilWritten(write: () => Promise<void>): Promise<void> {
+export async function untilWritten<Answer>(write: () => Promise<Answer>): Promise<Answer> {
   const giveUpAt = Date.now() + WRITE_RETRY_LIMIT_MS;
   for (;;) {
     try {

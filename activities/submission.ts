@@ -97,8 +97,11 @@ export function createSubmission(dependencies: ActivityDependencies) {
   /** The vendor has taken the work, so this must be written down, even if the database is away for a while. */
   async function recordAnswer(task: TaskAttempt, answer: Submission): Promise<HandedOver> {
     if (answer.kind === 'accepted') {
-      await untilWritten(() => submissions.recordAccepted(forkEm(database), task, answer));
-      return { state: 'accepted' };
+      const isOurs = await untilWritten(() => submissions.recordAccepted(forkEm(database), task, answer));
+      if (isOurs) return { state: 'accepted' };
+      const failure = { code: 'upstream_outcome_unknown', errorText: null } as const;
+      await untilWritten(() => submissions.recordEnded(forkEm(database), task, failure));
+      throw failTaskWith(failure.code);
     }
     const outputText = answer.results.find((result) => result.kind === 'text')?.text ?? null;
     const outputs = await storeInline(dependencies, task, answer.results);

@@ -68,6 +68,8 @@ export interface ChatParts {
   settlements: Settlements;
   leaseSeconds: number;
   upstreamTimeoutMs: number;
+  /** Of silence in a stream, before a comment says that the call lives. */
+  commentEveryMs: number;
 }
 
 /** What uploads need beside the rest. */

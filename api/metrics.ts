@@ -62,6 +62,25 @@ export function addMetrics({ metrics, database, limits }: Gateway, probe: Databa
   figure('svc_ledger_balance_credits', 'Credits of all accounts', (f) => f.balance);
   figure('svc_ledger_reserved_credits', 'Those of them that are set aside', (f) => f.reserved);
   figure('svc_accounts_frozen', 'Accounts that may not spend until looked at', (f) => f.frozenAccounts);
+  const credential = ['family', 'credential'];
+  gauge(
+    'svc_credential_jobs',
+    'Jobs at a vendor, by the account that has them',
+    credential,
+    (figures, set) => {
+      for (const { family, credential: id, jobs } of figures.credentials)
+        set({ family, credential: id }, jobs);
+    },
+  );
+  gauge(
+    'svc_credential_resting',
+    'Accounts at vendors that are passed over, and why',
+    [...credential, 'reason'],
+    (figures, set) => {
+      for (const { family, credential: id, restingBecause: reason } of figures.credentials)
+        if (reason !== null) set({ family, credential: id, reason }, 1);
+    },
+  );
   gauge(
     'svc_ledger_violations',
     'Rules of money that the last check found broken; anything but 0 is an alarm',

@@ -10,6 +10,7 @@ import type { Tracing } from '../operation/tracing.ts';
 import { createChatUpstreams } from '../providers/chat.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectEngine } from '../workflows/client.ts';
+import { COMMENT_EVERY_MS } from './chat/relay-stream.ts';
 import { Settlements } from './chat/settlements.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './body-budget.ts';
 import { ADMISSION_WAIT_MS, type ChatParts, type Gateway } from './gateway.ts';
@@ -84,6 +85,7 @@ function openChat(config: Config, database: Database, log: Log): ChatParts {
     settlements: new Settlements(calls, leaseSeconds, log),
     leaseSeconds,
     upstreamTimeoutMs,
+    commentEveryMs: COMMENT_EVERY_MS,
   };
 }
 

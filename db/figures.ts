@@ -1,6 +1,7 @@
 // What the database tells of tasks and money to whoever watches: rows that are open, found by their indexes, and sums per account.
 import { sql } from '@mikro-orm/postgresql';
 import { toCredits } from '../domain/credits.ts';
+import { listCredentialLoad, type CredentialLoad } from './credentials.ts';
 import type { Database } from './orm.ts';
 import { readMicroCredits } from './stored.ts';
 
@@ -18,6 +19,8 @@ export interface Figures {
   loss: number;
   frozenAccounts: number;
   violations: { rule: string; count: number }[];
+  /** Of the operator's accounts at vendors that work or rest. */
+  credentials: CredentialLoad[];
 }
 
 interface Row {
@@ -29,9 +32,10 @@ interface Row {
   violations: Figures['violations'] | null;
 }
 
-/** One statement, one snapshot. JSON has no integers of the size of money, so amounts come as texts. */
+/** JSON has no integers of the size of money, so amounts come as texts. */
 export async function readFigures(database: Database): Promise<Figures> {
-  const [row] = await database.em.fork().execute<Row[]>(sql`
+  const em = database.em.fork();
+  const [row] = await em.execute<Row[]>(sql`
     select
       (select jsonb_agg(t) from (
         select status, count(*)::int as count, coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as "oldestSeconds"
@@ -63,6 +67,7 @@ export async function readFigures(database: Database): Promise<Figures> {
     loss: readCredits(row.loss),
     frozenAccounts: sums.frozen,
     violations: row.violations ?? [],
+    credentials: await listCredentialLoad(em),
   };
 }
 

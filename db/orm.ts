@@ -28,6 +28,7 @@ import { Migration004Credentials } from './migrations/004-credentials.ts';
 import { Migration005Chat } from './migrations/005-chat.ts';
 import { Migration006Uploads } from './migrations/006-uploads.ts';
 import { Migration009Operation } from './migrations/009-operation.ts';
+import { Migration010OneJobEach } from './migrations/010-one-job-each.ts';
 import { rememberPool, type PoolLike } from './pool.ts';
 
 export type Database = MikroORM;
@@ -49,6 +50,7 @@ export const MIGRATIONS = [
   { name: '005-chat', class: Migration005Chat },
   { name: '006-uploads', class: Migration006Uploads },
   { name: '009-operation', class: Migration009Operation },
+  { name: '010-one-job-each', class: Migration010OneJobEach },
 ];
 
 const CONNECTION_WAIT_MS = 2_000;

@@ -73,23 +73,30 @@ export async function recordNotReceived(em: Em, task: TaskAttempt, errorText: st
     insert into task_event (task_id, attempt, event) select task_id, attempt, 'submit_retried' from returned`);
 }
 
-/** The vendor took it and gave it an id. */
+/** The vendor took it and gave it an id. False when another submission has that very job: it cannot be this one's. */
 export async function recordAccepted(
   em: Em,
   task: TaskAttempt,
   answer: { handle: JobHandle; upstreamRequestId: string | null },
-): Promise<void> {
-  await em.execute(sql`
+): Promise<boolean> {
+  const rows = await em.execute<{ id: string }[]>(sql`
     with accepted as (
       update submission set state = 'accepted', handle = ${JSON.stringify(answer.handle)}::jsonb, updated_at = now()
-      where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending'
+      where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending' and not exists (
+        select from submission o
+        where o.family = submission.family and o.credential = submission.credential
+          and o.handle ->> 'id' = ${answer.handle.id} and (o.task_id, o.attempt) <> (submission.task_id, submission.attempt))
       returning task_id, attempt
     ), shown as (
       update task t set upstream_task_id = ${answer.handle.id}, upstream_request_id = ${answer.upstreamRequestId},
              updated_at = now()
       from accepted a where t.id = a.task_id and t.attempt = a.attempt
     )
-    insert into task_event (task_id, attempt, event) select task_id, attempt, 'submitted' from accepted`);
+    insert into task_event (task_id, attempt, event) select task_id, attempt, 'submitted' from accepted
+    returning task_id as id`);
+  if (rows.length > 0) return true;
+  const submission = await findSubmission(em, task); // written before, by a statement whose answer was lost
+  return submission?.handle?.id === answer.handle.id;
 }
 
 /** The vendor finished a job. Only the first such word counts; whatever it says later is not looked at. */

@@ -58,7 +58,10 @@ export async function openUpstream(
  * Waits until the body begins, or so long. Throws the UpstreamFailure of a body that broke off or ended before: nothing
  * of it was delivered to anybody.
  */
-export async function untilBodyBegins({ body, upstreamRequestId }: OpenAnswer, waitMs: number): Promise<void> {
+export async function untilBodyBegins(
+  { body, upstreamRequestId }: OpenAnswer,
+  waitMs: number,
+): Promise<void> {
   if (body.readableLength > 0) return;
   const waited = AbortSignal.timeout(waitMs);
   try {

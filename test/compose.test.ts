@@ -139,7 +139,15 @@ describe('the image', () => {
       'worker',
       'workflows',
     ];
-    const files = ['package.json', 'package-lock.json', '.npmrc', 'catalog.json', 'config.ts', 'log.ts'];
+    const files = [
+      'package.json',
+      'package-lock.json',
+      '.npmrc',
+      'catalog.json',
+      'config.ts',
+      'config-families.ts',
+      'log.ts',
+    ];
     expect(allowed).to.have.members([...files, ...rooms]);
   });
 });

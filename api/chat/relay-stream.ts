@@ -2,13 +2,14 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 import { ERRORS, GatewayError } from '../../domain/errors.ts';
-import { readChatUsage, writtenIn } from '../../providers/chat-usage.ts';
-import { brokenAnswer, UpstreamFailure, type OpenChat } from '../../providers/chat.ts';
+import { readChatUsage, type ChatUsage } from '../../providers/chat-usage.ts';
+import { brokenAnswer, letBodyEnd, UpstreamFailure, type OpenChat } from '../../providers/chat.ts';
 import { requestIdOf } from '../middleware/request-id.ts';
 import type { Bill, Consumption, Ending } from './bill.ts';
 import { explainFailure } from './chat-errors.ts';
+import { Delivered } from './delivered.ts';
 import { usageLimits, type Chat } from './read-chat.ts';
-import { StreamBroken, StreamEvents, writtenText, type Piece } from './stream-events.ts';
+import { StreamBroken, StreamEvents, type Piece } from './stream-events.ts';
 import { presentUsage } from './views.ts';
 
 export interface Relay {
@@ -19,19 +20,34 @@ export interface Relay {
   left: AbortSignal;
   /** Aborted when this process can wait no longer. */
   stopping: AbortSignal;
-  prompt: string;
+  /** The messages as a text. */
+  prompt: () => string;
+  /** The answer may be asked for again, so all of it is kept. */
+  mayRepeat: boolean;
+  commentEveryMs: number;
 }
 
-const COMMENT_EVERY_MS = 10_000;
+/** Usual for `commentEveryMs`: proxies between us and the caller cut connections on which nothing is said. */
+export const COMMENT_EVERY_MS = 10_000;
 
 /**
  * Writes the whole stream to its end and answers what was written, or null when it broke off. Never rejects: from the
  * first byte on, errors are part of the stream.
  */
 export async function relayStream(res: Response, relay: Relay): Promise<string | null> {
-  const heartbeat = beatWhileSilent(res);
-  const state: State = { events: new StreamEvents(), passedOn: [], usage: undefined, heartbeat };
-  relay.bill.keepAlive(() => textOf(state));
+  const { bill, open, stopping, mayRepeat } = relay;
+  const heartbeat = beatWhileSilent(res, relay.commentEveryMs);
+  const delivered = new Delivered(mayRepeat);
+  const state: State = {
+    events: new StreamEvents(),
+    delivered,
+    usage: undefined,
+    isUsageFinal: false,
+    heartbeat,
+  };
+  bill.delivered = () => delivered.text();
+  const cut = (): void => void open.body.destroy();
+  stopping.addEventListener('abort', cut);
   try {
     await passOn(res, relay, state);
     return await finish(res, relay, state);
@@ -39,6 +55,7 @@ export async function relayStream(res: Response, relay: Relay): Promise<string |
     await breakOff(res, relay, state, error);
     return null;
   } finally {
+    stopping.removeEventListener('abort', cut);
     heartbeat.stop();
     if (!res.writableEnded) res.end();
   }
@@ -52,16 +69,19 @@ interface Heartbeat {
 interface State {
   events: StreamEvents;
   /** What the caller was sent, for counting it where the upstream does not. */
-  passedOn: string[];
+  delivered: Delivered;
+  /** The last that the upstream said, and whether it came by itself, after the answer. */
   usage: unknown;
+  isUsageFinal: boolean;
   heartbeat: Heartbeat;
 }
 
 async function passOn(res: Response, relay: Relay, state: State): Promise<void> {
-  for await (const chunk of relay.open.body) {
+  const { body } = relay.open;
+  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
     relay.stopping.throwIfAborted();
     for (const piece of state.events.read(chunk)) {
-      if (piece.kind === 'done') return;
+      if (piece.kind === 'done') return letBodyEnd(relay.open);
       if (piece.kind === 'error') throw new UpstreamFailure('transient', 'unknown', { text: piece.message });
       await pass(res, relay, state, piece);
     }
@@ -74,33 +94,36 @@ async function pass(
   state: State,
   piece: Extract<Piece, { text: unknown }>,
 ): Promise<void> {
-  if (piece.kind === 'usage') state.usage = piece.usage;
+  if (piece.kind === 'usage') {
+    state.usage = piece.usage;
+    state.isUsageFinal = piece.text === null;
+  }
   if (piece.text === null) return;
-  state.passedOn.push(piece.text);
+  state.delivered.add(piece.text);
   state.heartbeat.noteWrite();
-  if (!res.write(piece.text)) await drained(res, relay.left);
+  if (!res.write(piece.text)) await drained(res, AbortSignal.any([relay.left, relay.stopping]));
 }
 
-/** The upstream came to its end: settled first, then told. */
+/** The upstream came to its end: settled first, then told. Throws when there was nothing before it. */
 async function finish(res: Response, relay: Relay, state: State): Promise<string> {
   const { chat, bill } = relay;
-  const usage = readChatUsage(state.usage, usageLimits(chat));
+  const usage = readUsage(relay, state);
+  if (!usage && state.delivered.isEmpty) throw new StreamBroken('a stream with nothing in it');
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
-    : { kind: 'counted', text: textOf(state) };
+    : { kind: 'counted', text: state.delivered.text() };
   const charged = await bill.settle(endingOf(relay, { status: 'completed', consumption, error: null }));
   const last = chat.tellsUsage ? usageEvent(state, chat, presentUsage(usage && state.usage, charged)) : '';
   const end = `${last}data: [DONE]\n\n`;
   if (!res.destroyed) res.write(end);
-  return state.passedOn.join('') + end;
+  return state.delivered.whole() + end;
 }
 
 /** The caller has gone, or the upstream broke off. What was delivered is charged; an answer that never began is not. */
 async function breakOff(res: Response, relay: Relay, state: State, thrown: unknown): Promise<void> {
   relay.open.body.destroy();
-  const text = textOf(state);
   if (relay.left.aborted) {
-    const consumption: Consumption = { kind: 'counted', text };
+    const consumption = brokenConsumption(relay, state);
     await relay.bill.settle(endingOf(relay, { status: 'cancelled', consumption, error: null }));
     return;
   }
@@ -112,8 +135,9 @@ async function breakOff(res: Response, relay: Relay, state: State, thrown: unkno
         : brokenAnswer(thrown, relay.open);
   const error = relay.stopping.aborted
     ? new GatewayError('service_unavailable')
-    : explainFailure(failure, relay.prompt);
-  const consumption: Consumption = text === '' ? { kind: 'nothing' } : { kind: 'counted', text };
+    : explainFailure(failure, relay.prompt());
+  const isNothing = state.delivered.text() === '';
+  const consumption: Consumption = isNothing ? { kind: 'nothing' } : brokenConsumption(relay, state);
   await relay.bill.settle(endingOf(relay, { status: 'failed', consumption, error }));
   if (!res.destroyed) res.write(errorEvent(res, error));
 }
@@ -122,14 +146,22 @@ function endingOf({ open }: Relay, ending: Omit<Ending, 'upstreamRequestId' | 't
   return { ...ending, upstreamRequestId: open.upstreamRequestId, tried: open.tried };
 }
 
-function textOf({ passedOn }: State): string {
-  return writtenText(passedOn, writtenIn);
+function readUsage({ chat }: Relay, { usage }: State): ChatUsage | null {
+  return readChatUsage(usage, usageLimits(chat));
+}
+
+/**
+ * What a stream that broke off has brought: as the upstream said, if it said so at the end of its answer. Those that
+ * say it with every piece had not finished counting.
+ */
+function brokenConsumption(relay: Relay, state: State): Consumption {
+  const usage = state.isUsageFinal ? readUsage(relay, state) : null;
+  return usage ? { kind: 'reported', usage } : { kind: 'counted', text: state.delivered.text() };
 }
 
 /** OpenAI's own last event: no choices, the usage of the whole call. */
 function usageEvent(state: State, chat: Chat, usage: object): string {
-  const [first = ''] = state.passedOn;
-  const { id = null, created = null, model = chat.model.id } = headOf(first);
+  const { id = null, created = null, model = chat.model.id } = headOf(state.delivered.first);
   const event = { id, object: 'chat.completion.chunk', created, model, choices: [], usage };
   return `data: ${JSON.stringify(event)}\n\n`;
 }
@@ -155,13 +187,13 @@ async function drained(res: Response, left: AbortSignal): Promise<void> {
   await once(res, 'drain', { signal: left });
 }
 
-/** Proxies between us and the caller cut connections on which nothing is said. */
-function beatWhileSilent(res: Response): Heartbeat {
+/** A comment now and then while nothing else is said. */
+function beatWhileSilent(res: Response, everyMs: number): Heartbeat {
   let lastAt = Date.now();
   const timer = setInterval(() => {
-    if (Date.now() - lastAt < COMMENT_EVERY_MS || res.destroyed) return;
+    if (Date.now() - lastAt < everyMs || res.destroyed) return;
     lastAt = Date.now();
     res.write(': still at work\n\n');
-  }, COMMENT_EVERY_MS / 10);
+  }, everyMs / 10);
   return { noteWrite: () => void (lastAt = Date.now()), stop: () => clearInterval(timer) };
 }

@@ -42,10 +42,13 @@ export class StreamEvents {
   }
 }
 
-/** The text that the model wrote in these pieces. */
-export function writtenText(pieces: readonly string[], read: (json: unknown) => string): string {
-  const events = pieces.join('').split('\n\n').filter(isSome);
-  return events.map((event) => read(parseEvent(event))).join('');
+/** The text that the model wrote in these events. */
+export function textOfEvents(events: string, read: (json: unknown) => string): string {
+  return events
+    .split('\n\n')
+    .filter(isSome)
+    .map((event) => read(parseEvent(event)))
+    .join('');
 }
 
 function lookInto(event: string): Piece {

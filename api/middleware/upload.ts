@@ -12,16 +12,28 @@ import { requestIdOf } from './request-id.ts';
 const LINGER_MS = 2_000;
 
 /**
- * An answer may come before its request is whole. Cutting the line at once would take the answer back, and reading on
- * for ever would be a gift: so the rest may come for a moment, and then the line is cut.
+ * An answer may come before its request is whole. A line that is cut at once takes the answer back with it, and reading
+ * on for ever would be a gift. So the answer is written and not yet ended: the rest may come for a moment, and then the
+ * line is cut.
  */
 export const cutLeftover: RequestHandler = (req, res, next) => {
-  res.once('finish', () => {
-    if (req.complete) return;
-    req.resume();
-    const timer = setTimeout(() => req.socket.destroy(), LINGER_MS);
-    timer.unref();
-    req.once('end', () => clearTimeout(timer));
+  const end: () => unknown = res.end.bind(res);
+  const endLater = (body?: string | Uint8Array): typeof res => {
+    if (body !== undefined) res.write(body);
+    else res.flushHeaders();
+    const finish = (): void => {
+      clearTimeout(timer);
+      req.off('end', finish).off('close', finish);
+      end();
+      if (!req.complete) req.socket.destroy();
+    };
+    const timer = setTimeout(finish, LINGER_MS);
+    req.once('end', finish).once('close', finish).resume();
+    return res;
+  };
+  res.end = new Proxy(res.end, {
+    apply: (usual, self, given: [body?: string | Uint8Array]) =>
+      req.complete || req.destroyed ? Reflect.apply(usual, self, given) : endLater(given[0]),
   });
   next();
 };
@@ -39,7 +51,7 @@ export function receiveUpload(gateway: Gateway, answer: RequestHandler): Request
     }
     try {
       const file = await receiveVideo(req, gateway.storage, bytesMax).catch((error: unknown) => {
-        if (res.writableEnded) return null; // whoever fell silent has had an answer
+        if (res.headersSent) return null; // whoever fell silent has had an answer
         throw error;
       });
       if (!file) return;

@@ -30,7 +30,9 @@ export async function completeChat(call: Call<KeyCaller>): Promise<Reply> {
   } catch (thrown) {
     throw await giveUp(call, bill, { thrown, open, prompt, hasLeft: left.aborted });
   }
-  const relay = { chat, bill, open, left, stopping: call.gateway.stopping, prompt };
+  const { stopping, chat: parts } = call.gateway;
+  const { commentEveryMs } = parts;
+  const relay = { chat, bill, open, left, stopping, prompt, mayRepeat: call.once !== null, commentEveryMs };
   return { status: 200, headers: STREAM_HEADERS, stream: (res) => relayStream(res, relay) };
 }
 

@@ -170,16 +170,4 @@ describe('URLs in orders', () => {
     ]);
     expect(task.errorMessage).to.include('Input image 1 could not be fetched').and.not.include('example');
   }).timeout(40_000);
-
-  it('that hold a broken image end the task with invalid_image', async () => {
-    const head = 'iVBORw0KGgo';
-    const { status, body } = await owner.key.post('/v1/images/generations', {
-      model: IMAGE_MODEL,
-      prompt: 'x [[sandbox seconds=0]]',
-      image_urls: [`data:image/png;base64,${head}${'A'.repeat(85)}`],
-    });
-    expect(status).to.equal(202);
-    const task = await untilFinal(owner.session, body.id);
-    expect(task.status).to.be.oneOf(['completed', 'failed']);
-  });
 });

@@ -20,10 +20,10 @@ describe('the overload guard', () => {
   });
 
   it('refuses while too many wait for the database', () => {
-    let waiters = 50;
+    let waiters = LIMITS.databaseWaitersMax;
     const guard = createOverloadGuard(LIMITS, { ...CALM, databaseWaiters: () => waiters });
     expect(guard.enter()).to.equal(null);
-    waiters = 51;
+    waiters += 1;
     expect(guard.enter()).to.equal('database');
     guard.stop();
   });

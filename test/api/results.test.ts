@@ -55,7 +55,7 @@ describe('GET /results', () => {
       const response = await fetch(url);
       expect(response.status).to.equal(200);
       expect(response.headers.get('content-type')).to.equal(type);
-      expect(response.headers.get('content-disposition')).to.match(/^attachment; filename="0\.\w+"$/);
+      expect(response.headers.get('content-disposition')).to.match(/^attachment; filename="?0\.\w+"?$/);
       expect(response.headers.get('x-content-type-options')).to.equal('nosniff');
       expect(response.headers.get('content-security-policy')).to.contain("default-src 'none'");
       expect(response.headers.get('cache-control')).to.contain('no-store');

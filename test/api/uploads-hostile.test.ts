@@ -396,12 +396,13 @@ describe('an upload of 100 MB', function () {
         }
       };
       const asking = ask();
-      const answer = await fetch(`${api.baseUrl}${UPLOADS}`, {
+      const init: RequestInit = {
         method: 'POST',
-        body: form(),
+        body: ReadableStream.from(form()),
         duplex: 'half',
         headers: { authorization: `Bearer ${owner.apiKey}`, 'content-type': FORM_TYPE },
-      } as RequestInit);
+      };
+      const answer = await fetch(`${api.baseUrl}${UPLOADS}`, init);
       isDone = true;
       await asking;
       expect(answer.status).to.equal(201);

@@ -217,7 +217,10 @@ describe('storage in a bucket', () => {
   it('lists the files of a folder', async () => {
     for (const key of ['uploads/a.mp4', 'uploads/b.mp4', 'results/c.png'])
       await storage.write(key, Readable.from(['x']), MP4);
-    expect(await Array.fromAsync(storage.list('uploads'))).to.deep.equal(['uploads/a.mp4', 'uploads/b.mp4']);
+    expect(await Readable.from(storage.list('uploads')).toArray()).to.deep.equal([
+      'uploads/a.mp4',
+      'uploads/b.mp4',
+    ]);
   });
 
   it('gives up what was left unfinished before a moment, and nothing younger', async () => {

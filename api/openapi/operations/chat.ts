@@ -37,6 +37,7 @@ export const CHAT_OPERATIONS = {
       'daily_budget_exceeded',
       'content_rejected',
       'upstream_rejected',
+      'conflicting_params',
       'upstream_error',
       'upstream_invalid_response',
       'upstream_rate_limited',

@@ -106,7 +106,8 @@ describe('the guards of /api/admin', () => {
     const path = '/api/admin/redeem-codes/rdm_hush';
     await user.session.patch(path, { code: 'hush' });
     const lines = gateway.logged().trim().split('\n');
-    const { level, userId, route, code, msg } = JSON.parse(lines.at(-1) ?? '{}');
+    const refusals = lines.filter((line) => line.includes('a request was refused'));
+    const { level, userId, route, code, msg } = JSON.parse(refusals.at(-1) ?? '{}');
     expect({ level, userId, route, code, msg }).to.deep.equal({
       level: 'warn',
       userId: user.id,
@@ -114,7 +115,7 @@ describe('the guards of /api/admin', () => {
       code: 'permission_denied',
       msg: 'a request was refused',
     });
-    expect(lines.at(-1)).not.to.contain('hush');
+    expect(lines.filter((line) => line.includes('hush'))).to.deep.equal([]);
     expect(await readAudit(gateway)).to.deep.equal(before);
   });
 });
