@@ -76,7 +76,7 @@ export async function reserve(em: Em, task: TaskAttempt): Promise<ReserveVerdict
       where id = ${task.taskId} and attempt = ${task.attempt} and status = 'queued' and admitted_at is null
       for update
     ), holder as (
-      select a.user_id, a.balance - a.reserved as available, a.frozen_at, u.disabled_at
+      select a.user_id, a.balance, a.reserved, a.balance - a.reserved as available, a.frozen_at, u.disabled_at
       from account a join app_user u on u.id = a.user_id
       where a.user_id = (select user_id from wanted)
       for update of a for share of u -- whoever disables the user waits, or has done it
@@ -99,9 +99,9 @@ export async function reserve(em: Em, task: TaskAttempt): Promise<ReserveVerdict
         when h.available < w.amount then 'insufficient_credits'
         else 'reserved' end as word
       from wanted w join today d using (id) cross join holder h left join spender s on true
-    ), funded as (
-      update account a set reserved = a.reserved + v.amount, updated_at = now()
-      from verdict v where v.word = 'reserved' and a.user_id = v.user_id
+    ), funded as ( -- from the locked row: PostgreSQL checks constraints on the row as this statement first saw it
+      update account a set balance = h.balance, reserved = h.reserved + v.amount, updated_at = now()
+      from verdict v join holder h using (user_id) where v.word = 'reserved' and a.user_id = v.user_id
     ), limited as (
       update api_key k
       set reserved = k.reserved + v.amount, day = v.day,

@@ -115,7 +115,7 @@ begin
     select i.* from jsonb_to_recordset(items) as i (
       n integer, id text, user_id text, key_id text, model text, stream boolean, amount bigint, request_id text)
   ), holder as (
-    select a.user_id, a.balance - a.reserved as available, a.frozen_at, u.disabled_at
+    select a.user_id, a.balance, a.reserved, a.balance - a.reserved as available, a.frozen_at, u.disabled_at
     from account a join app_user u on u.id = a.user_id
     where a.user_id in (select user_id from item)
     order by a.user_id for update of a for share of u
@@ -162,8 +162,10 @@ begin
       else 'again' end as word
     from taken
   ), funded as (
-    update account a set reserved = a.reserved + t.amount, updated_at = now()
+    -- from the locked row: constraints are checked on the row as this statement first saw it, credits may have come since
+    update account a set balance = h.balance, reserved = h.reserved + t.amount, updated_at = now()
     from (select user_id, sum(amount)::bigint as amount from judged where fits group by user_id) t
+    join holder h using (user_id)
     where a.user_id = t.user_id
   ), limited as (
     update api_key k
