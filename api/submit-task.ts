@@ -79,6 +79,7 @@ export async function submitTask(call: Call<KeyCaller | SessionCaller>, request:
   const { gateway, caller } = call;
   const { model, order, quote: estimate, inputVideos } = await priceRequest(call, request);
   const { prompt, inputImages } = request.wishes;
+  const isConversation = request.mode === 'text' && Array.isArray(call.body['messages']);
   const id = makeId('task');
   const task: NewTask = {
     id,
@@ -90,12 +91,12 @@ export async function submitTask(call: Call<KeyCaller | SessionCaller>, request:
     ordered: order,
     price: snapshotPrice(model),
     creditsEstimate: estimate.total,
-    requestPayload: maskRequest(call.body),
+    requestPayload: maskRequest(call.body, isConversation),
     sealed: sealRequest(gateway.secrets, id, {
       prompt,
       inputImages: [...inputImages],
       inputVideos: inputVideos.urls,
-      isConversation: Array.isArray(call.body['messages']),
+      isConversation,
     }),
   };
   const create = async (em: Em): Promise<Task> => {
@@ -188,11 +189,14 @@ function insufficientCredits(required: MicroCredits, available: MicroCredits): G
 }
 
 /** The payload as readers see it. The prompt is kept encrypted, apart, and put back for its owner. */
-function maskRequest(body: { [field: string]: unknown }): { [field: string]: JsonValue } {
-  const { prompt: _prompt, messages, ...rest } = body;
+function maskRequest(
+  body: { [field: string]: unknown },
+  isConversation: boolean,
+): { [field: string]: JsonValue } {
+  const { prompt: _prompt, messages: _messages, ...rest } = body;
   // The conversation is a prompt, too: its place is kept, and it is put back for its owner.
-  const place = messages === undefined ? {} : { messages: null };
+  const place = isConversation ? { messages: null } : {};
   // It was parsed from JSON, whatever the type says; a copy of 32 MB would cost everybody else their turn.
-  const masked = maskPayload({ ...rest, ...place } as JsonValue);
+  const masked = maskPayload({ ...rest, ...place });
   return typeof masked === 'object' && masked !== null && !Array.isArray(masked) ? masked : {};
 }

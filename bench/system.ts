@@ -7,8 +7,8 @@ import { Secrets } from '../db/secrets.ts';
 import { openDataFolder } from '../dev/data-folder.ts';
 import { findFreePort } from '../dev/ports.ts';
 import { launch, type RunningProcess } from '../dev/processes.ts';
-import { readSettings } from '../dev/settings.ts';
-import { createSystem, type SystemSummary } from '../dev/system.ts';
+import { partEnvironment, readSettings } from '../dev/settings.ts';
+import { createSystem, type System, type SystemSummary } from '../dev/system.ts';
 import { openTerminal } from '../dev/terminal.ts';
 
 export interface BenchSystem extends SystemSummary {
@@ -16,8 +16,10 @@ export interface BenchSystem extends SystemSummary {
   secrets: Secrets;
   /** Of the processes whose work is measured. */
   pids: { api: number | null; postgres: number | null };
-  /** Runs a script beside the product, with the same environment. */
-  runBeside(script: string): Promise<RunningProcess>;
+  /** Of any part as it runs now: restarts change it. Null while a part is being restarted. */
+  pidOf(part: Parameters<System['pid']>[0]): number | null;
+  /** Runs a script beside the product, with the same environment and these settings on top. */
+  runBeside(script: string, settings?: Record<string, string>): Promise<RunningProcess>;
   stop(): Promise<void>;
 }
 
@@ -31,8 +33,8 @@ const OUT_OF_THE_WAY = {
   SVC_LOG_LEVEL: 'warn',
 };
 
-/** `settings` come on top of those above. */
-export async function startBenchSystem(settings: Record<string, string> = {}): Promise<BenchSystem> {
+/** `ownSettings` come on top of those above. */
+export async function startBenchSystem(ownSettings: Record<string, string> = {}): Promise<BenchSystem> {
   const terminal = openTerminal();
   const secretKey = { id: 'bench', bytes: randomBytes(32) };
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-gateway-bench-'));
@@ -41,15 +43,20 @@ export async function startBenchSystem(settings: Record<string, string> = {}): P
   const env = {
     ...process.env,
     ...OUT_OF_THE_WAY,
-    ...settings,
+    ...ownSettings,
     SVC_SECRET_KEYS: `${secretKey.id}:${secretKey.bytes.toString('base64url')}`,
     SVC_DATA_DIR: dataDir,
     PORT: String(port),
     SVC_INTERNAL_PORT: String(internalPort),
   };
   const folder = await openDataFolder(dataDir, terminal.warn);
+  const settings = readSettings(env);
+  const addresses = {
+    secretKeys: env.SVC_SECRET_KEYS,
+    workerInternalPort: settings.workerInternalPort ?? 0,
+  };
   const system = createSystem({
-    settings: readSettings(env),
+    settings,
     folder,
     env,
     terminal,
@@ -65,18 +72,18 @@ export async function startBenchSystem(settings: Record<string, string> = {}): P
   };
   try {
     const summary = await system.start();
-    const runBeside = async (script: string): Promise<RunningProcess> => {
+    const runBeside = async (script: string, own: Record<string, string> = {}): Promise<RunningProcess> => {
       const running = await launch({
         command: process.execPath,
         args: [script],
-        env: { ...env, TEMPORAL_ADDRESS: summary.temporalAddress },
+        env: { ...partEnvironment(env, settings, { ...summary, ...addresses }), ...own },
         logFile: folder.logFile('beside'),
       });
       beside.push(running);
       return running;
     };
     const pids = { api: system.pid('api'), postgres: system.pid('postgres') };
-    return { ...summary, secrets: new Secrets([secretKey]), pids, runBeside, stop };
+    return { ...summary, secrets: new Secrets([secretKey]), pids, pidOf: system.pid, runBeside, stop };
   } catch (error) {
     await stop();
     throw error;

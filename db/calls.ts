@@ -75,6 +75,7 @@ export interface Calls {
 
 /** More would make everybody wait longer for the statement than the next one takes. */
 const RIDERS_MAX = 100;
+const GATHER_MS = 1;
 /** So often an item is asked again that was refused only because of its neighbours. */
 const ASKED_AGAIN_MAX = 20;
 /** PostgreSQL's codes for a lock that was not to be had in time, and for a deadlock. */
@@ -83,6 +84,7 @@ const LOCK_CODES = ['55P03', '40P01'];
 export function createCalls(database: Database, leaseSeconds: number): Calls {
   const move = rideTogether((moves: readonly Move[]) => moveAll(forkEm(database), moves, leaseSeconds), {
     ridersMax: RIDERS_MAX,
+    gatherMs: GATHER_MS,
     isOneRidersFault: isLockFault,
   });
   return {

@@ -13,7 +13,12 @@ interface Rider<Item, Answer> {
  */
 export function rideTogether<Item, Answer>(
   askAll: (items: readonly Item[]) => Promise<readonly Answer[]>,
-  options: { ridersMax: number; isOneRidersFault: (error: unknown) => boolean },
+  options: {
+    ridersMax: number;
+    /** How long a statement may wait for more riders, when there were more in the one before. */
+    gatherMs: number;
+    isOneRidersFault: (error: unknown) => boolean;
+  },
 ): (item: Item) => Promise<Answer> {
   const waiting: Rider<Item, Answer>[] = [];
   let isRunning = false;
@@ -37,7 +42,13 @@ export function rideTogether<Item, Answer>(
 
   async function depart(): Promise<void> {
     isRunning = true;
-    while (waiting.length > 0) await ask(waiting.splice(0, options.ridersMax));
+    for (let last = 0; waiting.length > 0;) {
+      // Those who were just answered come back in a moment: one larger statement costs less than two.
+      if (waiting.length < last) await new Promise((resolve) => setTimeout(resolve, options.gatherMs));
+      const riders = waiting.splice(0, options.ridersMax);
+      last = riders.length;
+      await ask(riders);
+    }
     isRunning = false;
   }
 

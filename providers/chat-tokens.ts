@@ -68,7 +68,8 @@ function collect(value: unknown, prompt: Prompt): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) {
     if (name === 'image_url' || name === 'file') prompt.images += 1;
-    else collect(member, prompt);
+    // A role and the kind of a part are among what every message costs.
+    else if (name !== 'role' && name !== 'type') collect(member, prompt);
     if (name === 'file') prompt.fileBytes += JSON.stringify(member).length;
   }
 }

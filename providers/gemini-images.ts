@@ -1,6 +1,7 @@
 // Adapter for Google's Gemini images: each call answers with one finished picture, so several take several calls.
 import type { JsonValue } from '../domain/json.ts';
 import { isWholeImage } from '../domain/media-types.ts';
+import { verdictOnAccount, withRetryDelay } from './google-errors.ts';
 import { callUpstreamJson } from './http.ts';
 import { failureOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
 import { loadInputImages, type InputImage } from './input-images.ts';
@@ -90,7 +91,7 @@ async function paint(
       bytesMax: ANSWER_BYTES_MAX,
       signal,
     },
-    failureOfGoogle,
+    submitFailure,
   );
   const answer = membersOf(json);
   const id = textOf(answer['responseId']) ?? upstreamRequestId;
@@ -161,31 +162,15 @@ function failureWithoutImage(answer: Members, upstreamRequestId: string | null):
   });
 }
 
-function failureOfGoogle(answer: UpstreamAnswer): UpstreamFailure {
-  const failure = failureOfStatus(answer, refine);
-  if (failure.retryAfterMs !== null) return failure;
-  return new UpstreamFailure(failure.errorClass, failure.fate, {
-    text: failure.text,
-    retryAfterMs: readRetryDelay(answer.body),
-    upstreamRequestId: failure.upstreamRequestId,
-  });
+function submitFailure(answer: UpstreamAnswer): UpstreamFailure {
+  return withRetryDelay(answer, failureOfStatus(answer, refine));
 }
 
-/** Google answers a wrong key with 400 and an account without money with 400 or 429, so only the words tell. */
 function refine({ type, message }: VendorError, status: number): Verdict | undefined {
-  const words = message?.toLowerCase() ?? '';
-  if (/api key (not valid|not found|expired)/.test(words))
-    return { errorClass: 'auth', fate: 'not_received' };
-  if (/spending cap|enable billing|billing account|credits? (is|are) depleted/.test(words))
-    return { errorClass: 'quota', fate: 'not_received' };
+  const account = verdictOnAccount(message?.toLowerCase() ?? '');
+  if (account) return account;
   // The end of the call in the vendor's own words: it gave up, and no work is left there that somebody could miss.
   if ((type === 'internal' && status === 500) || type === 'cancelled')
     return { errorClass: 'transient', fate: 'refused' };
   return undefined;
-}
-
-/** `retryDelay` of google.rpc.RetryInfo, such as `34s` or `0.5s`. */
-function readRetryDelay(body: Buffer): number | null {
-  const written = /"retryDelay"\s*:\s*"(\d{1,5}(?:\.\d{1,9})?)s"/.exec(body.toString('utf8'))?.[1];
-  return written === undefined ? null : Math.ceil(Number(written) * 1000);
 }

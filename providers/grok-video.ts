@@ -5,7 +5,7 @@ import type { JobHandle } from '../domain/jobs.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { Evidence } from '../domain/pricing.ts';
 import { callUpstreamJson } from './http.ts';
-import { failureOfStatus, verdictOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
 import {
   UpstreamFailure,
   type JobState,
@@ -180,8 +180,5 @@ function refine({ code, message }: VendorError): Verdict | undefined {
 }
 
 function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
-  return failureOfStatus(answer, (error, status) => {
-    const gone = verdictOfStatus(status).errorClass === 'model_retired';
-    return gone ? { errorClass: 'expired', fate: 'refused' } : refine(error);
-  });
+  return failureAboutJob(answer, refine);
 }

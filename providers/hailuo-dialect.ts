@@ -1,19 +1,16 @@
 // What the two video APIs of MiniMax have in common, as far as the adapter can tell.
 import type { JobHandle } from '../domain/jobs.ts';
 import type { JsonValue } from '../domain/json.ts';
-import type { UpstreamAnswer } from './http-status.ts';
-import type { JobState, UpstreamFailure, UpstreamJob } from './provider.ts';
+import type { Judge, UpstreamAnswer } from './http-status.ts';
+import type { JobState, UpstreamJob } from './provider.ts';
 
 export type Answer = UpstreamAnswer & { json: unknown };
 
-/** Judges an answer outside 2xx. */
-export type Refine = (answer: UpstreamAnswer) => UpstreamFailure;
-
-/** Calls in the name of one credential. Each throws the UpstreamFailure that `refine` makes of a refusal. */
+/** Calls in the name of one credential. Each throws the UpstreamFailure that `judge` makes of a refusal. */
 export interface HailuoCalls {
-  get(path: string, refine: Refine): Promise<Answer>;
-  post(path: string, body: Record<string, JsonValue>, refine: Refine): Promise<Answer>;
-  delete(path: string, refine: Refine): Promise<Answer>;
+  get(path: string, judge: Judge): Promise<Answer>;
+  post(path: string, body: Record<string, JsonValue>, judge: Judge): Promise<Answer>;
+  delete(path: string, judge: Judge): Promise<Answer>;
 }
 
 export interface HailuoDialect {

@@ -4,7 +4,7 @@ import type { JobHandle } from '../domain/jobs.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { Evidence } from '../domain/pricing.ts';
 import type { HailuoCalls, HailuoDialect } from './hailuo-dialect.ts';
-import { failureOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
 import { UpstreamFailure, type JobState, type UpstreamJob } from './provider.ts';
 import { membersOf, numberOf, textOf, type Members, type VendorError } from './reading.ts';
 
@@ -31,7 +31,7 @@ const WORDS: readonly (readonly [RegExp, UpstreamErrorClass])[] = [
 ];
 
 async function submit(calls: HailuoCalls, job: UpstreamJob) {
-  const answer = await calls.post('/v2/video_generation', requestBody(job), refusedBy);
+  const answer = await calls.post('/v2/video_generation', requestBody(job), submitFailure);
   const { upstreamRequestId } = answer;
   const id = textOf(membersOf(answer.json)['task_id']);
   if (id === null) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
@@ -39,7 +39,7 @@ async function submit(calls: HailuoCalls, job: UpstreamJob) {
 }
 
 async function poll(calls: HailuoCalls, { id }: JobHandle): Promise<JobState> {
-  const { json } = await calls.get(`/v2/query/video_generation/${encodeURIComponent(id)}`, goneOr);
+  const { json } = await calls.get(`/v2/query/video_generation/${encodeURIComponent(id)}`, pollFailure);
   return readState(membersOf(membersOf(json)['task']));
 }
 
@@ -52,7 +52,7 @@ async function cancel(calls: HailuoCalls, handle: JobHandle): Promise<'cancelled
   if (kind === 'cancelled') return 'cancelled';
   if (kind !== 'queued') return 'too_late';
   try {
-    await calls.delete(`/v2/video_generation/${encodeURIComponent(handle.id)}`, goneOr);
+    await calls.delete(`/v2/video_generation/${encodeURIComponent(handle.id)}`, pollFailure);
     return 'cancelled';
   } catch (error) {
     // It began in between.
@@ -137,7 +137,7 @@ function classOfText(text: string | null): UpstreamErrorClass | undefined {
   return CLASS_OF_CODE[code ?? ''] ?? WORDS.find(([pattern]) => pattern.test(words))?.[1];
 }
 
-function refusedBy(answer: UpstreamAnswer): UpstreamFailure {
+function submitFailure(answer: UpstreamAnswer): UpstreamFailure {
   return failureOfStatus(answer, refine);
 }
 
@@ -150,10 +150,6 @@ function refine({ message }: VendorError, status: number): Verdict | undefined {
   return undefined;
 }
 
-function goneOr(answer: UpstreamAnswer): UpstreamFailure {
-  return failureOfStatus(answer, (error, status) => {
-    return status === 404 || status === 410
-      ? { errorClass: 'expired', fate: 'refused' }
-      : refine(error, status);
-  });
+function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
+  return failureAboutJob(answer, refine);
 }

@@ -61,12 +61,12 @@ function callsOf(settings: AdapterSettings, credentialId: string, signal?: Abort
     signal,
   });
   return {
-    get: (path, refine) => callUpstreamJson(to('GET', path), refine),
-    delete: (path, refine) => callUpstreamJson(to('DELETE', path), refine),
-    post: (path, body, refine) => {
+    get: (path, judge) => callUpstreamJson(to('GET', path), judge),
+    delete: (path, judge) => callUpstreamJson(to('DELETE', path), judge),
+    post: (path, body, judge) => {
       const call = to('POST', path);
       const headers = { ...call.headers, 'content-type': 'application/json' };
-      return callUpstreamJson({ ...call, headers, body: JSON.stringify(body) }, refine);
+      return callUpstreamJson({ ...call, headers, body: JSON.stringify(body) }, judge);
     },
   };
 }

@@ -20,9 +20,15 @@ export interface Verdict {
   fate: RequestFate;
 }
 
+/** Makes an answer outside 2xx the failure that it stands for. */
+export type Judge = (answer: UpstreamAnswer) => UpstreamFailure;
+
+/** An adapter's verdict by the vendor's own words; undefined where they change nothing. */
+export type Refine = (error: VendorError, status: number) => Verdict | undefined;
+
 /**
- * Class and fate by status alone. 404 and 410 read as `model_retired`, which is what they mean for a submission;
- * a poll refines them to `expired`.
+ * Class and fate by status alone. 404 and 410 read as `model_retired`, which is what they mean for a submission; for
+ * a poll see `failureAboutJob`.
  */
 export function verdictOfStatus(status: number): Verdict {
   if (status === 401 || status === 403) return { errorClass: 'auth', fate: 'not_received' };
@@ -37,14 +43,8 @@ export function verdictOfStatus(status: number): Verdict {
   return { errorClass: 'invalid_response', fate: 'refused' };
 }
 
-/**
- * The failure that an answer outside 2xx stands for. `refine` lets an adapter judge by the vendor's own words;
- * it answers undefined where they change nothing.
- */
-export function failureOfStatus(
-  answer: UpstreamAnswer,
-  refine?: (error: VendorError, status: number) => Verdict | undefined,
-): UpstreamFailure {
+/** The failure that an answer outside 2xx stands for. */
+export function failureOfStatus(answer: UpstreamAnswer, refine?: Refine): UpstreamFailure {
   const error = readErrorBody(answer.body);
   const verdict = refine?.(error, answer.status) ?? verdictOfStatus(answer.status);
   return new UpstreamFailure(verdict.errorClass, verdict.fate, {
@@ -52,6 +52,14 @@ export function failureOfStatus(
     retryAfterMs: readRetryAfter(answer.headers),
     upstreamRequestId: answer.upstreamRequestId,
     status: answer.status,
+  });
+}
+
+/** The same for a question about a job: 404 and 410 say that it is gone, whatever the words. */
+export function failureAboutJob(answer: UpstreamAnswer, refine?: Refine): UpstreamFailure {
+  return failureOfStatus(answer, (error, status) => {
+    if (status === 404 || status === 410) return { errorClass: 'expired', fate: 'refused' };
+    return refine?.(error, status);
   });
 }
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { Agent, request, type Dispatcher } from 'undici';
 import { connectOrSay, failureOfNetwork, flattenHeaders, readErrorBytes, readRequestId } from './http.ts';
-import type { UpstreamAnswer } from './http-status.ts';
+import type { Judge } from './http-status.ts';
 import { UpstreamFailure } from './provider.ts';
 
 export interface StreamingCall {
@@ -27,11 +27,8 @@ const END_WAIT_MS = 1_000;
 /** One for all chat upstreams: opening a connection costs more than the rest of a call. */
 const pooled = new Agent({ connect: connectOrSay, connections: CONNECTIONS_PER_ORIGIN_MAX, pipelining: 1 });
 
-/** Answers as soon as a status of 2xx is there. Throws what `refine` makes of another one, and UpstreamFailures of the network. */
-export async function openUpstream(
-  call: StreamingCall,
-  refine: (answer: UpstreamAnswer) => UpstreamFailure,
-): Promise<OpenAnswer> {
+/** Answers as soon as a status of 2xx is there. Throws what `judge` makes of another one, and UpstreamFailures of the network. */
+export async function openUpstream(call: StreamingCall, judge: Judge): Promise<OpenAnswer> {
   const response = await request(call.url, {
     dispatcher: pooled,
     method: 'POST',
@@ -51,7 +48,7 @@ export async function openUpstream(
     return { headers, upstreamRequestId, body: response.body };
   }
   const body = await readErrorBytes(response.body);
-  throw refine({ status: response.statusCode, headers, body, upstreamRequestId });
+  throw judge({ status: response.statusCode, headers, body, upstreamRequestId });
 }
 
 /**

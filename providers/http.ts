@@ -1,6 +1,6 @@
 // The only outbound fetch for vendors' APIs: bounded in time and size, without redirects, and sure about what failed.
 import { Agent, buildConnector, request, type Dispatcher, type FormData } from 'undici';
-import { failureOfStatus, type UpstreamAnswer } from './http-status.ts';
+import { failureOfStatus, type Judge, type UpstreamAnswer } from './http-status.ts';
 import { UpstreamFailure } from './provider.ts';
 
 export interface UpstreamCall {
@@ -69,14 +69,14 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
 
 /**
  * Makes one call and answers with its parsed JSON, null for an empty body. A status outside 2xx becomes the
- * UpstreamFailure that `refine` makes of it, by default `failureOfStatus`; HTML and cut JSON are `invalid_response`.
+ * UpstreamFailure that `judge` makes of it, by default `failureOfStatus`; HTML and cut JSON are `invalid_response`.
  */
 export async function callUpstreamJson(
   call: UpstreamCall,
-  refine: (answer: UpstreamAnswer) => UpstreamFailure = failureOfStatus,
+  judge: Judge = failureOfStatus,
 ): Promise<UpstreamAnswer & { json: unknown }> {
   const answer = await callUpstream(call);
-  if (answer.status < 200 || answer.status > 299) throw refine(answer);
+  if (answer.status < 200 || answer.status > 299) throw judge(answer);
   try {
     return { ...answer, json: answer.body.length === 0 ? null : JSON.parse(answer.body.toString('utf8')) };
   } catch {

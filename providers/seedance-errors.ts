@@ -1,5 +1,5 @@
 // What Ark's error codes mean. The vendor adds to them with a dot ("….PrivacyInformation"), so patterns tell, not lists.
-import { failureOfStatus, verdictOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
 import type { UpstreamFailure } from './provider.ts';
 import type { VendorError } from './reading.ts';
 
@@ -29,10 +29,7 @@ export function submitFailure(answer: UpstreamAnswer): UpstreamFailure {
 }
 
 export function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
-  return failureOfStatus(answer, (error, status) => {
-    const gone = verdictOfStatus(status).errorClass === 'model_retired';
-    return gone ? { errorClass: 'expired', fate: 'refused' } : refine(error);
-  });
+  return failureAboutJob(answer, refine);
 }
 
 /** One code for two things: too many jobs at once, which passes, and an account whose share is used up. */

@@ -1,6 +1,6 @@
 // What refusals and failed jobs of OpenAI's Videos API mean. Resellers have codes of their own, so patterns tell.
 import type { UpstreamErrorClass } from '../domain/failures.ts';
-import { failureOfStatus, verdictOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
+import { failureAboutJob, type UpstreamAnswer, type Verdict } from './http-status.ts';
 import type { UpstreamFailure } from './provider.ts';
 import type { VendorError } from './reading.ts';
 
@@ -29,10 +29,7 @@ export function refine({ code, type, message }: VendorError): Verdict | undefine
 
 /** What a 404 means depends on the age of the job, which the caller knows. */
 export function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
-  return failureOfStatus(answer, (error, status) => {
-    const gone = verdictOfStatus(status).errorClass === 'model_retired';
-    return gone ? { errorClass: 'expired', fate: 'refused' } : refine(error);
-  });
+  return failureAboutJob(answer, refine);
 }
 
 export function classOfFailedJob(error: VendorError | null): UpstreamErrorClass {

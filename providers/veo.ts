@@ -2,8 +2,10 @@
 import type { JobHandle } from '../domain/jobs.ts';
 import type { JsonValue } from '../domain/json.ts';
 import { isWholeVideo } from '../domain/media-types.ts';
+import { reworded } from './google-errors.ts';
 import { createTokenSource } from './google-token.ts';
 import { callUpstreamJson, type UpstreamCall } from './http.ts';
+import type { Judge } from './http-status.ts';
 import { loadInputImages, type InputImage } from './input-images.ts';
 import {
   UpstreamFailure,
@@ -15,7 +17,7 @@ import {
 } from './provider.ts';
 import { listOf, membersOf, textOf, type Members } from './reading.ts';
 import { credentialIds, findCredential, originCheck, type AdapterSettings } from './settings.ts';
-import { classOfOperation, isCancellation, pollFailure, reworded, submitFailure } from './veo-errors.ts';
+import { classOfOperation, isCancellation, pollFailure, submitFailure } from './veo-errors.ts';
 import { serviceAt, type VeoService } from './veo-service.ts';
 
 export const NAME = 'veo';
@@ -54,7 +56,7 @@ async function submit(context: Context, job: UpstreamJob): Promise<Submission> {
     url: service.submitUrl(job.upstreamModel),
     body,
     bytesMax: ANSWER_BYTES_MAX,
-    refine: submitFailure,
+    judge: submitFailure,
   });
   const operation = textOf(membersOf(json)['name']);
   // The name becomes part of a path.
@@ -82,7 +84,7 @@ async function poll(context: Context, handle: JobHandle, signal?: AbortSignal): 
     ...request,
     bytesMax: OPERATION_BYTES_MAX,
     signal,
-    refine: pollFailure,
+    judge: pollFailure,
   });
   const state = readState(membersOf(json));
   if (state.kind !== 'failed' || state.text === null) return state;
@@ -91,18 +93,18 @@ async function poll(context: Context, handle: JobHandle, signal?: AbortSignal): 
 
 interface VeoCall extends Pick<UpstreamCall, 'method' | 'url' | 'bytesMax' | 'signal'> {
   body?: Record<string, JsonValue>;
-  refine: typeof submitFailure;
+  judge: Judge;
 }
 
 async function call({ settings, service }: Context, credentialId: string, request: VeoCall) {
-  const { body, refine, ...rest } = request;
+  const { body, judge, ...rest } = request;
   const credential = findCredential(settings, credentialId);
   const authorization = await service.authorize(credential);
   const content = body ? { body: JSON.stringify(body) } : {};
   const headers = { ...authorization, ...(body ? { 'content-type': 'application/json' } : {}) };
   try {
     const timeoutMs = settings.upstreamTimeoutMs;
-    return await callUpstreamJson({ ...rest, ...content, headers, timeoutMs }, refine);
+    return await callUpstreamJson({ ...rest, ...content, headers, timeoutMs }, judge);
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     if (error.errorClass === 'auth') service.forget(credential);

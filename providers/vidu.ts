@@ -6,7 +6,7 @@ import type { JobHandle } from '../domain/jobs.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { Evidence } from '../domain/pricing.ts';
 import { callUpstreamJson, type UpstreamCall } from './http.ts';
-import { failureOfStatus, verdictOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
 import {
   UpstreamFailure,
   type JobState,
@@ -81,7 +81,7 @@ async function poll(settings: AdapterSettings, handle: JobHandle, signal?: Abort
   const path = `tasks/${encodeURIComponent(handle.id)}/creations`;
   const { json } = await callUpstreamJson(
     call(settings, handle.credential, { method: 'GET', path, signal }),
-    failureAboutJob,
+    pollFailure,
   );
   return readState(membersOf(json));
 }
@@ -97,7 +97,7 @@ async function cancel(
   try {
     await callUpstreamJson(
       call(settings, handle.credential, { method: 'POST', path, body, signal }),
-      failureAboutJob,
+      pollFailure,
     );
     return 'cancelled';
   } catch (error) {
@@ -196,11 +196,8 @@ function refine({ code, type }: VendorError, status: number): Verdict | undefine
   return status >= 500 ? undefined : { errorClass, fate };
 }
 
-function failureAboutJob(answer: UpstreamAnswer): UpstreamFailure {
-  return failureOfStatus(answer, (error, status) => {
-    const gone = verdictOfStatus(status).errorClass === 'model_retired';
-    return gone ? { errorClass: 'expired', fate: 'refused' } : refine(error, status);
-  });
+function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
+  return failureAboutJob(answer, refine);
 }
 
 /** The first word, in lower case: somebody may add a sentence to it. */

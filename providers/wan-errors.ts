@@ -1,5 +1,5 @@
 // What DashScope's error codes mean. Several spellings are unconfirmed, so patterns tell, not lists.
-import { failureOfStatus, verdictOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamAnswer, type Verdict } from './http-status.ts';
 import type { UpstreamFailure } from './provider.ts';
 import type { VendorError } from './reading.ts';
 
@@ -30,8 +30,5 @@ export function submitFailure(answer: UpstreamAnswer): UpstreamFailure {
 }
 
 export function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
-  return failureOfStatus(answer, (error, status) => {
-    const gone = verdictOfStatus(status).errorClass === 'model_retired';
-    return gone ? { errorClass: 'expired', fate: 'refused' } : refine(error);
-  });
+  return failureAboutJob(answer, refine);
 }

@@ -12,7 +12,7 @@ const upstream = `http://127.0.0.1:${process.env['UPSTREAM_PORT']}/v1/chat/compl
 const accounts = process.env['ACCOUNTING'] === '1';
 const database = openDatabase({ url: process.env['DATABASE_URL'] ?? '', connectionsMax: 4 });
 const dispatcher = new Agent({ connections: 512 });
-const together = { ridersMax: 100, isOneRidersFault: () => false };
+const together = { ridersMax: 100, gatherMs: 1, isOneRidersFault: () => false };
 
 const before = rideTogether(async (ids: readonly string[]) => {
   await forkEm(database).execute(sql`

@@ -53,7 +53,7 @@ create trigger ledger_entries_balance after insert on ledger_entry
  * by indexes, row by row. What is joined otherwise has at most as many rows as calls ride together.
  */
 const PLANNED_ONCE = `set plan_cache_mode = 'force_generic_plan' set enable_seqscan = off set enable_hashjoin = off
-  set enable_mergejoin = off`;
+  set enable_mergejoin = off set jit = off`;
 
 /** A reservation is for a task's attempt, or for a call; a call's has a lease and what is known of it so far. */
 const RESERVATIONS = `
@@ -79,8 +79,8 @@ create table chat_call (
   reservation_id text not null unique references reservation (id),
   request_id text not null,
   upstream_request_id text,
-  user_id text not null references account (user_id),
-  key_id text not null references api_key (id),
+  user_id text not null, -- with its key: the reservation refers to both
+  key_id text not null,
   model text not null,
   stream boolean not null,
   status text not null check (status in ('completed', 'failed', 'cancelled')),
@@ -207,7 +207,8 @@ begin
     set state = case when i.charged > 0 then 'charged' else 'released' end,
         charged = case when i.charged > 0 then i.charged end, loss = i.loss, settled_at = now()
     from item i
-    where r.id = i.id and r.state = 'open' and r.task_id is null and exists (select from holder)
+    -- written so that no index but that of ids fits: the others are full of what was open once
+    where r.id = i.id and coalesce(r.state, '') = 'open' and coalesce(r.task_id, '') = '' and exists (select from holder)
     returning r.id, r.user_id, r.key_id, r.amount, r.day, r.request_id, r.model, r.stream, i.n, i.charged, i.call_id,
       i.transaction_id, i.entry_id, i.counter_entry_id, i.status, i.prompt_tokens, i.completion_tokens, i.billing_basis,
       i.latency_ms, i.upstream_request_id, i.error_code, i.error_message, i.tried

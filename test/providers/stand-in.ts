@@ -146,6 +146,14 @@ export function videoJob(changes: Partial<UpstreamJob> = {}): UpstreamJob {
   };
 }
 
+export function textJob(changes: Partial<UpstreamJob> = {}): UpstreamJob {
+  const job = imageJob();
+  const messages = [{ role: 'user', content: 'Say something.' }];
+  const order = { ...job.order, mode: 'text', images: 0, resolution: null, ratio: null } as const;
+  const tokens = { promptTokens: 100, outputTokens: 50 };
+  return { ...job, upstreamModel: 'gpt-6-luna', messages, order: { ...order, ...tokens }, ...changes };
+}
+
 /** The smallest true PNG: one transparent pixel. */
 export const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -134,6 +134,14 @@ export class LedgerBench {
         return failTask(this.#em(), task, { code: 'internal_error', message: 'x' });
       case 'cancel':
         return cancelTask(this.#em(), task);
+      case 'charge again':
+      case 'release again': {
+        if (row.status === 'queued' || row.status === 'in_progress') return 'nothing';
+        const isCharge = command.kind === 'charge again';
+        const charge = { ...task, amount: found.amount, loss: 0n };
+        const isMoved = isCharge ? ledger.charge(this.#em(), charge) : ledger.release(this.#em(), task);
+        return (await isMoved) ? 'moved' : 'refused';
+      }
       case 'retry': {
         const { family, adapter, upstreamModel, ordered } = row;
         const renewed = {

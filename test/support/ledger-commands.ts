@@ -4,7 +4,7 @@ import fc, { type Arbitrary } from 'fast-check';
 export const USERS = 2;
 /** The first gift a user gets, the quota of a user's key, and what the redeem code is worth: in credits. */
 export const FIRST_GRANT = 20;
-export const KEY_QUOTA = 40;
+export const KEY_QUOTA = 14;
 export const CODE = { credits: 5, uses: 3 };
 
 /** People, tasks and calls are named by number; a task or call that is not there yet makes the command do nothing. */
@@ -16,6 +16,9 @@ export type Command =
   | { kind: 'fail'; task: number; late: boolean }
   | { kind: 'cancel'; task: number; late: boolean }
   | { kind: 'complete'; task: number; late: boolean; percent: number }
+  /** Moves of the ledger for a task that has ended, past the conditions of its settlement. */
+  | { kind: 'charge again'; task: number }
+  | { kind: 'release again'; task: number }
   | { kind: 'retry'; task: number }
   | { kind: 'refund'; task: number; credits: number; once: number }
   | { kind: 'redeem'; user: number }
@@ -62,6 +65,8 @@ export const anyCommand: Arbitrary<Command> = fc.oneof(
   often(of('settle', { call, percent })),
   seldom(of('fail', { task, late })),
   seldom(of('cancel', { task, late })),
+  seldom(of('charge again', { task })),
+  seldom(of('release again', { task })),
   seldom(of('retry', { task })),
   seldom(of('refund', { task, credits, once })),
   seldom(of('grant', { user, credits, once })),

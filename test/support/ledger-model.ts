@@ -130,6 +130,9 @@ function predictTask(model: Model, command: Extract<Command, { task: number }>):
     case 'cancel':
       if (isLate) return 'failed';
       return isOpen ? settle(command.kind === 'fail' ? 'failed' : 'cancelled', 0) : task.status;
+    case 'charge again':
+    case 'release again':
+      return isOpen ? 'nothing' : 'refused';
     case 'retry':
       return retry(model, task);
     case 'refund': {

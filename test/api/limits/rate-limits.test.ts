@@ -28,6 +28,7 @@ function testLimits(backend: 'memory' | 'redis'): void {
       env: {
         SVC_LIMIT_READ: '4/60',
         SVC_LIMIT_CREATE: '3/50',
+        SVC_LIMIT_CHAT: '3/45',
         SVC_LIMIT_UPLOAD: '2/30',
         SVC_LIMIT_AUTH: '5/40',
         SVC_TRUSTED_PROXIES: '1',
@@ -63,6 +64,12 @@ function testLimits(backend: 'memory' | 'redis'): void {
     ['a creation by key', () => owner.key.post(IMAGES, {}), 400, { name: 'create', limit: 3, seconds: 50 }],
     ['a creation by session', () => owner.session.post('/api/tasks', {}), 400, { name: 'create', limit: 3 }],
     ['an upload', () => upload(owner.key), 201, { name: 'upload', limit: 2, seconds: 30 }],
+    [
+      'a chat call',
+      () => owner.key.post('/v1/chat/completions', {}),
+      400,
+      { name: 'chat', limit: 3, seconds: 45 },
+    ],
     ['a login', () => logInFrom('198.51.100.1'), 401, { name: 'login-address', limit: 5, seconds: 40 }],
     [
       'a redemption',

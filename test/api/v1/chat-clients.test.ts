@@ -33,13 +33,13 @@ describe('chat with OpenAI’s client for Node', () => {
   after(() => gateway.stop());
 
   function clientOf(user: TestUser, options: { maxRetries?: number; apiKey?: string } = {}) {
-    const requests: string[] = [];
+    const requests: unknown[] = [];
     const client = new OpenAI({
       apiKey: user.apiKey,
       baseURL: `${gateway.baseUrl}/v1`,
       maxRetries: 0,
       fetch: (url, init) => {
-        requests.push(String(url));
+        requests.push(url);
         return fetch(url, init);
       },
       ...options,

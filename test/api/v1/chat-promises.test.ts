@@ -182,7 +182,7 @@ describe('a chat call', () => {
     });
 
     it('at the prices of long prompts beyond 272,000 tokens', async () => {
-      const messages = [{ role: 'user', content: `${'word '.repeat(150_000)}` }];
+      const messages = [{ role: 'user', content: 'word '.repeat(150_000) }];
       const { usage } = (await ask(owner, '', { messages })).body;
       expectPrice(usage.credits_charged, usage.prompt_tokens, usage.completion_tokens);
       // More is not possible in a body of 1 MiB, but it has to be set aside for.

@@ -50,6 +50,20 @@ describe('GET /v1/models', () => {
     expect(list.data).to.deep.include(body);
   });
 
+  it('shows a text model with its limits in tokens, and its prices for a million of them', async () => {
+    const { body } = await owner.key.get('/v1/models/gpt-6-luna');
+    expect(body).to.include({ kind: 'text', family: 'openai', billing_mode: 'per_token' });
+    expect(body.limits).to.include({ contextTokens: 1_050_000, outputTokensMax: 128_000 });
+    const price = (item: string, credits: number) => ({ item, unit: 'million tokens', credits });
+    for (const line of [
+      price('input tokens', 20),
+      price('cached input tokens', 2),
+      price('output tokens', 100),
+    ])
+      expect(body.price).to.deep.include(line);
+    expect(body.price).to.deep.include(price('output tokens after a long prompt', 150));
+  });
+
   it('tells nothing of how a vendor is reached', async () => {
     const { body } = await owner.key.get('/v1/models');
     expect(JSON.stringify(body)).not.to.match(/adapter|upstream|http/i);

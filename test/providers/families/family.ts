@@ -11,8 +11,8 @@ export interface Family {
   endings: Record<string, string>;
   /** What the vendor tells under `poll=flap`, as it tells it; empty where it tells no progress. */
   progress: readonly number[];
-  /** Of an honest vendor, and of one whose figures are missing, negative, huge or a text. */
-  evidence: { honest: object; doubtful: object };
+  /** Of an honest vendor, and of one whose figures are missing, negative, huge or a text; null: it depends on the prompt. */
+  evidence: { honest: object; doubtful: object | null };
   /** What a cancellation brings while the job is queued, running and done; null: this vendor has none. */
   cancel: { queued: string; running: string; done: string } | null;
   /** What a look-up brings when the vendor took the job and its answer was lost, and when it never got it. */

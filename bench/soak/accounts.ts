@@ -1,0 +1,50 @@
+// The people of a soak: callers with a key and a session each and plenty of credits, and one administrator, verified for a day.
+import { randomBytes } from 'node:crypto';
+import { createApiKey } from '../../db/api-keys.ts';
+import { grant } from '../../db/ledger.ts';
+import { forkEm, type Database } from '../../db/orm.ts';
+import type { Secrets } from '../../db/secrets.ts';
+import { createSession } from '../../db/sessions.ts';
+import { insertUser } from '../../db/users.ts';
+import { PERMISSIONS } from '../../domain/permissions.ts';
+import { parseCredits } from '../../domain/credits.ts';
+
+export interface Person {
+  userId: string;
+  key: Record<string, string>;
+  session: Record<string, string>;
+}
+
+const CREDITS = parseCredits('1000000');
+
+export async function createPeople(
+  database: Database,
+  secrets: Secrets,
+  count: number,
+): Promise<{ callers: Person[]; administrator: Person }> {
+  const callers: Person[] = [];
+  for (let number = 0; number < count; number += 1) callers.push(await createPerson([]));
+  const administrator = await createPerson(PERMISSIONS);
+  await forkEm(database).execute(
+    `update session set verified_at = now(), verify_method = 'password', verified_until = now() + interval '1 day'
+     where user_id = ?`,
+    [administrator.userId],
+  );
+  return { callers, administrator };
+
+  async function createPerson(permissions: readonly string[]): Promise<Person> {
+    const em = forkEm(database);
+    const email = `${randomBytes(8).toString('hex')}@example.com`;
+    const userId = await insertUser(em, { email, passwordHash: 'none', permissions });
+    if (userId === null) throw new Error('a person of the soak could not be created');
+    const description = 'Credits for the soak';
+    await grant(em, { userId, amount: CREDITS, idempotencyKey: `soak:${userId}`, description });
+    const { key } = await createApiKey(em, secrets, { userId, name: 'Soak' });
+    const token = await createSession(em, secrets, userId);
+    return {
+      userId,
+      key: { authorization: `Bearer ${key}` },
+      session: { cookie: `svc_session=${token}` },
+    };
+  }
+}

@@ -1,0 +1,102 @@
+// Sends the requests of a soak and judges every answer: its status, its shape, its request id.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findUndocumented } from '../../test/support/documented.ts';
+
+export interface Answer {
+  status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- looked at as a caller's script would
+  body: any;
+}
+
+export interface Counts {
+  requests: number;
+  /** The caller hung up before the answer. */
+  left: number;
+  /** The connection failed or broke: a process had been killed. */
+  unanswered: number;
+  byStatus: Map<number, number>;
+  /** What no answer may be, each kind with an example; bounded. */
+  broken: Map<string, number>;
+}
+
+export interface SoakCaller {
+  counts: Counts;
+  /** Null without an answer. `leaveAfterMs`: the caller hangs up. */
+  send(
+    who: Record<string, string>,
+    method: string,
+    path: string,
+    body?: unknown,
+    leaveAfterMs?: number,
+  ): Promise<Answer | null>;
+  /** Looks at a task until it has ended; null when that cannot be seen in time. */
+  untilFinal(who: Record<string, string>, taskId: string): Promise<Answer | null>;
+}
+
+const ANSWER_LIMIT_MS = 30_000;
+const FINAL_LIMIT_MS = 60_000;
+const BROKEN_KINDS_MAX = 50;
+const FINAL = ['completed', 'failed', 'cancelled'];
+
+export function createCaller(baseUrls: readonly string[]): SoakCaller {
+  const counts: Counts = { requests: 0, left: 0, unanswered: 0, byStatus: new Map(), broken: new Map() };
+  const broke = (what: string): void => {
+    if (counts.broken.size < BROKEN_KINDS_MAX || counts.broken.has(what)) count(counts.broken, what);
+  };
+
+  const send: SoakCaller['send'] = async (who, method, path, body, leaveAfterMs) => {
+    counts.requests += 1;
+    const baseUrl = baseUrls[counts.requests % baseUrls.length] ?? '';
+    try {
+      const response = await fetch(`${baseUrl}${path}`, {
+        method,
+        headers: { ...who, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(leaveAfterMs ?? ANSWER_LIMIT_MS),
+      });
+      const answer = readAnswer(response, await response.text());
+      count(counts.byStatus, response.status);
+      for (const problem of judge(method, path, response, answer)) broke(problem);
+      return answer;
+    } catch (error) {
+      if (error instanceof SyntaxError) broke(`${method} ${path}: ${error.message}`);
+      const isLate = error instanceof Error && error.name === 'TimeoutError';
+      if (isLate && leaveAfterMs === undefined)
+        broke(`${method} ${path}: no answer within ${ANSWER_LIMIT_MS} ms`);
+      if (isLate) counts.left += 1;
+      else counts.unanswered += 1;
+      return null;
+    }
+  };
+
+  return {
+    counts,
+    send,
+    untilFinal: async (who, taskId) => {
+      const giveUpAt = Date.now() + FINAL_LIMIT_MS;
+      for (let pauseMs = 100; Date.now() < giveUpAt; pauseMs = Math.min(pauseMs * 1.5, 2_000)) {
+        const answer = await send(who, 'GET', `/api/tasks/${taskId}`);
+        if (FINAL.includes(answer?.body?.data?.status)) return answer;
+        await sleep(pauseMs);
+      }
+      return null;
+    },
+  };
+}
+
+function readAnswer({ status, headers }: Response, text: string): Answer {
+  const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
+  return { status, body: isJson && text !== '' ? JSON.parse(text) : text === '' ? null : text };
+}
+
+function judge(method: string, path: string, { headers }: Response, { status, body }: Answer): string[] {
+  const problems = findUndocumented(method, path, { status, headers, body });
+  if (headers.get('x-request-id') === null) problems.push(`${method} ${path}: no x-request-id`);
+  if (status === 500) problems.push(`${method} ${path}: 500 ${JSON.stringify(body?.error?.code)}`);
+  // Ids would make every one of them another kind.
+  return problems.map((problem) => problem.replaceAll(/[a-z]{3,4}_[0-9A-Z]{26}/g, '{id}').slice(0, 300));
+}
+
+function count<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

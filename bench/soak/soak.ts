@@ -1,0 +1,124 @@
+// A soak: the whole product under steady mixed load, with faults drawn from one seed, judged while it runs and afterwards.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openDatabase } from '../../db/orm.ts';
+import { createPeople } from './accounts.ts';
+import { createCaller, type Counts } from './caller.ts';
+import { makeTrouble, type FaultKind } from './faults.ts';
+import { createChance } from './random.ts';
+import { checkTheEnd, type Ended } from './settled.ts';
+import { startSoakSystem } from './system.ts';
+import { createTraffic, type Traffic } from './traffic.ts';
+import { judge, watch, type Judged, type Thresholds } from './watch.ts';
+
+export interface SoakPlan {
+  seed: number;
+  seconds: number;
+  /** Share of the measured peak. */
+  load: number;
+  faults: FaultKind;
+  faultPauseSeconds: [from: number, to: number];
+  /** How long the peak is measured before. */
+  peakSeconds: number;
+  /** How long after the last request everything must have ended. */
+  settleSeconds: number;
+  thresholds: Thresholds;
+  /** Told what happens, every ten seconds. */
+  say(line: string): void;
+}
+
+export interface SoakReport {
+  peakPerSecond: number;
+  counts: Counts;
+  played: Map<string, number>;
+  faults: Map<string, number>;
+  judged: Judged[];
+  ended: Ended;
+  /** Everything that is not as it must be; empty when the soak was passed. */
+  problems: string[];
+}
+
+const PEOPLE = 20;
+const PEAK_CONCURRENCY = 60;
+/** Beyond that the machine cannot follow, and new stories wait. */
+const RUNNING_MAX = 150;
+const SAY_EVERY_MS = 10_000;
+
+export async function soak(plan: SoakPlan): Promise<SoakReport> {
+  const system = await startSoakSystem();
+  const database = openDatabase({ url: system.bench.databaseUrl, connectionsMax: 4 });
+  try {
+    const chance = createChance(plan.seed);
+    const people = await createPeople(database, system.bench.secrets, PEOPLE);
+    const caller = createCaller(system.baseUrls);
+    const traffic = createTraffic(caller, chance.split(), people);
+    const peakPerSecond = await measurePeak(traffic, plan.peakSeconds);
+    plan.say(`peak ${peakPerSecond.toFixed(1)} stories/s; ${plan.seconds} s at ${plan.load} of it`);
+
+    const ending = new AbortController();
+    const watching = watch(system, ending.signal);
+    const signal = ending.signal;
+    const troubles = makeTrouble(system, chance.split(), {
+      ...{ kind: plan.faults, seconds: plan.seconds, pauseSeconds: plan.faultPauseSeconds, signal },
+    });
+    await runSteadily(plan, traffic, caller.counts, peakPerSecond * plan.load);
+    ending.abort();
+    const faults = await troubles;
+    const judged = judge(await watching, plan.thresholds);
+    plan.say('the last request is answered; waiting until everything has ended');
+    const ended = await checkTheEnd(database, traffic.accepted, plan.settleSeconds);
+    const { counts } = caller;
+    const problems = [
+      ...[...counts.broken].map(([what, times]) => `${times} × ${what}`),
+      ...judged.flatMap((one) => one.problems),
+      ...ended.problems,
+    ];
+    return { peakPerSecond, counts, played: traffic.played, faults, judged, ended, problems };
+  } finally {
+    await database.close();
+    await system.stop();
+  }
+}
+
+/** Stories per second, a fixed number of them at once. */
+async function measurePeak(traffic: Traffic, seconds: number): Promise<number> {
+  const startedAt = Date.now();
+  let played = 0;
+  const play = async (): Promise<void> => {
+    while (Date.now() - startedAt < seconds * 1000) {
+      await traffic.play();
+      played += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: PEAK_CONCURRENCY }, play));
+  return (played * 1000) / (Date.now() - startedAt);
+}
+
+/** Starts stories at an even rate, whether or not those before have ended. */
+async function runSteadily(
+  plan: SoakPlan,
+  traffic: Traffic,
+  counts: Counts,
+  perSecond: number,
+): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const startedAt = Date.now();
+  let saidAt = startedAt;
+  let started = 0;
+  while (Date.now() - startedAt < plan.seconds * 1000) {
+    const due = Math.floor(((Date.now() - startedAt) / 1000) * perSecond);
+    for (; started < due; started += 1) {
+      if (running.size >= RUNNING_MAX) continue; // it falls out: nobody catches up
+      const story: Promise<void> = traffic.play().finally(() => running.delete(story));
+      running.add(story);
+    }
+    if (Date.now() - saidAt >= SAY_EVERY_MS) {
+      saidAt = Date.now();
+      const seconds = Math.round((saidAt - startedAt) / 1000);
+      plan.say(
+        `${seconds} s: ${counts.requests} requests, ${counts.unanswered} without an answer, ${running.size} stories running, ${counts.broken.size} kinds of trouble`,
+      );
+    }
+    await sleep(20);
+  }
+  await Promise.all(running);
+}
