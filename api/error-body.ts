@@ -1,4 +1,4 @@
-// Errors on their way out: the body as the contract has it, and which code an answer carried.
+// Errors on their way out: the one shape of their bodies, and which code an answer carried.
 import type { ServerResponse } from 'node:http';
 import { ERRORS, type ErrorCode, type GatewayError } from '../domain/errors.ts';
 

@@ -24,7 +24,7 @@ export interface HttpLimits {
   headerBytesMax: number;
 }
 
-export const HTTP_LIMITS: Readonly<HttpLimits> = {
+const HTTP_LIMITS: Readonly<HttpLimits> = {
   headersMs: 10_000,
   bodyStallMs: 30_000,
   requestMs: 600_000,

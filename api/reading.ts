@@ -44,7 +44,7 @@ export function queryInteger(min: number, max: number, fallback: number) {
 }
 
 /** A point in time with its offset. Dates that no calendar has are refused, not moved to the next month. */
-export function isoInstant() {
+function isoInstant() {
   const message = 'must be a full ISO 8601 time with an offset, such as 2030-01-31T12:00:00Z';
   return z.iso
     .datetime({ offset: true, error: message })

@@ -13,9 +13,8 @@ const ratio = z
   .max(100)
   .optional()
   .describe('Width to height, such as 16:9; see the model’s `limits.ratios`.');
-const images = links
-  .optional()
-  .describe('https URLs, or data URIs of PNG, JPEG or WebP images of at most 20 MiB each.');
+const IMAGES = 'https URLs, or data URIs of PNG, JPEG or WebP images of at most 20 MiB each.';
+const images = links.optional().describe(IMAGES);
 
 const COMMON = {
   model: z
@@ -43,6 +42,10 @@ const IMAGE = {
 /** POST /v1/videos/generations, and the video mode of the console. */
 const VIDEO = {
   ...COMMON,
+  image_urls: images.describe(
+    `${IMAGES} One is the first frame, two are the first and the last where the model has both; else references.`,
+  ),
+  reference_images: images.describe('The same as references, whatever their number.'),
   duration: z.number().optional().describe('In whole seconds; see the model’s `limits.durations`.'),
   aspect_ratio: ratio.describe('Another name of `size`.'),
   video_urls: links.optional().describe('https URLs of input videos, for models that take any.'),
@@ -167,7 +170,7 @@ function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
   };
 }
 
-/** image_urls and reference_images are one field under two names. */
+/** One field under two names; to a video, the name also says what the images are for. */
 function readInputImages(body: {
   image_urls?: string[] | undefined;
   reference_images?: string[] | undefined;

@@ -13,7 +13,7 @@ export interface NewUpload {
 }
 
 /** How long an upload lives; one that an open task needs lives on until the task has ended. */
-export const UPLOAD_LIFE_HOURS = 24;
+const UPLOAD_LIFE_HOURS = 24;
 
 /** Uploads looked at in one statement. */
 const BATCH = 200;
@@ -34,12 +34,6 @@ export async function keepUpload(em: Em, upload: NewUpload, quotaBytes: number):
       returning id`);
     return rows.length > 0 ? tx.findOneOrFail(UploadEntity, { id }) : null;
   });
-}
-
-/** Bytes of a user's living uploads. */
-export async function countUploadBytes(em: Em, userId: string): Promise<number> {
-  const [row] = await em.execute<{ bytes: string }[]>(sql`select ${bytesOf(userId)} as bytes`);
-  return Number(row?.bytes ?? 0);
 }
 
 /** Null for somebody else's upload, a missing one, and one whose time is over: nobody can tell them apart. */

@@ -69,7 +69,7 @@ export async function replacePassword(tx: Em, userId: string, passwordHash: stri
 }
 
 /** Call it in the transaction of the change. */
-export async function endSessions(tx: Em, userId: string): Promise<void> {
+async function endSessions(tx: Em, userId: string): Promise<void> {
   await tx.execute(sql`delete from session where user_id = ${userId}`);
   await tx.execute(sql`delete from login_flow where user_id = ${userId}`);
 }

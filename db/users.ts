@@ -37,10 +37,6 @@ export async function findUserByEmail(em: Em, email: string): Promise<User | nul
   return em.findOne(UserEntity, { email: normaliseEmail(email) });
 }
 
-export async function findUser(em: Em, id: string): Promise<User | null> {
-  return em.findOne(UserEntity, { id });
-}
-
 export function normaliseEmail(email: string): string {
   return email.trim().toLowerCase();
 }

@@ -1,4 +1,4 @@
-// What the check of the ledger found, kept until it is in order again: any process can tell of it.
+// What the check of the ledger found, kept until it is in order again: any process can tell of it (db/figures.ts).
 import { sql } from '@mikro-orm/postgresql';
 import type { Violation } from './invariants.ts';
 import type { Em } from './orm.ts';
@@ -16,16 +16,4 @@ export async function recordViolations(em: Em, violations: readonly Violation[])
     update ledger_violation v set resolved_at = now()
     where v.resolved_at is null
       and not exists (select 1 from found f where f.rule = v.rule and f.subject = v.subject)`);
-}
-
-/** Open violations by rule. */
-export async function countViolations(em: Em): Promise<{ rule: string; count: number }[]> {
-  return em.execute<{ rule: string; count: number }[]>(sql`
-    select rule, count(*)::int as count from ledger_violation where resolved_at is null group by rule`);
-}
-
-export async function countFrozenAccounts(em: Em): Promise<number> {
-  const [row] = await em.execute<{ count: number }[]>(sql`
-    select count(*)::int as count from account where frozen_at is not null`);
-  return row?.count ?? 0;
 }

@@ -3,13 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import {
   METERS,
-  parseCatalog,
   type Catalog,
   type Combination,
   type Durations,
   type Model,
   type PriceLine,
 } from '../domain/catalog.ts';
+import { parseCatalog } from '../domain/parse-catalog.ts';
 import { CREDITS_PER_USD, toCredits, toUsd } from '../domain/credits.ts';
 
 export const MODELS_PAGE = 'docs/models.md';

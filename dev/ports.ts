@@ -23,7 +23,7 @@ export function isPortInUse(port: number): Promise<boolean> {
 }
 
 /** Whether a server answers on this port now. */
-export function acceptsConnections(port: number): Promise<boolean> {
+function acceptsConnections(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host });
     socket.setTimeout(1000, () => socket.destroy(new Error('no answer')));

@@ -43,7 +43,7 @@ export const UPSTREAM_ERROR_CLASSES = [
 ] as const;
 export type UpstreamErrorClass = (typeof UPSTREAM_ERROR_CLASSES)[number];
 
-const FAILURE_OF_CLASS: Record<UpstreamErrorClass, TaskFailureCode> = {
+const FAILURE_OF_CLASS = {
   auth: 'upstream_error', // our credentials are not the caller's business
   quota: 'upstream_error',
   rate: 'upstream_rate_limited',
@@ -56,10 +56,10 @@ const FAILURE_OF_CLASS: Record<UpstreamErrorClass, TaskFailureCode> = {
   transient: 'upstream_error',
   expired: 'upstream_error',
   invalid_response: 'upstream_invalid_response',
-};
+} as const satisfies Record<UpstreamErrorClass, TaskFailureCode>;
 
-/** The code a task fails with when its vendor reports an error of this class. */
-export function failureOf(errorClass: UpstreamErrorClass): TaskFailureCode {
+/** The code a task fails with, or a chat call is refused with, when its vendor reports an error of this class. */
+export function failureOf(errorClass: UpstreamErrorClass): (typeof FAILURE_OF_CLASS)[UpstreamErrorClass] {
   return FAILURE_OF_CLASS[errorClass];
 }
 

@@ -15,7 +15,7 @@ const NEXT: Record<TaskStatus, readonly TaskStatus[]> = {
 };
 
 /** Statuses in which work may still happen. Conditional writes name them. */
-export const OPEN_STATUSES: readonly TaskStatus[] = ['queued', 'in_progress'];
+const OPEN_STATUSES: readonly TaskStatus[] = ['queued', 'in_progress'];
 
 /** Whether a task may go from one status to the other. The database enforces the same table by a trigger. */
 export function mayFollow(from: TaskStatus, to: TaskStatus): boolean {

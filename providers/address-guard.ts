@@ -44,7 +44,7 @@ export function isPublicAddress(address: string): boolean {
   return isIP(address) !== 0 && ipaddr.parse(address).range() === 'unicast';
 }
 
-export const resolveByDns: Resolve = async (hostname) => {
+const resolveByDns: Resolve = async (hostname) => {
   const found = await lookup(hostname, { all: true, order: 'ipv4first' });
   return found.map(({ address }) => address);
 };

@@ -34,7 +34,7 @@ export function createAuthorizer(now: () => number): Authorize {
 }
 
 /** A JSON Web Token (RFC 7519) signed with HS256, good for half an hour. */
-export function mintToken(accessKey: string, secretKey: string, nowSeconds: number): string {
+function mintToken(accessKey: string, secretKey: string, nowSeconds: number): string {
   const claims = { iss: accessKey, exp: nowSeconds + LIFETIME_SECONDS, nbf: nowSeconds - EARLY_SECONDS };
   const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims)}`;
   return `${signed}.${createHmac('sha256', secretKey).update(signed).digest('base64url')}`;

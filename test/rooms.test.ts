@@ -19,6 +19,7 @@ const PROBES: [file: string, imported: string, allowed: boolean][] = [
   ['providers/probe.ts', '../domain/tasks.ts', true],
   ['providers/probe.ts', '../db/orm.ts', false],
   ['providers/probe.ts', '../config.ts', false],
+  ['providers/probe.ts', '../config-families.ts', false],
   ['storage/probe.ts', '../db/orm.ts', false],
   ['workflows/probe.ts', '../domain/tasks.ts', true],
   ['workflows/probe.ts', '../activities/index.ts', false],

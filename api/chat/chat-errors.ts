@@ -1,31 +1,16 @@
 // What a caller reads when an upstream did not do its part. Our own trouble there is never the caller's: see each status.
-import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
-import type { UpstreamErrorClass } from '../../domain/failures.ts';
-import { ownerMayRead } from '../../domain/failures.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { failureOf, ownerMayRead } from '../../domain/failures.ts';
 import { withoutEcho } from '../../domain/echo.ts';
 import { maskErrorText } from '../../domain/masking.ts';
 import type { UpstreamFailure } from '../../providers/chat.ts';
 
-const CODE_OF_CLASS: Record<UpstreamErrorClass, ErrorCode> = {
-  auth: 'upstream_error',
-  quota: 'upstream_error',
-  rate: 'upstream_rate_limited',
-  concurrency: 'upstream_rate_limited',
-  invalid: 'upstream_rejected',
-  input_refused: 'url_not_allowed',
-  input_unreadable: 'invalid_image',
-  model_retired: 'upstream_error',
-  moderation: 'content_rejected',
-  transient: 'upstream_error',
-  expired: 'upstream_error',
-  invalid_response: 'upstream_invalid_response',
-};
 const MESSAGE_CHARACTERS_MAX = 500;
 
 /** With the upstream's own words where they are about the request, masked, and without what they repeat of the prompt. */
 export function explainFailure(failure: UpstreamFailure, prompt: string): GatewayError {
   const { errorClass, text, retryAfterMs, isSilence } = failure;
-  const code = isSilence ? 'upstream_timeout' : CODE_OF_CLASS[errorClass];
+  const code = isSilence ? 'upstream_timeout' : failureOf(errorClass);
   const ours = new GatewayError(code);
   const isAboutRequest = code === 'upstream_rejected' || code === 'content_rejected';
   const theirs =

@@ -1,4 +1,4 @@
-// Which requests count together: the buckets of the contract, and whose point a request takes in them.
+// Which requests count together: the buckets that a 429 names, and whose point a request takes in them.
 import type { Quota } from './headers.ts';
 
 /** `auth` is for whoever logs in, verifies or redeems. */

@@ -22,7 +22,7 @@ export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorReq
   };
 }
 
-export function sendError(res: Response, error: GatewayError): void {
+function sendError(res: Response, error: GatewayError): void {
   // A key was missing or not good; a session cookie is no scheme of HTTP's.
   if (error.code.endsWith('_api_key')) res.setHeader('www-authenticate', 'Bearer');
   if (error.status === 503) res.setHeader('retry-after', RETRY_AFTER_SECONDS);

@@ -42,7 +42,7 @@ export function isVerified(session: Session, now: Date): boolean {
 }
 
 /**
- * The order is part of the contract: what somebody may not do at all comes before what needs a fresh proof. A refusal
+ * Callers rely on the order: what somebody may not do at all comes before what needs a fresh proof. A refusal
  * is a line in the security log.
  */
 export function refuseUnpermitted(

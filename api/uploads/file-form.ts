@@ -21,7 +21,7 @@ export interface FormFile {
 const FILE_PART = 'file';
 const BOUNDARY_CHARACTERS_MAX = 70; // RFC 2046 §5.1.1
 /** Everything in a form but the file: boundaries, headers of parts, small fields. */
-export const FORM_EXTRA_BYTES_MAX = 64 * 1024;
+const FORM_EXTRA_BYTES_MAX = 64 * 1024;
 const LIMITS = { files: 1, fields: 4, parts: 6, fieldSize: 8 * 1024, headerPairs: 50 };
 
 /**

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { sql } from '@mikro-orm/postgresql';
-import express from 'express';
+import express, { type Request, type Response } from 'express';
 import { Agent, request } from 'undici';
 import { forkEm, openDatabase } from '../../db/orm.ts';
 import { rideTogether } from '../../db/together.ts';
@@ -33,7 +33,7 @@ if (accounts)
 
 const app = express();
 app.disable('x-powered-by');
-app.post('/v1/chat/completions', express.json({ limit: '1mb' }), async (req, res) => {
+async function relay(req: Request, res: Response): Promise<void> {
   const id = randomUUID();
   if (accounts) await before(id);
   const answer = await request(upstream, {
@@ -52,5 +52,9 @@ app.post('/v1/chat/completions', express.json({ limit: '1mb' }), async (req, res
   const text = await answer.body.text();
   if (accounts) await after(id);
   res.end(text);
+}
+
+app.post('/v1/chat/completions', express.json({ limit: '1mb' }), (req, res, next) => {
+  relay(req, res).catch(next);
 });
 app.listen(Number(process.env['PORT']), '127.0.0.1', () => console.log('the proxy is ready'));

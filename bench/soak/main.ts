@@ -19,7 +19,7 @@ try {
     ...{ seed, seconds, load, faults, peakSeconds: 20, settleSeconds: 180 },
     faultPauseSeconds: seconds < 300 ? [4, 10] : [10, 30],
     thresholds: {
-      warmUpSeconds: Math.min(120, seconds / 6),
+      warmUpSeconds: 90, // the worker's cache of workflows fills up
       ...{ memoryGrowth: 0.15, memoryGrowthMb: 20, descriptorsGrowth: 20, loopDelayMs: 250 },
     },
     say: (line) => console.log(`· ${line}`),

@@ -73,7 +73,7 @@ export const TaskEventEntity = defineEntity({
 });
 export type TaskEventRow = InferEntity<typeof TaskEventEntity>;
 
-export const SUBMISSION_STATES = ['sending', 'not_received', 'accepted', 'succeeded', 'ended'] as const;
+type SubmissionState = 'sending' | 'not_received' | 'accepted' | 'succeeded' | 'ended';
 
 export const SubmissionEntity = defineEntity({
   name: 'Submission',
@@ -85,7 +85,7 @@ export const SubmissionEntity = defineEntity({
      * sending: handed over, no answer known · not_received: surely not taken, may be tried again ·
      * accepted: the vendor has it · succeeded: the vendor finished it · ended: it failed.
      */
-    state: p.text().$type<(typeof SUBMISSION_STATES)[number]>(),
+    state: p.text().$type<SubmissionState>(),
     /** Whose account at the vendor it is handed over with. */
     family: p.text().nullable(),
     credential: p.text().nullable(),

@@ -30,7 +30,7 @@ export type Answer =
   | { readonly kind: 'hang' }
   | { readonly kind: 'reset' };
 
-export const SLOW_ANSWER_MS = 20_000;
+const SLOW_ANSWER_MS = 20_000;
 const SLOW_PIECES = 100;
 const ENDLESS_PIECE_BYTES = 64 * 1024;
 /** A pause between pieces keeps an endless answer from taking the whole processor (about 6 MB/s). */

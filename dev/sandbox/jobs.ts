@@ -42,7 +42,7 @@ export interface Job extends JobPlan {
   successesTold: number;
 }
 
-export const JOBS_KEPT = 20_000;
+const JOBS_KEPT = 20_000;
 const QUEUED_FRACTION = 0.5;
 const LAST_PROGRESS_BEFORE_END = 99;
 

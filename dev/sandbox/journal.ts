@@ -19,7 +19,7 @@ export interface JournalEntry {
   prompt: string;
 }
 
-export const JOURNAL_ENTRIES_KEPT = 20_000;
+const JOURNAL_ENTRIES_KEPT = 20_000;
 
 export class Journal {
   readonly #entries = new Newest<JournalEntry>(JOURNAL_ENTRIES_KEPT);

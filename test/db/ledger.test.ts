@@ -11,6 +11,7 @@ import { completeTask, failTask } from '../../db/settlement.ts';
 import { createTask } from '../../db/new-tasks.ts';
 import { createUser } from '../../db/users.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { orderOf } from '../support/orders.ts';
 
 const CREDIT = 1_000_000n;
 
@@ -40,22 +41,7 @@ describe('the ledger', () => {
   /** A queued task whose estimate is `credits`; written as if the balance had covered it. */
   async function queueTask(userId: string, credits: bigint): Promise<{ taskId: string; attempt: number }> {
     const id = makeId('task');
-    const ordered = {
-      mode: 'image',
-      images: 1,
-      seconds: 0,
-      resolution: null,
-      ratio: null,
-      audio: null,
-      inputImages: 0,
-      imageRole: 'none',
-      inputVideos: 0,
-      inputVideoSeconds: 0,
-      videoTokens: 0,
-      promptTokens: 0,
-      outputTokens: 0,
-      responseFormat: 'url',
-    } as const;
+    const ordered = orderOf({ mode: 'image', images: 1 });
     const created = await createTask(
       em(),
       {

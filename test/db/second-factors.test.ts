@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import type { Session, User } from '../../db/entities/identity.ts';
+import { UserEntity, type Session, type User } from '../../db/entities/identity.ts';
 import { claimFlowGuess, createLoginFlow, findLoginFlow, finishLoginFlow } from '../../db/login-flows.ts';
 import { forkEm, type Em } from '../../db/orm.ts';
 import { changePassword } from '../../db/password-change.ts';
@@ -11,7 +11,7 @@ import { confirmTotp, removeTotp, startTotp, useSecondFactor } from '../../db/se
 import { Secrets } from '../../db/secrets.ts';
 import { createPasswordSession, createSession, findSession } from '../../db/sessions.ts';
 import { makeTotpSecret } from '../../db/totp.ts';
-import { createUser, findUser } from '../../db/users.ts';
+import { createUser } from '../../db/users.ts';
 import { claimVerifyGuess, verifySession } from '../../db/verification.ts';
 import { openApp } from '../support/browser.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -36,11 +36,7 @@ describe('identity in the database', () => {
     Promise.all(Array.from({ length: times }, act));
   const isTrue = (value: unknown): boolean => Boolean(value);
 
-  async function readUser(id: string): Promise<User> {
-    const found = await findUser(em(), id);
-    if (!found) throw new Error('there is no such user');
-    return found;
-  }
+  const readUser = (id: string): Promise<User> => em().findOneOrFail(UserEntity, { id });
 
   async function startSession(): Promise<Session> {
     const found = await findSession(em(), secrets, await createSession(em(), secrets, user.id));

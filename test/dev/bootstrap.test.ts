@@ -1,3 +1,4 @@
+/** What stands before every npm script: the right Node, and packages that are installed once. */
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

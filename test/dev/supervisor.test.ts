@@ -1,3 +1,4 @@
+/** Parts that die are started again, until it is clear that they will not live. */
 import { expect } from 'chai';
 import type { Exit } from '../../dev/processes.ts';
 import { supervise, type Part, type SupervisorOptions } from '../../dev/supervisor.ts';

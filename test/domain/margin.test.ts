@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { loadConfig } from '../../config.ts';
-import { parseCatalog, type Catalog } from '../../domain/catalog.ts';
+import type { Catalog } from '../../domain/catalog.ts';
 import { withMargin } from '../../domain/margin.ts';
+import { parseCatalog } from '../../domain/parse-catalog.ts';
 
 const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
 const pricesOf = ({ models }: Catalog): bigint[] =>

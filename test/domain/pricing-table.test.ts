@@ -1,10 +1,12 @@
 // Golden prices: every family's table, written down apart from the catalogue, against what the catalogue makes of them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { parseCatalog, type Model } from '../../domain/catalog.ts';
+import type { Model } from '../../domain/catalog.ts';
 import { parseCredits } from '../../domain/credits.ts';
 import type { Order } from '../../domain/orders.ts';
 import { computeCharge, quote, snapshotPrice, type Evidence } from '../../domain/pricing.ts';
+import { parseCatalog } from '../../domain/parse-catalog.ts';
+import { orderOf } from '../support/orders.ts';
 import type { PricingRow } from './pricing-table/row.ts';
 
 const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
@@ -18,35 +20,18 @@ const tables = await Promise.all(
   }),
 );
 
-const NOTHING: Order = {
-  mode: 'video',
-  images: 0,
-  seconds: 0,
-  resolution: null,
-  ratio: null,
-  audio: null,
-  inputImages: 0,
-  imageRole: 'none',
-  inputVideos: 0,
-  inputVideoSeconds: 0,
-  videoTokens: 0,
-  promptTokens: 0,
-  outputTokens: 0,
-  responseFormat: 'url',
-};
-
 for (const { family, rows } of tables) {
   describe(`the prices of ${family}`, () => {
     for (const { model, order, credits } of rows) {
       it(`${model} ${JSON.stringify(order)} is estimated at ${credits} credits`, () => {
-        expect(total(find(model), { ...NOTHING, ...order })).to.equal(parseCredits(credits));
+        expect(total(find(model), orderOf(order))).to.equal(parseCredits(credits));
       });
     }
 
     it('grow with the seconds where seconds are billed, and stay where the task is', () => {
       for (const { model, order } of rows) {
         const { billingMode } = find(model);
-        const at = (seconds: number): bigint => total(find(model), { ...NOTHING, ...order, seconds });
+        const at = (seconds: number): bigint => total(find(model), orderOf({ ...order, seconds }));
         const { seconds = 0 } = order;
         if (billingMode === 'per_second')
           expect(at(seconds) - at(0), model).to.equal(BigInt(seconds) * (at(1) - at(0)));
@@ -86,7 +71,7 @@ function total(model: Model, order: Order): bigint {
 }
 
 function charge(model: string, order: Partial<Order>, evidence: Evidence): bigint {
-  return computeCharge(snapshotPrice(find(model)), { ...NOTHING, ...order }, evidence).amount;
+  return computeCharge(snapshotPrice(find(model)), orderOf(order), evidence).amount;
 }
 
 function find(id: string): Model {

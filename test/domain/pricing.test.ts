@@ -1,10 +1,12 @@
 // Estimates and charges of every model in the catalogue.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { parseCatalog, type Model } from '../../domain/catalog.ts';
+import type { Model } from '../../domain/catalog.ts';
 import { parseCredits } from '../../domain/credits.ts';
 import type { Order } from '../../domain/orders.ts';
 import { computeCharge, quote, snapshotPrice, type Evidence } from '../../domain/pricing.ts';
+import { parseCatalog } from '../../domain/parse-catalog.ts';
+import { orderOf } from '../support/orders.ts';
 
 const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
 
@@ -96,22 +98,6 @@ function isOffered({ limits }: Model, resolution: string | null, audio: boolean 
   return (limits.combinations ?? []).every(
     (rule) => rule.resolution !== resolution || audio === null || (rule.audio?.includes(audio) ?? true),
   );
-}
-
-function orderOf(fields: Partial<Order>): Order {
-  const empty = { mode: 'video', images: 0, seconds: 0, resolution: null, ratio: null, audio: null } as const;
-  return {
-    ...empty,
-    inputImages: 0,
-    imageRole: 'none',
-    inputVideos: 0,
-    inputVideoSeconds: 0,
-    videoTokens: 0,
-    promptTokens: 0,
-    outputTokens: 0,
-    responseFormat: 'url',
-    ...fields,
-  };
 }
 
 function show(evidence: Evidence): string {

@@ -13,7 +13,7 @@ const ALLOWED = [
 ];
 
 describe('task statuses', () => {
-  it('follow each other only as the contract says', () => {
+  it('follow each other only as callers are told', () => {
     const found = TASK_STATUSES.flatMap((from) =>
       TASK_STATUSES.filter((to) => mayFollow(from, to)).map((to) => `${from} → ${to}`),
     );

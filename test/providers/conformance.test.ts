@@ -14,6 +14,7 @@ import {
   type UpstreamResult,
 } from '../../providers/provider.ts';
 import { createProviders } from '../../providers/registry.ts';
+import { until } from '../support/until.ts';
 import type { Family } from './families/family.ts';
 import { verdictOf } from './stand-in.ts';
 
@@ -146,9 +147,9 @@ for (const { adapter, family, path, job, endings, ...expected } of families) {
     async function cancelWhen(state: string, directives: string): Promise<string> {
       const submission = await provider.submit(jobWith(directives).job);
       if (submission.kind !== 'accepted') throw new Error('this vendor has no jobs');
-      for (let polls = 0; polls < POLLS_MAX; polls += 1) {
-        if ((await provider.poll?.(submission.handle))?.kind === state) break;
-      }
+      await until(`the vendor says ${state}`, async () => {
+        return (await provider.poll?.(submission.handle))?.kind === state;
+      });
       const answer = await provider.cancel?.(submission.handle).catch(verdictOf);
       return `${String(answer)}, then ${String((await provider.poll?.(submission.handle))?.kind)}`;
     }

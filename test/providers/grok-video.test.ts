@@ -6,6 +6,7 @@ import type { Provider, UpstreamJob } from '../../providers/provider.ts';
 import {
   failureOf,
   sendJson,
+  settingsAt,
   startStandIn,
   verdictOf,
   videoJob,
@@ -23,14 +24,7 @@ describe('Grok videos', () => {
 
   before(async () => {
     standIn = await startStandIn((res, req) => play(res, req));
-    provider = createGrokVideo({
-      baseUrl: `${standIn.url}/v1`,
-      credentials: [
-        { id: 'default', key: 'xai-first' },
-        { id: 'second', key: 'xai-second' },
-      ],
-      upstreamTimeoutMs: 2_000,
-    });
+    provider = createGrokVideo(settingsAt(`${standIn.url}/v1`));
   });
   after(() => standIn.close());
 
@@ -56,7 +50,7 @@ describe('Grok videos', () => {
       });
       const { method, path, headers } = standIn.received.at(-1) ?? {};
       expect([method, path]).to.deep.equal(['POST', '/v1/videos/generations']);
-      expect(headers?.authorization).to.equal('Bearer xai-first');
+      expect(headers?.authorization).to.equal('Bearer sk-first');
     });
 
     function withImages(imageRole: ImageRole, inputImages: string[]): UpstreamJob {
@@ -191,7 +185,7 @@ describe('Grok videos', () => {
     it('is asked with the credential that handed it over, and its id is one path segment', async () => {
       await poll(202, undefined, 'second');
       const { path, headers } = standIn.received.at(-1) ?? {};
-      expect([path, headers?.authorization]).to.deep.equal(['/v1/videos/a%2Fb', 'Bearer xai-second']);
+      expect([path, headers?.authorization]).to.deep.equal(['/v1/videos/a%2Fb', 'Bearer sk-second']);
     });
 
     it('is auth, not_received when that credential is gone', async () => {

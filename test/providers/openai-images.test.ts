@@ -9,6 +9,7 @@ import {
   PNG,
   sendEndlessly,
   sendJson,
+  settingsAt,
   startStandIn,
   verdictOf,
   type Play,
@@ -25,14 +26,7 @@ describe('OpenAI images', () => {
 
   before(async () => {
     standIn = await startStandIn((res, req) => play(res, req));
-    provider = createOpenaiImages({
-      baseUrl: `${standIn.url}/v1`,
-      credentials: [
-        { id: 'default', key: 'sk-first' },
-        { id: 'second', key: 'sk-second' },
-      ],
-      upstreamTimeoutMs: 2_000,
-    });
+    provider = createOpenaiImages(settingsAt(`${standIn.url}/v1`));
   });
   after(() => standIn.close());
 

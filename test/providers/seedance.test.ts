@@ -7,6 +7,7 @@ import { createSeedance } from '../../providers/seedance.ts';
 import {
   failureOf,
   sendJson,
+  settingsAt,
   startStandIn,
   verdictOf,
   videoJob,
@@ -29,14 +30,7 @@ describe('Seedance videos', () => {
 
   before(async () => {
     standIn = await startStandIn((res, req) => play(res, req));
-    provider = createSeedance({
-      baseUrl: `${standIn.url}/api/v3`,
-      credentials: [
-        { id: 'default', key: 'ark-first' },
-        { id: 'second', key: 'ark-second' },
-      ],
-      upstreamTimeoutMs: 2_000,
-    });
+    provider = createSeedance(settingsAt(`${standIn.url}/api/v3`));
   });
   after(() => standIn.close());
 
@@ -68,7 +62,7 @@ describe('Seedance videos', () => {
       });
       const { method, path, headers } = standIn.received.at(-1) ?? {};
       expect([method, path]).to.deep.equal(['POST', TASKS]);
-      expect(headers?.authorization).to.equal('Bearer ark-first');
+      expect(headers?.authorization).to.equal('Bearer sk-first');
       expect(SEED).to.be.within(0, 2_147_483_647);
     });
 
@@ -163,7 +157,7 @@ describe('Seedance videos', () => {
     it('is asked with the credential that handed it over, and its id is one path segment', async () => {
       await poll(200, { status: 'running' }, 'second');
       const { path, headers } = standIn.received.at(-1) ?? {};
-      expect([path, headers?.authorization]).to.deep.equal([`${TASKS}/cgt%2F1`, 'Bearer ark-second']);
+      expect([path, headers?.authorization]).to.deep.equal([`${TASKS}/cgt%2F1`, 'Bearer sk-second']);
     });
 
     it('is auth, not_received when that credential is gone', async () => {

@@ -7,6 +7,7 @@ import {
   failureOf,
   PNG,
   sendJson,
+  settingsAt,
   startStandIn,
   verdictOf,
   videoJob,
@@ -25,14 +26,7 @@ describe('videos of OpenAI’s Videos API', () => {
 
   before(async () => {
     standIn = await startStandIn((res, req) => play(res, req));
-    provider = createSora({
-      baseUrl: `${standIn.url}/v1`,
-      credentials: [
-        { id: 'default', key: 'sk-first' },
-        { id: 'second', key: 'sk-second' },
-      ],
-      upstreamTimeoutMs: 2_000,
-    });
+    provider = createSora(settingsAt(`${standIn.url}/v1`));
   });
   after(() => standIn.close());
   beforeEach(() => {

@@ -4,6 +4,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { UpstreamFailure, type UpstreamJob } from '../../providers/provider.ts';
+import type { AdapterSettings } from '../../providers/settings.ts';
+import { orderOf } from '../support/orders.ts';
 
 export interface Received {
   method: string;
@@ -52,6 +54,15 @@ export async function startStandIn(play: Play): Promise<StandIn> {
   };
 }
 
+/** Of an adapter with two credentials, `default` and `second`. */
+export function settingsAt(baseUrl: string): AdapterSettings {
+  const credentials = [
+    { id: 'default', key: 'sk-first' },
+    { id: 'second', key: 'sk-second' },
+  ];
+  return { baseUrl, credentials, upstreamTimeoutMs: 2_000 };
+}
+
 export function sendJson(
   res: ServerResponse,
   status: number,
@@ -97,22 +108,7 @@ export function imageJob(changes: Partial<UpstreamJob> & { images?: number } = {
     inputImages: [],
     inputVideos: [],
     messages: [],
-    order: {
-      mode: 'image',
-      images,
-      seconds: 0,
-      resolution: '1K',
-      ratio: '1:1',
-      audio: null,
-      inputImages: 0,
-      imageRole: 'none',
-      inputVideos: 0,
-      inputVideoSeconds: 0,
-      videoTokens: 0,
-      promptTokens: 0,
-      outputTokens: 0,
-      responseFormat: 'url',
-    },
+    order: orderOf({ mode: 'image', images, resolution: '1K', ratio: '1:1' }),
     ...rest,
   };
 }
@@ -126,22 +122,7 @@ export function videoJob(changes: Partial<UpstreamJob> = {}): UpstreamJob {
     inputImages: [],
     inputVideos: [],
     messages: [],
-    order: {
-      mode: 'video',
-      images: 0,
-      seconds: 5,
-      resolution: '480p',
-      ratio: '16:9',
-      audio: null,
-      inputImages: 0,
-      imageRole: 'none',
-      inputVideos: 0,
-      inputVideoSeconds: 0,
-      videoTokens: 0,
-      promptTokens: 0,
-      outputTokens: 0,
-      responseFormat: 'url',
-    },
+    order: orderOf({ seconds: 5, resolution: '480p', ratio: '16:9' }),
     ...changes,
   };
 }

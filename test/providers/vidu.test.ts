@@ -6,6 +6,7 @@ import { createVidu } from '../../providers/vidu.ts';
 import {
   failureOf,
   sendJson,
+  settingsAt,
   startStandIn,
   verdictOf,
   videoJob,
@@ -24,14 +25,7 @@ describe('Vidu', () => {
 
   before(async () => {
     standIn = await startStandIn((res, req) => play(res, req));
-    provider = createVidu({
-      baseUrl: standIn.url,
-      credentials: [
-        { id: 'default', key: 'vda_first' },
-        { id: 'second', key: 'vda_second' },
-      ],
-      upstreamTimeoutMs: 2_000,
-    });
+    provider = createVidu(settingsAt(standIn.url));
   });
   after(() => standIn.close());
 
@@ -73,7 +67,7 @@ describe('Vidu', () => {
         await provider.submit(job);
         const received = standIn.received.at(-1);
         expect([received?.method, received?.path]).to.deep.equal(['POST', `/ent/v2/${path}`]);
-        expect(received?.headers.authorization).to.equal('Token vda_first');
+        expect(received?.headers.authorization).to.equal('Token sk-first');
         expect(JSON.parse(String(received?.body))).to.deep.equal(body);
       });
     }
@@ -140,7 +134,7 @@ describe('Vidu', () => {
       const { path, headers } = standIn.received.at(-1) ?? {};
       expect([path, headers?.authorization]).to.deep.equal([
         '/ent/v2/tasks/a%2Fb/creations',
-        'Token vda_second',
+        'Token sk-second',
       ]);
     });
 
@@ -210,7 +204,7 @@ describe('Vidu', () => {
       expect(await cancel()).to.equal('cancelled');
       const { method, path, headers, body } = standIn.received.at(-1) ?? {};
       expect([method, path]).to.deep.equal(['POST', '/ent/v2/tasks/a%2Fb/cancel']);
-      expect(headers?.authorization).to.equal('Token vda_second');
+      expect(headers?.authorization).to.equal('Token sk-second');
       expect(JSON.parse(String(body))).to.deep.equal({ id: 'a/b' });
     });
 

@@ -6,6 +6,7 @@ import { createWan } from '../../providers/wan.ts';
 import {
   failureOf,
   sendJson,
+  settingsAt,
   startStandIn,
   verdictOf,
   videoJob,
@@ -32,14 +33,7 @@ describe('Wan videos', () => {
 
   before(async () => {
     standIn = await startStandIn((res, req) => play(res, req));
-    provider = createWan({
-      baseUrl: standIn.url,
-      credentials: [
-        { id: 'default', key: 'sk-first' },
-        { id: 'second', key: 'sk-second' },
-      ],
-      upstreamTimeoutMs: 2_000,
-    });
+    provider = createWan(settingsAt(standIn.url));
   });
   after(() => standIn.close());
 

@@ -103,7 +103,7 @@ export function forgetGuesses({ gateway, config }: TestGateway): void {
   gateway.guesses = createGuessLimiter(gateway.limits);
 }
 
-/** A 429 with all that the contract promises. */
+/** A 429 with all that callers are promised. */
 export function expectLimited(
   answer: Answer,
   code: string,

@@ -1,4 +1,4 @@
-// An error answer as the contract describes it.
+// An error answer, in the one shape that all of them have.
 import { expect } from 'chai';
 import type { Answer } from './http.ts';
 

@@ -2,7 +2,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { DOCUMENT } from './documented.ts';
 
-export const CALLERS = ['nobody', 'key', 'session', 'administrator'] as const;
+const CALLERS = ['nobody', 'key', 'session', 'administrator'] as const;
 export type CallerName = (typeof CALLERS)[number];
 
 export interface GeneratedRequest {

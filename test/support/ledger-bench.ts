@@ -17,6 +17,7 @@ import type { PriceSnapshot } from '../../domain/pricing.ts';
 import { insertUser } from '../../db/users.ts';
 import { parseCredits, type MicroCredits } from '../../domain/credits.ts';
 import { CODE, FIRST_GRANT, KEY_QUOTA, USERS, type Command } from './ledger-commands.ts';
+import { orderOf } from './orders.ts';
 
 const LEASE_SECONDS = 3_600;
 const NO_LIMIT = 1_000_000;
@@ -236,18 +237,7 @@ function newTask({
   return {
     ...who,
     ...{ mode: 'image', model: 'm', family: 'f', adapter: 'a', upstreamModel: 'u' },
-    ordered: {
-      ...{ mode: 'image', images: 1, seconds: 0, resolution: null, ratio: null, audio: null, inputImages: 0 },
-      ...{
-        imageRole: 'none',
-        inputVideos: 0,
-        inputVideoSeconds: 0,
-        videoTokens: 0,
-        promptTokens: 0,
-        outputTokens: 0,
-      },
-      responseFormat: 'url',
-    },
+    ordered: orderOf({ mode: 'image', images: 1 }),
     price: PRICE,
     creditsEstimate: amount,
     requestPayload: {},

@@ -1,4 +1,4 @@
-// A 429 with all that the contract promises, and a limited answer of any other kind.
+// A 429 with all that callers are promised, and a limited answer of any other kind.
 import { expect } from 'chai';
 
 /** What is looked at of an answer. */

@@ -23,7 +23,7 @@ export interface TestProcess {
 }
 
 /** Starts an entry file of the product with this environment and waits until it wrote the line. */
-export async function startProcess(
+async function startProcess(
   file: string,
   env: Record<string, string>,
   readyLine: RegExp,

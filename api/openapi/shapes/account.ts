@@ -17,7 +17,7 @@ const balanceFields = {
   updatedAt: instant,
 };
 
-export const LEDGER_LINE = z
+const LEDGER_LINE = z
   .strictObject({
     id: id('led'),
     type: z.enum(['grant', 'redeem', 'charge', 'refund', 'adjustment']),

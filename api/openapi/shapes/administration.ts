@@ -22,7 +22,7 @@ const storedCodeFields = {
 };
 
 /** Before the code itself is put beside it. */
-export const FRESH_REDEEM_CODE = z.strictObject(codeFields);
+const FRESH_REDEEM_CODE = z.strictObject(codeFields);
 export type FreshRedeemCodeView = z.output<typeof FRESH_REDEEM_CODE>;
 
 export const NEW_REDEEM_CODE = z
@@ -36,7 +36,7 @@ export const NEW_REDEEM_CODE = z
 export const REDEEM_CODE = z.strictObject(storedCodeFields).meta({ id: 'RedeemCode' });
 export type RedeemCodeView = z.output<typeof REDEEM_CODE>;
 
-export const REDEMPTION = z
+const REDEMPTION = z
   .strictObject({ id: id('rdp'), userId: id('usr'), credits, createdAt: instant })
   .meta({ id: 'Redemption' });
 export type RedemptionView = z.output<typeof REDEMPTION>;

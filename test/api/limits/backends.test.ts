@@ -1,4 +1,4 @@
-// Who decides about a limit, and what that costs, whatever happens to Redis: the table of the contract.
+// Who decides about a limit, and what that costs, whatever happens to Redis.
 import { Redis } from 'ioredis';
 import { expect } from 'chai';
 import { TaskEntity } from '../../../db/entities/tasks.ts';

@@ -3,22 +3,21 @@
 import { ApiError, GoogleGenAI } from '@google/genai';
 import { expect } from 'chai';
 import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
-import { at, type Heard, type Json, newPrompt, readJobs, useSandbox } from './support.ts';
+import { ask, at, type Heard, type Json, newPrompt, readJobs, useSandbox } from './support.ts';
 
 const MODEL = 'gemini-nano-banana-2.1';
 
 describe('sandbox: Gemini images', () => {
   const sandbox = useSandbox();
 
-  async function ask(body: Json, options: { model?: string; key?: string | null } = {}): Promise<Heard> {
+  function generate(body: Json, options: { model?: string; key?: string | null } = {}): Promise<Heard> {
     const { model = MODEL, key = 'AIza-test' } = options;
-    const response = await fetch(`${sandbox().url}/google/v1beta/models/${model}:generateContent`, {
+    return ask(`${sandbox().url}/google/v1beta/models/${model}:generateContent`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(key === null ? {} : { 'x-goog-api-key': key }) },
-      body: JSON.stringify(body),
+      key: null,
+      headers: key === null ? {} : { 'x-goog-api-key': key },
+      body,
     });
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) as Json };
   }
 
   function requestWith(directives: string, imageConfig: Json = {}, config: Json = {}): Json {
@@ -27,7 +26,7 @@ describe('sandbox: Gemini images', () => {
     return { contents: [{ role: 'user', parts }], generationConfig };
   }
   const paint = (directives: string, imageConfig: Json = {}, config: Json = {}): Promise<Heard> =>
-    ask(requestWith(directives, imageConfig, config));
+    generate(requestWith(directives, imageConfig, config));
 
   const partsOf = ({ body }: Heard): Json[] => {
     const parts = at(body, 'candidates.0.content.parts');
@@ -49,13 +48,13 @@ describe('sandbox: Gemini images', () => {
   });
 
   it('does not think where the model does not', async () => {
-    const heard = await ask(requestWith(''), { model: 'gemini-3.1-flash-lite-image' });
+    const heard = await generate(requestWith(''), { model: 'gemini-3.1-flash-lite-image' });
     expect(partsOf(heard)).to.have.length(1);
   });
 
   it('takes the key as a header or in the address, and refuses a wrong one in its own words', async () => {
-    expect(await ask(requestWith(''), { key: null })).to.have.nested.property('body.error.code', 403);
-    const wrong = await ask(requestWith(''), { key: 'invalid' });
+    expect(await generate(requestWith(''), { key: null })).to.have.nested.property('body.error.code', 403);
+    const wrong = await generate(requestWith(''), { key: 'invalid' });
     expect(wrong.status).to.equal(400);
     expect(at(wrong.body, 'error.details.0.reason')).to.equal('API_KEY_INVALID');
     const url = `${sandbox().url}/google/v1beta/models/${MODEL}:generateContent?key=AIza`;
@@ -84,15 +83,15 @@ describe('sandbox: Gemini images', () => {
       { mimeType: 'image/png', data: 'data:image/png;base64,AAAA' },
     ]) {
       const contents = [{ parts: [{ text: 'a fox' }, { inlineData }] }];
-      expect((await ask({ contents })).status).to.equal(400);
+      expect((await generate({ contents })).status).to.equal(400);
     }
   });
 
   it('has not the ratios of the flash models on the pro model, nor a model that ended', async () => {
     const wide = requestWith('', { aspectRatio: '8:1' });
-    expect((await ask(wide)).status).to.equal(200);
-    expect((await ask(wide, { model: 'gemini-3-pro-image' })).status).to.equal(400);
-    expect((await ask(wide, { model: 'gemini-2.5-flash-image' })).status).to.equal(404);
+    expect((await generate(wide)).status).to.equal(200);
+    expect((await generate(wide, { model: 'gemini-3-pro-image' })).status).to.equal(400);
+    expect((await generate(wide, { model: 'gemini-2.5-flash-image' })).status).to.equal(404);
   });
 
   it('blocks with status 200, at the prompt or at the picture', async () => {

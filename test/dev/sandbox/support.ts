@@ -39,12 +39,15 @@ export async function ask(
   options: {
     method?: string;
     key?: string | null;
+    /** Beside, or instead of, the bearer key. */
+    headers?: Record<string, string>;
     body?: string | FormData | Json;
     signal?: AbortSignal;
   } = {},
 ): Promise<Heard> {
   const { method = 'GET', key = 'sk-test', body } = options;
-  const headers: Record<string, string> = key === null ? {} : { authorization: `Bearer ${key}` };
+  const proof = key === null ? {} : { authorization: `Bearer ${key}` };
+  const headers: Record<string, string> = { ...proof, ...options.headers };
   const isRaw = body === undefined || typeof body === 'string' || body instanceof FormData;
   if (!isRaw) headers['content-type'] = 'application/json';
   const response = await fetch(url, {

@@ -11,7 +11,7 @@ import {
 } from '@google/genai';
 import { expect } from 'chai';
 import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
-import { at, type Heard, type Json, newPrompt, readJobs, readJournal, useSandbox } from './support.ts';
+import { ask, at, type Heard, type Json, newPrompt, readJobs, readJournal, useSandbox } from './support.ts';
 
 const MODEL = 'veo-3.1-generate-preview';
 const PROJECT = '/google/v1/projects/p-1/locations/us-central1';
@@ -21,34 +21,30 @@ const REFERENCE = { image: IMAGE, referenceType: 'asset' };
 describe('sandbox: Veo', () => {
   const sandbox = useSandbox();
 
-  async function ask(
+  async function say(
     path: string,
     options: { body?: Json; headers?: Record<string, string> } = {},
   ): Promise<Heard> {
     const { body, headers = { 'x-goog-api-key': 'AIza-test' } } = options;
-    const response = await fetch(path.startsWith('http') ? path : sandbox().url + path, {
+    return ask(path.startsWith('http') ? path : sandbox().url + path, {
       method: body === undefined ? 'GET' : 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      redirect: 'manual',
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      key: null,
+      headers,
+      ...(body === undefined ? {} : { body }),
     });
-    const text = await response.text();
-    const isJson = (response.headers.get('content-type') ?? '').includes('json');
-    const json = isJson ? (JSON.parse(text) as Json) : {};
-    return { status: response.status, headers: response.headers, text, body: json };
   }
 
   const order = (directives: string, parameters: Json = {}, instance: Json = {}): Json => {
     return { instances: [{ prompt: newPrompt(directives).prompt, ...instance }], parameters };
   };
   const submit = (body: Json, model = MODEL): Promise<Heard> =>
-    ask(`/google/v1beta/models/${model}:predictLongRunning`, { body });
+    say(`/google/v1beta/models/${model}:predictLongRunning`, { body });
   async function start(directives: string, parameters: Json = {}): Promise<string> {
     const heard = await submit(order(directives, parameters));
     expect(heard.status, heard.text).to.equal(200);
     return String(heard.body['name']);
   }
-  const look = (name: string): Promise<Heard> => ask(`/google/v1beta/${name}`);
+  const look = (name: string): Promise<Heard> => say(`/google/v1beta/${name}`);
   const finish = async (directives: string): Promise<Heard> => look(await start(`seconds=0 ${directives}`));
 
   it('is not done until it is, and then has a file that redirects whoever has the key', async () => {
@@ -59,10 +55,10 @@ describe('sandbox: Veo', () => {
     expect(done.body['done']).to.equal(true);
     const uri = String(at(done.body, 'response.generateVideoResponse.generatedSamples.0.video.uri'));
     expect(uri).to.match(/\/v1beta\/files\/\w+:download\?alt=media$/);
-    expect((await ask(uri, { headers: {} })).status).to.equal(403);
-    const hop = await ask(uri);
+    expect((await say(uri, { headers: {} })).status).to.equal(403);
+    const hop = await say(uri);
     expect(hop.status).to.equal(302);
-    const file = await ask(hop.headers.get('location') ?? '', { headers: {} });
+    const file = await say(hop.headers.get('location') ?? '', { headers: {} });
     expect(file.headers.get('content-type')).to.equal('video/mp4');
   });
 
@@ -98,8 +94,8 @@ describe('sandbox: Veo', () => {
   it('knows no other model, and no wrong key', async () => {
     expect((await submit(order(''), 'veo-9')).status).to.equal(404);
     const path = `/google/v1beta/models/${MODEL}:predictLongRunning`;
-    expect((await ask(path, { body: order(''), headers: {} })).status).to.equal(403);
-    const wrong = await ask(path, { body: order(''), headers: { 'x-goog-api-key': 'invalid' } });
+    expect((await say(path, { body: order(''), headers: {} })).status).to.equal(403);
+    const wrong = await say(path, { body: order(''), headers: { 'x-goog-api-key': 'invalid' } });
     expect(at(wrong.body, 'error.details.0.reason')).to.equal('API_KEY_INVALID');
   });
 
@@ -143,20 +139,20 @@ describe('sandbox: Veo', () => {
 
     it('takes a token, is looked at by POST, and answers with the video itself', async () => {
       const body = order('seconds=0', { generateAudio: false, sampleCount: 1 });
-      expect((await ask(`${model}:predictLongRunning`, { body })).status).to.equal(401);
-      const { body: created } = await ask(`${model}:predictLongRunning`, { body, headers });
+      expect((await say(`${model}:predictLongRunning`, { body })).status).to.equal(401);
+      const { body: created } = await say(`${model}:predictLongRunning`, { body, headers });
       const operationName = String(created['name']);
       expect(operationName).to.match(
         /^projects\/p-1\/locations\/us-central1\/publishers\/google\/models\/.*\/operations\/[\w-]+$/,
       );
-      const { body: done } = await ask(`${model}:fetchPredictOperation`, {
+      const { body: done } = await say(`${model}:fetchPredictOperation`, {
         body: { operationName },
         headers,
       });
       const video = Buffer.from(String(at(done, 'response.videos.0.bytesBase64Encoded')), 'base64');
       expect(video.toString('latin1', 4, 8)).to.equal('ftyp');
       const other = { operationName: operationName.replace('p-1', 'p-2') };
-      expect((await ask(`${model}:fetchPredictOperation`, { body: other, headers })).status).to.equal(400);
+      expect((await say(`${model}:fetchPredictOperation`, { body: other, headers })).status).to.equal(400);
     });
 
     it('gives a token for a well-made assertion alone', async () => {

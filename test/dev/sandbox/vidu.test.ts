@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
 import {
+  ask,
   at,
   eventually,
   type Heard,
@@ -18,29 +19,25 @@ const IMAGE = 'https://example.com/fox.png';
 describe('sandbox: Vidu', () => {
   const sandbox = useSandbox();
 
-  async function ask(
+  async function say(
     path: string,
     options: { body?: Json; authorization?: string | null } = {},
   ): Promise<Heard> {
     const { body, authorization = 'Token vda_test' } = options;
-    const response = await fetch(`${sandbox().url}/vidu${path}`, {
+    return ask(`${sandbox().url}/vidu${path}`, {
       method: body === undefined ? 'GET' : 'POST',
-      headers: { 'content-type': 'application/json', ...(authorization === null ? {} : { authorization }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      key: null,
+      headers: authorization === null ? {} : { authorization },
+      ...(body === undefined ? {} : { body }),
     });
-    const text = await response.text();
-    const json = (response.headers.get('content-type') ?? '').includes('json')
-      ? (JSON.parse(text) as Json)
-      : {};
-    return { status: response.status, headers: response.headers, text, body: json };
   }
 
   const submit = (directives: string, fields: Json = {}, endpoint = 'text2video'): Promise<Heard> =>
-    ask(`/ent/v2/${endpoint}`, {
+    say(`/ent/v2/${endpoint}`, {
       body: { model: 'viduq3-pro', prompt: newPrompt(directives).prompt, ...fields },
     });
-  const look = (id: string): Promise<Heard> => ask(`/ent/v2/tasks/${id}/creations`);
-  const cancel = (id: string): Promise<Heard> => ask(`/ent/v2/tasks/${id}/cancel`, { body: { id } });
+  const look = (id: string): Promise<Heard> => say(`/ent/v2/tasks/${id}/creations`);
+  const cancel = (id: string): Promise<Heard> => say(`/ent/v2/tasks/${id}/cancel`, { body: { id } });
 
   async function start(directives: string, fields: Json = {}, endpoint?: string): Promise<string> {
     const heard = await submit(directives, fields, endpoint);
@@ -78,7 +75,7 @@ describe('sandbox: Vidu', () => {
   for (const authorization of [null, 'Bearer vda_test', 'Token ', 'Token invalid'])
     it(`refuses the authorization ${authorization}`, async () => {
       const body = { model: 'viduq3-pro', prompt: 'x' };
-      const heard = await ask('/ent/v2/text2video', { authorization, body });
+      const heard = await say('/ent/v2/text2video', { authorization, body });
       expect(heard.status).to.equal(401);
       expect(heard.body).to.include({ code: 'Unauthorized', reason: 'Unauthorized' });
       expect(at(heard.body, 'metadata.trace_id')).to.be.a('string');
@@ -184,7 +181,7 @@ describe('sandbox: Vidu', () => {
 
     it('notes it in the journal', async () => {
       const { prompt, marker } = newPrompt('seconds=600');
-      const created = await ask('/ent/v2/text2video', { body: { model: 'viduq3-pro', prompt } });
+      const created = await say('/ent/v2/text2video', { body: { model: 'viduq3-pro', prompt } });
       await cancel(String(created.body['task_id']));
       const operations = (await readJournal(sandbox(), marker)).map(({ operation }) => operation);
       expect(operations).to.eql(['submit', 'cancel']);

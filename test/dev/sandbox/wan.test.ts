@@ -22,14 +22,11 @@ describe('sandbox: Wan', () => {
   async function submit(directives: string, order: Order = {}, async = true): Promise<Heard> {
     const { model = MODEL, input = {}, parameters = {} } = order;
     const prompt = newPrompt(directives).prompt;
-    const response = await fetch(url('/services/aigc/video-generation/video-synthesis'), {
+    return ask(url('/services/aigc/video-generation/video-synthesis'), {
       method: 'POST',
-      headers: { authorization: 'Bearer sk-test', ...(async ? { 'x-dashscope-async': 'enable' } : {}) },
-      body: JSON.stringify({ model, input: { prompt, ...input }, parameters }),
+      headers: async ? { 'x-dashscope-async': 'enable' } : {},
+      body: { model, input: { prompt, ...input }, parameters },
     });
-    const text = await response.text();
-    const body: Json = JSON.parse(text);
-    return { status: response.status, headers: response.headers, text, body };
   }
 
   const look = (id: string): Promise<Heard> => ask(url(`/tasks/${id}`));

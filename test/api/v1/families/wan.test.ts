@@ -1,15 +1,11 @@
 // Wan through the public API: from the order to the result, its money, and what may not be ordered.
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../../dev/sandbox/leaky.ts';
-import { expectNoEffect } from '../../../support/effects.ts';
-import { expectError } from '../../../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
 import { countSubmissions, readJobs, readJournal } from '../../../support/sandbox.ts';
-import { uniqueWord } from '../../../support/tasks.ts';
 import { until, untilFinal } from '../../../support/until.ts';
+import { expectMaskedFailure, videoOrders } from '../../../support/video-orders.ts';
 
-const PATH = '/v1/videos/generations';
 const MODEL = 'wan3.0-video';
 const VIDEO_URL = 'https://example.com/a.mp4';
 
@@ -24,17 +20,7 @@ describe('Wan on /v1/videos/generations', () => {
   after(() => gateway.stop());
   afterEach(() => gateway.expectSoundMoney());
 
-  const order = async (fields: object = {}, directives = 'seconds=0') => {
-    const word = uniqueWord();
-    const prompt = `${word} [[sandbox ${directives}]]`;
-    const answer = await owner.key.post(PATH, { model: MODEL, prompt, ...fields });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(202);
-    return { word, prompt, ...answer.body.data };
-  };
-  const finish = async (id: string) => {
-    await untilFinal(owner.session, id);
-    return (await owner.key.get(`/v1/videos/tasks/${id}`)).body.data;
-  };
+  const { order, finish, expectRefused } = videoOrders(() => ({ gateway, owner }), MODEL);
 
   it('completes, charges by the second and serves the file', async () => {
     const { id, word, creditsEstimate } = await order({ duration: 3, metadata: { resolution: '480p' } });
@@ -100,9 +86,7 @@ describe('Wan on /v1/videos/generations', () => {
     for (const directives of ['outcome=fail', 'outcome=moderated', 'submit=400']) {
       const { id } = await order({}, `seconds=0 text=leaky ${directives}`);
       const task = await finish(id);
-      expect(task, directives).to.include({ status: 'failed', creditsCharged: 0, outputUrl: null });
-      for (const part of [...Object.values(LEAKY_PARTS), 'vendor-backend'])
-        expect(task.errorMessage, directives).not.to.contain(part);
+      expectMaskedFailure(task, directives);
     }
   });
 
@@ -130,10 +114,6 @@ describe('Wan on /v1/videos/generations', () => {
     [{ image_urls: [PNG_DATA_URI], video_urls: [VIDEO_URL] }, 'video_urls', 'at most 0'],
   ];
   for (const [fields, param, allowed] of refusals)
-    it(`refuses ${JSON.stringify(fields).slice(0, 60)} and names what is allowed`, async () => {
-      const body = { model: MODEL, prompt: 'a fox', ...fields };
-      const answer = await expectNoEffect(gateway, () => owner.key.post(PATH, body));
-      expectError(answer, 400, 'invalid_value', param);
-      expect(answer.body.error.message).to.contain(allowed);
-    });
+    it(`refuses ${JSON.stringify(fields).slice(0, 60)} and names what is allowed`, () =>
+      expectRefused(fields, param, allowed));
 });

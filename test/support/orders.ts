@@ -1,0 +1,23 @@
+// Orders as the domain knows them, for tests that begin behind the reading of requests.
+import type { Order } from '../../domain/orders.ts';
+
+/** A video of nothing, with these changes. */
+export function orderOf(changes: Partial<Order>): Order {
+  return {
+    mode: 'video',
+    images: 0,
+    seconds: 0,
+    resolution: null,
+    ratio: null,
+    audio: null,
+    inputImages: 0,
+    imageRole: 'none',
+    inputVideos: 0,
+    inputVideoSeconds: 0,
+    videoTokens: 0,
+    promptTokens: 0,
+    outputTokens: 0,
+    responseFormat: 'url',
+    ...changes,
+  };
+}
