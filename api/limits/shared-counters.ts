@@ -110,6 +110,7 @@ function rememberHashes(hashKey: (key: string) => string): (key: string) => stri
 function connect(url: string): Redis {
   return new Redis(url, {
     lazyConnect: true,
+    enableAutoPipelining: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
