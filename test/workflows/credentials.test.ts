@@ -45,7 +45,8 @@ describe('several credentials of one family', () => {
       const { id } = await orderVideo(owner.session, `seconds=0 ${directive}`);
       expect(await untilFinal(owner.session, id)).to.include({ status: 'completed' });
       const [first, second] = ids();
-      expect(await credentialOf(id)).to.equal(second);
+      // A rest because of the rate lasts a second, which a busy machine may need for the next try.
+      expect(await credentialOf(id)).to.be.oneOf(reason === 'rate' ? [first, second] : [second]);
       const rests = await gateway.em().execute('select credential, reason from credential_rest');
       expect(rests).to.deep.equal([{ credential: first, reason }]);
     });

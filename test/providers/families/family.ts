@@ -18,3 +18,33 @@ export interface Family {
   /** What a look-up brings when the vendor took the job and its answer was lost, and when it never got it. */
   lookUp: { lost: string; absent: string } | null;
 }
+
+/** How a video job ends nearly everywhere, for families to begin with: they name what is different at their vendor. */
+export const VIDEO_ENDINGS: Readonly<Record<string, string>> = {
+  '': 'video/mp4',
+  'submit=500': 'transient, unknown',
+  'outcome=fail reason=internal': 'failed: transient',
+  'outcome=fail reason=invalid': 'failed: invalid',
+  'outcome=fail reason=quota': 'failed: quota',
+  'outcome=fail reason=concurrency': 'failed: concurrency',
+  'outcome=fail reason=moderation': 'failed: moderation',
+  'outcome=moderated': 'failed: moderation',
+  'deliver=0': 'failed: invalid_response',
+  'poll=500': 'transient, unknown',
+  'poll=429': 'rate, not_received',
+  'poll=hang': 'transient, unknown',
+  'poll=html': 'invalid_response, unknown',
+  'poll=not_found': 'expired, refused',
+  'poll=weird*3': 'video/mp4',
+  'poll=regress': 'video/mp4',
+  'result=404': 'expired, refused',
+  'result=html': 'null',
+  'result=missing': 'failed: invalid_response',
+  'result=private': 'invalid_response, refused',
+  'result=redirect_private': 'invalid_response, refused',
+  'result=javascript': 'null',
+  'result=slow': 'transient, not_received',
+  'result=endless': 'invalid_response, refused',
+  'result=truncated': 'transient, not_received',
+  'usage=text': 'video/mp4',
+};

@@ -1,6 +1,6 @@
 // How grok-video ends under every misfortune.
 import { videoJob } from '../stand-in.ts';
-import type { Family } from './family.ts';
+import { VIDEO_ENDINGS, type Family } from './family.ts';
 
 export const FAMILY: Family = {
   adapter: 'grok-video',
@@ -8,34 +8,10 @@ export const FAMILY: Family = {
   path: '/xai/v1',
   job: videoJob(),
   endings: {
-    '': 'video/mp4',
-    'submit=500': 'transient, unknown',
-    'outcome=fail reason=internal': 'failed: transient',
-    'outcome=fail reason=invalid': 'failed: invalid',
-    'outcome=fail reason=quota': 'failed: quota',
+    ...VIDEO_ENDINGS,
     'outcome=fail reason=concurrency': 'failed: transient',
-    'outcome=fail reason=moderation': 'failed: moderation',
-    'outcome=moderated': 'failed: moderation',
     'outcome=expire': 'expired',
     'outcome=cancelled': 'failed: invalid',
-    'deliver=0': 'failed: invalid_response',
-    'poll=500': 'transient, unknown',
-    'poll=429': 'rate, not_received',
-    'poll=hang': 'transient, unknown',
-    'poll=html': 'invalid_response, unknown',
-    'poll=not_found': 'expired, refused',
-    'poll=weird*3': 'video/mp4',
-    'poll=regress': 'video/mp4',
-    'result=404': 'expired, refused',
-    'result=html': 'null',
-    'result=missing': 'failed: invalid_response',
-    'result=private': 'invalid_response, refused',
-    'result=redirect_private': 'invalid_response, refused',
-    'result=javascript': 'null',
-    'result=slow': 'transient, not_received',
-    'result=endless': 'invalid_response, refused',
-    'result=truncated': 'transient, not_received',
-    'usage=text': 'video/mp4',
   },
   progress: [50, 20, 250, -1],
   evidence: { honest: { seconds: 5, vendorCost: 50_000_000n }, doubtful: { seconds: 5 } },

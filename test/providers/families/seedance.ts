@@ -1,6 +1,6 @@
 // How seedance ends under every misfortune.
 import { videoJob } from '../stand-in.ts';
-import type { Family } from './family.ts';
+import { VIDEO_ENDINGS, type Family } from './family.ts';
 
 const { order } = videoJob();
 
@@ -13,34 +13,9 @@ export const FAMILY: Family = {
     order: { ...order, resolution: '720p', audio: true },
   }),
   endings: {
-    '': 'video/mp4',
-    'submit=500': 'transient, unknown',
-    'outcome=fail reason=internal': 'failed: transient',
-    'outcome=fail reason=invalid': 'failed: invalid',
-    'outcome=fail reason=quota': 'failed: quota',
-    'outcome=fail reason=concurrency': 'failed: concurrency',
-    'outcome=fail reason=moderation': 'failed: moderation',
-    'outcome=moderated': 'failed: moderation',
+    ...VIDEO_ENDINGS,
     'outcome=expire': 'expired',
     'outcome=cancelled': 'cancelled',
-    'deliver=0': 'failed: invalid_response',
-    'poll=500': 'transient, unknown',
-    'poll=429': 'rate, not_received',
-    'poll=hang': 'transient, unknown',
-    'poll=html': 'invalid_response, unknown',
-    'poll=not_found': 'expired, refused',
-    'poll=weird*3': 'video/mp4',
-    'poll=regress': 'video/mp4',
-    'result=404': 'expired, refused',
-    'result=html': 'null',
-    'result=missing': 'failed: invalid_response',
-    'result=private': 'invalid_response, refused',
-    'result=redirect_private': 'invalid_response, refused',
-    'result=javascript': 'null',
-    'result=slow': 'transient, not_received',
-    'result=endless': 'invalid_response, refused',
-    'result=truncated': 'transient, not_received',
-    'usage=text': 'video/mp4',
   },
   progress: [],
   // 1280 × 720 pixels × 121 frames / 1024
