@@ -35,9 +35,12 @@ function firstLine(message: string): string {
   return message.split('\n', 1)[0]?.slice(0, 500) ?? '';
 }
 
+/** Where this project lies, as frames write it: what is left after it names a file and is no URL to be masked. */
+const PROJECT_URL = new URL('.', import.meta.url).href;
+
 function framesOf(stack: string): string {
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
-  return frames.slice(0, 8).join('\n');
+  return frames.slice(0, 8).join('\n').replaceAll(PROJECT_URL, '');
 }
 
 function maskMessages(this: Logger, parameters: unknown[], method: (...all: unknown[]) => void): void {

@@ -39,6 +39,11 @@ export const URL_CHARACTERS_MAX = 8 * 1024;
 
 export interface HttpServer {
   server: Server;
+  /**
+   * From now on each answer says that its connection ends. Callers who keep connections open move elsewhere before
+   * close(), which would meet a request of theirs on its way over an idle connection and cut it off.
+   */
+  drain(): void;
   /** No new connections; idle ones close now, busy ones with their answer. Resolves when all are closed. */
   close(): Promise<void>;
 }
@@ -86,6 +91,7 @@ export function createHttpServer(app: RequestListener, options: HttpServerOption
   });
   return {
     server,
+    drain: () => exchanges.closeAfterAnswers(),
     close: () =>
       new Promise((resolve) => {
         server.close(() => {

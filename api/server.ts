@@ -51,7 +51,6 @@ async function serve(config: Config, log: Log): Promise<void> {
   const health = createHealthServer(gateway, probe, () => isStopping);
   const port = await listen(http.server, config.port, config.host);
   const internalPort = await listen(health, config.internalPort, config.internalHost);
-  log.info({ port, internalPort }, 'the API is listening');
 
   /** In the order in which nobody misses what is already gone; the internal listener says so until the end. */
   const stop = async (drains: boolean): Promise<void> => {
@@ -59,6 +58,7 @@ async function serve(config: Config, log: Log): Promise<void> {
     log.info({}, 'the API is stopping');
     setTimeout(() => stopping.abort(), STREAMS_END_MS).unref();
     setTimeout(() => http.server.closeAllConnections(), CUT_OFF_MS).unref();
+    http.drain();
     if (drains) await sleep(config.drainSeconds * 1000);
     await http.close();
     gateway.overload.stop();

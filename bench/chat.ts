@@ -7,6 +7,7 @@ import { forkEm, openDatabase } from '../db/orm.ts';
 import { findFreePort } from '../dev/ports.ts';
 import { ensureRedisProgram, startRedis } from '../dev/redis.ts';
 import { createCallers } from './chat/callers.ts';
+import { benchKilled } from './chat/killed.ts';
 import { loadTarget, timeCall, timeStream, type Load, type Target } from './chat/load.ts';
 import { startPortkey } from './chat/portkey.ts';
 import { startBeside, type Beside } from './chat/beside.ts';
@@ -32,6 +33,7 @@ export async function benchChat(): Promise<void> {
     REDIS_URL: redis.url,
     OPENAI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1`,
     OPENAI_API_KEY: 'bench',
+    SVC_CHAT_LEASE_SECONDS: '5',
   });
   try {
     const proxyAt = async (accounting: string): Promise<{ url: string; pid: number }> => {
@@ -80,6 +82,8 @@ export async function benchChat(): Promise<void> {
     ];
     reportChat(await measureAll(targets));
     await reportExactness(system, upstreamPort);
+    const target = targets.find(({ name }) => name.startsWith('gateway, one'));
+    if (target) await benchKilled(system, target, () => countUpstream(upstreamPort));
   } finally {
     for (const each of beside) each.stop();
     await system.stop();
@@ -112,6 +116,10 @@ function checked({ name }: Target, load: Load): Load {
   return load;
 }
 
+async function countUpstream(port: number): Promise<number> {
+  return Number(await (await fetch(`http://127.0.0.1:${port}/calls`)).text());
+}
+
 /** Completed calls, calls at the upstream and charges must be the same number. */
 async function reportExactness(system: BenchSystem, upstreamPort: number): Promise<void> {
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 1 });
@@ -122,7 +130,7 @@ async function reportExactness(system: BenchSystem, upstreamPort: number): Promi
            (select count(*)::int from reservation where state = 'open') as open`);
   const violations = await findViolations(em);
   await database.close();
-  const upstream = await (await fetch(`http://127.0.0.1:${upstreamPort}/calls`)).text();
+  const upstream = await countUpstream(upstreamPort);
   console.log(
     `\ncompleted calls ${counts?.calls}, charges ${counts?.charges}, still open ${counts?.open}, violations ` +
       `${violations.length}; the upstream saw ${upstream} calls, those of the other targets among them`,

@@ -37,7 +37,8 @@ export async function addUser(
 
 /**
  * Changes a user, if `mayChange` allows it: it is asked under the lock of the user's row, so that nobody becomes
- * somebody else between question and change. A new password and disabling end all sessions.
+ * somebody else between question and change. A new password ends all sessions. Those of a disabled user are told so,
+ * and end when the user is enabled again.
  */
 export async function changeUser(
   em: Em,
@@ -52,7 +53,7 @@ export async function changeUser(
     if (!user) return 'not_found';
     if (!mayChange(user)) return 'refused';
     const detail = await updateUser(tx, id, changes, passwordHash);
-    if (passwordHash !== null || detail?.['disabled'] === true) await endSessions(tx, id);
+    if (passwordHash !== null || detail?.['disabled'] === false) await endSessions(tx, id);
     if (detail)
       await writeAuditEntry(tx, origin, { action: 'UPDATE_USER', targetType: 'user', targetId: id, detail });
     if (changes.frozen === false) await unfreezeAccount(tx, origin, id);

@@ -22,6 +22,7 @@ export async function writeSummary(
     ['Temporal UI', summary.temporalUiUrl ?? `of ${summary.temporalAddress}`],
     ['vendors', vendors],
     ['health', `${summary.internalUrl}/readyz`],
+    ['of the worker', `${summary.workerInternalUrl}/readyz`],
     ['data and logs', settings.dataDir],
   ];
   const table = rows.map(([name, value]) => `  ${name.padEnd(14)} ${value}`);

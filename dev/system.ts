@@ -29,6 +29,7 @@ export interface SystemOptions {
 export interface SystemSummary {
   baseUrl: string;
   internalUrl: string;
+  workerInternalUrl: string;
   sandboxUrl: string | null;
   temporalUiUrl: string | null;
   temporalAddress: string;
@@ -136,6 +137,7 @@ async function startParts(assembly: Assembly): Promise<SystemSummary> {
   return {
     baseUrl: `http://${settings.reachableHost}:${settings.port}`,
     internalUrl,
+    workerInternalUrl: `http://127.0.0.1:${addresses.workerInternalPort}`,
     sandboxUrl: addresses.sandboxUrl,
     temporalUiUrl: settings.temporalAddress === null ? `http://127.0.0.1:${assembly.ports.temporalUi}` : null,
     temporalAddress: addresses.temporalAddress,

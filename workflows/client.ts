@@ -208,11 +208,9 @@ export function connectEngine(settings: EngineSettings): Engine {
 
   async function ensureSweepSchedule(): Promise<void> {
     try {
-      await client.schedule.create({
-        scheduleId: SWEEP_SCHEDULE_ID,
-        ...SWEEP_SCHEDULE,
-        state: { triggerImmediately: true },
-      });
+      const schedule = await client.schedule.create({ scheduleId: SWEEP_SCHEDULE_ID, ...SWEEP_SCHEDULE });
+      // Asked for in the creation itself, the first run would not count as running, and the next minute bring a second.
+      await schedule.trigger(ScheduleOverlapPolicy.SKIP);
     } catch (error) {
       if (!(error instanceof ScheduleAlreadyRunning)) throw error;
       await client.schedule

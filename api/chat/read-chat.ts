@@ -14,11 +14,14 @@ import { readBody } from '../reading.ts';
 
 const MESSAGES_MAX = 5_000;
 const ANSWERS_MAX = 8;
+const ANSWERS_RULE = `must be a whole number from 1 to ${ANSWERS_MAX}`;
 const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] as const;
 
 const MESSAGE = z.looseObject({
   role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`),
-  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+  content: z
+    .union([z.string(), z.array(z.looseObject({ type: z.string() }))], 'must be a text or a list of parts')
+    .nullish(),
 });
 
 export const CHAT_MESSAGES = z
@@ -35,7 +38,7 @@ export const CHAT_BODY = z.looseObject({
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   max_tokens: TOKENS.nullish(),
   max_completion_tokens: TOKENS.nullish(),
-  n: z.int().min(1).max(ANSWERS_MAX, `must be a whole number from 1 to ${ANSWERS_MAX}`).nullish(),
+  n: z.int(ANSWERS_RULE).min(1, ANSWERS_RULE).max(ANSWERS_MAX, ANSWERS_RULE).nullish(),
 });
 
 /** The most that an upstream can truthfully say this call consumed. */

@@ -19,7 +19,10 @@ export async function createImage(call: Call<KeyCaller>): Promise<Reply> {
   const request = readImageRequest(call.body);
   const model = call.gateway.catalog.models.get(request.model);
   if (model?.kind === 'image' && !model.imagesEndpoint)
-    throw new GatewayError('model_not_found', { param: 'model' });
+    throw new GatewayError('model_not_found', {
+      param: 'model',
+      message: 'This endpoint has one model of its own. Order images of others with POST /api/tasks.',
+    });
   const task = await submitTask(call, request);
   const {
     creditsCharged: _charged,

@@ -97,6 +97,29 @@ describe('an API that is told to stop', function () {
     idle.destroy();
   });
 
+  it('while it still serves: each answer is the last one of its connection', async () => {
+    const api = await startApi({ SVC_DRAIN_SECONDS: '5' });
+    const read = 'GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n';
+    let stopped: Promise<number | null> | undefined;
+    const { answers, closed } = await converse(api.baseUrl, [
+      read,
+      {
+        text: read,
+        after: '\r\n\r\n{',
+        when: async () => {
+          stopped = api.process.stop();
+          await until('it is unready', async () => !(await isReady(api)));
+        },
+      },
+    ]);
+    expect(answers.map(({ status, headers }) => [status, headers['connection']])).to.deep.equal([
+      [200, 'keep-alive'],
+      [200, 'close'],
+    ]);
+    expect(closed).to.equal(true);
+    expect(await stopped).to.equal(0);
+  });
+
   it('told twice, it ends at once', async () => {
     const api = await startApi({ SVC_DRAIN_SECONDS: '15' });
     const stopped = api.process.stop();

@@ -132,13 +132,14 @@ describe('users for administrators', () => {
       expectError(await owner.session.get('/api/admin/tasks'), 403, 'permission_denied');
     });
 
-    it('disables: sessions end, keys stop, and nobody logs in until it is lifted', async () => {
+    it('disables: sessions and keys stop, and nobody logs in until it is lifted; sessions end with that', async () => {
       const { body } = await change(owner.id, { disabled: true });
       expect(body.data.disabled).to.equal(true);
-      expectError(await owner.session.get('/api/auth/me'), 401, 'not_authenticated');
+      expectError(await owner.session.get('/api/auth/me'), 403, 'account_disabled');
       expectError(await owner.key.get('/v1/balance'), 403, 'account_disabled');
       expectError(await logIn(owner.email, owner.password), 403, 'account_disabled');
       await change(owner.id, { disabled: false });
+      expectError(await owner.session.get('/api/auth/me'), 401, 'not_authenticated');
       expect((await logIn(owner.email, owner.password)).status).to.equal(200);
       expect((await owner.key.get('/v1/balance')).status).to.equal(200);
       expect(await actionsOn(owner.id)).to.deep.equal(['UPDATE_USER', 'UPDATE_USER']);

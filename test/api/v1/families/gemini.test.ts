@@ -86,5 +86,6 @@ describe('Gemini images in the console', () => {
   it('are not for POST /v1/images/generations, which has one model', async () => {
     const answer = await owner.key.post('/v1/images/generations', { model: MODEL, prompt: 'a fox' });
     expectError(answer, 404, 'model_not_found', 'model');
+    expect(answer.body.error.message).to.contain('POST /api/tasks');
   });
 });

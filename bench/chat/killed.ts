@@ -1,0 +1,58 @@
+// The API killed in the middle of load: what was answered was charged, and nothing stays open.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findViolations } from '../../db/invariants.ts';
+import { forkEm, openDatabase, type Em } from '../../db/orm.ts';
+import type { BenchSystem } from '../system.ts';
+import { loadTarget, type Target } from './load.ts';
+
+const LOAD_SECONDS = 8;
+const KILL_AFTER_MS = 3_000;
+const CONNECTIONS = 20;
+/** A lease, and the next round of the sweeper. */
+const SETTLED_LIMIT_MS = 60_000;
+
+/** `countUpstream` answers how many calls the upstream has seen. */
+export async function benchKilled(
+  system: BenchSystem,
+  target: Target,
+  countUpstream: () => Promise<number>,
+): Promise<void> {
+  const database = openDatabase({ url: system.databaseUrl, connectionsMax: 1 });
+  const em = forkEm(database);
+  const [chargesBefore, callsBefore] = [await countCharges(em), await countUpstream()];
+  const load = loadTarget(target, CONNECTIONS, LOAD_SECONDS);
+  await sleep(KILL_AFTER_MS);
+  const pid = system.pidOf('api');
+  if (pid !== null) process.kill(pid, 'SIGKILL');
+  const { answered } = await load;
+  const open = await untilNothingIsOpen(em);
+  const charged = (await countCharges(em)) - chargesBefore;
+  const upstream = (await countUpstream()) - callsBefore;
+  const violations = await findViolations(em);
+  await database.close();
+  const unheard = charged - answered;
+  const isExact = unheard >= 0 && upstream - answered <= CONNECTIONS && open === 0 && violations.length === 0;
+  console.log(
+    `${isExact ? 'met   ' : 'MISSED'}  API killed under load: answered ${answered}, charged ${charged} (${unheard} whose ` +
+      `answer was lost on the way), upstream ${upstream}, still open ${open}, violations ${violations.length}`,
+  );
+}
+
+async function untilNothingIsOpen(em: Em): Promise<number> {
+  const giveUpAt = Date.now() + SETTLED_LIMIT_MS;
+  for (;;) {
+    const [row] = await em.execute<{ open: number }[]>(
+      `select count(*)::int as open from reservation where state = 'open'`,
+    );
+    const open = row?.open ?? 0;
+    if (open === 0 || Date.now() > giveUpAt) return open;
+    await sleep(500);
+  }
+}
+
+async function countCharges(em: Em): Promise<number> {
+  const [row] = await em.execute<{ charges: number }[]>(
+    `select count(*)::int as charges from ledger_transaction where kind = 'charge'`,
+  );
+  return row?.charges ?? 0;
+}

@@ -1,0 +1,39 @@
+// The sweeper's schedule: one run at a time, from the first minute on.
+import { ScheduleOverlapPolicy } from '@temporalio/client';
+import { expect } from 'chai';
+import { openEngine, type TestEngine } from '../support/engine.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { until } from '../support/until.ts';
+import { SWEEP_SCHEDULE_ID } from '../../workflows/names.ts';
+
+describe('the schedule of the sweeper', () => {
+  let gateway: TestGateway;
+  let engine: TestEngine;
+
+  before(async () => {
+    gateway = await startGateway();
+    engine = await openEngine(gateway);
+  });
+  after(async () => {
+    await engine.close();
+    await gateway.stop();
+  });
+
+  it('a new system has one sweeper at once, and the minutes after it bring no second', async () => {
+    await gateway.gateway.engine.ensureSweepSchedule();
+    const schedule = engine.client.schedule.getHandle(SWEEP_SCHEDULE_ID);
+    const readRunning = async () => (await schedule.describe()).info;
+    await until('the first run is known to run', async () => {
+      const { runningActions } = await readRunning();
+      return runningActions.length === 1;
+    });
+    await schedule.trigger(ScheduleOverlapPolicy.SKIP); // as each minute does
+    await until('the second start was skipped', async () => {
+      const { numActionsSkippedOverlap } = await readRunning();
+      return numActionsSkippedOverlap > 0;
+    });
+    const { runningActions, numActionsTaken } = await readRunning();
+    expect(runningActions).to.have.length(1);
+    expect(numActionsTaken).to.equal(1);
+  });
+});
