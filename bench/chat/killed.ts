@@ -31,7 +31,9 @@ export async function benchKilled(
   const violations = await findViolations(em);
   await database.close();
   const unheard = charged - answered;
-  const isExact = unheard >= 0 && upstream - answered <= CONNECTIONS && open === 0 && violations.length === 0;
+  // Calls that were under way when the API died, and when the load ended: at most one for each connection.
+  const isExact =
+    unheard >= 0 && upstream - answered <= 2 * CONNECTIONS && open === 0 && violations.length === 0;
   console.log(
     `${isExact ? 'met   ' : 'MISSED'}  API killed under load: answered ${answered}, charged ${charged} (${unheard} whose ` +
       `answer was lost on the way), upstream ${upstream}, still open ${open}, violations ${violations.length}`,
