@@ -94,11 +94,12 @@ export class Bill {
 
   /** Charges what was consumed, at most what was set aside, and records the call. Only the first ending counts. */
   async settle(ending: Ending): Promise<Charged> {
+    const isFirst = !this.#isSettled;
+    this.#isSettled = true; // before anything is waited for: a renewal under way must not arrange the next one
     clearTimeout(this.#timer);
     const tokens = await this.#tokensOf(ending.consumption);
     const { amount, loss } = ending.consumption.kind === 'nothing' ? FREE : this.#price(tokens);
-    if (!this.#isSettled) {
-      this.#isSettled = true;
+    if (isFirst) {
       await this.#call.gateway.chat.settlements.settle({
         id: this.id,
         charged: amount,
