@@ -67,7 +67,6 @@ export interface ChatParts {
   calls: Calls;
   settlements: Settlements;
   leaseSeconds: number;
-  upstreamTimeoutMs: number;
   /** Of silence in a stream, before a comment says that the call lives. */
   commentEveryMs: number;
 }

@@ -84,7 +84,6 @@ function openChat(config: Config, database: Database, log: Log): ChatParts {
     calls,
     settlements: new Settlements(calls, leaseSeconds, log),
     leaseSeconds,
-    upstreamTimeoutMs,
     commentEveryMs: COMMENT_EVERY_MS,
   };
 }

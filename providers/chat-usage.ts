@@ -36,11 +36,6 @@ export function writtenIn(json: unknown): string {
     .join('');
 }
 
-/** Whether a chunk brought a piece of the answer: the first one has only a role. */
-export function bringsText(json: unknown): boolean {
-  return writtenIn(json) !== '';
-}
-
 function textIn(message: Members): string {
   const calls = listOf(message['tool_calls']).map((call) => {
     const { name, arguments: parameters } = membersOf(membersOf(call)['function']);

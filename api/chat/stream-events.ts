@@ -1,6 +1,5 @@
 // Server-sent events as they come from an upstream: cut into events, and looked into only where billing needs it.
 import { StringDecoder } from 'node:string_decoder';
-import { bringsText } from '../../providers/chat-usage.ts';
 
 /** What a piece of a stream is to the one who passes it on. */
 export type Piece =
@@ -63,8 +62,7 @@ function lookInto(event: string): Piece {
   const choices: unknown = rest['choices'];
   const hasChoices = Array.isArray(choices) && choices.length > 0;
   // Some compatible services put the usage on the last piece of the answer, or on every one.
-  const text =
-    hasChoices || bringsText(rest) ? `data: ${JSON.stringify({ ...rest, usage: null })}\n\n` : null;
+  const text = hasChoices ? `data: ${JSON.stringify({ ...rest, usage: null })}\n\n` : null;
   return { kind: 'usage', usage, text };
 }
 
