@@ -198,7 +198,7 @@ async function bringUpSandbox(assembly: Assembly): Promise<void> {
   const port = assembly.ports.sandbox;
   const env = { ...assembly.partEnv, SANDBOX_PORT: String(port) };
   await assembly.terminal.step('sandbox', () =>
-    keepServer(assembly, { name: 'sandbox', script: 'dev/sandbox/main.ts', env, port }),
+    keepServer(assembly, { name: 'sandbox', script: 'sandbox/main.ts', env, port }),
   );
 }
 

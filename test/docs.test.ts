@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { z } from 'zod';
 import { SETTING_DEFAULTS } from '../config.ts';
-import { readDirectives } from '../dev/sandbox/directives.ts';
+import { readDirectives } from '../sandbox/directives.ts';
 import { ROUTES } from '../api/app.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { openPrompts } from '../db/requests.ts';
-import { LEAKY_PARTS } from '../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../sandbox/leaky.ts';
 import { createCleanup } from './support/cleanup.ts';
 import { openEngine, type TestEngine } from './support/engine.ts';
 import { readAllHistories, readWholeDatabase } from './support/everything.ts';

@@ -1,7 +1,7 @@
 // What a video is estimated at where tokens are billed: never less than the vendor can count.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { frameOf } from '../../dev/sandbox/dialects/seedance-frames.ts';
+import { frameOf } from '../../sandbox/seedance/frames.ts';
 import type { Model } from '../../domain/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { resolveOrder, type Order, type Wishes } from '../../domain/orders.ts';

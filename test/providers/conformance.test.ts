@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { startSandbox, type Sandbox } from '../../dev/sandbox/server.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import type { JobHandle } from '../../domain/jobs.ts';
 import { sniffMediaType } from '../../domain/media-types.ts';
 import { fetchResult } from '../../providers/fetch-result.ts';

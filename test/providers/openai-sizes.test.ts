@@ -1,7 +1,7 @@
 // Every size that the gateway offers, at the sandbox's OpenAI: taken as it is, alone, several at once, and from references.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { startSandbox, type Sandbox } from '../../dev/sandbox/server.ts';
+import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import { createOpenaiImages } from '../../providers/openai-images.ts';
 import { RATIOS, RESOLUTIONS, sizeOf } from '../../providers/openai-sizes.ts';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';

@@ -19,7 +19,7 @@ import {
 const BASE64 = PNG.toString('base64');
 const DATA_URI = `data:image/png;base64,${BASE64}`;
 const IMAGE = { bytesBase64Encoded: BASE64, mimeType: 'image/png' };
-const VIDEO = readFileSync(new URL('../../dev/sandbox/assets/video-16x9.mp4', import.meta.url));
+const VIDEO = readFileSync(new URL('../../sandbox/assets/video-16x9.mp4', import.meta.url));
 const PROJECT = '/v1/projects/p-1/locations/us-central1';
 const RESOURCE = `${PROJECT.slice(4)}/publishers/google/models/veo-3.1-generate-001`;
 

@@ -17,7 +17,7 @@ import { forkEm, type Database, type Em } from '../../db/orm.ts';
 import { createSession } from '../../db/sessions.ts';
 import type { Secrets } from '../../db/secrets.ts';
 import { createUser } from '../../db/users.ts';
-import { startSandbox } from '../../dev/sandbox/server.ts';
+import { startSandbox } from '../../sandbox/server.ts';
 import { parseCredits } from '../../domain/credits.ts';
 import { createLog, type Log } from '../../log.ts';
 import { createProviders } from '../../providers/registry.ts';

@@ -1,6 +1,6 @@
 // Ordering a family's videos on /v1/videos/generations and following them to their end.
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../../sandbox/leaky.ts';
 import { expectNoEffect } from './effects.ts';
 import { expectError } from './expect-error.ts';
 import type { TestGateway, TestUser } from './gateway.ts';

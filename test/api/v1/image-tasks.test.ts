@@ -1,6 +1,6 @@
 // GET /v1/images/tasks/:id: how an image task looks while it runs and after it has ended.
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
 import { until, untilFinal, untilStatus } from '../../support/until.ts';

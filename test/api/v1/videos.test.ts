@@ -1,7 +1,7 @@
 // POST /v1/videos/generations, and the two paths under which a video task is read.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
 import { expectNoEffect } from '../../support/effects.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';

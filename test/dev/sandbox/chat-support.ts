@@ -1,6 +1,6 @@
 /** What the tests of chat in the sandbox have in common: orders, and streams as they come off the wire. */
 
-import type { Sandbox } from '../../../dev/sandbox/server.ts';
+import type { Sandbox } from '../../../sandbox/server.ts';
 import { ask, type Heard, type Json, newPrompt } from './support.ts';
 
 export const CHAT_PATH = '/openai/v1/chat/completions';

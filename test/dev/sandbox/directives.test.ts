@@ -1,8 +1,8 @@
 /** What a prompt may order, and how long an order holds. */
 
 import { expect } from 'chai';
-import { Counts } from '../../../dev/sandbox/counts.ts';
-import { DirectiveError, readDirectives } from '../../../dev/sandbox/directives.ts';
+import { Counts } from '../../../sandbox/counts.ts';
+import { DirectiveError, readDirectives } from '../../../sandbox/directives.ts';
 
 describe('sandbox directives', () => {
   it('are absent from an ordinary prompt, where every choice is its default', () => {

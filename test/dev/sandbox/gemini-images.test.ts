@@ -2,7 +2,7 @@
 
 import { ApiError, GoogleGenAI } from '@google/genai';
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
 import { ask, at, type Heard, type Json, newPrompt, readJobs, useSandbox } from './support.ts';
 
 const MODEL = 'gemini-nano-banana-2.1';

@@ -1,7 +1,7 @@
 /** MiniMax's videos as the sandbox plays them, in both of its APIs. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
 import {
   ask,
   at,

@@ -1,9 +1,9 @@
 /** A job's state follows from the clock alone. */
 
 import { expect } from 'chai';
-import { readDirectives } from '../../../dev/sandbox/directives.ts';
-import { type Job, type JobPlan, Jobs } from '../../../dev/sandbox/jobs.ts';
-import { Newest } from '../../../dev/sandbox/newest.ts';
+import { readDirectives } from '../../../sandbox/directives.ts';
+import { type Job, type JobPlan, Jobs } from '../../../sandbox/jobs.ts';
+import { Newest } from '../../../sandbox/newest.ts';
 
 describe('sandbox jobs', () => {
   let nowMs = 0;

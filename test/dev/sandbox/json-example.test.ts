@@ -1,7 +1,7 @@
 /** Values that fit simple JSON Schemas. */
 
 import { expect } from 'chai';
-import { exampleOf } from '../../../dev/sandbox/json-example.ts';
+import { exampleOf } from '../../../sandbox/json-example.ts';
 
 describe('sandbox: JSON by schema', () => {
   const object = (properties: object): object => ({ type: 'object', properties });

@@ -1,7 +1,7 @@
 /** Kling as the sandbox plays it, in both of its APIs. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
 import {
   ask,
   at,

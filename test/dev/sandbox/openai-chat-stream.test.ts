@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
 import { CHAT_PATH, chatBody, streamChat, type Streamed } from './chat-support.ts';
 import { at, eventually, type Json, newPrompt, readJournal, useSandbox } from './support.ts';
 

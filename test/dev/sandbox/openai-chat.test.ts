@@ -1,7 +1,7 @@
 /** OpenAI chat completions as the sandbox plays them: whole answers, what is accepted, and what goes wrong. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
 import { CHAT_PATH, chat, chatBody } from './chat-support.ts';
 import { ask, at, breaks, eventually, type Json, newPrompt, readJournal, useSandbox } from './support.ts';
 

@@ -1,7 +1,7 @@
 /** Seedance on Ark as the sandbox plays it. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
 import {
   ask,
   at,

@@ -41,7 +41,7 @@ describe('sandbox server', () => {
   });
 
   it('runs as a process that says where it listens and stops when told to', async () => {
-    const main = new URL('../../../dev/sandbox/main.ts', import.meta.url).pathname;
+    const main = new URL('../../../sandbox/main.ts', import.meta.url).pathname;
     const child = spawn(process.execPath, [main], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const { url, port } = JSON.parse(line.toString()) as { url: string; port: number };

@@ -2,8 +2,8 @@
 
 import { expect } from 'chai';
 import OpenAI, { toFile } from 'openai';
-import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
-import { encodePng } from '../../../dev/sandbox/png.ts';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { encodePng } from '../../../sandbox/png.ts';
 import {
   ask,
   at,

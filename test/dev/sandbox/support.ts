@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Sandbox, startSandbox } from '../../../dev/sandbox/server.ts';
+import { type Sandbox, startSandbox } from '../../../sandbox/server.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 

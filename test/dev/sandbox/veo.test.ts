@@ -10,7 +10,7 @@ import {
   VideoGenerationReferenceType,
 } from '@google/genai';
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
 import { ask, at, type Heard, type Json, newPrompt, readJobs, readJournal, useSandbox } from './support.ts';
 
 const MODEL = 'veo-3.1-generate-preview';

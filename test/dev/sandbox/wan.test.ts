@@ -1,7 +1,7 @@
 /** Wan on DashScope as the sandbox plays it. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../dev/sandbox/leaky.ts';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
 import { ask, at, eventually, type Heard, type Json, newPrompt, useSandbox } from './support.ts';
 
 const MODEL = 'wan3.0-video';

@@ -1,6 +1,6 @@
 // Sora’s API through the public one: from the order to the result, its money, a lost answer, what may not be ordered.
 import { expect } from 'chai';
-import { encodePng } from '../../../../dev/sandbox/png.ts';
+import { encodePng } from '../../../../sandbox/png.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
 import { countSubmissions } from '../../../support/sandbox.ts';

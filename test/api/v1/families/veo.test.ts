@@ -1,7 +1,7 @@
 // Veo through the public API, on the Gemini API and on Vertex: order, result, money, and what may not be ordered.
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
-import { startSandbox, type Sandbox } from '../../../../dev/sandbox/server.ts';
+import { startSandbox, type Sandbox } from '../../../../sandbox/server.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
 import { countSubmissions, readJournal } from '../../../support/sandbox.ts';

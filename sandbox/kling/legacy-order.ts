@@ -10,7 +10,7 @@ import {
   requireText,
 } from '../field-checks.ts';
 import type { Fields } from '../requests.ts';
-import type { KlingOrder } from './kling-tasks.ts';
+import type { KlingOrder } from './tasks.ts';
 
 const MODELS = ['kling-v2-5-turbo', 'kling-v2-6'];
 const RESOLUTIONS = { std: '720p', pro: '1080p' } as const;

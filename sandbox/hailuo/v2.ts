@@ -16,9 +16,9 @@ import {
 import type { Job } from '../jobs.ts';
 import { wordError } from '../leaky.ts';
 import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
-import { linkVideo } from './hailuo-files.ts';
-import { checkSecondOrder, promptOf } from './hailuo-v2-order.ts';
-import { hailuoSecondVoice } from './hailuo-voice.ts';
+import { linkVideo } from './files.ts';
+import { checkSecondOrder, promptOf } from './v2-order.ts';
+import { hailuoSecondVoice } from './error-format.ts';
 
 export const hailuoV2: Dialect = {
   vendor: 'hailuo',

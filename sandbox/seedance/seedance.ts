@@ -16,10 +16,10 @@ import type { Job, JobState } from '../jobs.ts';
 import { wordError } from '../leaky.ts';
 import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
 import { linkResult, serveResult, videoFile } from '../results.ts';
-import { textsOf } from './seedance-content.ts';
-import { checkOrder, type SeedanceOrder } from './seedance-order.ts';
-import { frameOf } from './seedance-frames.ts';
-import { seedanceVoice } from './seedance-voice.ts';
+import { textsOf } from './content.ts';
+import { checkOrder, type SeedanceOrder } from './order.ts';
+import { frameOf } from './frames.ts';
+import { seedanceVoice } from './error-format.ts';
 
 const TASKS = '/api/v3/contents/generations/tasks';
 

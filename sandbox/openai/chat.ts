@@ -6,12 +6,12 @@ import type { Call, Dialect, Voice } from '../dialect.ts';
 import type { Orders } from '../directives.ts';
 import { beginChat, confirmSubmission } from '../faults.ts';
 import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
-import { grokVoice } from './grok-voice.ts';
-import { readLastUserText } from './openai-chat-messages.ts';
-import { checkChatOrder, checkModel, MODELS } from './openai-chat-order.ts';
-import { composeReply, type Reply, wholeText } from './openai-chat-reply.ts';
-import { callId, emptyStream, streamReply, SYSTEM_FINGERPRINT } from './openai-chat-stream.ts';
-import { openaiVoice } from './openai-voice.ts';
+import { grokVoice } from '../grok/error-format.ts';
+import { readLastUserText } from './chat-messages.ts';
+import { checkChatOrder, checkModel, MODELS } from './chat-order.ts';
+import { composeReply, type Reply, wholeText } from './chat-reply.ts';
+import { callId, emptyStream, streamReply, SYSTEM_FINGERPRINT } from './chat-stream.ts';
+import { openaiVoice } from './error-format.ts';
 
 export const openaiChat = chatDialect('openai', '/openai', openaiVoice);
 export const xaiChat = chatDialect('xai', '/xai', grokVoice);

@@ -17,8 +17,8 @@ import type { Job } from '../jobs.ts';
 import { wordError } from '../leaky.ts';
 import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
 import { linkResult, serveResult, videoFile } from '../results.ts';
-import { checkVideoOrder, type VideoOrder } from './grok-video-order.ts';
-import { grokVoice } from './grok-voice.ts';
+import { checkVideoOrder, type VideoOrder } from './video-order.ts';
+import { grokVoice } from './error-format.ts';
 
 export const grokVideo: Dialect = {
   vendor: 'grok',

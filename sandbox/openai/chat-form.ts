@@ -2,7 +2,7 @@
 
 import type { Call } from '../dialect.ts';
 import { type Fields, isFields } from '../requests.ts';
-import { isAbsent, oneOf, refuse, refuseAbsent, refuseType, requireText } from './openai-chat-fields.ts';
+import { isAbsent, oneOf, refuse, refuseAbsent, refuseType, requireText } from './chat-fields.ts';
 
 export type AnswerForm =
   | { readonly kind: 'text' }

@@ -22,8 +22,8 @@ import {
   type ImageOrder,
   type ImageRequest,
   readImageRequest,
-} from './openai-images-order.ts';
-import { openaiVoice } from './openai-voice.ts';
+} from './images-order.ts';
+import { openaiVoice } from './error-format.ts';
 
 export const openaiImages: Dialect = {
   vendor: 'openai',

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../answers.ts';
 import type { Call } from '../dialect.ts';
 import type { Orders } from '../directives.ts';
-import type { Reply } from './openai-chat-reply.ts';
+import type { Reply } from './chat-reply.ts';
 
 export interface StreamPlan {
   readonly call: Call;

@@ -3,7 +3,7 @@
 import { EarlyAnswer } from '../answers.ts';
 import type { Call } from '../dialect.ts';
 import { type Fields, isFields } from '../requests.ts';
-import { checkMedia } from './wan-media.ts';
+import { checkMedia } from './media.ts';
 
 export interface WanOrder {
   readonly model: string;

@@ -5,7 +5,7 @@ import type { Call } from '../dialect.ts';
 import type { Orders } from '../directives.ts';
 import { type Consumption, type Evidence, tellUsage } from '../evidence.ts';
 import { exampleOf } from '../json-example.ts';
-import type { ChatOrder } from './openai-chat-order.ts';
+import type { ChatOrder } from './chat-order.ts';
 
 export interface Reply {
   readonly id: string;

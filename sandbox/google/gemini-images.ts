@@ -17,7 +17,7 @@ import {
   type PictureOrder,
   type PictureRequest,
 } from './gemini-images-order.ts';
-import { geminiVoice, SPENDING_CAP, WRONG_KEY } from './gemini-voice.ts';
+import { geminiVoice, SPENDING_CAP, WRONG_KEY } from './gemini-error-format.ts';
 
 export const geminiImages: Dialect = {
   vendor: 'gemini',

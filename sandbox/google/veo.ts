@@ -7,7 +7,7 @@ import { beginSubmission, confirmSubmission, createJob, nextOrders, requireJob }
 import type { Job } from '../jobs.ts';
 import { readJsonObject } from '../requests.ts';
 import { linkResult, serveResult } from '../results.ts';
-import { geminiVoice, WRONG_KEY } from './gemini-voice.ts';
+import { geminiVoice, WRONG_KEY } from './gemini-error-format.ts';
 import { fileOf, tellOperation } from './veo-operation.ts';
 import { checkVeoOrder, GEMINI_PARAMETERS, promptOf } from './veo-order.ts';
 

@@ -7,7 +7,7 @@ import { beginSubmission, confirmSubmission, createJob, nextOrders, requireJob }
 import type { Job } from '../jobs.ts';
 import { bearerKey, isFields, readJsonObject, requireKey } from '../requests.ts';
 import { inlineResult, sendInline } from '../results.ts';
-import { geminiVoice } from './gemini-voice.ts';
+import { geminiVoice } from './gemini-error-format.ts';
 import { fileOf, tellOperation } from './veo-operation.ts';
 import { checkVeoOrder, promptOf, VERTEX_PARAMETERS } from './veo-order.ts';
 

@@ -5,7 +5,7 @@ import type { Call, Dialect } from '../dialect.ts';
 import { beginSubmission, confirmSubmission, createJob, type Look, lookAtJob } from '../faults.ts';
 import type { Job } from '../jobs.ts';
 import { readJsonObject } from '../requests.ts';
-import { checkOrder, type Kind, promptOf } from './kling-order.ts';
+import { checkOrder, type Kind, promptOf } from './order.ts';
 import {
   download,
   linkVideos,
@@ -15,8 +15,8 @@ import {
   taskIdOf,
   unitsOf,
   wordFailure,
-} from './kling-tasks.ts';
-import { klingVoice, tellData } from './kling-voice.ts';
+} from './tasks.ts';
+import { klingVoice, tellData } from './error-format.ts';
 
 export const kling: Dialect = {
   vendor: 'kling',

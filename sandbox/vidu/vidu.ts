@@ -16,8 +16,8 @@ import type { Job, JobState } from '../jobs.ts';
 import { wordError } from '../leaky.ts';
 import { readJsonObject, requireKey } from '../requests.ts';
 import { linkResult, serveResult, videoFile } from '../results.ts';
-import { checkViduOrder, type Endpoint, type ViduOrder } from './vidu-order.ts';
-import { viduVoice } from './vidu-voice.ts';
+import { checkViduOrder, type Endpoint, type ViduOrder } from './order.ts';
+import { viduVoice } from './error-format.ts';
 
 const ENDPOINTS: readonly Endpoint[] = ['text2video', 'img2video', 'start-end2video', 'reference2video'];
 

@@ -3,7 +3,7 @@
 import { EarlyAnswer } from '../answers.ts';
 import type { Call } from '../dialect.ts';
 import type { Fields } from '../requests.ts';
-import { type Inputs, readContent, textsOf } from './seedance-content.ts';
+import { type Inputs, readContent, textsOf } from './content.ts';
 
 export interface SeedanceOrder {
   readonly model: string;

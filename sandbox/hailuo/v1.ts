@@ -7,9 +7,9 @@ import { beginSubmission, confirmSubmission, createJob, type Look, lookAtJob } f
 import type { Job } from '../jobs.ts';
 import { wordError } from '../leaky.ts';
 import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
-import { download, linkVideo } from './hailuo-files.ts';
-import { checkFirstOrder } from './hailuo-v1-order.ts';
-import { hailuoFirstVoice, tellFirst } from './hailuo-voice.ts';
+import { download, linkVideo } from './files.ts';
+import { checkFirstOrder } from './v1-order.ts';
+import { hailuoFirstVoice, tellFirst } from './error-format.ts';
 
 export const hailuoV1: Dialect = {
   vendor: 'hailuo',

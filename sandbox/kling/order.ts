@@ -12,7 +12,7 @@ import {
   requireWhole,
 } from '../field-checks.ts';
 import { type Fields, isFields } from '../requests.ts';
-import type { KlingOrder } from './kling-tasks.ts';
+import type { KlingOrder } from './tasks.ts';
 
 export type Kind = 'text-to-video' | 'image-to-video' | 'omni-video';
 

@@ -17,8 +17,8 @@ import type { FinalPhase, Job, JobState } from '../jobs.ts';
 import { wordError } from '../leaky.ts';
 import { bearerKey, isFields, readJsonObject, requireKey } from '../requests.ts';
 import { linkResult, serveResult, videoFile } from '../results.ts';
-import { checkOrder, INPUT_VIDEO_SECONDS, type WanOrder } from './wan-order.ts';
-import { wanVoice } from './wan-voice.ts';
+import { checkOrder, INPUT_VIDEO_SECONDS, type WanOrder } from './order.ts';
+import { wanVoice } from './error-format.ts';
 
 const SYNTHESIS = '/api/v1/services/aigc/video-generation/video-synthesis';
 const TASKS = '/api/v1/tasks';

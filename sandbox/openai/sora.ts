@@ -17,7 +17,7 @@ import type { Job, JobState } from '../jobs.ts';
 import { wordError } from '../leaky.ts';
 import { bearerKey, requireKey } from '../requests.ts';
 import { imageFile, linkResult, serveResult, videoFile } from '../results.ts';
-import { openaiVoice } from './openai-voice.ts';
+import { openaiVoice } from './error-format.ts';
 import { checkSoraOrder, readSoraRequest } from './sora-order.ts';
 
 export const sora: Dialect = {

@@ -3,9 +3,9 @@
 import { EarlyAnswer } from '../answers.ts';
 import type { Call } from '../dialect.ts';
 import { type Fields, isFields } from '../requests.ts';
-import { checkKind, numberIn, oneOf, refuse, requireText } from './openai-chat-fields.ts';
-import { type AnswerForm, checkForm } from './openai-chat-form.ts';
-import { checkMessages, type PromptTokens } from './openai-chat-messages.ts';
+import { checkKind, numberIn, oneOf, refuse, requireText } from './chat-fields.ts';
+import { type AnswerForm, checkForm } from './chat-form.ts';
+import { checkMessages, type PromptTokens } from './chat-messages.ts';
 
 export interface ChatOrder {
   readonly model: string;

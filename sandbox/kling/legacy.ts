@@ -5,7 +5,7 @@ import type { Call, Dialect } from '../dialect.ts';
 import { beginSubmission, confirmSubmission, createJob, type Look, lookAtJob } from '../faults.ts';
 import type { Job } from '../jobs.ts';
 import { readJsonObject } from '../requests.ts';
-import { checkLegacyOrder } from './kling-legacy-order.ts';
+import { checkLegacyOrder } from './legacy-order.ts';
 import {
   linkVideos,
   newTaskId,
@@ -14,8 +14,8 @@ import {
   taskIdOf,
   unitsOf,
   wordFailure,
-} from './kling-tasks.ts';
-import { klingVoice, tellData } from './kling-voice.ts';
+} from './tasks.ts';
+import { klingVoice, tellData } from './error-format.ts';
 
 export const klingLegacy: Dialect = {
   vendor: 'kling',
