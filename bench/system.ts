@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secrets } from '../db/secrets.ts';
 import { openDataFolder } from '../dev/data-folder.ts';
-import { findFreePort } from '../dev/ports.ts';
+import { findFreePort } from '../dev/servers/ports.ts';
 import { launch, type RunningProcess } from '../dev/processes.ts';
 import { partEnvironment, readSettings } from '../dev/settings.ts';
 import { createSystem, type System, type SystemSummary } from '../dev/system.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync 
 import { join } from 'node:path';
 import { takeLock } from './lock.ts';
 import { readCommandLine, stopLeftover } from './processes.ts';
-import { isDevelopmentServer } from './temporal.ts';
+import { isDevelopmentServer } from './servers/temporal.ts';
 
 export interface DataFolder {
   path: string;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataFolder } from './data-folder.ts';
-import { waitForPort } from './ports.ts';
+import { waitForPort } from './servers/ports.ts';
 import { launch, type RunningProcess } from './processes.ts';
 
 const projectDir = join(import.meta.dirname, '..');

@@ -1,6 +1,6 @@
 /** `npm start`: brings the whole gateway up on this machine, keeps it up, and takes it down again. */
 import { openDataFolder, type DataFolder } from './data-folder.ts';
-import { isPortInUse } from './ports.ts';
+import { isPortInUse } from './servers/ports.ts';
 import { readSettings, type StartSettings } from './settings.ts';
 import { writeSummary } from './summary.ts';
 import { createSystem, type System, type SystemSummary } from './system.ts';

@@ -2,13 +2,13 @@
 import { GENERATION_QUEUE } from '../workflows/names.ts';
 import { keepSecretKeys, type DataFolder } from './data-folder.ts';
 import { parseDemoAccount, type DemoAccount } from './demo-account.ts';
-import { keepPorts } from './ports.ts';
-import { postgresUrl, startPostgres } from './postgres.ts';
+import { keepPorts } from './servers/ports.ts';
+import { postgresUrl, startPostgres } from './servers/postgres.ts';
 import { runScript, startServer, waitUntilOk, type ServerScript } from './scripts.ts';
 import { partEnvironment, type PartAddresses, type StartSettings } from './settings.ts';
 import { supervise, type Part, type Supervised } from './supervisor.ts';
-import { ensureNamespace, waitForWorker } from './temporal-namespace.ts';
-import { ensureTemporalBinary, startTemporal } from './temporal.ts';
+import { ensureNamespace, waitForWorker } from './servers/temporal-namespace.ts';
+import { ensureTemporalBinary, startTemporal } from './servers/temporal.ts';
 import type { Terminal } from './terminal.ts';
 
 const stopOrder = ['api', 'worker', 'sandbox', 'temporal', 'postgres'] as const;

@@ -1,7 +1,7 @@
 /** `npm test [files…]`: brings up throw-away servers, runs the tests against them, leaves nothing behind. */
 import { join } from 'node:path';
 import { launch, type RunningProcess } from './processes.ts';
-import { removeAbandonedServers, startTestServers, type TestServers } from './test-servers.ts';
+import { removeAbandonedServers, startTestServers, type TestServers } from './servers/test-servers.ts';
 import { describeError, openTerminal } from './terminal.ts';
 
 const projectDir = join(import.meta.dirname, '..');

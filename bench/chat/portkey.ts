@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort } from '../../dev/ports.ts';
+import { findFreePort } from '../../dev/servers/ports.ts';
 import { startProgram, type Beside } from './beside.ts';
 
 const VERSION = '1.15.2';

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { findFreePort } from '../../dev/ports.ts';
-import { ensureRedisProgram, startRedis } from '../../dev/redis.ts';
+import { findFreePort } from '../../dev/servers/ports.ts';
+import { ensureRedisProgram, startRedis } from '../../dev/servers/redis.ts';
 import { waitUntilOk } from '../../dev/scripts.ts';
 import { supervise } from '../../dev/supervisor.ts';
 import { startBenchSystem, type BenchSystem } from '../system.ts';

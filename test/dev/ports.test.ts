@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort, isPortInUse, keepPorts } from '../../dev/ports.ts';
+import { findFreePort, isPortInUse, keepPorts } from '../../dev/servers/ports.ts';
 
 describe('ports for the parts that run here', () => {
   let folder = '';

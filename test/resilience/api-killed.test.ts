@@ -1,6 +1,6 @@
 // The API dies by force around the creation of tasks: what it accepted is in the task log, is started by the sweeper, and ends.
 import { expect } from 'chai';
-import { findFreePort } from '../../dev/ports.ts';
+import { findFreePort } from '../../dev/servers/ports.ts';
 import { GENERATION_QUEUE } from '../../workflows/names.ts';
 import { ageOpenTasks, openEngine, sweepNow, type TestEngine } from '../support/engine.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 // A request with an Idempotency-Key is interrupted: between effect and answer, at its COMMIT, by another one in its way.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { findFreePort } from '../../dev/ports.ts';
+import { findFreePort } from '../../dev/servers/ports.ts';
 import { shrinkAccount } from '../support/accounts.ts';
 import { createAdministrator, makeCode } from '../support/administrators.ts';
 import { sweepNow } from '../support/engine.ts';

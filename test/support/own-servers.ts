@@ -2,11 +2,11 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort } from '../../dev/ports.ts';
-import { startPostgres } from '../../dev/postgres.ts';
+import { findFreePort } from '../../dev/servers/ports.ts';
+import { startPostgres } from '../../dev/servers/postgres.ts';
 import type { RunningProcess } from '../../dev/processes.ts';
-import { ensureRedisProgram, startRedis } from '../../dev/redis.ts';
-import { ensureTemporalBinary, startTemporal } from '../../dev/temporal.ts';
+import { ensureRedisProgram, startRedis } from '../../dev/servers/redis.ts';
+import { ensureTemporalBinary, startTemporal } from '../../dev/servers/temporal.ts';
 
 export interface OwnServer {
   /** Of Temporal `host:port`, of PostgreSQL the superuser's URL on the database `postgres`, of Redis its URL. */

@@ -1,5 +1,5 @@
 /** A Temporal namespace of its own for each test file, so that workers of different files do not mix. */
-import { ensureNamespace } from '../../dev/temporal-namespace.ts';
+import { ensureNamespace } from '../../dev/servers/temporal-namespace.ts';
 
 /** Ready at once: workflows can be started in it when this returns. */
 export async function createNamespace(address: string, name: string): Promise<void> {

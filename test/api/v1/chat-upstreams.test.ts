@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../../../config.ts';
-import { findFreePort } from '../../../dev/ports.ts';
+import { findFreePort } from '../../../dev/servers/ports.ts';
 import { createChatUpstreams } from '../../../providers/chat.ts';
 import { createCleanup } from '../../support/cleanup.ts';
 import { eventsIn, lastCall, openStream, readCalls, say } from '../../support/chat.ts';

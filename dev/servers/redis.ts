@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launch, stopLeftover, type RunningProcess } from './processes.ts';
+import { launch, stopLeftover, type RunningProcess } from '../processes.ts';
 
 export interface RedisOptions {
   program: string;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
-import { isAlive, stopLeftover } from './processes.ts';
+import { isAlive, stopLeftover } from '../processes.ts';
 import { ensureTemporalBinary, isDevelopmentServer, startTemporal } from './temporal.ts';
 import { ensureRedisProgram, isRedisServer, startRedis } from './redis.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../terminal.ts';
 
 export interface TestServers {
   /** Of the superuser, on the database `postgres`. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { takeLock, type Lock } from './lock.ts';
+import { takeLock, type Lock } from '../lock.ts';
 
 export interface BinaryOptions {
   log: (message: string) => void;

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { choosePostgresUser } from './postgres-user.ts';
-import { launch, stopLeftover, type RunningProcess, type SystemUser } from './processes.ts';
+import { launch, stopLeftover, type RunningProcess, type SystemUser } from '../processes.ts';
 
 export interface PostgresOptions {
   /** Holds the cluster in `cluster/`, and its password. */

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { waitForPort } from './ports.ts';
-import { launch, stopLeftover, type RunningProcess } from './processes.ts';
+import { launch, stopLeftover, type RunningProcess } from '../processes.ts';
 import { ensureNamespace } from './temporal-namespace.ts';
 export { ensureTemporalBinary } from './temporal-binary.ts';
 

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { canPassClosedFolders, type SystemUser } from './processes.ts';
+import { canPassClosedFolders, type SystemUser } from '../processes.ts';
 
 const candidates = ['postgres', 'nobody', 'daemon'];
 

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/common/lib/search-attributes.js';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SEARCH_ATTRIBUTES } from '../workflows/names.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/names.ts';
 
 export interface NamespaceOptions {
   address: string;
