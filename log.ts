@@ -1,6 +1,6 @@
 // Logging: JSON lines without secrets. Fixed paths are cut out, and every text passes the masker.
 import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
-import { maskText } from './domain/masking.ts';
+import { maskText } from './domain/masking/masking.ts';
 
 export type Log = Logger;
 

@@ -1,5 +1,5 @@
 // What activities are given by the worker. Each activity forks its own EntityManager.
-import type { Database } from '../db/orm.ts';
+import type { Database } from '../db/open-database.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { Providers } from '../providers/registry.ts';
 import type { Storage } from '../storage/storage.ts';

@@ -1,6 +1,6 @@
 // How an activity fails: with the code as type and our own sentence, never with a vendor's or a driver's words.
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { withoutEcho } from '../domain/echo.ts';
+import { withoutEcho } from '../domain/masking/echo.ts';
 import {
   failureOf,
   ownerMayRead,
@@ -8,7 +8,7 @@ import {
   type TaskFailureCode,
   type UpstreamErrorClass,
 } from '../domain/failures.ts';
-import { maskErrorText } from '../domain/masking.ts';
+import { maskErrorText } from '../domain/masking/masking.ts';
 
 /** The engine reads a delay of nothing as “not at all” (measured on its server 1.5). */
 const RETRY_DELAY_MS_MIN = 10;

@@ -1,9 +1,9 @@
 // Asking the vendor how a job is going, until it has a last word.
 import { Context } from '@temporalio/activity';
-import { forkEm } from '../db/orm.ts';
-import { openPrompts } from '../db/requests.ts';
-import * as submissions from '../db/submissions.ts';
-import { findTask, recordProgress } from '../db/tasks.ts';
+import { forkEm } from '../db/open-database.ts';
+import { openPrompts } from '../db/tasks/requests.ts';
+import * as submissions from '../db/tasks/submissions.ts';
+import { findTask, recordProgress } from '../db/tasks/tasks.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt } from '../domain/tasks.ts';
 import { UpstreamFailure, type JobState, type Provider, type UpstreamResult } from '../providers/provider.ts';

@@ -1,14 +1,14 @@
 // Copying results to our storage right after success: a vendor's URL lives between an hour and a month.
 import { Readable } from 'node:stream';
 import { Context } from '@temporalio/activity';
-import { forkEm } from '../db/orm.ts';
-import type { TaskOutput } from '../db/stored.ts';
-import * as submissions from '../db/submissions.ts';
-import { findTask } from '../db/tasks.ts';
-import { fileExtensionOf, sniffMediaType, SNIFF_BYTES, type MediaType } from '../domain/media-types.ts';
+import { forkEm } from '../db/open-database.ts';
+import type { TaskOutput } from '../db/columns.ts';
+import * as submissions from '../db/tasks/submissions.ts';
+import { findTask } from '../db/tasks/tasks.ts';
+import { fileExtensionOf, sniffMediaType, SNIFF_BYTES, type MediaType } from '../domain/files/media-types.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
-import { fetchResult, type FetchedResult } from '../providers/fetch-result.ts';
+import { fetchResult, type FetchedResult } from '../providers/http/fetch-result.ts';
 import { UpstreamFailure, type Provider, type UpstreamResult } from '../providers/provider.ts';
 import { RESULT_BYTES_MAX, type ActivityDependencies } from './dependencies.ts';
 import { failTaskWith, tryAgain } from './failures.ts';

@@ -1,12 +1,12 @@
 // How an attempt ends in the task log and in the ledger. Each of these may be repeated; the first word stands.
-import { forkEm } from '../db/orm.ts';
-import { cancelTask, completeTask, failTask } from '../db/settlement.ts';
-import { readEvidence, readPrice, type StoredEvidence } from '../db/stored.ts';
-import { findSubmission } from '../db/submissions.ts';
-import { findTask } from '../db/tasks.ts';
+import { forkEm } from '../db/open-database.ts';
+import { cancelTask, completeTask, failTask } from '../db/tasks/settlement.ts';
+import { readEvidence, readPrice, type StoredEvidence } from '../db/columns.ts';
+import { findSubmission } from '../db/tasks/submissions.ts';
+import { findTask } from '../db/tasks/tasks.ts';
 import type { MicroCredits } from '../domain/credits.ts';
 import { TASK_FAILURES, type TaskFailureCode } from '../domain/failures.ts';
-import { composeErrorMessage } from '../domain/masking.ts';
+import { composeErrorMessage } from '../domain/masking/masking.ts';
 import { computeCharge, computeLoss } from '../domain/pricing.ts';
 import type { TaskAttempt, TaskStatus } from '../domain/tasks.ts';
 import type { ActivityDependencies } from './dependencies.ts';

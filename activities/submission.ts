@@ -5,11 +5,11 @@ import {
   restCredential,
   type CredentialChoice,
   type RestReason,
-} from '../db/credentials.ts';
-import { forkEm } from '../db/orm.ts';
-import { openRequest, type OpenedRequest } from '../db/requests.ts';
-import * as submissions from '../db/submissions.ts';
-import { findTask } from '../db/tasks.ts';
+} from '../db/tasks/credentials.ts';
+import { forkEm } from '../db/open-database.ts';
+import { openRequest, type OpenedRequest } from '../db/tasks/requests.ts';
+import * as submissions from '../db/tasks/submissions.ts';
+import { findTask } from '../db/tasks/tasks.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 import {

@@ -1,11 +1,11 @@
 // Finding what a crash left behind. Every step uses the functions that the API and the workflow use.
 import type { Task } from '../db/entities/tasks.ts';
 import { removeOldKeys } from '../db/idempotency.ts';
-import { settleAbandonedCalls } from '../db/calls.ts';
-import { forkEm } from '../db/orm.ts';
-import { failTask } from '../db/settlement.ts';
-import * as leftovers from '../db/sweep.ts';
-import { cancelUnadmitted } from '../db/tasks.ts';
+import { settleAbandonedCalls } from '../db/chat/calls.ts';
+import { forkEm } from '../db/open-database.ts';
+import { failTask } from '../db/tasks/settlement.ts';
+import * as leftovers from '../db/tasks/sweep.ts';
+import { cancelUnadmitted } from '../db/tasks/tasks.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { sweepUploads } from './sweep-uploads.ts';

@@ -8,7 +8,7 @@
 // Without the header, `call.once` is null and both do just what they are given. A repeat with another content is
 // refused; the content is the JSON body and the query, or of an uploaded file its bytes, whatever it is called.
 import { claimKey, forgetKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency.ts';
-import type { Em } from '../db/orm.ts';
+import type { Em } from '../db/open-database.ts';
 import type { Secrets } from '../db/secrets.ts';
 import { GatewayError } from '../domain/errors.ts';
 
@@ -30,7 +30,7 @@ export interface OnceCall {
   once: Once | null;
 }
 
-/** What a handler answers, as `Reply` in `api/gateway.ts`. */
+/** What a handler answers, as `Reply` in `api/context.ts`. */
 interface Answer {
   status: number;
   body?: unknown;

@@ -1,16 +1,16 @@
 // The API process: listens on the public and the internal port until it is told to stop.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError, loadConfig, type Config } from '../config.ts';
-import { openDatabase } from '../db/orm.ts';
+import { ConfigError, loadConfig, type Config } from '../config/config.ts';
+import { openDatabase } from '../db/open-database.ts';
 import { openProbe } from '../db/probe.ts';
 import { createLog, type Log } from '../log.ts';
-import { listen } from '../operation/listener.ts';
-import { stopWhenTold } from '../operation/stopping.ts';
-import { startTracing } from '../operation/tracing.ts';
+import { listen } from '../runtime/listener.ts';
+import { stopWhenTold } from '../runtime/stopping.ts';
+import { startTracing } from '../runtime/tracing.ts';
 import { createApp } from './app.ts';
-import { createHealthServer } from './health.ts';
-import { createHttpServer } from './http-server.ts';
-import { openGateway } from './open-gateway.ts';
+import { createHealthServer } from './monitoring/health.ts';
+import { createHttpServer } from './http/http-server.ts';
+import { openGateway } from './open-services.ts';
 
 /** Whoever cannot have a connection by then is told to come back. */
 const CONNECTION_WAIT_MS = 500;

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findViolations } from '../db/invariants.ts';
-import { forkEm, openDatabase } from '../db/orm.ts';
+import { findViolations } from '../db/ledger/invariants.ts';
+import { forkEm, openDatabase } from '../db/open-database.ts';
 import { findFreePort } from '../dev/servers/ports.ts';
 import { ensureRedisProgram, startRedis } from '../dev/servers/redis.ts';
 import { createCallers } from './chat/callers.ts';

@@ -1,10 +1,10 @@
 // Tasks end to end through the public API, against a bare workflow of five empty activities on the same engine.
 import { randomUUID } from 'node:crypto';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
-import { findViolations } from '../db/invariants.ts';
-import { grant } from '../db/ledger.ts';
-import { forkEm, openDatabase } from '../db/orm.ts';
-import { findUserByEmail } from '../db/users.ts';
+import { findViolations } from '../db/ledger/invariants.ts';
+import { grant } from '../db/ledger/ledger.ts';
+import { forkEm, openDatabase } from '../db/open-database.ts';
+import { findUserByEmail } from '../db/identity/users.ts';
 import { parseCredits } from '../domain/credits.ts';
 import { measure, middle, printTable, type Measured } from './measure.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';

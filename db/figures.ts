@@ -1,9 +1,9 @@
 // What the database tells of tasks and money to whoever watches: rows that are open, found by their indexes, and sums per account.
 import { sql } from '@mikro-orm/postgresql';
 import { toCredits } from '../domain/credits.ts';
-import { listCredentialLoad, type CredentialLoad } from './credentials.ts';
-import type { Database } from './orm.ts';
-import { readMicroCredits } from './stored.ts';
+import { listCredentialLoad, type CredentialLoad } from './tasks/credentials.ts';
+import type { Database } from './open-database.ts';
+import { readMicroCredits } from './columns.ts';
 
 /** Ages in seconds by the clock of the database, 0 where there is nothing; amounts in credits. */
 export interface Figures {

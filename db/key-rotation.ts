@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { writeAuditEntry, COMMAND_LINE } from './audit-log.ts';
 import { KEY_KEPT_HOURS } from './idempotency.ts';
-import type { Em } from './orm.ts';
+import type { Em } from './open-database.ts';
 import { Secrets, type Sealed, type SecretKey, type SecretPurpose } from './secrets.ts';
 
 export interface Rotation {

@@ -1,5 +1,5 @@
 // The pool of database connections as operators see it.
-import type { Database } from './orm.ts';
+import type { Database } from './open-database.ts';
 
 export interface PoolFigures {
   open: number;

@@ -1,6 +1,6 @@
 // Connections of their own for those who watch: a pool that is used up must not make a database look dead.
 import { MikroORM, sql } from '@mikro-orm/postgresql';
-import { MIGRATIONS, type Database } from './orm.ts';
+import { MIGRATIONS, type Database } from './open-database.ts';
 
 const PROBE_CONNECTIONS_MAX = 2;
 const PROBE_CONNECTION_WAIT_MS = 500;

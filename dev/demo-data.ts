@@ -2,12 +2,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { loadConfig } from '../config.ts';
-import { createApiKey, findApiKey } from '../db/api-keys.ts';
-import { grant } from '../db/ledger.ts';
-import { forkEm, openDatabase, type Database } from '../db/orm.ts';
+import { loadConfig } from '../config/config.ts';
+import { createApiKey, findApiKey } from '../db/keys/api-keys.ts';
+import { grant } from '../db/ledger/ledger.ts';
+import { forkEm, openDatabase, type Database } from '../db/open-database.ts';
 import { Secrets } from '../db/secrets.ts';
-import { createUser, findUserByEmail } from '../db/users.ts';
+import { createUser, findUserByEmail } from '../db/identity/users.ts';
 import { parseCredits } from '../domain/credits.ts';
 import { PERMISSIONS } from '../domain/permissions.ts';
 

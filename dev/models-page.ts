@@ -8,8 +8,8 @@ import {
   type Durations,
   type Model,
   type PriceLine,
-} from '../domain/catalog.ts';
-import { parseCatalog } from '../domain/parse-catalog.ts';
+} from '../domain/catalog/catalog.ts';
+import { parseCatalog } from '../domain/catalog/parse-catalog.ts';
 import { CREDITS_PER_USD, toCredits, toUsd } from '../domain/credits.ts';
 
 export const MODELS_PAGE = 'docs/models.md';

@@ -125,7 +125,7 @@ async function startParts(assembly: Assembly): Promise<SystemSummary> {
   const { settings, addresses, terminal } = assembly;
   const engine = bringUpEngine(assembly);
   const schema = bringUpDatabase(assembly).then(() =>
-    terminal.step('database schema', () => runToEnd(assembly, 'migrate', 'db/cli.ts', ['migrate'])),
+    terminal.step('database schema', () => runToEnd(assembly, 'migrate', 'cli/db.ts', ['migrate'])),
   );
   const account = schema.then(() =>
     terminal.step('demo account', () => runToEnd(assembly, 'demo-data', 'dev/demo-data.ts', [])),

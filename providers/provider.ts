@@ -2,7 +2,7 @@
 import type { UpstreamErrorClass } from '../domain/failures.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { JsonValue } from '../domain/json.ts';
-import type { Order } from '../domain/orders.ts';
+import type { Order } from '../domain/orders/resolve-order.ts';
 import type { Evidence } from '../domain/pricing.ts';
 
 /**

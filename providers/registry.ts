@@ -1,18 +1,18 @@
 // Which adapters there are, and which of them this installation can use.
-import * as geminiImages from './gemini-images.ts';
-import * as grokVideo from './grok-video.ts';
-import * as hailuo from './hailuo.ts';
-import * as kling from './kling.ts';
+import * as geminiImages from './google/gemini-images.ts';
+import * as grokVideo from './grok/video.ts';
+import * as hailuo from './hailuo/hailuo.ts';
+import * as kling from './kling/kling.ts';
 import { observed, type ObserveCall } from './observed.ts';
-import * as openaiChat from './openai-chat.ts';
-import * as openaiImages from './openai-images.ts';
+import * as openaiChat from './openai/chat.ts';
+import * as openaiImages from './openai/images.ts';
 import type { Provider } from './provider.ts';
-import * as seedance from './seedance.ts';
+import * as seedance from './seedance/seedance.ts';
 import type { AdapterSettings, FamilySettings } from './settings.ts';
-import * as sora from './sora.ts';
-import * as veo from './veo.ts';
-import * as vidu from './vidu.ts';
-import * as wan from './wan.ts';
+import * as sora from './openai/sora.ts';
+import * as veo from './google/veo.ts';
+import * as vidu from './vidu/vidu.ts';
+import * as wan from './wan/wan.ts';
 
 /** Every adapter there is. A new vendor is one more line here. */
 const ADAPTERS: readonly { name: string; family: string; create: (settings: AdapterSettings) => Provider }[] =

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { ConfigError, loadConfig, SETTING_DEFAULTS } from '../config.ts';
+import { ConfigError, loadConfig, SETTING_DEFAULTS } from '../config/config.ts';
 import { SEARCH_ATTRIBUTES } from '../workflows/names.ts';
 
 const project = join(import.meta.dirname, '..');
@@ -144,8 +144,8 @@ describe('the image', () => {
       'package-lock.json',
       '.npmrc',
       'catalog.json',
-      'config.ts',
-      'config-families.ts',
+      'config/config.ts',
+      'config/families.ts',
       'log.ts',
     ];
     expect(allowed).to.have.members([...files, ...rooms]);

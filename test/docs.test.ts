@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { z } from 'zod';
-import { SETTING_DEFAULTS } from '../config.ts';
+import { SETTING_DEFAULTS } from '../config/config.ts';
 import { readDirectives } from '../sandbox/directives.ts';
 import { ROUTES } from '../api/app.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';

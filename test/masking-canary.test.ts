@@ -1,7 +1,7 @@
 // One canary for each way a secret can come in; afterwards each is looked for in every place that keeps or shows something.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { openPrompts } from '../db/requests.ts';
+import { openPrompts } from '../db/tasks/requests.ts';
 import { LEAKY_PARTS } from '../sandbox/leaky.ts';
 import { createCleanup } from './support/cleanup.ts';
 import { openEngine, type TestEngine } from './support/engine.ts';

@@ -1,7 +1,7 @@
 // Whether this worker can do its work.
-import type { Database } from '../db/orm.ts';
+import type { Database } from '../db/open-database.ts';
 import { isSchemaCurrent } from '../db/probe.ts';
-import { answerWithin, type Readiness } from '../operation/listener.ts';
+import { answerWithin, type Readiness } from '../runtime/listener.ts';
 import type { Engine } from '../workflows/client.ts';
 import type { Workers } from './workers.ts';
 

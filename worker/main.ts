@@ -1,14 +1,14 @@
 // The worker process: opens what activities need, makes sure the sweeper is scheduled, and works until it is told to stop.
 import { Registry } from 'prom-client';
-import { ConfigError, loadConfig, type Config } from '../config.ts';
-import { openDatabase } from '../db/orm.ts';
+import { ConfigError, loadConfig, type Config } from '../config/config.ts';
+import { openDatabase } from '../db/open-database.ts';
 import { openProbe } from '../db/probe.ts';
 import { Secrets } from '../db/secrets.ts';
 import { createLog, type Log } from '../log.ts';
-import { createInternalListener, listen } from '../operation/listener.ts';
-import { addProcessMetrics } from '../operation/process-metrics.ts';
-import { stopWhenTold } from '../operation/stopping.ts';
-import { startTracing } from '../operation/tracing.ts';
+import { createInternalListener, listen } from '../runtime/listener.ts';
+import { addProcessMetrics } from '../runtime/process-metrics.ts';
+import { stopWhenTold } from '../runtime/stopping.ts';
+import { startTracing } from '../runtime/tracing.ts';
 import { createProviders } from '../providers/registry.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectEngine } from '../workflows/client.ts';

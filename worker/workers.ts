@@ -4,9 +4,9 @@ import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleOption
 import type { Registry } from 'prom-client';
 import { createActivities } from '../activities/index.ts';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import type { Tracing } from '../operation/tracing.ts';
+import type { Tracing } from '../runtime/tracing.ts';
 import { GENERATION_QUEUE, POLL_QUEUE } from '../workflows/names.ts';
 import { createBoundary } from './boundary.ts';
 import { observeActivities } from './observation.ts';

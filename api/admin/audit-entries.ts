@@ -1,9 +1,9 @@
 // The audit log, for those who may read it.
 import { z } from 'zod';
 import { AUDIT_ACTIONS, listAuditEntries } from '../../db/audit-log.ts';
-import type { Call, Reply, SessionCaller } from '../gateway.ts';
-import { answerPage, pageQuery } from '../pages.ts';
-import { readQuery } from '../reading.ts';
+import type { Call, Reply, SessionCaller } from '../context.ts';
+import { answerPage, pageQuery } from '../http/pages.ts';
+import { readQuery } from '../http/request-fields.ts';
 import { presentAuditEntry } from './views.ts';
 
 export const AUDIT_LIST_QUERY = z.object({

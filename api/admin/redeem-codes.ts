@@ -1,19 +1,19 @@
 // Redeem codes: make, list, read, disable. The code itself is in the answer that made it, and nowhere else.
 import { z } from 'zod';
 import { isId } from '../../db/ids.ts';
-import type { Em } from '../../db/orm.ts';
+import type { Em } from '../../db/open-database.ts';
 import {
   createRedeemCode,
   disableRedeemCode,
   findRedeemCode,
   listRedeemCodes,
   listRedemptions,
-} from '../../db/redeem-codes.ts';
+} from '../../db/redeem/redeem-codes.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import type { Call, Reply, SessionCaller } from '../context.ts';
 import { answerOnce } from '../idempotency.ts';
-import { answerPage, pageQuery } from '../pages.ts';
-import { creditAmount, futureInstant, readBody, readQuery } from '../reading.ts';
+import { answerPage, pageQuery } from '../http/pages.ts';
+import { creditAmount, futureInstant, readBody, readQuery } from '../http/request-fields.ts';
 import { originOf } from './origin.ts';
 import { presentNewRedeemCode, presentRedeemCode, presentRedemption } from './views.ts';
 

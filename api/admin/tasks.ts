@@ -1,11 +1,11 @@
 // Everybody's tasks for administrators. Nothing is decrypted for it, and what is the owner's own is masked.
 import { z } from 'zod';
-import { listAllTasks } from '../../db/all-tasks.ts';
+import { listAllTasks } from '../../db/tasks/all-tasks.ts';
 import { isId } from '../../db/ids.ts';
 import { TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
-import type { Call, Reply, SessionCaller } from '../gateway.ts';
-import { answerPage, pageQuery } from '../pages.ts';
-import { readQuery } from '../reading.ts';
+import type { Call, Reply, SessionCaller } from '../context.ts';
+import { answerPage, pageQuery } from '../http/pages.ts';
+import { readQuery } from '../http/request-fields.ts';
 import { presentForeignTask } from './views.ts';
 
 export const ALL_TASKS_QUERY = z.object({

@@ -2,25 +2,25 @@
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
 import { isId } from '../../db/ids.ts';
-import type { Em } from '../../db/orm.ts';
+import type { Em } from '../../db/open-database.ts';
 import {
   addUser,
   changeUser,
   grantCredits,
   listUsers,
   type UserChanges,
-} from '../../db/user-administration.ts';
-import { EMAIL_CHARACTERS_MAX, normaliseEmail } from '../../db/users.ts';
+} from '../../db/identity/user-administration.ts';
+import { EMAIL_CHARACTERS_MAX, normaliseEmail } from '../../db/identity/users.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
 import { NEW_PASSWORD } from '../console/password.ts';
-import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import type { Call, Reply, SessionCaller } from '../context.ts';
 import { answerOnce } from '../idempotency.ts';
-import { answerPage, pageQuery } from '../pages.ts';
-import { creditAmount, readBody, readQuery } from '../reading.ts';
-import { logRefusal } from '../security-log.ts';
-import { presentUser } from '../views.ts';
+import { answerPage, pageQuery } from '../http/pages.ts';
+import { creditAmount, readBody, readQuery } from '../http/request-fields.ts';
+import { logRefusal } from '../monitoring/security-log.ts';
+import { presentUser } from '../account/views.ts';
 import { originOf } from './origin.ts';
 
 const GRANT_CREDITS_MAX = 10_000_000;

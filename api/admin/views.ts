@@ -2,15 +2,15 @@
 import type { AuditEntry } from '../../db/entities/audit.ts';
 import type { Redemption } from '../../db/entities/redeem-codes.ts';
 import type { Task } from '../../db/entities/tasks.ts';
-import type { RedeemCodeRecord } from '../../db/redeem-codes.ts';
+import type { RedeemCodeRecord } from '../../db/redeem/redeem-codes.ts';
 import { toCredits } from '../../domain/credits.ts';
 import type {
   AuditEntryView,
   FreshRedeemCodeView,
   RedeemCodeView,
   RedemptionView,
-} from '../openapi/shapes/administration.ts';
-import type { ForeignTaskView } from '../openapi/shapes/tasks.ts';
+} from '../shapes/administration.ts';
+import type { ForeignTaskView } from '../shapes/tasks.ts';
 
 const MASKED = '[masked]';
 

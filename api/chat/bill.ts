@@ -1,13 +1,13 @@
 // The bill of one chat call: set aside before, kept alive while it runs, settled once however it ends.
-import type { BillingBasis, CallRefusal, CallStatus, CallVerdict, NewCall } from '../../db/calls.ts';
+import type { BillingBasis, CallRefusal, CallStatus, CallVerdict, NewCall } from '../../db/chat/calls.ts';
 import { makeId } from '../../db/ids.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { computeCharge, type Evidence } from '../../domain/pricing.ts';
-import { countPromptTokens, countTokens } from '../../providers/chat-tokens.ts';
-import type { ChatUsage } from '../../providers/chat-usage.ts';
-import type { TriedUpstream } from '../../providers/chat.ts';
-import type { Call, KeyCaller } from '../gateway.ts';
+import { countPromptTokens, countTokens } from '../../providers/chat/tokens.ts';
+import type { ChatUsage } from '../../providers/chat/usage.ts';
+import type { TriedUpstream } from '../../providers/chat/chat.ts';
+import type { Call, KeyCaller } from '../context.ts';
 import { beginOnce } from '../idempotency.ts';
 import type { Chat } from './read-chat.ts';
 

@@ -1,9 +1,9 @@
 // What a caller reads when an upstream did not do its part. Our own trouble there is never the caller's: see each status.
 import { GatewayError } from '../../domain/errors.ts';
 import { failureOf, ownerMayRead } from '../../domain/failures.ts';
-import { withoutEcho } from '../../domain/echo.ts';
-import { maskErrorText } from '../../domain/masking.ts';
-import type { UpstreamFailure } from '../../providers/chat.ts';
+import { withoutEcho } from '../../domain/masking/echo.ts';
+import { maskErrorText } from '../../domain/masking/masking.ts';
+import type { UpstreamFailure } from '../../providers/chat/chat.ts';
 
 const MESSAGE_CHARACTERS_MAX = 500;
 

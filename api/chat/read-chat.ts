@@ -1,16 +1,16 @@
 // A chat request, checked as far as money and safety need it; everything else is passed on as it came.
 import { z } from 'zod';
 import { snapshotPrice, quote, type PriceSnapshot } from '../../domain/pricing.ts';
-import type { Model } from '../../domain/catalog.ts';
+import type { Model } from '../../domain/catalog/catalog.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { checkInputImage } from '../../domain/input-images.ts';
-import type { Order } from '../../domain/orders.ts';
-import { limitOfAnswer, orderText } from '../../domain/text-orders.ts';
-import { promptTokensAtMost } from '../../providers/chat-tokens.ts';
-import type { UsageLimits } from '../../providers/chat-usage.ts';
-import type { Call, KeyCaller } from '../gateway.ts';
-import { readBody } from '../reading.ts';
+import { checkInputImage } from '../../domain/files/input-images.ts';
+import type { Order } from '../../domain/orders/resolve-order.ts';
+import { limitOfAnswer, orderText } from '../../domain/orders/text.ts';
+import { promptTokensAtMost } from '../../providers/chat/tokens.ts';
+import type { UsageLimits } from '../../providers/chat/usage.ts';
+import type { Call, KeyCaller } from '../context.ts';
+import { readBody } from '../http/request-fields.ts';
 
 const MESSAGES_MAX = 5_000;
 const ANSWERS_MAX = 8;

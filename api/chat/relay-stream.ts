@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
 import { ERRORS, GatewayError } from '../../domain/errors.ts';
-import { readChatUsage, type ChatUsage } from '../../providers/chat-usage.ts';
-import { brokenAnswer, letBodyEnd, UpstreamFailure, type OpenChat } from '../../providers/chat.ts';
+import { readChatUsage, type ChatUsage } from '../../providers/chat/usage.ts';
+import { brokenAnswer, letBodyEnd, UpstreamFailure, type OpenChat } from '../../providers/chat/chat.ts';
 import { requestIdOf } from '../middleware/request-id.ts';
 import type { Bill, Consumption, Ending } from './bill.ts';
 import { explainFailure } from './chat-errors.ts';

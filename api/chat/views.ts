@@ -1,7 +1,7 @@
 // What callers read of a chat call: its usage in the answer itself, and its record afterwards.
 import type { ChatCall } from '../../db/entities/calls.ts';
 import { toCredits } from '../../domain/credits.ts';
-import type { ChatCallView } from '../openapi/shapes/chat.ts';
+import type { ChatCallView } from '../shapes/chat.ts';
 import type { Charged } from './bill.ts';
 
 /** The upstream's own words where they can be believed, and what the call cost. `reported` is null where ours is told. */

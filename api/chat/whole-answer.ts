@@ -1,7 +1,7 @@
 // A whole answer: read to its end, billed, and passed on with what it cost.
-import { brokenAnswer, UpstreamFailure, type OpenChat } from '../../providers/chat.ts';
-import { readChatUsage, writtenIn } from '../../providers/chat-usage.ts';
-import type { Reply } from '../gateway.ts';
+import { brokenAnswer, UpstreamFailure, type OpenChat } from '../../providers/chat/chat.ts';
+import { readChatUsage, writtenIn } from '../../providers/chat/usage.ts';
+import type { Reply } from '../context.ts';
 import type { Bill, Consumption } from './bill.ts';
 import { usageLimits, type Chat } from './read-chat.ts';
 import { presentUsage } from './views.ts';

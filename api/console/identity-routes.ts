@@ -1,5 +1,5 @@
 // The routes of /api about who is there: login, session, password, second factor, step-up.
-import { BODY_BYTES_MAX, type Route } from '../gateway.ts';
+import { BODY_BYTES_MAX, type Route } from '../context.ts';
 import { finishLogin, logIn } from './login.ts';
 import { renewPassword } from './password.ts';
 import { logOut, readMe } from './session.ts';

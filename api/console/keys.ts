@@ -7,14 +7,14 @@ import {
   listOwnKeys,
   revokeKey,
   type KeyChanges,
-} from '../../db/api-keys.ts';
+} from '../../db/keys/api-keys.ts';
 import { isId } from '../../db/ids.ts';
-import type { Catalog } from '../../domain/catalog.ts';
+import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply, SessionCaller } from '../gateway.ts';
-import { answerPage, pageQuery } from '../pages.ts';
-import { creditAmount, futureInstant, readBody, readQuery } from '../reading.ts';
-import { presentKey } from '../views.ts';
+import type { Call, Reply, SessionCaller } from '../context.ts';
+import { answerPage, pageQuery } from '../http/pages.ts';
+import { creditAmount, futureInstant, readBody, readQuery } from '../http/request-fields.ts';
+import { presentKey } from '../account/views.ts';
 
 /** Keys of one user that are not revoked, expired ones included: those can be given a later end. */
 export const API_KEYS_PER_USER_MAX = 100;

@@ -1,16 +1,16 @@
 // Logging in to the console: the password, then the second factor where one is on.
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
-import { claimFlowGuess, createLoginFlow, findLoginFlow, finishLoginFlow } from '../../db/login-flows.ts';
-import { PASSWORD_CHARACTERS_MAX, verifyPassword } from '../../db/passwords.ts';
-import { useSecondFactor } from '../../db/second-factors.ts';
-import { createPasswordSession, deleteSessionOfToken } from '../../db/sessions.ts';
-import { findUserByEmail, normaliseEmail } from '../../db/users.ts';
+import { claimFlowGuess, createLoginFlow, findLoginFlow, finishLoginFlow } from '../../db/identity/login-flows.ts';
+import { PASSWORD_CHARACTERS_MAX, verifyPassword } from '../../db/identity/passwords.ts';
+import { useSecondFactor } from '../../db/identity/second-factors.ts';
+import { createPasswordSession, deleteSessionOfToken } from '../../db/identity/sessions.ts';
+import { findUserByEmail, normaliseEmail } from '../../db/identity/users.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply } from '../gateway.ts';
-import { readBody } from '../reading.ts';
-import { giveSession } from '../session-cookie.ts';
-import { presentUser } from '../views.ts';
+import type { Call, Reply } from '../context.ts';
+import { readBody } from '../http/request-fields.ts';
+import { giveSession } from '../http/session-cookie.ts';
+import { presentUser } from '../account/views.ts';
 
 export const LOGIN_BODY = z.strictObject({
   email: z.string().min(1, 'must not be empty').max(320),

@@ -1,13 +1,13 @@
 // A user's own change of password, and what a new password must be like.
 import { z } from 'zod';
-import { isCommonPassword } from '../../db/common-passwords.ts';
-import { changePassword } from '../../db/password-change.ts';
-import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN, verifyPassword } from '../../db/passwords.ts';
+import { isCommonPassword } from '../../db/identity/common-passwords.ts';
+import { changePassword } from '../../db/identity/password-change.ts';
+import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN, verifyPassword } from '../../db/identity/passwords.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply, SessionCaller } from '../gateway.ts';
-import { readBody } from '../reading.ts';
-import { giveSession } from '../session-cookie.ts';
-import { presentUser } from '../views.ts';
+import type { Call, Reply, SessionCaller } from '../context.ts';
+import { readBody } from '../http/request-fields.ts';
+import { giveSession } from '../http/session-cookie.ts';
+import { presentUser } from '../account/views.ts';
 
 const LENGTH = `must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`;
 

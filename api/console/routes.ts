@@ -1,9 +1,9 @@
 // The routes of /api, for the session cookie; one is for the bearer key.
-import { readBalance } from '../balance.ts';
-import { readEstimate } from '../estimates.ts';
-import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../gateway.ts';
-import { readTokenUsage } from '../usage-token.ts';
-import { ADMIN_ROUTES } from './admin-routes.ts';
+import { readBalance } from '../account/balance.ts';
+import { readEstimate } from '../tasks/estimates.ts';
+import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../context.ts';
+import { readTokenUsage } from '../account/token-usage.ts';
+import { ADMIN_ROUTES } from '../admin/routes.ts';
 import { IDENTITY_ROUTES } from './identity-routes.ts';
 import { changeOwnKey, createKey, listKeys, revokeOwnKey } from './keys.ts';
 import { listUsage } from './usage.ts';

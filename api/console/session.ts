@@ -1,8 +1,8 @@
 // The session a caller has: who it is of, and its end.
-import { deleteSession } from '../../db/sessions.ts';
-import type { Call, Reply, SessionCaller } from '../gateway.ts';
-import { takeSession } from '../session-cookie.ts';
-import { presentUser } from '../views.ts';
+import { deleteSession } from '../../db/identity/sessions.ts';
+import type { Call, Reply, SessionCaller } from '../context.ts';
+import { takeSession } from '../http/session-cookie.ts';
+import { presentUser } from '../account/views.ts';
 
 export async function logOut({ gateway, em, caller }: Call<SessionCaller>): Promise<Reply> {
   await deleteSession(em, caller.session.id);

@@ -1,10 +1,10 @@
 // The second factor: begun with a secret for the authenticator app, confirmed with a first code, removed.
 import { z } from 'zod';
-import { confirmTotp, removeTotp, startTotp } from '../../db/second-factors.ts';
-import { makeTotpSecret, writeTotpUrl } from '../../db/totp.ts';
+import { confirmTotp, removeTotp, startTotp } from '../../db/identity/second-factors.ts';
+import { makeTotpSecret, writeTotpUrl } from '../../db/identity/totp.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply, SessionCaller } from '../gateway.ts';
-import { readBody } from '../reading.ts';
+import type { Call, Reply, SessionCaller } from '../context.ts';
+import { readBody } from '../http/request-fields.ts';
 
 export const CONFIRM_BODY = z.strictObject({ code: z.string().min(1, 'must not be empty').max(100) });
 

@@ -1,11 +1,11 @@
 // GET /api/usage: the caller's own chat calls, one by one.
 import { z } from 'zod';
-import { listOwnCalls } from '../../db/chat-calls.ts';
+import { listOwnCalls } from '../../db/chat/chat-calls.ts';
 import { presentCall } from '../chat/views.ts';
-import type { Call, Reply, SessionCaller } from '../gateway.ts';
-import { CALL_STATUSES } from '../openapi/shapes/chat.ts';
-import { answerPage, pageQuery } from '../pages.ts';
-import { readQuery } from '../reading.ts';
+import type { Call, Reply, SessionCaller } from '../context.ts';
+import { CALL_STATUSES } from '../shapes/chat.ts';
+import { answerPage, pageQuery } from '../http/pages.ts';
+import { readQuery } from '../http/request-fields.ts';
 
 const NAME_CHARACTERS_MAX = 200;
 

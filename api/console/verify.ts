@@ -1,19 +1,19 @@
 // Step-up: a fresh proof of who is there, for this session and ten minutes.
 import { z } from 'zod';
-import { PASSWORD_CHARACTERS_MAX, verifyPassword } from '../../db/passwords.ts';
-import { useSecondFactor } from '../../db/second-factors.ts';
+import { PASSWORD_CHARACTERS_MAX, verifyPassword } from '../../db/identity/passwords.ts';
+import { useSecondFactor } from '../../db/identity/second-factors.ts';
 import {
   claimVerifyGuess,
   VERIFICATION_FAILURES_MAX,
   VERIFICATION_LOCK_SECONDS,
   verifySession,
-} from '../../db/verification.ts';
+} from '../../db/identity/verification.ts';
 import type { User } from '../../db/entities/identity.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply, SessionCaller } from '../gateway.ts';
+import type { Call, Reply, SessionCaller } from '../context.ts';
 import { isVerified } from '../middleware/session.ts';
-import { readBody } from '../reading.ts';
-import { giveSession } from '../session-cookie.ts';
+import { readBody } from '../http/request-fields.ts';
+import { giveSession } from '../http/session-cookie.ts';
 
 const METHODS = ['password', 'totp'] as const;
 type VerifyMethod = (typeof METHODS)[number];

@@ -1,9 +1,9 @@
 // Bearer keys: who calls /v1 and /api/usage/token.
-import { findApiKey } from '../../db/api-keys.ts';
-import type { Em } from '../../db/orm.ts';
+import { findApiKey } from '../../db/keys/api-keys.ts';
+import type { Em } from '../../db/open-database.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Request } from 'express';
-import type { Gateway, KeyCaller } from '../gateway.ts';
+import type { Gateway, KeyCaller } from '../context.ts';
 import { addressBlock } from '../limits/address-block.ts';
 import type { LimitName } from '../limits/buckets.ts';
 

@@ -2,7 +2,7 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
-import { bodyOfError, noteErrorCode } from '../error-body.ts';
+import { bodyOfError, noteErrorCode } from '../http/error-body.ts';
 import { requestIdOf } from './request-id.ts';
 
 const RETRY_AFTER_SECONDS = '1';

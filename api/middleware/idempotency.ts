@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { findKeyed, keepAnswer, keyRequest, type KeyedRow, type StoredAnswer } from '../../db/idempotency.ts';
 import { makeId } from '../../db/ids.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Caller, Reply, Route } from '../gateway.ts';
+import type { Call, Caller, Reply, Route } from '../context.ts';
 import { freeKey, inProgress, storedReply, type Once } from '../idempotency.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;

@@ -1,6 +1,6 @@
 // The limit of a route: who is counted, before the body is read, and what the answer says about it.
 import type { RequestHandler, Response } from 'express';
-import type { Caller, Gateway, Route } from '../gateway.ts';
+import type { Caller, Gateway, Route } from '../context.ts';
 import { addressBlock } from '../limits/address-block.ts';
 import type { LimitName } from '../limits/buckets.ts';
 import { describeQuota, type LimitBackend } from '../limits/headers.ts';

@@ -1,10 +1,10 @@
 // One line per request, when its answer has ended or its caller has gone: what was asked of which route, and how it went.
 import type { Request, RequestHandler, Response } from 'express';
 import { isId } from '../../db/ids.ts';
-import { maskText } from '../../domain/masking.ts';
-import type { RequestSpan } from '../../operation/tracing.ts';
-import { errorCodeOf } from '../error-body.ts';
-import type { Caller, Gateway, Trail } from '../gateway.ts';
+import { maskText } from '../../domain/masking/masking.ts';
+import type { RequestSpan } from '../../runtime/tracing.ts';
+import { errorCodeOf } from '../http/error-body.ts';
+import type { Caller, Gateway, Trail } from '../context.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** Log, metrics and trace. Nothing that a caller wrote is in it: no URL, no query, no header, no body. */

@@ -2,9 +2,9 @@
 import type { RequestHandler } from 'express';
 import { hasUpload } from '../../db/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { forkEm } from '../../db/orm.ts';
-import { uploadKey } from '../../domain/uploads.ts';
-import type { Caller, Gateway } from '../gateway.ts';
+import { forkEm } from '../../db/open-database.ts';
+import { uploadKey } from '../../domain/files/uploads.ts';
+import type { Caller, Gateway } from '../context.ts';
 import { receiveVideo, type ReceivedFile } from '../uploads/receive.ts';
 import { requestIdOf } from './request-id.ts';
 

@@ -6,7 +6,7 @@ import { INTRODUCTION } from './introduction.ts';
 import { writeSchema, type JsonObject, type NamedSchemas } from './json-schema.ts';
 import type { DescribedRoute } from './refusals.ts';
 import { sharedComponents, writeResponses } from './responses.ts';
-import { ERROR } from './shapes/errors.ts';
+import { ERROR } from '../shapes/errors.ts';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument extends JsonObject {

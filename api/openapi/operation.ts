@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import type { Method } from '../gateway.ts';
+import type { Method } from '../context.ts';
 
 /** Groups of operations, in the order in which they are shown. */
 export const TAGS = {

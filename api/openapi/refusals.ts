@@ -1,6 +1,6 @@
 // Which errors a route can answer: most follow from its row in the table, so that nobody has to repeat them.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
-import type { Route } from '../gateway.ts';
+import type { Route } from '../context.ts';
 
 /** A row of the route table, without its handler. Files are served without a row: to everybody, uncounted. */
 export type DescribedRoute = Pick<Route, 'method' | 'path' | 'proof'> &

@@ -1,9 +1,9 @@
 // The input videos of an order: https URLs of public hosts, or links to the caller's own uploads.
 import { findOwnUpload, useUploads } from '../../db/uploads.ts';
-import type { Em } from '../../db/orm.ts';
+import type { Em } from '../../db/open-database.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { isAllowedUrl } from '../../domain/input-images.ts';
-import type { Call, KeyCaller, SessionCaller } from '../gateway.ts';
+import { isAllowedUrl } from '../../domain/files/input-images.ts';
+import type { Call, KeyCaller, SessionCaller } from '../context.ts';
 import { linkToUpload, readUploadLink } from './links.ts';
 
 export interface InputVideos {

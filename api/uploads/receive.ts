@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { makeId } from '../../db/ids.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { cleanFileName } from '../../domain/file-names.ts';
+import { cleanFileName } from '../../domain/files/file-names.ts';
 import {
   fileExtensionOf,
   isVideoType,
@@ -13,8 +13,8 @@ import {
   SNIFF_BYTES,
   type MediaType,
   type VideoType,
-} from '../../domain/media-types.ts';
-import { uploadKey } from '../../domain/uploads.ts';
+} from '../../domain/files/media-types.ts';
+import { uploadKey } from '../../domain/files/uploads.ts';
 import { StorageUnavailable, type Storage } from '../../storage/storage.ts';
 import { openFileForm } from './file-form.ts';
 

@@ -1,14 +1,14 @@
 // POST /v1/chat/completions: reserve, call, pass on, settle once however it ends.
-import { findCharge } from '../../db/calls.ts';
+import { findCharge } from '../../db/chat/calls.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { ChatFailed, UpstreamFailure, type OpenChat, type TriedUpstream } from '../../providers/chat.ts';
+import { ChatFailed, UpstreamFailure, type OpenChat, type TriedUpstream } from '../../providers/chat/chat.ts';
 import { Bill } from '../chat/bill.ts';
 import { explainFailure } from '../chat/chat-errors.ts';
 import { readChat, type Chat } from '../chat/read-chat.ts';
 import { relayStream } from '../chat/relay-stream.ts';
 import { answerWhole } from '../chat/whole-answer.ts';
 import { freeKey, inProgress } from '../idempotency.ts';
-import type { Call, KeyCaller, Reply } from '../gateway.ts';
+import type { Call, KeyCaller, Reply } from '../context.ts';
 
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',

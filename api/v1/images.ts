@@ -1,14 +1,14 @@
 // POST /v1/images/generations and GET /v1/images/tasks/:id.
 import { buffer } from 'node:stream/consumers';
-import { findOwnTask } from '../../db/tasks.ts';
+import { findOwnTask } from '../../db/tasks/tasks.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
-import type { Call, Gateway, KeyCaller, Reply } from '../gateway.ts';
-import { readTaskId } from '../reading.ts';
-import { submitTask } from '../submit-task.ts';
-import { readImageRequest } from '../task-requests.ts';
-import { presentImageTask } from '../views.ts';
+import type { Call, Gateway, KeyCaller, Reply } from '../context.ts';
+import { readTaskId } from '../http/request-fields.ts';
+import { submitTask } from '../tasks/submit-task.ts';
+import { readImageRequest } from '../tasks/task-requests.ts';
+import { presentImageTask } from '../account/views.ts';
 
 const RETRY_AFTER = { 'retry-after': '2' };
 /** Bytes of images that are put into one answer. */

@@ -1,8 +1,8 @@
 // GET /v1/models and GET /v1/models/:id: OpenAI's list and object, as far as the key's scope reaches.
-import type { Model } from '../../domain/catalog.ts';
+import type { Model } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, KeyCaller, Reply } from '../gateway.ts';
-import { presentModel } from '../views.ts';
+import type { Call, KeyCaller, Reply } from '../context.ts';
+import { presentModel } from '../account/views.ts';
 
 export async function listModels(call: Call<KeyCaller>): Promise<Reply> {
   return { status: 200, body: { object: 'list', data: visibleModels(call).map(presentModel) } };

@@ -1,7 +1,7 @@
 // The routes of /v1, for bearer keys.
-import { readBalance } from '../balance.ts';
-import { readEstimate } from '../estimates.ts';
-import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../gateway.ts';
+import { readBalance } from '../account/balance.ts';
+import { readEstimate } from '../tasks/estimates.ts';
+import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../context.ts';
 import { completeChat } from './chat.ts';
 import { createImage, readImageTask } from './images.ts';
 import { listModels, readModel } from './models.ts';

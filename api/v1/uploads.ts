@@ -4,13 +4,13 @@ import { findOwnUpload, forgetUpload, keepUpload, listOwnUploads, removeUpload }
 import { isId } from '../../db/ids.ts';
 import type { Upload } from '../../db/entities/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { uploadKey } from '../../domain/uploads.ts';
-import type { Call, Gateway, KeyCaller, Reply } from '../gateway.ts';
+import { uploadKey } from '../../domain/files/uploads.ts';
+import type { Call, Gateway, KeyCaller, Reply } from '../context.ts';
 import { answerOnce } from '../idempotency.ts';
-import { answerPage, pageQuery } from '../pages.ts';
-import { readQuery } from '../reading.ts';
+import { answerPage, pageQuery } from '../http/pages.ts';
+import { readQuery } from '../http/request-fields.ts';
 import { linkToUpload } from '../uploads/links.ts';
-import type { UploadView } from '../openapi/shapes/uploads.ts';
+import type { UploadView } from '../shapes/uploads.ts';
 
 export const UPLOAD_LIST_QUERY = z.object(pageQuery('file'));
 

@@ -1,13 +1,13 @@
 // POST /v1/videos/generations, and the two paths under which a video task is read.
-import { openPrompts } from '../../db/requests.ts';
-import { findOwnTask } from '../../db/tasks.ts';
+import { openPrompts } from '../../db/tasks/requests.ts';
+import { findOwnTask } from '../../db/tasks/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
-import type { Call, KeyCaller, Reply } from '../gateway.ts';
-import { readTaskId } from '../reading.ts';
-import { submitTask } from '../submit-task.ts';
-import { readVideoRequest } from '../task-requests.ts';
-import { presentVideoTask } from '../views.ts';
+import type { Call, KeyCaller, Reply } from '../context.ts';
+import { readTaskId } from '../http/request-fields.ts';
+import { submitTask } from '../tasks/submit-task.ts';
+import { readVideoRequest } from '../tasks/task-requests.ts';
+import { presentVideoTask } from '../account/views.ts';
 
 const RETRY_AFTER = { 'retry-after': '5' };
 

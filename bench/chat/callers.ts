@@ -1,10 +1,10 @@
 // Who calls the gateway in the bench: the demo key alone, or many accounts with a key each.
 import { sql } from '@mikro-orm/postgresql';
-import { createApiKey } from '../../db/api-keys.ts';
+import { createApiKey } from '../../db/keys/api-keys.ts';
 import { makeId } from '../../db/ids.ts';
-import { grant } from '../../db/ledger.ts';
-import { forkEm, openDatabase } from '../../db/orm.ts';
-import { findUserByEmail } from '../../db/users.ts';
+import { grant } from '../../db/ledger/ledger.ts';
+import { forkEm, openDatabase } from '../../db/open-database.ts';
+import { findUserByEmail } from '../../db/identity/users.ts';
 import { parseCredits } from '../../domain/credits.ts';
 import type { BenchSystem } from '../system.ts';
 

@@ -1,7 +1,7 @@
 // The API killed in the middle of load: what was answered was charged, and nothing stays open.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findViolations } from '../../db/invariants.ts';
-import { forkEm, openDatabase, type Em } from '../../db/orm.ts';
+import { findViolations } from '../../db/ledger/invariants.ts';
+import { forkEm, openDatabase, type Em } from '../../db/open-database.ts';
 import type { BenchSystem } from '../system.ts';
 import { loadTarget, type Target } from './load.ts';
 

@@ -1,11 +1,11 @@
 // The people of a soak: callers with a key and a session each and plenty of credits, and one administrator, verified for a day.
 import { randomBytes } from 'node:crypto';
-import { createApiKey } from '../../db/api-keys.ts';
-import { grant } from '../../db/ledger.ts';
-import { forkEm, type Database } from '../../db/orm.ts';
+import { createApiKey } from '../../db/keys/api-keys.ts';
+import { grant } from '../../db/ledger/ledger.ts';
+import { forkEm, type Database } from '../../db/open-database.ts';
 import type { Secrets } from '../../db/secrets.ts';
-import { createSession } from '../../db/sessions.ts';
-import { insertUser } from '../../db/users.ts';
+import { createSession } from '../../db/identity/sessions.ts';
+import { insertUser } from '../../db/identity/users.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
 import { parseCredits } from '../../domain/credits.ts';
 

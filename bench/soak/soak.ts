@@ -1,6 +1,6 @@
 // A soak: the whole product under steady mixed load, with faults drawn from one seed, judged while it runs and afterwards.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabase } from '../../db/orm.ts';
+import { openDatabase } from '../../db/open-database.ts';
 import { createPeople } from './accounts.ts';
 import { createCaller, type Counts } from './caller.ts';
 import { makeTrouble, type FaultKind } from './faults.ts';

@@ -41,7 +41,7 @@ export const ApiKeyEntity = defineEntity({
     revokedAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     lastUsedAt: p.datetime().nullable(),
-    /** Amounts in micro-credits; only db/ledger.ts changes what was used and reserved. */
+    /** Amounts in micro-credits; only db/ledger/ledger.ts changes what was used and reserved. */
     quota: p.bigint('bigint').nullable(),
     used: p.bigint('bigint').defaultRaw('0'),
     reserved: p.bigint('bigint').defaultRaw('0'),

@@ -1,6 +1,6 @@
 // Uploaded files, and which tasks were ordered with them.
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { VideoType } from '../../domain/media-types.ts';
+import type { VideoType } from '../../domain/files/media-types.ts';
 
 export const UploadEntity = defineEntity({
   name: 'Upload',

@@ -2,8 +2,8 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { ROUTES } from '../../api/app.ts';
-import { RESULT_ROUTE } from '../../api/results.ts';
-import { createApiKey } from '../../db/api-keys.ts';
+import { RESULT_ROUTE } from '../../api/tasks/results.ts';
+import { createApiKey } from '../../db/keys/api-keys.ts';
 import { ApiKeyEntity } from '../../db/entities/identity.ts';
 import { expectError } from '../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';

@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { ROUTES } from '../../api/app.ts';
-import { createApiKey } from '../../db/api-keys.ts';
+import { createApiKey } from '../../db/keys/api-keys.ts';
 import { makeId } from '../../db/ids.ts';
 import { expectError } from '../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';

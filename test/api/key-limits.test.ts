@@ -1,7 +1,7 @@
 // What limits a key: quota, daily budget, scope, end and revocation, under parallel calls and whatever becomes of a task.
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { refund } from '../../db/ledger.ts';
+import { refund } from '../../db/ledger/ledger.ts';
 import { expectNoEffect } from '../support/effects.ts';
 import { expectError } from '../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 // A key that is revoked, or otherwise unfit, spends nothing from that moment on, whatever was accepted before.
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { reserve } from '../../db/ledger.ts';
+import { reserve } from '../../db/ledger/ledger.ts';
 import { expectError } from '../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
 import { countSubmissions } from '../support/sandbox.ts';

@@ -1,8 +1,8 @@
 // Money under load and under a vendor that misbehaves: nobody pays twice, too much, or for nothing.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { cancelTask, completeTask, failTask } from '../../db/settlement.ts';
-import type { Catalog } from '../../domain/catalog.ts';
+import { cancelTask, completeTask, failTask } from '../../db/tasks/settlement.ts';
+import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { expectError } from '../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
 import { readJournal } from '../support/sandbox.ts';

@@ -1,8 +1,8 @@
 // Requests are refused before they are read while there is no room for them; health and what is under way go on.
 import { request } from 'node:http';
 import { expect } from 'chai';
-import { BODY_BUDGET, createBodyBudget } from '../../api/body-budget.ts';
-import { createOverloadGuard, overloadLimits, type LoadSigns } from '../../api/overload.ts';
+import { BODY_BUDGET, createBodyBudget } from '../../api/http/body-budget.ts';
+import { createOverloadGuard, overloadLimits, type LoadSigns } from '../../api/http/overload.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
 import { sendRaw } from '../support/raw.ts';
 import { until } from '../support/until.ts';

@@ -2,7 +2,7 @@
 // TEST_SEED=… repeats a run, TEST_PROPERTY_SECONDS=… makes it longer.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createSession } from '../../db/sessions.ts';
+import { createSession } from '../../db/identity/sessions.ts';
 import { createAdministrator, makeCode, setVerified } from '../support/administrators.ts';
 import { anyRequest, type CallerName, type KnownThings } from '../support/generated-requests.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';

@@ -2,8 +2,8 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { createApp } from '../../api/app.ts';
-import { createHttpServer, type HttpServer } from '../../api/http-server.ts';
-import { listen } from '../../operation/listener.ts';
+import { createHttpServer, type HttpServer } from '../../api/http/http-server.ts';
+import { listen } from '../../runtime/listener.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
 import { converse, type Conversation, type Piece } from '../support/raw.ts';
 

@@ -1,8 +1,8 @@
 // GET /api/usage/token: what a key tells its holder, in every state of its limits and of its account.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { makeKeyText } from '../../db/key-texts.ts';
-import { refund } from '../../db/ledger.ts';
+import { makeKeyText } from '../../db/keys/key-texts.ts';
+import { refund } from '../../db/ledger/ledger.ts';
 import { expectError } from '../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
 import { IMAGE_MODEL } from '../support/tasks.ts';

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { createApiKey, createLimitedApiKey, findApiKey } from '../../db/api-keys.ts';
-import { isWellFormed, makeKeyText, visiblePartOf } from '../../db/key-texts.ts';
-import { forkEm, migrate } from '../../db/orm.ts';
+import { createApiKey, createLimitedApiKey, findApiKey } from '../../db/keys/api-keys.ts';
+import { isWellFormed, makeKeyText, visiblePartOf } from '../../db/keys/key-texts.ts';
+import { forkEm, migrate } from '../../db/open-database.ts';
 import { Secrets, type SecretKey } from '../../db/secrets.ts';
-import { createUser } from '../../db/users.ts';
+import { createUser } from '../../db/identity/users.ts';
 import { createDatabase, createEmptyDatabase, type TestDatabase } from '../support/database.ts';
 
 const ringKey = (id: string): SecretKey => ({ id, bytes: randomBytes(32) });

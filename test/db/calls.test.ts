@@ -2,14 +2,14 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { createApiKey } from '../../db/api-keys.ts';
-import { createCalls, settleAbandonedCalls, type CallEnd, type Calls, type NewCall } from '../../db/calls.ts';
+import { createApiKey } from '../../db/keys/api-keys.ts';
+import { createCalls, settleAbandonedCalls, type CallEnd, type Calls, type NewCall } from '../../db/chat/calls.ts';
 import { makeId } from '../../db/ids.ts';
-import { findViolations } from '../../db/invariants.ts';
-import { grant } from '../../db/ledger.ts';
-import { forkEm, type Em } from '../../db/orm.ts';
+import { findViolations } from '../../db/ledger/invariants.ts';
+import { grant } from '../../db/ledger/ledger.ts';
+import { forkEm, type Em } from '../../db/open-database.ts';
 import { Secrets } from '../../db/secrets.ts';
-import { createUser } from '../../db/users.ts';
+import { createUser } from '../../db/identity/users.ts';
 import { parseCredits } from '../../domain/credits.ts';
 import { createDatabase } from '../support/database.ts';
 

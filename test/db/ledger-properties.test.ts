@@ -16,8 +16,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { findViolations } from '../../db/invariants.ts';
-import { forkEm } from '../../db/orm.ts';
+import { findViolations } from '../../db/ledger/invariants.ts';
+import { forkEm } from '../../db/open-database.ts';
 import { Secrets } from '../../db/secrets.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
-import { findAccount, listLedger } from '../../db/accounts.ts';
+import { findAccount, listLedger } from '../../db/ledger/accounts.ts';
 import { makeId } from '../../db/ids.ts';
-import { findViolations } from '../../db/invariants.ts';
-import * as ledger from '../../db/ledger.ts';
-import { forkEm } from '../../db/orm.ts';
-import { completeTask, failTask } from '../../db/settlement.ts';
-import { createTask } from '../../db/new-tasks.ts';
-import { createUser } from '../../db/users.ts';
+import { findViolations } from '../../db/ledger/invariants.ts';
+import * as ledger from '../../db/ledger/ledger.ts';
+import { forkEm } from '../../db/open-database.ts';
+import { completeTask, failTask } from '../../db/tasks/settlement.ts';
+import { createTask } from '../../db/tasks/new-tasks.ts';
+import { createUser } from '../../db/identity/users.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { orderOf } from '../support/orders.ts';
 

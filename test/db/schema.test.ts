@@ -1,11 +1,11 @@
 // The schema: entities and migrations agree, and the database itself refuses what must not happen.
 import { expect } from 'chai';
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
-import { createApiKey } from '../../db/api-keys.ts';
-import { grant } from '../../db/ledger.ts';
-import { forkEm, migrate } from '../../db/orm.ts';
+import { createApiKey } from '../../db/keys/api-keys.ts';
+import { grant } from '../../db/ledger/ledger.ts';
+import { forkEm, migrate } from '../../db/open-database.ts';
 import { Secrets } from '../../db/secrets.ts';
-import { createUser } from '../../db/users.ts';
+import { createUser } from '../../db/identity/users.ts';
 import { isFinal, mayFollow, TASK_STATUSES } from '../../domain/tasks.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 

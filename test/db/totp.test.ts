@@ -1,7 +1,7 @@
 // Codes of authenticator apps, by a clock of the test's own.
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import { findTotpStep, makeTotpSecret } from '../../db/totp.ts';
+import { findTotpStep, makeTotpSecret } from '../../db/identity/totp.ts';
 
 const STEP_MS = 30_000;
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { composeModelsPage, MODELS_PAGE } from '../../dev/models-page.ts';
-import { parseCatalog } from '../../domain/parse-catalog.ts';
+import { parseCatalog } from '../../domain/catalog/parse-catalog.ts';
 
 describe('docs/models.md', () => {
   it('is what `npm run models` makes of the catalogue', async () => {

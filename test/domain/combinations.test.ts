@@ -1,7 +1,7 @@
 // What goes with what: rules that hold for some orders of a model and not for others.
 import { expect } from 'chai';
-import type { Combination } from '../../domain/catalog.ts';
-import { checkCombinations, type CombinedOrder } from '../../domain/combinations.ts';
+import type { Combination } from '../../domain/catalog/catalog.ts';
+import { checkCombinations, type CombinedOrder } from '../../domain/orders/combinations.ts';
 import { GatewayError } from '../../domain/errors.ts';
 
 const NAMES = {

@@ -1,6 +1,6 @@
 // What a vendor repeats of the prompt is removed from its words.
 import { expect } from 'chai';
-import { withoutEcho } from '../../domain/echo.ts';
+import { withoutEcho } from '../../domain/masking/echo.ts';
 
 describe('withoutEcho', () => {
   const prompt = 'a portrait of Ada Lovelace at her desk';

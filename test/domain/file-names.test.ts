@@ -1,6 +1,6 @@
 // File names as they are shown: without a path, without what nobody can see, not too long.
 import { expect } from 'chai';
-import { cleanFileName } from '../../domain/file-names.ts';
+import { cleanFileName } from '../../domain/files/file-names.ts';
 
 describe('a file name', () => {
   const names: [given: string, shown: string][] = [

@@ -1,10 +1,10 @@
 // The operator's margin on the catalogue's prices.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { loadConfig } from '../../config.ts';
-import type { Catalog } from '../../domain/catalog.ts';
-import { withMargin } from '../../domain/margin.ts';
-import { parseCatalog } from '../../domain/parse-catalog.ts';
+import { loadConfig } from '../../config/config.ts';
+import type { Catalog } from '../../domain/catalog/catalog.ts';
+import { withMargin } from '../../domain/catalog/margin.ts';
+import { parseCatalog } from '../../domain/catalog/parse-catalog.ts';
 
 const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
 const pricesOf = ({ models }: Catalog): bigint[] =>

@@ -2,9 +2,9 @@
 // left out is said.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { withoutEcho } from '../../domain/echo.ts';
+import { withoutEcho } from '../../domain/masking/echo.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import { maskErrorText, maskPayload, maskText } from '../../domain/masking.ts';
+import { maskErrorText, maskPayload, maskText } from '../../domain/masking/masking.ts';
 
 const MEGABYTE = 1_000_000;
 /** Processor time for one text; a quiet machine takes a tenth of it. */

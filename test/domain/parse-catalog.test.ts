@@ -1,7 +1,7 @@
 // The catalogue: every problem is named with its path, before anything starts.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { parseCatalog } from '../../domain/parse-catalog.ts';
+import { parseCatalog } from '../../domain/catalog/parse-catalog.ts';
 
 const read = (): { models: Record<string, unknown>[] } => JSON.parse(readFileSync('catalog.json', 'utf8'));
 

@@ -1,11 +1,11 @@
 // Estimates and charges of every model in the catalogue.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { Model } from '../../domain/catalog.ts';
+import type { Model } from '../../domain/catalog/catalog.ts';
 import { parseCredits } from '../../domain/credits.ts';
-import type { Order } from '../../domain/orders.ts';
+import type { Order } from '../../domain/orders/resolve-order.ts';
 import { computeCharge, quote, snapshotPrice, type Evidence } from '../../domain/pricing.ts';
-import { parseCatalog } from '../../domain/parse-catalog.ts';
+import { parseCatalog } from '../../domain/catalog/parse-catalog.ts';
 import { orderOf } from '../support/orders.ts';
 
 const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));

@@ -1,12 +1,12 @@
 // Prices of texts: USD per million tokens of the vendors' lists, times 200, written down apart from the catalogue.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { Model } from '../../domain/catalog.ts';
+import type { Model } from '../../domain/catalog/catalog.ts';
 import { parseCredits } from '../../domain/credits.ts';
-import type { Order } from '../../domain/orders.ts';
+import type { Order } from '../../domain/orders/resolve-order.ts';
 import { computeCharge, quote, snapshotPrice, type Evidence } from '../../domain/pricing.ts';
-import { orderText } from '../../domain/text-orders.ts';
-import { parseCatalog } from '../../domain/parse-catalog.ts';
+import { orderText } from '../../domain/orders/text.ts';
+import { parseCatalog } from '../../domain/catalog/parse-catalog.ts';
 
 const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
 const MILLION = 1_000_000;

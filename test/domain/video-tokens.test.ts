@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { frameOf } from '../../sandbox/seedance/frames.ts';
-import type { Model } from '../../domain/catalog.ts';
+import type { Model } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { resolveOrder, type Order, type Wishes } from '../../domain/orders.ts';
-import { parseCatalog } from '../../domain/parse-catalog.ts';
+import { resolveOrder, type Order, type Wishes } from '../../domain/orders/resolve-order.ts';
+import { parseCatalog } from '../../domain/catalog/parse-catalog.ts';
 
 const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
 const models = [...catalog.models.values()].filter(({ family }) => family === 'seedance');

@@ -7,8 +7,8 @@ import {
   checkOutsideUrl,
   guardedConnector,
   isPublicAddress,
-} from '../../providers/address-guard.ts';
-import { downloadFromOutside, DownloadFailed, type DownloadOptions } from '../../providers/download.ts';
+} from '../../providers/http/address-guard.ts';
+import { downloadFromOutside, DownloadFailed, type DownloadOptions } from '../../providers/http/download.ts';
 import { startStandIn, type Play, type StandIn } from './stand-in.ts';
 
 const trustsNobody = (): boolean => false;

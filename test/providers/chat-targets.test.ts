@@ -1,7 +1,7 @@
 // In which order upstreams are asked, and how long one in trouble is passed over.
 import { expect } from 'chai';
-import type { Upstream } from '../../domain/catalog.ts';
-import { ChatTargets } from '../../providers/chat-targets.ts';
+import type { Upstream } from '../../domain/catalog/catalog.ts';
+import { ChatTargets } from '../../providers/chat/targets.ts';
 import { UpstreamFailure } from '../../providers/provider.ts';
 
 const FAMILIES = {

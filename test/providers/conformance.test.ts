@@ -5,8 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
 import type { JobHandle } from '../../domain/jobs.ts';
-import { sniffMediaType } from '../../domain/media-types.ts';
-import { fetchResult } from '../../providers/fetch-result.ts';
+import { sniffMediaType } from '../../domain/files/media-types.ts';
+import { fetchResult } from '../../providers/http/fetch-result.ts';
 import {
   UpstreamFailure,
   type Provider,

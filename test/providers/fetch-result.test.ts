@@ -1,7 +1,7 @@
 // Fetching results: whole files come through, everything else surfaces as a failure with a class.
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { fetchResult, type FetchOptions } from '../../providers/fetch-result.ts';
+import { fetchResult, type FetchOptions } from '../../providers/http/fetch-result.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { failureOf, sendEndlessly, startStandIn, verdictOf, type Play, type StandIn } from './stand-in.ts';
 

@@ -1,6 +1,6 @@
 // Gemini images: what is asked for, how many calls several pictures take, which pictures count, and what refusals mean.
 import { expect } from 'chai';
-import { createGeminiImages } from '../../providers/gemini-images.ts';
+import { createGeminiImages } from '../../providers/google/gemini-images.ts';
 import type { Provider, Submission, UpstreamJob } from '../../providers/provider.ts';
 import {
   failureOf,

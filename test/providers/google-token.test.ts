@@ -1,7 +1,7 @@
 // Access tokens of Google Cloud: how they are asked for, how long they are kept, and what failures mean.
 import { generateKeyPairSync, verify } from 'node:crypto';
 import { expect } from 'chai';
-import { createTokenSource, type TokenSource } from '../../providers/google-token.ts';
+import { createTokenSource, type TokenSource } from '../../providers/google/token.ts';
 import { failureOf, sendJson, startStandIn, verdictOf, type Play, type StandIn } from './stand-in.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

@@ -1,7 +1,7 @@
 // Grok videos: what is asked for, how every answer to a poll reads, and what refusals mean.
 import { expect } from 'chai';
-import type { ImageRole } from '../../domain/catalog.ts';
-import { createGrokVideo } from '../../providers/grok-video.ts';
+import type { ImageRole } from '../../domain/catalog/catalog.ts';
+import { createGrokVideo } from '../../providers/grok/video.ts';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';
 import {
   failureOf,

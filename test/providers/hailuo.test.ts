@@ -1,6 +1,6 @@
 // MiniMax's videos: what is asked for in its two APIs, and how their answers read.
 import { expect } from 'chai';
-import { createHailuo } from '../../providers/hailuo.ts';
+import { createHailuo } from '../../providers/hailuo/hailuo.ts';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';
 import { PNG_DATA_URI } from '../support/inputs.ts';
 import {

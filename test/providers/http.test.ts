@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { callUpstream, callUpstreamJson, type UpstreamCall } from '../../providers/http.ts';
-import { readRetryAfter } from '../../providers/http-status.ts';
+import { callUpstream, callUpstreamJson, type UpstreamCall } from '../../providers/http/client.ts';
+import { readRetryAfter } from '../../providers/http/status.ts';
 import {
   failureOf,
   sendEndlessly,

@@ -1,7 +1,7 @@
 // Kling: what is asked for in its two APIs, how answers read, and how a job is known again by our own id.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
-import { createKling } from '../../providers/kling.ts';
+import { createKling } from '../../providers/kling/kling.ts';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';
 import { PNG_BASE64, PNG_DATA_URI } from '../support/inputs.ts';
 import {

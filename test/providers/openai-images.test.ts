@@ -1,7 +1,7 @@
 // OpenAI's images: what is asked for, which pictures count, and what its refusals mean.
 import { expect } from 'chai';
-import { createOpenaiImages } from '../../providers/openai-images.ts';
-import { RATIOS, RESOLUTIONS, sizeOf } from '../../providers/openai-sizes.ts';
+import { createOpenaiImages } from '../../providers/openai/images.ts';
+import { RATIOS, RESOLUTIONS, sizeOf } from '../../providers/openai/image-sizes.ts';
 import type { Provider, Submission } from '../../providers/provider.ts';
 import {
   failureOf,

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { startSandbox, type Sandbox } from '../../sandbox/server.ts';
-import { createOpenaiImages } from '../../providers/openai-images.ts';
-import { RATIOS, RESOLUTIONS, sizeOf } from '../../providers/openai-sizes.ts';
+import { createOpenaiImages } from '../../providers/openai/images.ts';
+import { RATIOS, RESOLUTIONS, sizeOf } from '../../providers/openai/image-sizes.ts';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';
 import { readJobs } from '../support/sandbox.ts';
 import { imageJob, PNG } from './stand-in.ts';

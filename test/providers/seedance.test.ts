@@ -1,9 +1,9 @@
 // Seedance videos: what is asked for, how every answer to a poll reads, what refusals mean, and how lost work is found.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { Order } from '../../domain/orders.ts';
+import type { Order } from '../../domain/orders/resolve-order.ts';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';
-import { createSeedance } from '../../providers/seedance.ts';
+import { createSeedance } from '../../providers/seedance/seedance.ts';
 import {
   failureOf,
   sendJson,

@@ -1,8 +1,8 @@
 // OpenAI's Videos API: what is asked for, how resellers' answers read, where the bytes are, and finding a lost job.
 import { expect } from 'chai';
-import { fetchResult } from '../../providers/fetch-result.ts';
+import { fetchResult } from '../../providers/http/fetch-result.ts';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';
-import { createSora } from '../../providers/sora.ts';
+import { createSora } from '../../providers/openai/sora.ts';
 import {
   failureOf,
   PNG,

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { JobHandle } from '../../domain/jobs.ts';
-import { fetchResult } from '../../providers/fetch-result.ts';
+import { fetchResult } from '../../providers/http/fetch-result.ts';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';
-import { createVeo } from '../../providers/veo.ts';
+import { createVeo } from '../../providers/google/veo.ts';
 import {
   failureOf,
   PNG,

@@ -1,8 +1,8 @@
 // Vidu: an endpoint for each use of input images, how every answer to a poll reads, and what refusals mean.
 import { expect } from 'chai';
-import type { ImageRole } from '../../domain/catalog.ts';
+import type { ImageRole } from '../../domain/catalog/catalog.ts';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';
-import { createVidu } from '../../providers/vidu.ts';
+import { createVidu } from '../../providers/vidu/vidu.ts';
 import {
   failureOf,
   sendJson,

@@ -1,8 +1,8 @@
 // Wan videos: what is asked for, how every answer to a poll reads, what refusals mean, and how lost work is found.
 import { expect } from 'chai';
-import type { Order } from '../../domain/orders.ts';
+import type { Order } from '../../domain/orders/resolve-order.ts';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';
-import { createWan } from '../../providers/wan.ts';
+import { createWan } from '../../providers/wan/wan.ts';
 import {
   failureOf,
   sendJson,

@@ -1,7 +1,7 @@
 // Playing with an account in ways that no caller can.
 import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
-import type { Em } from '../../db/orm.ts';
+import type { Em } from '../../db/open-database.ts';
 import { parseCredits } from '../../domain/credits.ts';
 
 /** Takes credits away, as a balanced adjustment: what was accepted before may not be covered any more. */

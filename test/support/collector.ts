@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
-import { listen } from '../../operation/listener.ts';
+import { listen } from '../../runtime/listener.ts';
 
 const attribute = z.object({ key: z.string(), value: z.record(z.string(), z.unknown()) });
 const span = z.looseObject({

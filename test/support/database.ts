@@ -1,6 +1,6 @@
 // A fresh database for one test file, on the server that the test run brought up.
 import { randomBytes } from 'node:crypto';
-import { migrate, openDatabase, type Database } from '../../db/orm.ts';
+import { migrate, openDatabase, type Database } from '../../db/open-database.ts';
 
 export interface TestDatabase {
   url: string;

@@ -1,7 +1,7 @@
 // Several accounts at one vendor: one in trouble rests, jobs stay with whoever took them, and a full house makes work wait.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { listCredentialLoad } from '../../db/credentials.ts';
+import { listCredentialLoad } from '../../db/tasks/credentials.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
 import { orderVideo } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';

@@ -1,6 +1,6 @@
 // The workflow of a task as operators see it, what they may do to it, and that its outcome and its money do not depend on that.
 import { expect } from 'chai';
-import { findTask } from '../../db/tasks.ts';
+import { findTask } from '../../db/tasks/tasks.ts';
 import { SEARCH_ATTRIBUTES, workflowIdOf } from '../../workflows/names.ts';
 import { shrinkAccount } from '../support/accounts.ts';
 import { countWorkflowTasks, openEngine, readHistory, sweepNow, type TestEngine } from '../support/engine.ts';

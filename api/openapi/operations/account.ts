@@ -1,11 +1,11 @@
 // What is told about balances, keys and redeeming codes.
-import { BALANCE_QUERY } from '../../balance.ts';
+import { BALANCE_QUERY } from '../../account/balance.ts';
 import { KEY_CHANGES, KEY_LIST_QUERY, NEW_KEY_BODY } from '../../console/keys.ts';
 import { REDEEM_BODY } from '../../console/redeem.ts';
 import type { Operation } from '../operation.ts';
 import { z } from 'zod';
-import { BALANCE_WITH_LEDGER, KEY, NEW_KEY, REDEMPTION_RECEIPT, TOKEN_USAGE } from '../shapes/account.ts';
-import { dataOf, pageOf } from '../shapes/basics.ts';
+import { BALANCE_WITH_LEDGER, KEY, NEW_KEY, REDEMPTION_RECEIPT, TOKEN_USAGE } from '../../shapes/account.ts';
+import { dataOf, pageOf } from '../../shapes/basics.ts';
 
 const balance = {
   tag: 'Balance',

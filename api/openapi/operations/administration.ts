@@ -4,16 +4,16 @@ import { CODE_LIST_QUERY, NEW_CODE_BODY } from '../../admin/redeem-codes.ts';
 import { ALL_TASKS_QUERY } from '../../admin/tasks.ts';
 import { GRANT_BODY, NEW_USER_BODY, USER_CHANGES, USER_LIST_QUERY } from '../../admin/users.ts';
 import type { Operation } from '../operation.ts';
-import { USER } from '../shapes/account.ts';
+import { USER } from '../../shapes/account.ts';
 import {
   AUDIT_ENTRY,
   GRANT_RECEIPT,
   NEW_REDEEM_CODE,
   REDEEM_CODE,
   REDEEM_CODE_WITH_REDEMPTIONS,
-} from '../shapes/administration.ts';
-import { dataOf, pageOf } from '../shapes/basics.ts';
-import { FOREIGN_TASK } from '../shapes/tasks.ts';
+} from '../../shapes/administration.ts';
+import { dataOf, pageOf } from '../../shapes/basics.ts';
+import { FOREIGN_TASK } from '../../shapes/tasks.ts';
 
 const tag = 'Administration';
 const codes = 'Redeem codes';

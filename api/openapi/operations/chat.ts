@@ -2,8 +2,8 @@
 import { CHAT_BODY } from '../../chat/read-chat.ts';
 import { USAGE_QUERY } from '../../console/usage.ts';
 import type { Operation } from '../operation.ts';
-import { pageOf } from '../shapes/basics.ts';
-import { CHAT_CALL, CHAT_COMPLETION } from '../shapes/chat.ts';
+import { pageOf } from '../../shapes/basics.ts';
+import { CHAT_CALL, CHAT_COMPLETION } from '../../shapes/chat.ts';
 
 const question = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Say hello.' }] };
 

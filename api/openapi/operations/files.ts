@@ -1,6 +1,6 @@
 // What is told about files that are served to everybody: results and uploads under signed links, and this document.
 import { z } from 'zod';
-import { FILE_TYPES } from '../../send-file.ts';
+import { FILE_TYPES } from '../../http/send-file.ts';
 import type { Operation } from '../operation.ts';
 
 const tag = 'This document';

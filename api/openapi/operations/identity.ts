@@ -5,8 +5,8 @@ import { PASSWORD_BODY } from '../../console/password.ts';
 import { CONFIRM_BODY } from '../../console/totp.ts';
 import { VERIFY_BODY } from '../../console/verify.ts';
 import type { Operation } from '../operation.ts';
-import { SECOND_FACTOR_NEEDED, USER, VERIFICATION, VERIFIED } from '../shapes/account.ts';
-import { dataOf } from '../shapes/basics.ts';
+import { SECOND_FACTOR_NEEDED, USER, VERIFICATION, VERIFIED } from '../../shapes/account.ts';
+import { dataOf } from '../../shapes/basics.ts';
 
 const session = 'Console: session';
 const factor = 'Console: second factor';

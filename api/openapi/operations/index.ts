@@ -1,6 +1,6 @@
 // What is told about every route, by name. One that is missing here, or stands here without being a route, is a type error.
 import type { CONSOLE_ROUTES } from '../../console/routes.ts';
-import type { RESULT_ROUTE } from '../../results.ts';
+import type { RESULT_ROUTE } from '../../tasks/results.ts';
 import type { UPLOAD_FILE_ROUTE } from '../../uploads/links.ts';
 import type { V1_ROUTES } from '../../v1/routes.ts';
 import type { Operation, RouteName } from '../operation.ts';

@@ -1,9 +1,9 @@
 // What is told about the console's task queue.
 import { TASK_LIST_QUERY } from '../../console/tasks.ts';
-import { CONSOLE_MODE_BODY } from '../../task-requests.ts';
+import { CONSOLE_MODE_BODY } from '../../tasks/task-requests.ts';
 import type { Answer, Operation } from '../operation.ts';
-import { dataOf, pageOf } from '../shapes/basics.ts';
-import { ESTIMATE, TASK, TASK_EVENT } from '../shapes/tasks.ts';
+import { dataOf, pageOf } from '../../shapes/basics.ts';
+import { ESTIMATE, TASK, TASK_EVENT } from '../../shapes/tasks.ts';
 import { z } from 'zod';
 import { CREATION_REFUSALS, ORDER_REFUSALS } from './v1.ts';
 

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { UPLOAD_LIST_QUERY } from '../../v1/uploads.ts';
 import type { Operation } from '../operation.ts';
-import { dataOf, pageOf } from '../shapes/basics.ts';
-import { UPLOAD } from '../shapes/uploads.ts';
+import { dataOf, pageOf } from '../../shapes/basics.ts';
+import { UPLOAD } from '../../shapes/uploads.ts';
 
 const tag = 'Uploads';
 const FORM = z.object({

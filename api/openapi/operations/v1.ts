@@ -1,10 +1,10 @@
 // What is told about /v1, apart from the balance.
 import type { ErrorCode } from '../../../domain/errors.ts';
-import { IMAGE_BODY, V1_MODE_BODY, VIDEO_BODY } from '../../task-requests.ts';
+import { IMAGE_BODY, V1_MODE_BODY, VIDEO_BODY } from '../../tasks/task-requests.ts';
 import type { Operation } from '../operation.ts';
-import { dataOf } from '../shapes/basics.ts';
-import { MODEL, MODEL_LIST } from '../shapes/models.ts';
-import { ESTIMATE, IMAGE_TASK, NEW_IMAGE_TASK, VIDEO_TASK } from '../shapes/tasks.ts';
+import { dataOf } from '../../shapes/basics.ts';
+import { MODEL, MODEL_LIST } from '../../shapes/models.ts';
+import { ESTIMATE, IMAGE_TASK, NEW_IMAGE_TASK, VIDEO_TASK } from '../../shapes/tasks.ts';
 
 /** Whatever is wrong with an order, whichever route it came by. */
 export const ORDER_REFUSALS = [

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { makeId } from '../../../db/ids.ts';
 import { PERMISSIONS, type Permission } from '../../../domain/permissions.ts';
-import { ADMIN_ROUTES } from '../../../api/console/admin-routes.ts';
+import { ADMIN_ROUTES } from '../../../api/admin/routes.ts';
 import { createAdministrator, readAudit, setPermissions, setVerified } from '../../support/administrators.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';

@@ -1,7 +1,7 @@
 // Logging in and out of the console, and which cookies count.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { createSession } from '../../../db/sessions.ts';
+import { createSession } from '../../../db/identity/sessions.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
 import type { Answer } from '../../support/http.ts';

@@ -3,7 +3,7 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { API_KEYS_PER_USER_MAX } from '../../../api/console/keys.ts';
 import { makeId } from '../../../db/ids.ts';
-import { LastUses } from '../../../db/last-uses.ts';
+import { LastUses } from '../../../db/keys/last-uses.ts';
 import { readWholeDatabase } from '../../support/everything.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';

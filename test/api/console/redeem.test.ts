@@ -1,7 +1,7 @@
 // Redeeming codes: what is accepted, what is refused, and that parallel redemptions never pay out once too often.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { redeem as redeemInDatabase } from '../../../db/redemptions.ts';
+import { redeem as redeemInDatabase } from '../../../db/redeem/redemptions.ts';
 import { Secrets } from '../../../db/secrets.ts';
 import { createAdministrator, makeCode, readAudit } from '../../support/administrators.ts';
 import { readWholeDatabase } from '../../support/everything.ts';

@@ -1,6 +1,6 @@
 // What the console answers while no worker runs, and what becomes of it when one is back.
 import { expect } from 'chai';
-import { reserve } from '../../../db/ledger.ts';
+import { reserve } from '../../../db/ledger/ledger.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
 import { countSubmissions } from '../../support/sandbox.ts';
 import { untilFinal } from '../../support/until.ts';

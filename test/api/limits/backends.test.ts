@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { expect } from 'chai';
 import { TaskEntity } from '../../../db/entities/tasks.ts';
-import { createHealthServer } from '../../../api/health.ts';
+import { createHealthServer } from '../../../api/monitoring/health.ts';
 import { createCleanup } from '../../support/cleanup.ts';
 import { expectError } from '../../support/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';

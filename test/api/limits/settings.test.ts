@@ -1,7 +1,7 @@
 // Settings of limits that cannot be meant: the process says so and does not start.
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
-import { ConfigError, loadConfig } from '../../../config.ts';
+import { ConfigError, loadConfig } from '../../../config/config.ts';
 
 const NEEDED = {
   NODE_ENV: 'test',

@@ -1,5 +1,5 @@
 // Grok Imagine: USD per second and per input image of the vendor's list, times 200. Sound costs nothing more.
-import type { ImageRole } from '../../../domain/catalog.ts';
+import type { ImageRole } from '../../../domain/catalog/catalog.ts';
 import type { PricingRow } from './row.ts';
 
 /** In tenths of a credit, so that the arithmetic is exact. */

@@ -1,5 +1,5 @@
 // Veo: USD per second of Google's list, times 200, sound included; the same for both of its services.
-import type { ImageRole } from '../../../domain/catalog.ts';
+import type { ImageRole } from '../../../domain/catalog/catalog.ts';
 import type { PricingRow } from './row.ts';
 
 const LIST: readonly (readonly [model: string, resolution: string, credits: number])[] = [

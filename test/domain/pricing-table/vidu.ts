@@ -1,5 +1,5 @@
 // Vidu: the vendor's list of credits per second, which are worth as much as ours. Sound costs nothing more.
-import type { ImageRole } from '../../../domain/catalog.ts';
+import type { ImageRole } from '../../../domain/catalog/catalog.ts';
 import type { PricingRow } from './row.ts';
 
 type PerSecond = readonly [resolution: string, credits: number];

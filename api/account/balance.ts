@@ -1,0 +1,35 @@
+// Balance and ledger, the same for a key and for a session.
+import { z } from 'zod';
+import { findAccount, listLedger } from '../../db/ledger/accounts.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import type { Call, KeyCaller, Reply, SessionCaller } from '../context.ts';
+import { queryInteger, readQuery } from '../http/request-fields.ts';
+import { presentBalance, presentLedgerLine } from './views.ts';
+
+export const BALANCE_QUERY = z.object({
+  includeLedger: z.enum(['0', '1'], 'must be 1 or 0').default('0'),
+  limit: queryInteger(1, 200, 50),
+  cursor: z.string().optional(),
+});
+
+export async function readBalance({ em, caller, query }: Call<KeyCaller | SessionCaller>): Promise<Reply> {
+  const { includeLedger, limit, cursor } = readQuery(BALANCE_QUERY, query);
+  const account = await findAccount(em, caller.user.id);
+  const balance = presentBalance(account);
+  if (includeLedger === '0') return { status: 200, body: { data: balance } };
+  const lines = await listLedger(em, caller.user.id, {
+    limit: limit + 1,
+    beforeSequence: readCursor(cursor),
+  });
+  const page = lines.slice(0, limit);
+  const ledgerHasMore = lines.length > limit;
+  const ledgerNextCursor = ledgerHasMore ? String(page.at(-1)?.sequence) : null;
+  const ledger = page.map(presentLedgerLine);
+  return { status: 200, body: { data: { ...balance, ledger, ledgerHasMore, ledgerNextCursor } } };
+}
+
+function readCursor(cursor: string | undefined): bigint | null {
+  if (cursor === undefined) return null;
+  if (/^\d{1,18}$/.test(cursor)) return BigInt(cursor);
+  throw new GatewayError('invalid_value', { param: 'cursor', message: 'cursor: use a ledgerNextCursor.' });
+}

@@ -1,0 +1,58 @@
+// The routes of redeem codes and administration: what each needs is said here, and checked before its handler runs.
+import { listAudit } from './audit-entries.ts';
+import { createCode, disableCode, listCodes, readCode } from './redeem-codes.ts';
+import { listEverybodysTasks } from './tasks.ts';
+import { createUser, grantToUser, listEveryUser, updateUser } from './users.ts';
+import { BODY_BYTES_MAX, type Route } from '../context.ts';
+import { redeemCode } from '../console/redeem.ts';
+
+const session = { proof: 'session', limit: 'read' } as const;
+const withBody = { ...session, bodyBytesMax: BODY_BYTES_MAX } as const;
+const changesCodes = { permission: 'redemption.sensitive_write', stepUp: true } as const;
+const changesUsers = { permission: 'users.write', stepUp: true } as const;
+const readsCodes = { ...session, permission: 'redemption.read' } as const;
+
+const CODES = '/api/admin/redeem-codes';
+const USERS = '/api/admin/users';
+
+export const ADMIN_ROUTES = [
+  {
+    method: 'POST',
+    path: '/api/redeem',
+    ...withBody,
+    limit: 'auth',
+    guess: 'redeem',
+    idempotent: true,
+    handle: redeemCode,
+  },
+  { method: 'POST', path: CODES, ...withBody, ...changesCodes, idempotent: true, handle: createCode },
+  { method: 'GET', path: CODES, ...readsCodes, handle: listCodes },
+  { method: 'GET', path: `${CODES}/:id`, ...readsCodes, handle: readCode },
+  { method: 'PATCH', path: `${CODES}/:id`, ...session, ...changesCodes, handle: disableCode },
+  { method: 'POST', path: USERS, ...withBody, ...changesUsers, handle: createUser },
+  { method: 'GET', path: USERS, ...session, permission: 'users.read', handle: listEveryUser },
+  { method: 'PATCH', path: `${USERS}/:id`, ...withBody, ...changesUsers, handle: updateUser },
+  {
+    method: 'POST',
+    path: `${USERS}/:id/grants`,
+    ...withBody,
+    permission: 'credits.grant',
+    stepUp: true,
+    idempotent: true,
+    handle: grantToUser,
+  },
+  {
+    method: 'GET',
+    path: '/api/admin/tasks',
+    ...session,
+    permission: 'tasks.read',
+    handle: listEverybodysTasks,
+  },
+  {
+    method: 'GET',
+    path: '/api/admin/audit-entries',
+    ...session,
+    permission: 'audit.read',
+    handle: listAudit,
+  },
+] as const satisfies readonly Route[];

@@ -1,0 +1,164 @@
+// What every handler is given: the parts of the gateway, and one call with its caller.
+import type { Response } from 'express';
+import type { Catalog } from '../domain/catalog/catalog.ts';
+import type { Calls } from '../db/chat/calls.ts';
+import type { ApiKey, Session, User } from '../db/entities/identity.ts';
+import type { LastUses } from '../db/keys/last-uses.ts';
+import type { Database, Em } from '../db/open-database.ts';
+import type { Secrets } from '../db/secrets.ts';
+import type { Permission } from '../domain/permissions.ts';
+import type { ChatUpstreams } from '../providers/chat/chat.ts';
+import type { Settlements } from './chat/settlements.ts';
+import type { Log } from '../log.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Engine } from '../workflows/client.ts';
+import type { RouteLimit } from './limits/buckets.ts';
+import type { Once } from './idempotency.ts';
+import type { Tracing } from '../runtime/tracing.ts';
+import type { KnownKeys } from './known-keys.ts';
+import type { GuessLimiter } from './limits/guess-limiter.ts';
+import type { OverloadGuard } from './http/overload.ts';
+import type { BodyBudget } from './http/body-budget.ts';
+import type { RequestMetrics } from './monitoring/request-metrics.ts';
+import type { LimitBackend } from './limits/headers.ts';
+import type { Limits } from './limits/limits.ts';
+import type { ReceivedFile } from './uploads/receive.ts';
+
+export interface Gateway {
+  database: Database;
+  secrets: Secrets;
+  engine: Engine;
+  storage: Storage;
+  catalog: Catalog;
+  knownKeys: KnownKeys;
+  /** Of API keys. */
+  lastUses: LastUses;
+  log: Log;
+  /** How many requests, of whom. */
+  limits: Limits;
+  /** Stands before everything that could be guessed. */
+  guesses: GuessLimiter;
+  /** Whose X-Forwarded-For is believed: so many proxies before us, or these addresses and networks. */
+  trustedProxies: number | string[];
+  /** The address of this service as callers know it, without a trailing slash. */
+  publicUrl: () => string;
+  /** Cookies carry `Secure` in production. */
+  production: boolean;
+  /** How long a creation waits for the workflow's verdict before it answers "queued". */
+  admissionWaitMs: number;
+  waitingTasksPerUserMax: number;
+  resultUrlSeconds: number;
+  chat: ChatParts;
+  uploads: UploadParts;
+  metrics: RequestMetrics;
+  /** Null where it is off. */
+  tracing: Tracing | null;
+  /** Says whether there is room for another request. */
+  overload: OverloadGuard;
+  /** And for another large body. */
+  bodies: BodyBudget;
+  /** Aborted when this process can no longer wait for answers that take long: streams are to come to their end. */
+  stopping: AbortSignal;
+}
+
+/** What chat calls need beside the rest. */
+export interface ChatParts {
+  upstreams: ChatUpstreams;
+  calls: Calls;
+  settlements: Settlements;
+  leaseSeconds: number;
+  /** Of silence in a stream, before a comment says that the call lives. */
+  commentEveryMs: number;
+}
+
+/** What uploads need beside the rest. */
+export interface UploadParts {
+  /** Of one file. */
+  bytesMax: number;
+  /** Of all files of a user. */
+  quotaBytes: number;
+  /** For files that are under way. */
+  room: BodyBudget;
+}
+
+/** What a handler found out about its request, for the log and the trace. */
+export interface Trail {
+  taskId: string | null;
+}
+
+/** Who a request is from, and how that was proved. */
+export type Caller =
+  | { proof: 'key'; user: User; key: ApiKey }
+  | { proof: 'session'; user: User; session: Session }
+  | { proof: 'none' };
+
+export type KeyCaller = Extract<Caller, { proof: 'key' }>;
+export type SessionCaller = Extract<Caller, { proof: 'session' }>;
+
+/** One request, parsed as far as every route needs it. */
+export interface Call<Who extends Caller = Caller> {
+  gateway: Gateway;
+  em: Em;
+  caller: Who;
+  requestId: string;
+  trail: Trail;
+  /** What counted this request: a 429 for another reason says the same. */
+  limitBackend: LimitBackend;
+  /** For audit entries and limits; the address of the peer as far as it can be trusted. */
+  ip: string;
+  userAgent: string | null;
+  /** The token of the session cookie, unchecked; only a login looks at it. */
+  sessionToken: string | null;
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  /** Aborted when the caller has gone before the answer was complete. */
+  left: () => AbortSignal;
+  /** What makes the effect happen once; null without an Idempotency-Key. Use it through `api/idempotency.ts`. */
+  once: Once | null;
+  /** What an upload brought: in storage, and removed again unless the handler keeps it. Null on other routes. */
+  file: ReceivedFile | null;
+  /** The parsed JSON body; an empty object where a route has none. */
+  body: { [field: string]: unknown };
+}
+
+/** What a handler answers. `body` undefined means: no body; a text is sent as it is. */
+export interface Reply {
+  status: number;
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  /** Writes the body instead, after status and headers, as long as it takes. Answers all of it, or null if it broke off. */
+  stream?: (res: Response) => Promise<string | null>;
+}
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** A row of the route table. The proof decides which handler fits. */
+export type Route = {
+  method: Method;
+  path: string;
+  /** It costs or adds credits, or stores a file: `Idempotency-Key` makes it happen once. */
+  idempotent?: true;
+  /** Of a JSON body. Absent: the route takes none. */
+  bodyBytesMax?: number;
+  /** The body is a form with one file, which is received before the handler is called. */
+  upload?: true;
+} & RouteLimit &
+  (
+    | { proof: 'key'; handle: (call: Call<KeyCaller>) => Promise<Reply> }
+    | {
+        proof: 'session';
+        /** The caller must have it: 403 permission_denied. */
+        permission?: Permission;
+        /** The caller must have completed /api/verify within this session: 403 verification_required. */
+        stepUp?: true;
+        handle: (call: Call<SessionCaller>) => Promise<Reply>;
+      }
+    | { proof: 'none'; handle: (call: Call) => Promise<Reply> }
+  );
+
+/** Usual for `admissionWaitMs`: far beyond what a verdict takes, and still an answer in time when the engine is away. */
+export const ADMISSION_WAIT_MS = 1_500;
+/** Bytes of an ordinary JSON body. */
+export const BODY_BYTES_MAX = 1024 * 1024;
+/** Bytes of a body that may hold images as data URIs. */
+export const CREATION_BODY_BYTES_MAX = 32 * 1024 * 1024;

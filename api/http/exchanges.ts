@@ -1,0 +1,98 @@
+// The requests of all connections whose answer or body is still under way, and an end for those whose sender fell silent.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
+import { bodyOfError, noteErrorCode } from './error-body.ts';
+
+export interface Exchanges {
+  add(req: IncomingMessage, res: ServerResponse): void;
+  /**
+   * Answers what is broken on this connection, if it began as a request: `false` when there is no such request. One
+   * that arrived whole before the trouble keeps its own answer, and the connection ends with it.
+   */
+  refuse(socket: Duplex, code: ErrorCode): boolean;
+  /** Every answer from now on is the last one of its connection. */
+  closeAfterAnswers(): void;
+  /** Whether anything of this connection is still to be answered or read. */
+  isBusy(socket: Duplex): boolean;
+  stop(): void;
+}
+
+interface Exchange {
+  req: IncomingMessage;
+  res: ServerResponse;
+  bytesRead: number;
+  silentSince: number;
+}
+
+export function trackExchanges(limits: { bodyStallMs: number; checkEveryMs: number }): Exchanges {
+  const exchanges = new Set<Exchange>();
+  let isClosing = false;
+
+  const settle = (exchange: Exchange): void => {
+    const { req, res } = exchange;
+    if ((res.closed && req.complete) || req.socket.destroyed) exchanges.delete(exchange);
+  };
+  const endSilent = (): void => {
+    const now = Date.now();
+    for (const exchange of exchanges) {
+      const { req, bytesRead, silentSince } = exchange;
+      settle(exchange);
+      if (req.complete) continue;
+      if (req.socket.bytesRead !== bytesRead)
+        Object.assign(exchange, { bytesRead: req.socket.bytesRead, silentSince: now });
+      else if (now - silentSince >= limits.bodyStallMs) refuse(exchange, 'request_timeout');
+    }
+  };
+  const timer = setInterval(endSilent, limits.checkEveryMs);
+  timer.unref();
+
+  return {
+    add: (req, res) => {
+      const exchange = { req, res, bytesRead: req.socket.bytesRead, silentSince: Date.now() };
+      exchanges.add(exchange);
+      if (isClosing) res.shouldKeepAlive = false;
+      res.once('close', () => settle(exchange));
+    },
+    refuse: (socket, code) => {
+      const mine = [...exchanges].filter(({ req }) => req.socket === socket);
+      const broken = mine.find(({ req }) => !req.complete);
+      if (broken) refuse(broken, code);
+      const last = mine.findLast(({ req, res }) => req.complete && !res.writableFinished);
+      if (last) closeAfter(last.res);
+      return broken !== undefined || last !== undefined;
+    },
+    closeAfterAnswers: () => {
+      isClosing = true;
+      // Of several on one connection, it is the last answer that ends it.
+      const lastOnes = new Map([...exchanges].map(({ req, res }) => [req.socket, res]));
+      for (const res of lastOnes.values()) closeAfter(res);
+    },
+    isBusy: (socket) => [...exchanges].some(({ req }) => req.socket === socket),
+    stop: () => clearInterval(timer),
+  };
+}
+
+function closeAfter(res: ServerResponse): void {
+  res.shouldKeepAlive = false;
+  // Its headers have already promised to keep the connection.
+  if (res.headersSent) res.once('finish', () => res.req.socket.destroySoon());
+}
+
+/** Half an answer must not look whole: what has begun is cut. */
+function refuse({ req, res }: Exchange, code: ErrorCode): void {
+  if (res.headersSent) {
+    req.socket.destroy();
+    return;
+  }
+  const error = new GatewayError(code);
+  noteErrorCode(res, code);
+  const body = JSON.stringify(bodyOfError(error, String(res.getHeader('x-request-id'))));
+  res.writeHead(error.status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    connection: 'close',
+  });
+  res.end(body);
+}

@@ -1,0 +1,177 @@
+// The HTTP server around the app: what is too slow, too large or not HTTP is answered here, in the words of the rest.
+import { randomUUID } from 'node:crypto';
+import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
+import { bodyOfError } from './error-body.ts';
+import { trackExchanges, type Exchanges } from './exchanges.ts';
+import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
+
+export interface HttpLimits {
+  /** From the first byte of a request to the end of its headers. */
+  headersMs: number;
+  /** Longest silence within a body. A slow but steady one may take its time. */
+  bodyStallMs: number;
+  /** From the first byte of a request to the end of its body, however steady it comes. */
+  requestMs: number;
+  /** Idle connections are kept this long: longer than load balancers keep theirs, so that they close first. */
+  keepAliveMs: number;
+  /** How often slow senders are looked for. */
+  checkEveryMs: number;
+  requestsPerConnectionMax: number;
+  /** Request line and headers together. */
+  headerBytesMax: number;
+}
+
+const HTTP_LIMITS: Readonly<HttpLimits> = {
+  headersMs: 10_000,
+  bodyStallMs: 30_000,
+  requestMs: 600_000,
+  keepAliveMs: 65_000,
+  checkEveryMs: 1_000,
+  requestsPerConnectionMax: 1_000,
+  headerBytesMax: 16 * 1024,
+};
+
+/** Longest URL, in characters. */
+export const URL_CHARACTERS_MAX = 8 * 1024;
+
+export interface HttpServer {
+  server: Server;
+  /**
+   * From now on each answer says that its connection ends. Callers who keep connections open move elsewhere before
+   * close(), which would meet a request of theirs on its way over an idle connection and cut it off.
+   */
+  drain(): void;
+  /** No new connections; idle ones close now, busy ones with their answer. Resolves when all are closed. */
+  close(): Promise<void>;
+}
+
+export interface HttpServerOptions {
+  limits?: Partial<HttpLimits>;
+  /** Told of what was refused before it was a request. */
+  onRefused?: (refused: { code: ErrorCode; status: number; requestId: string; ip: string }) => void;
+}
+
+/** What never became a request, or stops being one half-way, costs nothing but its socket. */
+export function createHttpServer(app: RequestListener, options: HttpServerOptions = {}): HttpServer {
+  const limits = { ...HTTP_LIMITS, ...options.limits };
+  const server = createServer({
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: limits.checkEveryMs,
+    keepAliveTimeout: limits.keepAliveMs,
+    maxHeaderSize: limits.headerBytesMax,
+    requireHostHeader: false, // the app does, and with a body
+  });
+  server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
+  const exchanges = trackExchanges(limits);
+  const listener: RequestListener = (req, res) => {
+    exchanges.add(req, res);
+    app(req, res);
+  };
+  server.on('request', listener);
+  server.on('checkExpectation', listener); // the app refuses it: with an id, and in the log
+  // The body is asked for when somebody wants to read it: after the caller is known, and never for a refusal.
+  server.on('checkContinue', (req, res) => {
+    const invite = (event: string): void => {
+      if (event !== 'data' && event !== 'readable') return;
+      req.off('newListener', invite);
+      if (!res.headersSent) res.writeContinue();
+    };
+    req.on('newListener', invite);
+    listener(req, res);
+  });
+  refuseBrokenRequests(server, exchanges, options.onRefused);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return {
+    server,
+    drain: () => exchanges.closeAfterAnswers(),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          exchanges.stop();
+          resolve();
+        });
+        exchanges.closeAfterAnswers();
+        server.closeIdleConnections();
+        // A server that closes looks for slow senders no longer, and never closes what has not sent a request yet.
+        const closeUnused = (): void => {
+          for (const socket of sockets) if (!exchanges.isBusy(socket)) socket.destroy();
+        };
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+        setTimeout(closeUnused, limits.headersMs).unref();
+      }),
+  };
+}
+
+const LINGER_MS = 1_000;
+
+function refuseBrokenRequests(
+  server: Server,
+  exchanges: Exchanges,
+  onRefused: HttpServerOptions['onRefused'],
+): void {
+  const refused = new WeakSet<Duplex>();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (refused.has(socket)) return; // the parser goes on complaining about what comes after
+    refused.add(socket);
+    const code = codeOf(error);
+    if (code === null || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    if (exchanges.refuse(socket, code)) return;
+    const requestId = randomUUID();
+    const gatewayError = new GatewayError(code);
+    const ip = 'remoteAddress' in socket ? String(socket.remoteAddress) : '';
+    onRefused?.({ code, status: gatewayError.status, requestId, ip });
+    socket.end(rawAnswer(gatewayError, requestId));
+    // Closing at once, with bytes still unread, would take the answer back.
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  });
+}
+
+/** Null when nobody is left to hear an answer. */
+function codeOf(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): ErrorCode | null {
+  switch (error.code) {
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'HPE_INVALID_EOF_STATE':
+      return null;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 'request_timeout';
+    case 'HPE_HEADER_OVERFLOW':
+      return hasLongRequestLine(error.rawPacket) ? 'uri_too_long' : 'headers_too_large';
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return 'payload_too_large';
+    default:
+      return 'invalid_request';
+  }
+}
+
+/** The parser counts request line and headers together; the first packet tells which of them it was. */
+function hasLongRequestLine(packet: Buffer | undefined): boolean {
+  const lineEnd = packet?.indexOf('\r\n') ?? 0;
+  return lineEnd < 0 || lineEnd > URL_CHARACTERS_MAX;
+}
+
+function rawAnswer(error: GatewayError, requestId: string): string {
+  const body = JSON.stringify(bodyOfError(error, requestId));
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...SECURITY_HEADERS,
+    'x-request-id': requestId,
+    date: new Date().toUTCString(),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`;
+}

@@ -1,0 +1,105 @@
+// Reading what callers send: bodies, queries, ids and cursors, with errors that name the field.
+import { z } from 'zod';
+import { isId } from '../../db/ids.ts';
+import { parseCredits } from '../../domain/credits.ts';
+import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
+
+const INSTANT_CHARACTERS_MAX = 40;
+/** The last instant whose ISO text has four digits for the year. */
+const INSTANT_MAX_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** Parses a body. An absent field is `missing_field`, everything else about a field is `invalid_value`. */
+export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw explain(parsed.error, body);
+}
+
+/** Parses query parameters; each may stand once, and hold nothing that the database could not store. */
+export function readQuery<Schema extends z.ZodType>(
+  schema: Schema,
+  query: URLSearchParams,
+): z.output<Schema> {
+  const parameters: Record<string, string> = {};
+  for (const [name, value] of query) {
+    if (Object.hasOwn(parameters, name))
+      throw new GatewayError('invalid_value', { param: name, message: `${name} may stand once.` });
+    if (`${name}${value}`.includes('\0'))
+      throw new GatewayError('invalid_value', { message: 'A query parameter holds a NUL character.' });
+    parameters[name] = value;
+  }
+  return readBody(schema, parameters);
+}
+
+/** A whole number in a query. */
+export function queryInteger(min: number, max: number, fallback: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, message)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, message)
+    .default(fallback)
+    .meta({ type: 'integer', pattern: undefined, minimum: min, maximum: max, default: fallback });
+}
+
+/** A point in time with its offset. Dates that no calendar has are refused, not moved to the next month. */
+function isoInstant() {
+  const message = 'must be a full ISO 8601 time with an offset, such as 2030-01-31T12:00:00Z';
+  return z.iso
+    .datetime({ offset: true, error: message })
+    .max(INSTANT_CHARACTERS_MAX, message)
+    .transform((text) => new Date(text))
+    .refine((instant) => instant.getTime() <= INSTANT_MAX_MS, message);
+}
+
+/** The same, later than now. */
+export function futureInstant() {
+  return isoInstant().refine((instant) => instant.getTime() > Date.now(), 'must be in the future');
+}
+
+/** An amount of credits as a JSON number from 0 to `max`, read exactly. */
+export function creditAmount(max: number) {
+  const message = `must be a number of credits from 0 to ${max} with at most 6 decimals`;
+  return z
+    .number(message)
+    .min(0, message)
+    .max(max, message)
+    .refine((credits) => /^\d+(\.\d{1,6})?$/.test(String(credits)), message)
+    .transform((credits) => parseCredits(credits));
+}
+
+/** The task id of a path. What cannot be an id is a task that does not exist. */
+export function readTaskId(params: Readonly<Record<string, string>>): string {
+  const id = params['id'] ?? '';
+  if (!isId('task', id)) throw new GatewayError('task_not_found');
+  return id;
+}
+
+function explain(error: z.ZodError, body: unknown): GatewayError {
+  const issue = error.issues[0];
+  if (!issue) return new GatewayError('invalid_request');
+  if (issue.code === 'unrecognized_keys') {
+    const param = [...issue.path, issue.keys[0] ?? ''].join('.');
+    return new GatewayError('invalid_request', { param, message: `There is no field ${param}.` });
+  }
+  const param = writePath(issue.path);
+  if (param === '') return new GatewayError('invalid_request');
+  if (valueAt(body, issue.path) === undefined)
+    return new GatewayError('missing_field', { param, message: `${param} is required.` });
+  const code: ErrorCode = 'invalid_value';
+  return new GatewayError(code, { param, message: `${param}: ${issue.message}.` });
+}
+
+function writePath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((text, step) => {
+    if (typeof step === 'number') return `${text}[${step}]`;
+    return text === '' ? String(step) : `${text}.${String(step)}`;
+  }, '');
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((current, step) => {
+    return typeof current === 'object' && current !== null ? Reflect.get(current, step) : undefined;
+  }, value);
+}

@@ -1,0 +1,77 @@
+// Files out of storage to whoever holds a signed link: as an attachment, never to be interpreted, also in parts.
+import { pipeline } from 'node:stream/promises';
+import type { Request, Response } from 'express';
+import { GatewayError } from '../../domain/errors.ts';
+import { MEDIA_TYPES } from '../../domain/files/media-types.ts';
+import { verifySignedUrl } from '../../storage/signed-urls.ts';
+import { StorageUnavailable, type ByteRange, type Storage } from '../../storage/storage.ts';
+import type { Gateway } from '../context.ts';
+
+/** What a file may be sent as. */
+export const FILE_TYPES: readonly string[] = [...Object.keys(MEDIA_TYPES), 'application/octet-stream'];
+
+export interface FileToSend {
+  /** In the storage. */
+  key: string;
+  contentType: string;
+  filename: string;
+}
+
+/** Whether this is a path and query that we signed and whose time is not over. */
+export function isSigned(gateway: Gateway, { pathname, searchParams }: URL): boolean {
+  const [expires, signature] = [searchParams.get('expires'), searchParams.get('signature')];
+  const keys = gateway.secrets.signingKeys();
+  return verifySignedUrl({ path: pathname, expires, signature, keys, now: new Date() }) === 'valid';
+}
+
+/** Throws 404 when there is no such file, 503 when the storage is away. One range is served; any other header is none. */
+export async function sendFile(
+  storage: Storage,
+  req: Request,
+  res: Response,
+  file: FileToSend,
+): Promise<void> {
+  const opened = await open(storage, file.key, req.headers.range);
+  if (!opened) throw new GatewayError('file_not_found');
+  const { stream, bytes, range } = opened;
+  res.attachment(file.filename);
+  res.setHeader('content-type', file.contentType);
+  res.setHeader('content-security-policy', "sandbox; default-src 'none'");
+  res.setHeader('cache-control', 'private, no-store');
+  res.setHeader('accept-ranges', 'bytes');
+  res.setHeader('content-length', range ? range.last - range.first + 1 : bytes);
+  if (range) res.status(206).setHeader('content-range', `bytes ${range.first}-${range.last}/${bytes}`);
+  if (req.method === 'HEAD') {
+    stream.destroy();
+    res.end();
+    return;
+  }
+  await pipeline(stream, res).catch((error: unknown) => {
+    if (!res.destroyed) throw error; // the reader left: nothing to answer
+  });
+}
+
+async function open(storage: Storage, key: string, header: string | undefined) {
+  try {
+    const bytes = header === undefined ? null : await storage.size(key);
+    const range = bytes === null ? null : readRange(header ?? '', bytes);
+    if (bytes === null || !range) {
+      const file = await storage.read(key);
+      return file && { ...file, range: null };
+    }
+    const stream = await storage.readPart(key, range);
+    return stream && { stream, bytes, range };
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw new GatewayError('storage_unavailable', { cause: error });
+    throw error;
+  }
+}
+
+/** `bytes=0-99`, `bytes=100-` or `bytes=-100`. Null for several ranges and for one that lies outside: all is sent. */
+function readRange(header: string, bytes: number): ByteRange | null {
+  const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header) ?? [];
+  if (from === '' && to === '') return null;
+  const first = from === '' ? Math.max(bytes - Number(to), 0) : Number(from);
+  const last = from === '' || to === '' ? bytes - 1 : Math.min(Number(to), bytes - 1);
+  return first <= last ? { first, last } : null;
+}

@@ -1,0 +1,100 @@
+// The parts of a gateway, put together from its settings: the same for the process and for tests.
+import type { Config } from '../config/config.ts';
+import { createCalls } from '../db/chat/calls.ts';
+import { LastUses } from '../db/keys/last-uses.ts';
+import type { Database } from '../db/open-database.ts';
+import { poolFigures } from '../db/pool.ts';
+import { Secrets } from '../db/secrets.ts';
+import type { Log } from '../log.ts';
+import type { Tracing } from '../runtime/tracing.ts';
+import { createChatUpstreams } from '../providers/chat/chat.ts';
+import { createStorage } from '../storage/storage.ts';
+import { connectEngine } from '../workflows/client.ts';
+import { COMMENT_EVERY_MS } from './chat/relay-stream.ts';
+import { Settlements } from './chat/settlements.ts';
+import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
+import { ADMISSION_WAIT_MS, type ChatParts, type Gateway } from './context.ts';
+import { KnownKeys } from './known-keys.ts';
+import { createGuessLimiter } from './limits/guess-limiter.ts';
+import { createLimits, type Limits } from './limits/limits.ts';
+import { createOverloadGuard, overloadLimits, watchLoad } from './http/overload.ts';
+import { createRequestMetrics } from './monitoring/request-metrics.ts';
+
+/** What uploads may take on the disk while they arrive, before anybody's room is asked. */
+const UPLOAD_ROOM: Readonly<BodyBudgetLimits> = { bytesMax: 8 * 1024 ** 3, bytesPerCallerMax: 1024 ** 3 };
+
+/** Connects to nothing yet. Whoever opened the database closes it; the engine, the limits and `lastUses` are the gateway's. */
+export function openGateway(
+  config: Config,
+  database: Database,
+  log: Log,
+  {
+    tracing = null,
+    stopping = new AbortController().signal,
+  }: { tracing?: Tracing | null; stopping?: AbortSignal } = {},
+): Gateway {
+  const secrets = new Secrets(config.keyRing);
+  const limits = openLimits(config, secrets, log);
+  return {
+    database,
+    secrets,
+    engine: connectEngine({
+      ...config.temporal,
+      taskDeadlineSeconds: config.taskDeadlineSeconds,
+      interceptor: tracing?.engineClient,
+    }),
+    storage: createStorage(config.storage),
+    catalog: config.catalog,
+    knownKeys: new KnownKeys(database, secrets),
+    lastUses: new LastUses(database, log),
+    log,
+    limits,
+    guesses: createGuessLimiter(limits),
+    trustedProxies: config.trustedProxies,
+    publicUrl: () => config.publicUrl,
+    production: config.production,
+    admissionWaitMs: ADMISSION_WAIT_MS,
+    waitingTasksPerUserMax: config.waitingTasksPerUserMax,
+    resultUrlSeconds: config.resultUrlSeconds,
+    chat: openChat(config, database, log),
+    uploads: {
+      bytesMax: config.uploadBytesMax,
+      quotaBytes: config.uploadQuotaBytes,
+      room: createBodyBudget({
+        bytesMax: Math.max(UPLOAD_ROOM.bytesMax, config.uploadBytesMax),
+        bytesPerCallerMax: Math.max(UPLOAD_ROOM.bytesPerCallerMax, config.uploadBytesMax),
+      }),
+    },
+    metrics: createRequestMetrics(),
+    tracing,
+    bodies: createBodyBudget(BODY_BUDGET),
+    overload: createOverloadGuard(
+      overloadLimits({ inFlightMax: config.requestsInFlightMax, delayMs: config.overloadDelayMs }),
+      watchLoad(() => poolFigures(database).waiting),
+    ),
+    stopping,
+  };
+}
+
+function openChat(config: Config, database: Database, log: Log): ChatParts {
+  const { families, upstreamTimeoutMs, chatLeaseSeconds: leaseSeconds } = config;
+  const calls = createCalls(database, leaseSeconds);
+  return {
+    upstreams: createChatUpstreams({ families, upstreamTimeoutMs }),
+    calls,
+    settlements: new Settlements(calls, leaseSeconds, log),
+    leaseSeconds,
+    commentEveryMs: COMMENT_EVERY_MS,
+  };
+}
+
+/** Redis is given keyed hashes: with the ring they are the same in all processes, without it they tell nothing. */
+export function openLimits(config: Config, secrets: Secrets, log: Log): Limits {
+  return createLimits({
+    settings: config.limits,
+    redisUrl: config.redisUrl,
+    requiresRedis: config.requiresRedis,
+    hashKey: (key) => secrets.hash('rate-limit', key).hash.toString('base64url'),
+    log,
+  });
+}

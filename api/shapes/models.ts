@@ -1,0 +1,65 @@
+// The catalogue as callers see it.
+import { z } from 'zod';
+import { IMAGE_ROLES, METERS, type Combination, type ModelLimits } from '../../domain/catalog/catalog.ts';
+import { billingMode, credits, mode, unixSeconds } from './basics.ts';
+
+const durations = z
+  .union([z.strictObject({ values: z.array(z.int()) }), z.strictObject({ min: z.int(), max: z.int() })])
+  .describe('In whole seconds.');
+const count = z.int().min(0);
+
+/** Every limit that the catalogue knows, and no other: the compiler compares. */
+const COMBINATION = z.strictObject({
+  resolution: z.string().optional(),
+  imageRole: z.enum(IMAGE_ROLES).optional(),
+  inputVideo: z.boolean().optional(),
+  durations: durations.optional(),
+  resolutions: z.array(z.string()).optional(),
+  audio: z.array(z.boolean()).optional(),
+  inputVideosMax: count.optional(),
+} satisfies Record<keyof Combination, z.ZodType>);
+const LIMITS = z
+  .strictObject({
+    promptCharactersMax: count,
+    durations: durations.optional(),
+    resolutions: z.array(z.string()).optional(),
+    ratios: z.array(z.string()).optional().describe('Width to height.'),
+    combinations: z
+      .array(COMBINATION)
+      .optional()
+      .describe(
+        'Where not everything goes with everything: an order that fits `resolution`, `imageRole` and `inputVideo`, as far as they are there, may only have what the others say.',
+      ),
+    audio: z.array(z.boolean()).optional().describe('Whether sound, silence or both may be ordered.'),
+    imagesMax: count.optional().describe('In one order.'),
+    inputImagesMin: count.optional(),
+    inputImagesMax: count.optional(),
+    frameImagesMax: count
+      .optional()
+      .describe('Of the input images: 1, the first frame; 2, also the last one.'),
+    referenceImagesMax: count.optional(),
+    inputImagesAsUrls: z.boolean().optional().describe('Input images have to be https URLs, not data URIs.'),
+    inputVideosMax: count.optional(),
+    inputVideoSecondsMax: count.optional().describe('Of each input video.'),
+    inputVideoSecondsTotalMax: count.optional().describe('Of all input videos together.'),
+    contextTokens: count.optional().describe('Prompt and answer together.'),
+    outputTokensMax: count.optional().describe('The answer alone.'),
+  } satisfies Record<keyof ModelLimits, z.ZodType>)
+  .describe('What may be ordered; absent: this model has no such choice.');
+
+export const MODEL = z
+  .strictObject({
+    id: z.string(),
+    object: z.literal('model'),
+    created: unixSeconds,
+    owned_by: z.string(),
+    kind: mode,
+    family: z.string(),
+    billing_mode: billingMode,
+    limits: LIMITS,
+    price: z.array(z.strictObject({ item: z.string(), unit: z.enum(Object.values(METERS)), credits })),
+  })
+  .meta({ id: 'Model', description: 'A model: what may be ordered, and what it costs.' });
+export type ModelView = z.output<typeof MODEL>;
+
+export const MODEL_LIST = z.strictObject({ object: z.literal('list'), data: z.array(MODEL) });

@@ -1,0 +1,38 @@
+// Results under signed URLs: whoever has the link may download, until it expires.
+import type { RequestHandler } from 'express';
+import { GatewayError } from '../../domain/errors.ts';
+import { MEDIA_TYPES } from '../../domain/files/media-types.ts';
+import { signUrl } from '../../storage/signed-urls.ts';
+import type { Gateway } from '../context.ts';
+import { isSigned, sendFile } from '../http/send-file.ts';
+
+/** A result's path is its storage key: `/results/task_…/1/0.png`. */
+export const RESULT_ROUTE = '/results/:taskId/:attempt/:name';
+
+/** What our own links look like; a signature over anything else leads nowhere. */
+const RESULT_PATH = /^\/results\/task_[0-9A-Z]{26}\/\d+\/\d+\.[a-z0-9]+$/;
+/** Links expire on whole steps, so that reading a task twice gives the same link. */
+const EXPIRY_STEP_SECONDS = 60;
+
+/** A link to a result, good for the configured time from now. */
+export function linkTo(gateway: Gateway, key: string, now: Date = new Date()): string {
+  const lastSecond = now.getTime() / 1000 + gateway.resultUrlSeconds;
+  const expiresAt = new Date(Math.ceil(lastSecond / EXPIRY_STEP_SECONDS) * EXPIRY_STEP_SECONDS * 1000);
+  const keys = gateway.secrets.signingKeys();
+  return signUrl({ publicUrl: gateway.publicUrl(), path: `/${key}`, expiresAt, keys });
+}
+
+export function sendResult(gateway: Gateway): RequestHandler {
+  return async (req, res) => {
+    const url = new URL(req.originalUrl, 'http://localhost');
+    if (!isSigned(gateway, url) || !RESULT_PATH.test(url.pathname)) throw new GatewayError('file_not_found');
+    const filename = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+    const contentType = typeOf(filename.slice(filename.lastIndexOf('.') + 1));
+    await sendFile(gateway.storage, req, res, { key: url.pathname.slice(1), contentType, filename });
+  };
+}
+
+function typeOf(extension: string): string {
+  const [type] = Object.entries(MEDIA_TYPES).find(([, known]) => known === extension) ?? [];
+  return type ?? 'application/octet-stream';
+}

@@ -1,0 +1,202 @@
+// Creating and retrying tasks: the row first, then the workflow, then the verdict of its first steps.
+import { findAccount } from '../../db/ledger/accounts.ts';
+import type { Task } from '../../db/entities/tasks.ts';
+import { makeId } from '../../db/ids.ts';
+import type { Em } from '../../db/open-database.ts';
+import { sealRequest } from '../../db/tasks/requests.ts';
+import { findOwnTask } from '../../db/tasks/tasks.ts';
+import { lacksUploads } from '../../db/uploads.ts';
+import { createTask, retryTask, type CreateRefusal, type NewTask } from '../../db/tasks/new-tasks.ts';
+import type { Model } from '../../domain/catalog/catalog.ts';
+import { toCredits, type MicroCredits } from '../../domain/credits.ts';
+import { ERRORS, GatewayError, type ErrorCode } from '../../domain/errors.ts';
+import { checkInputImages } from '../../domain/files/input-images.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { maskPayload, maskText } from '../../domain/masking/masking.ts';
+import {
+  checkPrompt,
+  renewOrder,
+  resolveOrder,
+  type FieldNames,
+  type Order,
+  type Wishes,
+} from '../../domain/orders/resolve-order.ts';
+import { orderText } from '../../domain/orders/text.ts';
+import { promptTokensAtMost } from '../../providers/chat/tokens.ts';
+import { quote, snapshotPrice, type Quote } from '../../domain/pricing.ts';
+import type { TaskMode } from '../../domain/tasks.ts';
+import type { AdmissionVerdict } from '../../workflows/client.ts';
+import type { Call, KeyCaller, SessionCaller } from '../context.ts';
+import { beginOnce } from '../idempotency.ts';
+import { bindUploads, readInputVideos, type InputVideos } from '../uploads/input-videos.ts';
+
+/** A request for a task, read from a body: what is wanted, and how the caller's fields are called. */
+export interface TaskRequest {
+  mode: TaskMode;
+  model: string;
+  wishes: Wishes;
+  names: FieldNames;
+}
+
+export interface PricedOrder {
+  model: Model;
+  order: Order;
+  quote: Quote;
+  inputVideos: InputVideos;
+}
+
+/** How often a waiting task asks for its place at the latest: earlier nobody may have left the queue. */
+const QUEUE_FULL_RETRY_MS = 15_000;
+
+/** Checks a request against the model and prices it. Nothing is written. */
+export async function priceRequest(
+  call: Call<KeyCaller | SessionCaller>,
+  request: TaskRequest,
+): Promise<PricedOrder> {
+  const model = call.gateway.catalog.models.get(request.model);
+  if (!model) throw new GatewayError('model_not_found', { param: 'model' });
+  if (model.kind !== request.mode) throw new GatewayError('model_not_supported', { param: 'model' });
+  const scope = call.caller.proof === 'key' ? call.caller.key.modelScope : null;
+  if (scope && !scope.includes(model.id)) throw new GatewayError('model_not_allowed', { param: 'model' });
+  const order = orderOf(model, request);
+  checkInputImages(request.wishes.inputImages, request.names.inputImages);
+  const inputVideos = await readInputVideos(call, request.wishes.inputVideos ?? []);
+  return { model, order, quote: quote(snapshotPrice(model), order), inputVideos };
+}
+
+function orderOf(model: Model, { wishes, names }: TaskRequest): Order {
+  if (!wishes.text) return resolveOrder(model, wishes, names);
+  checkPrompt(wishes.prompt, model.limits.promptCharactersMax);
+  const { messages, outputTokens } = wishes.text;
+  const most = { promptTokens: promptTokensAtMost({ messages }), outputTokens, answers: 1 };
+  return orderText(model, most, 'max_tokens');
+}
+
+/** Creates the task. Throws 402 when the credits do not cover it, 429 when too many are waiting. */
+export async function submitTask(call: Call<KeyCaller | SessionCaller>, request: TaskRequest): Promise<Task> {
+  const begun = await findBegun(call);
+  if (begun) return begun;
+  const { gateway, caller } = call;
+  const { model, order, quote: estimate, inputVideos } = await priceRequest(call, request);
+  const { prompt, inputImages } = request.wishes;
+  const isConversation = request.mode === 'text' && Array.isArray(call.body['messages']);
+  const id = makeId('task');
+  const task: NewTask = {
+    id,
+    userId: caller.user.id,
+    keyId: caller.proof === 'key' ? caller.key.id : null,
+    mode: model.kind,
+    model: model.id,
+    ...placeOf(model),
+    ordered: order,
+    price: snapshotPrice(model),
+    creditsEstimate: estimate.total,
+    requestPayload: maskRequest(call.body, isConversation),
+    sealed: sealRequest(gateway.secrets, id, {
+      prompt,
+      inputImages: [...inputImages],
+      inputVideos: inputVideos.urls,
+      isConversation,
+    }),
+  };
+  const create = async (em: Em): Promise<Task> => {
+    const created = await createTask(em, task, gateway.waitingTasksPerUserMax);
+    if ('kind' in created) throw refusal(call, created, estimate.total);
+    await bindUploads(em, { taskId: id, userId: task.userId }, inputVideos);
+    return created;
+  };
+  const isPlain = inputVideos.uploadIds.length === 0;
+  const created = await beginOnce(call, id, isPlain ? create : (em) => em.transactional(create));
+  return admit(call, created);
+}
+
+/** Puts a failed task of the caller back into the queue, at today's price. */
+export async function retryFailedTask(call: Call<SessionCaller>, task: Task): Promise<Task> {
+  const begun = await findBegun(call);
+  if (begun) return begun;
+  const { gateway } = call;
+  if (task.status !== 'failed' || (await lacksUploads(call.em, task.id)))
+    throw new GatewayError('task_not_retryable');
+  const model = gateway.catalog.models.get(task.model);
+  if (!model) throw new GatewayError('model_not_found', { param: 'model' });
+  const ordered = renewOrder(model, task.ordered);
+  const price = snapshotPrice(model);
+  const creditsEstimate = quote(price, ordered).total;
+  const renewed = { ...placeOf(model), ordered, price, creditsEstimate };
+  const retried = await beginOnce(call, task.id, async (em) => {
+    const retried = await retryTask(em, task, renewed, gateway.waitingTasksPerUserMax);
+    if (!('kind' in retried)) return retried;
+    if (retried.kind === 'not_retryable') throw new GatewayError('task_not_retryable');
+    throw refusal(call, retried, creditsEstimate);
+  });
+  return admit(call, retried);
+}
+
+/** The task that an earlier request with the same idempotency key wrote, and died before it answered. */
+async function findBegun({ em, caller, once }: Call<KeyCaller | SessionCaller>): Promise<Task | null> {
+  return once?.begunId ? findOwnTask(em, caller.user.id, once.begunId) : null;
+}
+
+/** Where the work of a model is done. */
+function placeOf({ family, adapter, upstreamModel }: Model) {
+  return { family, adapter, upstreamModel };
+}
+
+/** The task as written, unless the workflow refuses it at once; an engine that is away only delays it. */
+async function admit(call: Call<KeyCaller | SessionCaller>, task: Task): Promise<Task> {
+  call.trail.taskId = task.id;
+  const origin = { requestId: maskText(call.requestId) };
+  const verdict = await call.gateway.engine.admitTask(task, call.gateway.admissionWaitMs, origin);
+  if (verdict.kind === 'refused') throw await explainVerdict(call, task, verdict);
+  if (verdict.kind === 'pending')
+    call.gateway.log.warn(
+      { taskId: task.id, requestId: call.requestId },
+      'the engine did not answer in time',
+    );
+  return task;
+}
+
+async function explainVerdict(
+  call: Call<KeyCaller | SessionCaller>,
+  task: Task,
+  verdict: Extract<AdmissionVerdict, { kind: 'refused' }>,
+): Promise<GatewayError> {
+  if (verdict.code === 'insufficient_credits') {
+    const { balance, reserved } = await findAccount(call.em.fork(), task.userId);
+    return insufficientCredits(task.creditsEstimate, balance - reserved);
+  }
+  return new GatewayError(isErrorCode(verdict.code) ? verdict.code : 'internal_error');
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}
+
+function refusal(
+  { gateway, limitBackend }: Call<KeyCaller | SessionCaller>,
+  refused: CreateRefusal,
+  required: MicroCredits,
+): GatewayError {
+  if (refused.kind === 'insufficient_credits') return insufficientCredits(required, refused.available);
+  if (refused.kind !== 'queue_full') return new GatewayError(refused.kind);
+  const places = { name: 'waiting-tasks', points: gateway.waitingTasksPerUserMax, seconds: null };
+  return gateway.limits.refuse('queue_full', places, { backend: limitBackend, resetMs: QUEUE_FULL_RETRY_MS });
+}
+
+function insufficientCredits(required: MicroCredits, available: MicroCredits): GatewayError {
+  const extra = { required: toCredits(required), available: toCredits(available) };
+  return new GatewayError('insufficient_credits', { extra });
+}
+
+/** The payload as readers see it. The prompt is kept encrypted, apart, and put back for its owner. */
+function maskRequest(
+  body: { [field: string]: unknown },
+  isConversation: boolean,
+): { [field: string]: JsonValue } {
+  const { prompt: _prompt, messages: _messages, ...rest } = body;
+  // The conversation is a prompt, too: its place is kept, and it is put back for its owner.
+  const place = isConversation ? { messages: null } : {};
+  // It was parsed from JSON, whatever the type says; a copy of 32 MB would cost everybody else their turn.
+  const masked = maskPayload({ ...rest, ...place });
+  return typeof masked === 'object' && masked !== null && !Array.isArray(masked) ? masked : {};
+}

@@ -1,0 +1,199 @@
+// The bodies that ask for a task or for its price, on /v1 and in the console, and what they mean.
+import { z } from 'zod';
+import { GatewayError } from '../../domain/errors.ts';
+import { TASK_MODES } from '../../domain/tasks.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { CHAT_MESSAGES, checkParts, TOKENS } from '../chat/read-chat.ts';
+import { readBody } from '../http/request-fields.ts';
+import type { TaskRequest } from './submit-task.ts';
+
+const links = z.array(z.string().min(1, 'must not be empty'));
+const ratio = z
+  .string()
+  .max(100)
+  .optional()
+  .describe('Width to height, such as 16:9; see the model’s `limits.ratios`.');
+const IMAGES = 'https URLs, or data URIs of PNG, JPEG or WebP images of at most 20 MiB each.';
+const images = links.optional().describe(IMAGES);
+
+const COMMON = {
+  model: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(200)
+    .describe('The id of a model, as GET /v1/models lists it.'),
+  prompt: z.string().describe('What you want to see; for images at most 32,000 characters.'),
+  size: ratio,
+  resolution: z.string().max(100).optional().describe('See the model’s `limits.resolutions`.'),
+  image_urls: images,
+  reference_images: images.describe('Another name of `image_urls`.'),
+};
+
+/** POST /v1/images/generations, and the image mode of the console. */
+const IMAGE = {
+  ...COMMON,
+  n: z.number().optional().describe('How many images: 1 (the default) to 10.'),
+  response_format: z
+    .enum(['url', 'b64_json'], 'must be url or b64_json')
+    .optional()
+    .describe('`b64_json` puts the image into the answer as well.'),
+};
+
+/** POST /v1/videos/generations, and the video mode of the console. */
+const VIDEO = {
+  ...COMMON,
+  image_urls: images.describe(
+    `${IMAGES} One is the first frame, two are the first and the last where the model has both; else references.`,
+  ),
+  reference_images: images.describe('The same as references, whatever their number.'),
+  duration: z.number().optional().describe('In whole seconds; see the model’s `limits.durations`.'),
+  aspect_ratio: ratio.describe('Another name of `size`.'),
+  video_urls: links.optional().describe('https URLs of input videos, for models that take any.'),
+  metadata: z
+    .looseObject({
+      resolution: z.string().max(100).optional(),
+      audio: z.boolean().optional(),
+    })
+    .optional()
+    .describe('Options of the model. `metadata.resolution` is another name of `resolution`.'),
+};
+
+export const IMAGE_BODY = z.object(IMAGE);
+export const VIDEO_BODY = z.object(VIDEO);
+const MODE_ONLY = z.object({ mode: z.enum(TASK_MODES, `must be one of ${TASK_MODES.join(', ')}`) });
+const CONSOLE_BODIES = {
+  image: z.strictObject({ mode: z.literal('image'), ...IMAGE }),
+  video: z.strictObject({ mode: z.literal('video'), ...VIDEO }),
+  text: z.strictObject({
+    mode: z.literal('text'),
+    model: COMMON.model,
+    prompt: z.string().optional(),
+    messages: CHAT_MESSAGES.optional(),
+    max_tokens: TOKENS.optional(),
+  }),
+};
+const V1_BODIES = {
+  image: IMAGE_BODY,
+  video: VIDEO_BODY,
+  text: z.object(CONSOLE_BODIES.text.shape).omit({ mode: true }),
+};
+/** The same bodies as alternatives, for whoever describes them. */
+export const CONSOLE_MODE_BODY = z.discriminatedUnion('mode', [
+  CONSOLE_BODIES.image,
+  CONSOLE_BODIES.video,
+  CONSOLE_BODIES.text,
+]);
+export const V1_MODE_BODY = z.discriminatedUnion('mode', [
+  V1_BODIES.image.extend({ mode: z.literal('image') }),
+  V1_BODIES.video.extend({ mode: z.literal('video') }),
+  V1_BODIES.text.extend({ mode: z.literal('text') }),
+]);
+
+export function readImageRequest(body: unknown): TaskRequest {
+  return imageRequest(readBody(IMAGE_BODY, body));
+}
+
+export function readVideoRequest(body: unknown): TaskRequest {
+  return videoRequest(readBody(VIDEO_BODY, body));
+}
+
+/** A body with `mode`. The console refuses unknown fields; /v1 ignores them, because clients send extras. */
+export function readModeRequest(body: unknown, unknownFields: 'refused' | 'ignored'): TaskRequest {
+  const { mode } = readBody(MODE_ONLY, body);
+  const bodies = unknownFields === 'refused' ? CONSOLE_BODIES : V1_BODIES;
+  if (mode === 'image') return imageRequest(readBody(bodies.image, body));
+  if (mode === 'video') return videoRequest(readBody(bodies.video, body));
+  return textRequest(readBody(bodies.text, body));
+}
+
+/** A conversation, or a prompt that is its only message. */
+function textRequest({
+  model,
+  prompt,
+  messages,
+  max_tokens: outputTokens,
+}: z.output<typeof V1_BODIES.text>): TaskRequest {
+  if (prompt !== undefined && messages) throw conflict('prompt', 'messages');
+  if (prompt === undefined && !messages)
+    throw new GatewayError('missing_field', { param: 'prompt', message: 'prompt or messages is required.' });
+  checkParts(messages ?? []);
+  const names = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: 'image_urls' };
+  const text = { messages: toJson(messages) ?? [{ role: 'user', content: prompt ?? '' }], outputTokens };
+  const wishes = { prompt: prompt ?? JSON.stringify(messages), inputImages: [], text };
+  return { mode: 'text', model, wishes, names };
+}
+
+/** They were parsed from JSON. */
+function toJson(messages: z.output<typeof CHAT_MESSAGES> | undefined): JsonValue[] | undefined {
+  return messages && JSON.parse(JSON.stringify(messages));
+}
+
+function imageRequest(body: z.output<typeof IMAGE_BODY>): TaskRequest {
+  const input = readInputImages(body);
+  return {
+    mode: 'image',
+    model: body.model,
+    wishes: {
+      prompt: body.prompt,
+      images: body.n,
+      ratio: body.size,
+      resolution: body.resolution,
+      inputImages: input.images,
+      responseFormat: body.response_format,
+    },
+    names: { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: input.name },
+  };
+}
+
+function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
+  const input = readInputImages(body);
+  const ratio = oneOf('size', body.size, 'aspect_ratio', body.aspect_ratio);
+  const resolution = oneOf('resolution', body.resolution, 'metadata.resolution', body.metadata?.resolution);
+  return {
+    mode: 'video',
+    model: body.model,
+    wishes: {
+      prompt: body.prompt,
+      duration: body.duration,
+      ratio,
+      resolution,
+      audio: body.metadata?.audio,
+      inputImages: input.images,
+      inputVideos: body.video_urls ?? [],
+    },
+    names: {
+      ratio: body.size === undefined ? 'aspect_ratio' : 'size',
+      resolution: body.resolution === undefined ? 'metadata.resolution' : 'resolution',
+      audio: 'metadata.audio',
+      inputImages: input.name,
+    },
+  };
+}
+
+/** One field under two names; to a video, the name also says what the images are for. */
+function readInputImages(body: {
+  image_urls?: string[] | undefined;
+  reference_images?: string[] | undefined;
+}) {
+  const { image_urls: urls, reference_images: references } = body;
+  if (urls && references && JSON.stringify(urls) !== JSON.stringify(references))
+    throw conflict('image_urls', 'reference_images');
+  return references && !urls
+    ? { name: 'reference_images', images: references }
+    : { name: 'image_urls', images: urls ?? [] };
+}
+
+function oneOf(
+  name: string,
+  value: string | undefined,
+  otherName: string,
+  other: string | undefined,
+): string | undefined {
+  if (value !== undefined && other !== undefined && value !== other) throw conflict(name, otherName);
+  return value ?? other;
+}
+
+function conflict(name: string, other: string): GatewayError {
+  const message = `${name} and ${other} mean the same; send one of them.`;
+  return new GatewayError('conflicting_params', { param: other, message });
+}

@@ -1,0 +1,190 @@
+// What the operator's command line can do. Each command answers what to print; changes are in the audit log.
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { parseCredits, toCredits, type MicroCredits } from '../domain/credits.ts';
+import { PERMISSIONS } from '../domain/permissions.ts';
+import { createApiKey } from '../db/keys/api-keys.ts';
+import { COMMAND_LINE, writeAuditEntry } from '../db/audit-log.ts';
+import type { User } from '../db/entities/identity.ts';
+import { findViolations } from '../db/ledger/invariants.ts';
+import { rotateSecrets } from '../db/key-rotation.ts';
+import type { Em } from '../db/open-database.ts';
+import { hashPassword } from '../db/identity/passwords.ts';
+import { removeTotp } from '../db/identity/second-factors.ts';
+import { Secrets, type SecretKey } from '../db/secrets.ts';
+import { addUser, grantCredits, replacePassword, unfreezeAccount } from '../db/identity/user-administration.ts';
+import { EMAIL_CHARACTERS_MAX, findUserByEmail, normaliseEmail } from '../db/identity/users.ts';
+
+/** What went wrong, in one sentence for the operator. */
+export class Refusal extends Error {}
+
+export interface Outcome {
+  text: string;
+  /** The command did what it should, and what it found is not well. */
+  isAlarming?: boolean;
+}
+
+export interface Installation {
+  em: Em;
+  keyRing: readonly SecretKey[];
+}
+
+interface Command {
+  /** As the usage shows them; what stands in brackets may be left out. */
+  args: readonly string[];
+  /** What can be refused without looking at the database. */
+  check?: (args: readonly string[]) => void;
+  run: (installation: Installation, ...args: string[]) => Promise<Outcome>;
+}
+
+const PASSWORD_BYTES = 18;
+const NAME_CHARACTERS_MAX = 100;
+const NOTE_CHARACTERS_MAX = 200;
+const GRANT_CREDITS_MAX = 1_000_000_000;
+
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  create: {
+    args: ['EMAIL'],
+    check: ([text = '']) => void readEmail(text),
+    run: async ({ em }, text = '') => {
+      const email = readEmail(text);
+      const password = makePassword();
+      const user = await addUser(em, COMMAND_LINE, { email, password, permissions: PERMISSIONS });
+      if (!user) throw new Refusal(`There is already a user with the address ${email}.`);
+      return { text: `administrator ${email}\npassword      ${password}\n${notAgain('password')}` };
+    },
+  },
+  reset: {
+    args: ['EMAIL'],
+    run: async ({ em }, text = '') => {
+      const user = await requireUser(em, text);
+      const password = makePassword();
+      const passwordHash = await hashPassword(password);
+      const target = { targetType: 'user', targetId: user.id };
+      await em.transactional(async (tx) => {
+        await replacePassword(tx, user.id, passwordHash);
+        await removeTotp(tx, user.id);
+        const detail = { passwordChanged: true };
+        await writeAuditEntry(tx, COMMAND_LINE, { action: 'UPDATE_USER', ...target, detail });
+        if (user.totpSecret)
+          await writeAuditEntry(tx, COMMAND_LINE, { action: 'RESET_SECOND_FACTOR', ...target });
+      });
+      const factor = user.totpSecret ? 'The second factor is removed. ' : '';
+      return {
+        text: `user     ${user.email}\npassword ${password}\n${factor}All sessions have ended. ${notAgain('password')}`,
+      };
+    },
+  },
+  'issue-key': {
+    args: ['EMAIL', 'NAME'],
+    check: ([, name = '']) => void readText('NAME', name, NAME_CHARACTERS_MAX),
+    run: async ({ em, keyRing }, text = '', name = '') => {
+      const user = await requireUser(em, text);
+      const wish = { userId: user.id, name: readText('NAME', name, NAME_CHARACTERS_MAX) };
+      const { key } = await em.transactional(async (tx) => {
+        const created = await createApiKey(tx, new Secrets(keyRing), wish);
+        await writeAuditEntry(tx, COMMAND_LINE, {
+          action: 'CREATE_API_KEY',
+          targetType: 'api_key',
+          targetId: created.id,
+          detail: { userId: user.id, name: wish.name },
+        });
+        return created;
+      });
+      return { text: `user ${user.email}\nkey  ${key}\n${notAgain('key')}` };
+    },
+  },
+  grant: {
+    args: ['EMAIL', 'CREDITS', '[NOTE]'],
+    check: ([, credits = '', note]) => {
+      readCredits(credits);
+      if (note !== undefined) readText('NOTE', note, NOTE_CHARACTERS_MAX);
+    },
+    run: async ({ em }, text = '', amount = '', note = 'Granted by the operator') => {
+      const { id: userId, email } = await requireUser(em, text);
+      const credits = readCredits(amount);
+      const move = await grantCredits(em, COMMAND_LINE, { userId, credits, note: note.trim() });
+      if (move === 'not_found') throw new Refusal(`${email} has no account.`);
+      if (move === 'balance_limit') throw new Refusal(`The balance of ${email} cannot grow that much.`);
+      const { entryId, balance, available } = move;
+      const [now, free] = [toCredits(balance), toCredits(available)];
+      return {
+        text: `granted ${toCredits(credits)} to ${email}: balance ${now}, available ${free}, entry ${entryId}\n`,
+      };
+    },
+  },
+  unfreeze: {
+    args: ['EMAIL'],
+    run: async ({ em }, text = '') => {
+      const user = await requireUser(em, text);
+      const isUnfrozen = await em.transactional((tx) => unfreezeAccount(tx, COMMAND_LINE, user.id));
+      if (!isUnfrozen) return { text: `the account of ${user.email} was not frozen\n` };
+      return {
+        text: `the account of ${user.email} may spend again\nWhat is still violated freezes it again: run check.\n`,
+      };
+    },
+  },
+  check: {
+    args: [],
+    run: async ({ em }) => {
+      const violations = await findViolations(em);
+      const lines = violations.map(
+        ({ rule, subject, userId }) =>
+          `BROKEN: ${rule}: ${subject}${userId === null ? '' : ` (${userId})`}\n`,
+      );
+      const isAlarming = violations.length > 0;
+      return { text: `${lines.join('')}${violations.length} violations\n`, isAlarming };
+    },
+  },
+  rotate: {
+    args: [],
+    run: async ({ em, keyRing }) => {
+      const [newest, ...older] = keyRing.map(({ id }) => id);
+      const { renewed, dependents } = await rotateSecrets(em, keyRing);
+      const done = renewed.map(({ what, rows }) => `${rows} ${what}`).join(', ');
+      const needed = dependents.map(({ secretKeyId, isInRing, what, rows }) =>
+        isInRing
+          ? `key "${secretKeyId}" is still needed by ${rows} ${what}\n`
+          : `LOST: ${rows} ${what} need key "${secretKeyId}", which is not in the ring\n`,
+      );
+      const free = older.filter((id) => dependents.every(({ secretKeyId }) => secretKeyId !== id));
+      const unneeded = free.map((id) => `key "${id}" is needed by nothing: it may leave SVC_SECRET_KEYS\n`);
+      const text = `encrypted again with key "${newest}": ${done}\n${needed.join('')}${unneeded.join('')}`;
+      return { text, isAlarming: dependents.some(({ isInRing }) => !isInRing) };
+    },
+  },
+};
+
+function notAgain(what: string): string {
+  return `The ${what} is not shown again.
+`;
+}
+
+function makePassword(): string {
+  return randomBytes(PASSWORD_BYTES).toString('base64url');
+}
+
+function readEmail(text: string): string {
+  const email = normaliseEmail(text);
+  if (z.email().max(EMAIL_CHARACTERS_MAX).safeParse(email).success) return email;
+  throw new Refusal(`"${text}" is not an e-mail address.`);
+}
+
+function readText(what: string, text: string, charactersMax: number): string {
+  const trimmed = text.trim();
+  if (trimmed !== '' && [...trimmed].length <= charactersMax) return trimmed;
+  throw new Refusal(`${what} must have 1 to ${charactersMax} characters.`);
+}
+
+function readCredits(text: string): MicroCredits {
+  const isPlain = /^\d{1,10}(\.\d{1,6})?$/.test(text) && Number(text) <= GRANT_CREDITS_MAX;
+  const credits = isPlain ? parseCredits(text) : 0n;
+  if (credits > 0n) return credits;
+  throw new Refusal(`"${text}" is no amount of credits: a number above 0 with at most 6 decimals.`);
+}
+
+async function requireUser(em: Em, text: string): Promise<User> {
+  const user = await findUserByEmail(em, text);
+  if (user) return user;
+  throw new Refusal(`There is no user with the address ${normaliseEmail(text)}.`);
+}

@@ -1,0 +1,225 @@
+// The money of chat calls: set aside before the upstream is called, settled once when it is over, many calls at a time.
+import { sql } from '@mikro-orm/postgresql';
+import type { MicroCredits } from '../../domain/credits.ts';
+import { makeId } from '../ids.ts';
+import type { ReserveRefusal } from '../ledger/ledger.ts';
+import { forkEm, type Database, type Em } from '../open-database.ts';
+import { readMicroCredits } from '../columns.ts';
+import { rideTogether } from './batching.ts';
+
+export interface NewCall {
+  /** Of the reservation; `makeId('res')`. */
+  id: string;
+  userId: string;
+  keyId: string;
+  model: string;
+  stream: boolean;
+  requestId: string;
+  amount: MicroCredits;
+}
+
+/** `available`: what the account had left at that moment. */
+export type CallVerdict =
+  { kind: 'reserved' } | { kind: 'refused'; reason: CallRefusal; available: MicroCredits };
+export type CallRefusal =
+  ReserveRefusal | 'model_not_allowed' | 'key_quota_exceeded' | 'daily_budget_exceeded';
+
+export type CallStatus = 'completed' | 'failed' | 'cancelled';
+/** Whose count the charge rests on: the upstream's, ours, or nobody's, since nothing is charged. */
+export type BillingBasis = 'upstream' | 'estimated' | 'none';
+
+/** One upstream that was asked, and how it went. */
+export interface Tried {
+  family: string;
+  credential: string;
+  /** 'accepted', or the class of the failure. */
+  outcome: string;
+}
+
+export interface CallEnd {
+  /** Of the reservation. */
+  id: string;
+  charged: MicroCredits;
+  /** What the call cost beyond the charge: the operator's. */
+  loss: MicroCredits;
+  status: CallStatus;
+  promptTokens: number | null;
+  completionTokens: number | null;
+  billingBasis: BillingBasis;
+  latencyMs: number;
+  upstreamRequestId: string | null;
+  errorCode: string | null;
+  /** Masked. */
+  errorMessage: string | null;
+  tried: readonly Tried[];
+}
+
+/** What is known of a call that is still running: the least that has to be charged if nobody can ask it any more. */
+export interface KnownSoFar {
+  id: string;
+  charge: MicroCredits;
+  promptTokens: number;
+  completionTokens: number;
+}
+
+export interface Calls {
+  /** Sets credits aside. The user, the key and its limits are judged in the same statement. */
+  reserve(call: NewCall): Promise<CallVerdict>;
+  /** The same in the transaction of \`em\`, alone. */
+  reserveIn(em: Em, call: NewCall): Promise<CallVerdict>;
+  /** Charges and records. Safe to repeat: the first one counts. */
+  settle(end: CallEnd): Promise<void>;
+  /** Extends the lease of a running call and writes down what is known of it. */
+  renewLease(known: KnownSoFar): Promise<void>;
+}
+
+/** More would make everybody wait longer for the statement than the next one takes. */
+const RIDERS_MAX = 100;
+const GATHER_MS = 1;
+/** So often an item is asked again that was refused only because of its neighbours. */
+const ASKED_AGAIN_MAX = 20;
+/** PostgreSQL's codes for a lock that was not to be had in time, and for a deadlock. */
+const LOCK_CODES = ['55P03', '40P01'];
+
+export function createCalls(database: Database, leaseSeconds: number): Calls {
+  const move = rideTogether((moves: readonly Move[]) => moveAll(forkEm(database), moves, leaseSeconds), {
+    ridersMax: RIDERS_MAX,
+    gatherMs: GATHER_MS,
+    isOneRidersFault: isLockFault,
+  });
+  return {
+    reserve: async (call) => {
+      for (let asked = 0; asked < ASKED_AGAIN_MAX; asked += 1) {
+        const verdict = await move({ call });
+        if (verdict !== 'again' && verdict !== 'settled') return verdict;
+      }
+      throw new Error('a reservation was put off too often');
+    },
+    reserveIn: async (em, call) => {
+      const [verdict] = await moveAll(em, [{ call }], leaseSeconds);
+      // Alone it cannot stand behind anybody else.
+      if (verdict === undefined || verdict === 'again' || verdict === 'settled')
+        throw new Error('a reservation was not decided');
+      return verdict;
+    },
+    settle: async (end) => void (await move({ end })),
+    renewLease: async ({ id, charge, promptTokens, completionTokens }) => {
+      await forkEm(database).execute(sql`
+        update reservation
+        set lease_until = now() + make_interval(secs => ${leaseSeconds}), known_charge = least(${charge}, amount),
+            known_prompt_tokens = ${promptTokens}, known_completion_tokens = ${completionTokens}
+        where id = ${id} and state = 'open' and task_id is null`);
+    },
+  };
+}
+
+/** What became of a call: null while it runs, or when there is none. */
+export async function findCharge(em: Em, reservationId: string): Promise<MicroCredits | null> {
+  const [row] = await em.execute<{ charged: string }[]>(sql`
+    select coalesce(charged, 0) as charged from reservation where id = ${reservationId} and state <> 'open'`);
+  return row ? readMicroCredits(row.charged) : null;
+}
+
+/**
+ * Ends calls whose process died: their lease is over. What was known to be delivered is charged, the rest is given
+ * back. Answers how many.
+ */
+export async function settleAbandonedCalls(em: Em): Promise<number> {
+  const rows = await em.execute<AbandonedRow[]>(sql`
+    select id, known_charge as "charge", known_prompt_tokens as "promptTokens",
+           known_completion_tokens as "completionTokens",
+           (extract(epoch from lease_until - created_at) * 1000)::int as "latencyMs"
+    from reservation where state = 'open' and lease_until < now() order by lease_until limit ${ABANDONED_MAX}`);
+  if (rows.length === 0) return 0;
+  const ends = rows.map(({ id, charge, promptTokens, completionTokens, latencyMs }): Move => ({
+    end: {
+      id,
+      charged: readMicroCredits(charge),
+      loss: 0n,
+      status: 'failed',
+      promptTokens,
+      completionTokens,
+      billingBasis: readMicroCredits(charge) > 0n ? 'estimated' : 'none',
+      latencyMs,
+      upstreamRequestId: null,
+      errorCode: 'internal_error',
+      errorMessage: 'The call broke off on our side.',
+      tried: [],
+    },
+  }));
+  await moveAll(em, ends, 0);
+  return rows.length;
+}
+
+const ABANDONED_MAX = 200;
+
+interface AbandonedRow {
+  id: string;
+  charge: string;
+  promptTokens: number | null;
+  completionTokens: number | null;
+  latencyMs: number;
+}
+
+interface VerdictRow {
+  n: number;
+  verdict: CallRefusal | 'reserved' | 'again' | 'settled';
+  available: string;
+}
+
+/** What rides in one statement: calls that begin and calls that end. */
+type Move = { call: NewCall } | { end: CallEnd };
+type Moved = CallVerdict | 'again' | 'settled';
+
+/** Ends first: what they return is there for those that begin. */
+async function moveAll(em: Em, moves: readonly Move[], leaseSeconds: number): Promise<Moved[]> {
+  const begun = moves.flatMap((move, n) => ('call' in move ? [reserveItem(move.call, n)] : []));
+  const ended = moves.flatMap((move, n) => ('end' in move ? [settleItem(move.end, n)] : []));
+  const settle = sql`select -1 as n, 'settled' as verdict, 0::bigint as available
+                     from settle_calls(${JSON.stringify(ended)}::jsonb)`;
+  const reserve = sql`select n, verdict, available
+                      from reserve_calls(${JSON.stringify(begun)}::jsonb, ${leaseSeconds})`;
+  const rows = await em.execute<VerdictRow[]>(
+    begun.length === 0 ? settle : ended.length === 0 ? reserve : sql`${settle} union all ${reserve}`,
+  );
+  const byPlace = new Map(rows.map((row) => [row.n, row]));
+  return moves.map((move, n) => ('end' in move ? 'settled' : readVerdict(byPlace.get(n))));
+}
+
+function readVerdict(row: VerdictRow | undefined): Moved {
+  if (!row) throw new Error('a call belongs to no account');
+  if (row.verdict === 'again' || row.verdict === 'settled') return row.verdict;
+  if (row.verdict === 'reserved') return { kind: 'reserved' };
+  return { kind: 'refused', reason: row.verdict, available: readMicroCredits(row.available) };
+}
+
+function isLockFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && LOCK_CODES.includes(String(error.code));
+}
+
+function reserveItem({ id, userId, keyId, model, stream, requestId, amount }: NewCall, n: number) {
+  const who = { user_id: userId, key_id: keyId, request_id: requestId };
+  return { n, id, ...who, model, stream, amount: String(amount) };
+}
+
+function settleItem(end: CallEnd, n: number) {
+  return {
+    n,
+    id: end.id,
+    call_id: makeId('call'),
+    transaction_id: makeId('txn'),
+    entry_id: makeId('led'),
+    counter_entry_id: makeId('led'),
+    charged: String(end.charged),
+    loss: String(end.loss),
+    status: end.status,
+    prompt_tokens: end.promptTokens,
+    completion_tokens: end.completionTokens,
+    billing_basis: end.billingBasis,
+    latency_ms: end.latencyMs,
+    upstream_request_id: end.upstreamRequestId,
+    error_code: end.errorCode,
+    error_message: end.errorMessage,
+    tried: end.tried,
+  };
+}

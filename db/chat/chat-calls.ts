@@ -1,0 +1,25 @@
+// Records of chat calls, for their owner.
+import { ChatCallEntity, type ChatCall } from '../entities/calls.ts';
+import type { CallStatus } from './calls.ts';
+import type { Em } from '../open-database.ts';
+
+export interface CallPage {
+  limit: number;
+  beforeId: string | null;
+  model: string | undefined;
+  keyId: string | undefined;
+  status: CallStatus | undefined;
+}
+
+/** Newest first, older than `beforeId` if given; filtered by owner before anything else. */
+export async function listOwnCalls(em: Em, userId: string, page: CallPage): Promise<ChatCall[]> {
+  const { limit, beforeId, model, keyId, status } = page;
+  const where = {
+    userId,
+    ...(model !== undefined && { model }),
+    ...(keyId !== undefined && { keyId }),
+    ...(status !== undefined && { status }),
+    ...(beforeId !== null && { id: { $lt: beforeId } }),
+  };
+  return em.find(ChatCallEntity, where, { orderBy: { id: 'desc' }, limit });
+}

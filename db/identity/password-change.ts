@@ -1,0 +1,38 @@
+// A new password: it ends what the old one opened, but for the session that changed it.
+import { sql } from '@mikro-orm/postgresql';
+import { LoginFlowEntity, SessionEntity, type Session, type User } from '../entities/identity.ts';
+import type { Em } from '../open-database.ts';
+import { hashPassword } from './passwords.ts';
+import type { Secrets } from '../secrets.ts';
+import { makeToken } from './sessions.ts';
+
+/** Answers the session's new token; null when the session or the password was changed in the meantime. */
+export async function changePassword(
+  em: Em,
+  secrets: Secrets,
+  owner: { user: User; session: Session },
+  newPassword: string,
+): Promise<string | null> {
+  const { user, session } = owner;
+  const passwordHash = await hashPassword(newPassword);
+  const token = makeToken();
+  const { secretKeyId, hash } = secrets.hash('session', token);
+  return em.transactional(async (tx) => {
+    // The user's row comes first, here and wherever sessions are changed with it: a login that holds it is waited
+    // for, its session is seen by what follows, and two changes cannot wait for each other.
+    const changed = await tx.execute<{ id: string }[]>(sql`
+      with holder as (
+        select id from app_user where id = ${user.id} and password_hash = ${user.passwordHash} for no key update
+      ), rotated as (
+        update session s set secret_key_id = ${secretKeyId}, hash = ${hash}::bytea
+        from holder where s.id = ${session.id} and s.hash = ${session.hash}::bytea
+        returning s.user_id
+      )
+      update app_user u set password_hash = ${passwordHash} from rotated where u.id = rotated.user_id
+      returning u.id`);
+    if (changed.length === 0) return null;
+    await tx.nativeDelete(LoginFlowEntity, { userId: user.id });
+    await tx.nativeDelete(SessionEntity, { userId: user.id, id: { $ne: session.id } });
+    return token;
+  });
+}

@@ -1,0 +1,81 @@
+// The second factor of a user: enrolled, confirmed with a first code, used once per code, removed.
+import { sql } from '@mikro-orm/postgresql';
+import type { User } from '../entities/identity.ts';
+import type { Em } from '../open-database.ts';
+import { makeRecoveryCodes, useRecoveryCode } from './recovery-codes.ts';
+import type { Secrets } from '../secrets.ts';
+import { findTotpStep } from './totp.ts';
+
+/** Keeps a secret that is not in force yet; an unconfirmed one is replaced. False when one is in force already. */
+export async function startTotp(em: Em, secrets: Secrets, userId: string, secret: string): Promise<boolean> {
+  const sealed = secrets.seal('totp', userId, secret);
+  const rows = await em.execute<{ id: string }[]>(sql`
+    update app_user
+    set totp_secret = ${sealed.bytes}::bytea, totp_secret_key_id = ${sealed.secretKeyId}, totp_last_step = 0
+    where id = ${userId} and totp_confirmed_at is null
+    returning id`);
+  return rows.length === 1;
+}
+
+/**
+ * Puts the waiting secret in force if the code is right, and answers the recovery codes: the only copy there will
+ * ever be. Null for a wrong code, and when another request was faster.
+ */
+export async function confirmTotp(
+  em: Em,
+  secrets: Secrets,
+  user: User,
+  code: string,
+): Promise<string[] | null> {
+  const step = findStep(secrets, user, code);
+  if (step === null) return null;
+  const { texts, rows } = makeRecoveryCodes(secrets);
+  const stored = await em.execute<{ id: string }[]>(sql`
+    with confirmed as (
+      update app_user set totp_confirmed_at = now(), totp_last_step = ${step}
+      where id = ${user.id} and totp_confirmed_at is null and totp_secret = ${user.totpSecret}::bytea
+      returning id
+    )
+    insert into recovery_code (id, user_id, secret_key_id, hash)
+    select c.id, confirmed.id, c."secretKeyId", decode(c.hash, 'hex')
+    from confirmed, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as c(id text, "secretKeyId" text, hash text)
+    returning id`);
+  return stored.length === rows.length ? texts : null;
+}
+
+/** Removes the secret, in force or not, and the recovery codes. */
+export async function removeTotp(em: Em, userId: string): Promise<void> {
+  await em.execute(sql`
+    with removed as (
+      update app_user
+      set totp_secret = null, totp_secret_key_id = null, totp_confirmed_at = null, totp_last_step = 0
+      where id = ${userId}
+      returning id
+    )
+    delete from recovery_code using removed where user_id = removed.id`);
+}
+
+/** Uses a code of the app or a recovery code up, if it is right and was not used before. */
+export async function useSecondFactor(em: Em, secrets: Secrets, user: User, code: string): Promise<boolean> {
+  if (!user.totpConfirmedAt) return false;
+  const step = findStep(secrets, user, code);
+  return step === null ? useRecoveryCode(em, secrets, user.id, code) : useTotpStep(em, user, step);
+}
+
+/** A code works once, and none that is older than one that was used. */
+async function useTotpStep(em: Em, user: User, step: bigint): Promise<boolean> {
+  const rows = await em.execute<{ id: string }[]>(sql`
+    update app_user set totp_last_step = ${step}
+    where id = ${user.id} and totp_last_step < ${step}
+      and totp_confirmed_at is not null and totp_secret = ${user.totpSecret}::bytea
+    returning id`);
+  return rows.length === 1;
+}
+
+/** Apps show the six digits in two groups, and people type the gap. */
+function findStep(secrets: Secrets, user: User, code: string): bigint | null {
+  const { totpSecret: bytes, totpSecretKeyId: secretKeyId } = user;
+  const digits = code.replaceAll(/[\s-]/g, '');
+  if (!bytes || !secretKeyId || !/^\d{6}$/.test(digits)) return null;
+  return findTotpStep(secrets.open('totp', user.id, { secretKeyId, bytes }), digits, Date.now());
+}

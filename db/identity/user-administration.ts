@@ -1,0 +1,158 @@
+// What administrators do with users. Each change writes its audit entry with itself, and what changes nothing writes none.
+import { LockMode, sql } from '@mikro-orm/postgresql';
+import { BALANCE_MAX, toCredits, type MicroCredits } from '../../domain/credits.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
+import { UserEntity, type User } from '../entities/identity.ts';
+import { makeId } from '../ids.ts';
+import { grant, type LedgerMove } from '../ledger/ledger.ts';
+import type { Em } from '../open-database.ts';
+import { hashPassword } from './passwords.ts';
+import { insertUser, normaliseEmail } from './users.ts';
+
+export interface UserChanges {
+  permissions?: readonly string[] | undefined;
+  disabled?: boolean | undefined;
+  password?: string | undefined;
+  /** Freezing is the invariant check's; people lift it. */
+  frozen?: false | undefined;
+}
+
+/** Returns null when the e-mail address is taken. */
+export async function addUser(
+  em: Em,
+  origin: AuditOrigin,
+  wish: { email: string; password: string; permissions: readonly string[] },
+): Promise<User | null> {
+  const { email, permissions } = wish;
+  const passwordHash = await hashPassword(wish.password);
+  return em.transactional(async (tx) => {
+    const id = await insertUser(tx, { email, permissions, passwordHash });
+    if (id === null) return null;
+    const detail = { email: normaliseEmail(email), permissions: [...permissions] };
+    await writeAuditEntry(tx, origin, { action: 'CREATE_USER', targetType: 'user', targetId: id, detail });
+    return tx.findOneOrFail(UserEntity, { id });
+  });
+}
+
+/**
+ * Changes a user, if `mayChange` allows it: it is asked under the lock of the user's row, so that nobody becomes
+ * somebody else between question and change. A new password ends all sessions. Those of a disabled user are told so,
+ * and end when the user is enabled again.
+ */
+export async function changeUser(
+  em: Em,
+  origin: AuditOrigin,
+  id: string,
+  changes: UserChanges,
+  mayChange: (user: User) => boolean,
+): Promise<User | 'not_found' | 'refused'> {
+  const passwordHash = changes.password === undefined ? null : await hashPassword(changes.password);
+  return em.transactional(async (tx) => {
+    const user = await tx.findOne(UserEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (!user) return 'not_found';
+    if (!mayChange(user)) return 'refused';
+    const detail = await updateUser(tx, id, changes, passwordHash);
+    if (passwordHash !== null || detail?.['disabled'] === false) await endSessions(tx, id);
+    if (detail)
+      await writeAuditEntry(tx, origin, { action: 'UPDATE_USER', targetType: 'user', targetId: id, detail });
+    if (changes.frozen === false) await unfreezeAccount(tx, origin, id);
+    return tx.findOneOrFail(UserEntity, { id }, { refresh: true });
+  });
+}
+
+/** Call it in a transaction. It ends all sessions, and lifts the lock that wrong verifications left. */
+export async function replacePassword(tx: Em, userId: string, passwordHash: string): Promise<void> {
+  await tx.execute(sql`
+    update app_user set password_hash = ${passwordHash}, verify_failures = 0, verify_locked_until = null
+    where id = ${userId}`);
+  await endSessions(tx, userId);
+}
+
+/** Call it in the transaction of the change. */
+async function endSessions(tx: Em, userId: string): Promise<void> {
+  await tx.execute(sql`delete from session where user_id = ${userId}`);
+  await tx.execute(sql`delete from login_flow where user_id = ${userId}`);
+}
+
+/** Call it in a transaction. Returns false when the account was not frozen. */
+export async function unfreezeAccount(tx: Em, origin: AuditOrigin, userId: string): Promise<boolean> {
+  const rows = await tx.execute<{ id: string }[]>(sql`
+    update account set frozen_at = null, updated_at = now() where user_id = ${userId} and frozen_at is not null
+    returning user_id as id`);
+  if (rows.length === 0) return false;
+  await writeAuditEntry(tx, origin, { action: 'UNFREEZE_ACCOUNT', targetType: 'user', targetId: userId });
+  return true;
+}
+
+/** The note stands in the user's ledger too. */
+export async function grantCredits(
+  em: Em,
+  origin: AuditOrigin,
+  wish: { userId: string; credits: MicroCredits; note: string },
+): Promise<LedgerMove | 'not_found' | 'balance_limit'> {
+  const { userId, credits, note } = wish;
+  return em.transactional(async (tx) => {
+    const [account] = await tx.execute<{ fits: boolean }[]>(sql`
+      select balance + ${credits} <= ${BALANCE_MAX} as fits from account where user_id = ${userId} for update`);
+    if (!account) return 'not_found';
+    if (!account.fits) return 'balance_limit';
+    const move = await grant(tx, {
+      userId,
+      amount: credits,
+      idempotencyKey: `grant:${makeId('txn')}`,
+      description: note,
+      requestId: origin.requestId,
+    });
+    const detail = { credits: toCredits(credits), note, ledgerEntryId: move.entryId };
+    await writeAuditEntry(tx, origin, {
+      action: 'GRANT_CREDITS',
+      targetType: 'user',
+      targetId: userId,
+      detail,
+    });
+    return move;
+  });
+}
+
+/** Newest first, older than the user `beforeId` if given; at most `limit`. `email` finds the one user who has it. */
+export async function listUsers(
+  em: Em,
+  page: { limit: number; beforeId: string | null; email: string | null },
+): Promise<User[]> {
+  const where = {
+    ...(page.beforeId === null ? {} : { id: { $lt: page.beforeId } }),
+    ...(page.email === null ? {} : { email: normaliseEmail(page.email) }),
+  };
+  return em.find(UserEntity, where, { orderBy: { id: 'desc' }, limit: page.limit });
+}
+
+/** What changed, for the audit entry; null when everything was so before. */
+async function updateUser(
+  tx: Em,
+  id: string,
+  { permissions, disabled }: UserChanges,
+  passwordHash: string | null,
+): Promise<{ [name: string]: JsonValue } | null> {
+  const wished = permissions === undefined ? null : JSON.stringify(permissions);
+  const [changed] = await tx.execute<{ permissions: boolean; disabled: boolean }[]>(sql`
+    with wish as (
+      select u.id, u.permissions as had, u.disabled_at is not null as was,
+        case when ${wished}::jsonb is null then u.permissions
+             else array(select jsonb_array_elements_text(${wished}::jsonb)) end as permissions,
+        coalesce(${disabled ?? null}::boolean, u.disabled_at is not null) as disabled
+      from app_user u where u.id = ${id}
+    )
+    update app_user u
+    set permissions = w.permissions, password_hash = coalesce(${passwordHash}, u.password_hash),
+        disabled_at = case when w.disabled then coalesce(u.disabled_at, now()) end
+    from wish w
+    where u.id = w.id and (w.permissions <> w.had or w.disabled <> w.was or ${passwordHash !== null})
+    returning w.permissions <> w.had as permissions, w.disabled <> w.was as disabled`);
+  if (!changed) return null;
+  return {
+    ...(changed.permissions && permissions && { permissions: [...permissions] }),
+    ...(changed.disabled && { disabled: Boolean(disabled) }),
+    ...(passwordHash !== null && { passwordChanged: true }),
+  };
+}

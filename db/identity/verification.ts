@@ -1,0 +1,71 @@
+// The fresh proof of who is there (step-up): guesses that are counted before they are judged, and what a right one gives.
+import { sql } from '@mikro-orm/postgresql';
+import type { Session } from '../entities/identity.ts';
+import type { Em } from '../open-database.ts';
+import type { Secrets } from '../secrets.ts';
+import { makeToken } from './sessions.ts';
+
+export const VERIFICATION_FAILURES_MAX = 5;
+export const VERIFICATION_LOCK_SECONDS = 15 * 60;
+const VERIFICATION_LIFE_MS = 10 * 60_000;
+
+/** `resetMs`: how long no answer is judged. On the last guess it tells what a wrong answer leads to. */
+export type VerifyGuess =
+  { kind: 'admitted' } | { kind: 'last'; resetMs: number } | { kind: 'locked'; resetMs: number };
+
+/**
+ * Counts a guess as wrong until it turns out right, so that parallel guesses cannot overshoot: the fifth already
+ * locks, and nothing more is judged until the lock is over. Only sessions of the user come here, so no stranger can
+ * cause a lock.
+ */
+export async function claimVerifyGuess(em: Em, userId: string): Promise<VerifyGuess> {
+  const [claimed] = await em.execute<{ resetMs: number | null }[]>(sql`
+    update app_user
+    set verify_failures = case when verify_locked_until is null then verify_failures + 1 else 1 end,
+        verify_locked_until = case
+          when verify_locked_until is null and verify_failures + 1 >= ${VERIFICATION_FAILURES_MAX}::int
+          then now() + make_interval(secs => ${VERIFICATION_LOCK_SECONDS}) end
+    where id = ${userId} and (verify_locked_until is null or verify_locked_until <= now())
+    returning ${resetMs} as "resetMs"`);
+  if (!claimed) return { kind: 'locked', resetMs: await readLock(em, userId) };
+  return claimed.resetMs === null
+    ? { kind: 'admitted' }
+    : { kind: 'last', resetMs: Math.max(0, claimed.resetMs) };
+}
+
+/**
+ * Marks the session as verified, under a new token, and forgets the wrong answers. The old token dies at once.
+ * Null when the session has ended or changed its token in the meantime.
+ */
+export async function verifySession(
+  em: Em,
+  secrets: Secrets,
+  session: Session,
+  method: 'password' | 'totp',
+): Promise<{ token: string; verifiedAt: Date; expiresAt: Date } | null> {
+  const token = makeToken();
+  const { secretKeyId, hash } = secrets.hash('session', token);
+  const verifiedAt = new Date();
+  const expiresAt = new Date(verifiedAt.getTime() + VERIFICATION_LIFE_MS);
+  const rows = await em.execute<{ id: string }[]>(sql`
+    with forgotten as (
+      update app_user set verify_failures = 0, verify_locked_until = null where id = ${session.userId} returning id
+    )
+    update session s
+    set secret_key_id = ${secretKeyId}, hash = ${hash}::bytea, verify_method = ${method},
+        verified_at = ${verifiedAt.toISOString()}::timestamptz,
+        verified_until = ${expiresAt.toISOString()}::timestamptz
+    from forgotten
+    where s.user_id = forgotten.id and s.id = ${session.id} and s.hash = ${session.hash}::bytea
+    returning s.id`);
+  return rows.length === 1 ? { token, verifiedAt, expiresAt } : null;
+}
+
+const resetMs = sql`(extract(epoch from verify_locked_until - now()) * 1000)::int`;
+
+/** A right answer may have ended the lock by now; then it is short. */
+async function readLock(em: Em, userId: string): Promise<number> {
+  const [row] = await em.execute<{ resetMs: number | null }[]>(sql`
+    select ${resetMs} as "resetMs" from app_user where id = ${userId}`);
+  return Math.max(0, row?.resetMs ?? 0);
+}

@@ -1,0 +1,49 @@
+// What a key has spent of its limits, next to what its account still has.
+import { sql } from '@mikro-orm/postgresql';
+import type { MicroCredits } from '../../domain/credits.ts';
+import type { Em } from '../open-database.ts';
+import { readMicroCredits } from '../columns.ts';
+
+export interface KeyUsage {
+  quota: MicroCredits | null;
+  used: MicroCredits;
+  reserved: MicroCredits;
+  dailyBudget: MicroCredits | null;
+  /** Charged and set aside of what was reserved on this UTC day. */
+  spentToday: MicroCredits;
+  /** When the next UTC day begins. */
+  dayEndsAt: Date;
+  /** Of the account. */
+  available: MicroCredits;
+}
+
+/** One statement, so that all figures are of one moment, and by the database's clock, which decides about budgets. */
+export async function readKeyUsage(em: Em, keyId: string): Promise<KeyUsage> {
+  const [row] = await em.execute<UsageRow[]>(sql`
+    select k.quota, k.used, k.reserved, k.daily_budget as "dailyBudget", a.balance - a.reserved as available,
+           case when k.day = c.today then k.day_used + k.day_reserved else 0 end as "spentToday",
+           extract(epoch from (c.today + 1)::timestamp at time zone 'utc')::bigint as "dayEndsAt"
+    from api_key k join account a on a.user_id = k.user_id
+    cross join (select (now() at time zone 'utc')::date as today) c
+    where k.id = ${keyId}`);
+  if (!row) throw new Error(`there is no key ${keyId}`);
+  return {
+    quota: row.quota === null ? null : readMicroCredits(row.quota),
+    used: readMicroCredits(row.used),
+    reserved: readMicroCredits(row.reserved),
+    dailyBudget: row.dailyBudget === null ? null : readMicroCredits(row.dailyBudget),
+    spentToday: readMicroCredits(row.spentToday),
+    dayEndsAt: new Date(Number(row.dayEndsAt) * 1000),
+    available: readMicroCredits(row.available),
+  };
+}
+
+interface UsageRow {
+  quota: string | null;
+  used: string;
+  reserved: string;
+  dailyBudget: string | null;
+  spentToday: string;
+  dayEndsAt: string;
+  available: string;
+}

@@ -1,0 +1,140 @@
+// Redeem codes as administrators see them: made, listed, disabled. Each change writes its audit entry with itself.
+import { sql } from '@mikro-orm/postgresql';
+import { toCredits, type MicroCredits } from '../../domain/credits.ts';
+import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
+import { RedeemCodeEntity, RedemptionEntity, type Redemption } from '../entities/redeem-codes.ts';
+import { makeId } from '../ids.ts';
+import type { Em } from '../open-database.ts';
+import { hintOf, makeRedeemCode, writeRedeemCode } from './redeem-code-text.ts';
+import type { Secrets } from '../secrets.ts';
+import { readMicroCredits } from '../columns.ts';
+
+export type RedeemCodeStatus = 'active' | 'disabled' | 'expired' | 'exhausted';
+
+/** A code without anything that it could be redeemed with. */
+export interface RedeemCodeRecord {
+  id: string;
+  label: string;
+  hint: string;
+  credits: MicroCredits;
+  maxUses: number;
+  perUserLimit: number | null;
+  usedCount: number;
+  status: RedeemCodeStatus;
+  expiresAt: Date | null;
+  disabledAt: Date | null;
+  createdBy: string;
+  createdAt: Date;
+}
+
+export interface NewRedeemCode {
+  label: string;
+  credits: MicroCredits;
+  maxUses: number;
+  perUserLimit: number | null;
+  expiresAt: Date | null;
+  createdBy: string;
+}
+
+/** Makes a code. The returned text is the only copy there will ever be. */
+export async function createRedeemCode(
+  em: Em,
+  secrets: Secrets,
+  origin: AuditOrigin,
+  wish: NewRedeemCode,
+): Promise<{ text: string; record: RedeemCodeRecord }> {
+  const code = makeRedeemCode();
+  const id = makeId('rdm');
+  const hint = hintOf(code);
+  const record = await em.transactional(async (tx) => {
+    await tx.insert(RedeemCodeEntity, {
+      id,
+      ...wish,
+      ...secrets.hash('redeem-code', code),
+      hint,
+      createdAt: new Date(),
+    });
+    const { label, credits, maxUses, perUserLimit, expiresAt } = wish;
+    const detail = { label, maxUses, perUserLimit, codeHint: hint };
+    await writeAuditEntry(tx, origin, {
+      action: 'CREATE_REDEEM_CODE',
+      targetType: 'redeem_code',
+      targetId: id,
+      detail: { ...detail, credits: toCredits(credits), expiresAt: expiresAt?.toISOString() ?? null },
+    });
+    return requireRedeemCode(tx, id);
+  });
+  return { text: writeRedeemCode(code), record };
+}
+
+/** Whoever starts to redeem it after this has returned is refused. Again: unchanged, and no second audit entry. */
+export async function disableRedeemCode(
+  em: Em,
+  origin: AuditOrigin,
+  id: string,
+): Promise<RedeemCodeRecord | null> {
+  return em.transactional(async (tx) => {
+    const [disabled] = await tx.execute<{ label: string; hint: string }[]>(sql`
+      update redeem_code set disabled_at = clock_timestamp() where id = ${id} and disabled_at is null
+      returning label, hint`);
+    if (disabled)
+      await writeAuditEntry(tx, origin, {
+        action: 'DISABLE_REDEEM_CODE',
+        targetType: 'redeem_code',
+        targetId: id,
+        detail: { label: disabled.label, codeHint: disabled.hint },
+      });
+    return findRedeemCode(tx, id);
+  });
+}
+
+export async function findRedeemCode(em: Em, id: string): Promise<RedeemCodeRecord | null> {
+  const [row] = await em.execute<StoredCode[]>(sql`select ${COLUMNS} from redeem_code where id = ${id}`);
+  return row ? readRecord(row) : null;
+}
+
+/** Newest first, older than the code `beforeId` if given; at most `limit`. */
+export async function listRedeemCodes(
+  em: Em,
+  page: { limit: number; beforeId: string | null },
+): Promise<RedeemCodeRecord[]> {
+  const before = page.beforeId === null ? sql`` : sql`where id < ${page.beforeId}`;
+  const rows = await em.execute<StoredCode[]>(sql`
+    select ${COLUMNS} from redeem_code ${before} order by id desc limit ${page.limit}`);
+  return rows.map(readRecord);
+}
+
+/** Newest first. */
+export async function listRedemptions(em: Em, codeId: string, limit: number): Promise<Redemption[]> {
+  return em.find(RedemptionEntity, { codeId }, { orderBy: { id: 'desc' }, limit });
+}
+
+/** The database's clock decides what has expired, here as when a code is redeemed. */
+const COLUMNS = sql`
+  id, label, hint, credits, max_uses as "maxUses", per_user_limit as "perUserLimit", used_count as "usedCount",
+  expires_at as "expiresAt", disabled_at as "disabledAt", created_by as "createdBy", created_at as "createdAt",
+  case when disabled_at is not null then 'disabled' when expires_at <= now() then 'expired'
+       when used_count >= max_uses then 'exhausted' else 'active' end as status`;
+
+type StoredCode = Omit<RedeemCodeRecord, 'credits' | 'expiresAt' | 'disabledAt' | 'createdAt'> & {
+  credits: string;
+  expiresAt: string | null;
+  disabledAt: string | null;
+  createdAt: string;
+};
+
+function readRecord(row: StoredCode): RedeemCodeRecord {
+  return {
+    ...row,
+    credits: readMicroCredits(row.credits),
+    expiresAt: row.expiresAt === null ? null : new Date(row.expiresAt),
+    disabledAt: row.disabledAt === null ? null : new Date(row.disabledAt),
+    createdAt: new Date(row.createdAt),
+  };
+}
+
+async function requireRedeemCode(em: Em, id: string): Promise<RedeemCodeRecord> {
+  const record = await findRedeemCode(em, id);
+  if (!record) throw new Error(`the redeem code ${id} has just been made and is not there`);
+  return record;
+}

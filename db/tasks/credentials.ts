@@ -1,0 +1,100 @@
+// Which of an operator's accounts at a vendor takes new work: one that is in order, and the least busy of those.
+import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
+import type { TaskAttempt } from '../../domain/tasks.ts';
+import type { CredentialRest } from '../entities/credentials.ts';
+import type { Em } from '../open-database.ts';
+
+export interface CredentialChoice {
+  family: string;
+  /** In the order in which they are preferred. */
+  credentials: readonly string[];
+  /** How many jobs one may have at the vendor at once; null: any number. */
+  jobsPerCredentialMax: number | null;
+}
+
+export type RestReason = CredentialRest['reason'];
+
+/**
+ * The part of a statement that answers with one row, the `credential` for new work, or with none when every one has
+ * as many jobs as it may have. One that rests is chosen only when all do, so that trouble which is over is found out.
+ */
+export function chooseCredential(task: TaskAttempt, choice: CredentialChoice): RawQueryFragment {
+  const { family, credentials, jobsPerCredentialMax } = choice;
+  return sql`
+    select id as credential from (
+      select c.id, c.position, coalesce(r.rests_until > now(), false) as resting, r.rests_until, (
+        select count(*) from submission s join task t on t.id = s.task_id and t.attempt = s.attempt
+        where s.family = ${family} and s.credential = c.id and s.state in ('sending', 'accepted')
+          and t.status = 'in_progress' and t.id <> ${task.taskId}
+      ) as jobs
+      from jsonb_array_elements_text(${JSON.stringify(credentials)}::jsonb) with ordinality c(id, position)
+      left join credential_rest r on r.family = ${family} and r.credential = c.id
+    ) candidate
+    where jobs < ${jobsPerCredentialMax ?? Number.MAX_SAFE_INTEGER}
+    order by resting, case when resting then rests_until end, jobs, position limit 1`;
+}
+
+/** Counting jobs and taking one more must not interleave where there is a limit. */
+export async function oneAtATime<Result>(
+  em: Em,
+  family: string,
+  work: (em: Em) => Promise<Result>,
+): Promise<Result> {
+  return em.transactional(async (tx) => {
+    await tx.execute(
+      sql`select pg_advisory_xact_lock(hashtextextended('credentials:' || ${family}::text, 0))`,
+    );
+    return work(tx);
+  });
+}
+
+/** Passes a credential over for a while. The longer rest stands. */
+export async function restCredential(
+  em: Em,
+  rest: { family: string; credential: string; reason: RestReason; seconds: number },
+): Promise<void> {
+  await em.execute(sql`
+    insert into credential_rest (family, credential, reason, rests_until)
+    values (${rest.family}, ${rest.credential}, ${rest.reason}, now() + make_interval(secs => ${rest.seconds}))
+    on conflict (family, credential) do update set reason = excluded.reason, rests_until = excluded.rests_until
+    where credential_rest.rests_until < excluded.rests_until`);
+}
+
+/** Whether one of these does not rest. */
+export async function hasReadyCredential(
+  em: Em,
+  family: string,
+  credentials: readonly string[],
+): Promise<boolean> {
+  const rows = await em.execute<{ ready: boolean }[]>(sql`
+    select exists (
+      select from jsonb_array_elements_text(${JSON.stringify(credentials)}::jsonb) c(id)
+      where not exists (
+        select from credential_rest r where r.family = ${family} and r.credential = c.id and r.rests_until > now())
+    ) as ready`);
+  return rows[0]?.ready ?? false;
+}
+
+export interface CredentialLoad {
+  family: string;
+  credential: string;
+  jobs: number;
+  restingBecause: RestReason | null;
+}
+
+/** Jobs at vendors and rests, for those who watch; credentials without either are not listed. */
+export async function listCredentialLoad(em: Em): Promise<CredentialLoad[]> {
+  const rows = await em.execute<
+    { family: string; credential: string; jobs: string; reason: RestReason | null }[]
+  >(sql`
+    select family, credential, count(task_id) as jobs, max(reason) as reason from (
+      select s.family, s.credential, s.task_id, null as reason from submission s
+      join task t on t.id = s.task_id and t.attempt = s.attempt and t.status = 'in_progress'
+      where s.state in ('sending', 'accepted') and s.credential is not null
+      union all
+      select family, credential, null, reason from credential_rest where rests_until > now()
+    ) load group by family, credential order by family, credential`);
+  return rows.map(({ family, credential, jobs, reason }) => {
+    return { family, credential, jobs: Number(jobs), restingBecause: reason };
+  });
+}

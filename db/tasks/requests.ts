@@ -1,0 +1,58 @@
+// The raw request of a task: kept encrypted for its attempts, its prompt for its owner, and nothing for anybody else.
+import { TaskRequestEntity } from '../entities/tasks.ts';
+import type { Em } from '../open-database.ts';
+import type { Sealed, Secrets } from '../secrets.ts';
+
+/** What an adapter needs beside the order. */
+export interface RequestBody {
+  inputImages: string[];
+  inputVideos: string[];
+  /** Whether `prompt` holds the messages of a conversation, as JSON. */
+  isConversation: boolean;
+}
+
+export interface OpenedRequest extends RequestBody {
+  prompt: string;
+}
+
+export function sealRequest(
+  secrets: Secrets,
+  taskId: string,
+  request: OpenedRequest,
+): { secretKeyId: string; prompt: Uint8Array; body: Uint8Array } {
+  const { prompt, ...body } = request;
+  const sealedPrompt = secrets.seal('request', `${taskId}:prompt`, prompt);
+  const sealedBody = secrets.seal('request', `${taskId}:body`, JSON.stringify(body));
+  return { secretKeyId: sealedPrompt.secretKeyId, prompt: sealedPrompt.bytes, body: sealedBody.bytes };
+}
+
+/** The whole request, or null when its time is over. */
+export async function openRequest(em: Em, secrets: Secrets, taskId: string): Promise<OpenedRequest | null> {
+  const row = await em.findOne(TaskRequestEntity, { taskId });
+  if (!row?.body) return null;
+  const body: RequestBody = JSON.parse(openPart(secrets, taskId, 'body', row.secretKeyId, row.body));
+  return { ...body, prompt: openPart(secrets, taskId, 'prompt', row.secretKeyId, row.prompt) };
+}
+
+/** The prompts of these tasks, for their owner. One whose key has left the ring is missing; the others are not. */
+export async function openPrompts(em: Em, secrets: Secrets, taskIds: string[]): Promise<Map<string, string>> {
+  const rows = await em.find(
+    TaskRequestEntity,
+    { taskId: { $in: taskIds } },
+    { fields: ['secretKeyId', 'prompt'] },
+  );
+  const readable = rows.filter(({ secretKeyId }) => secrets.knows(secretKeyId));
+  return new Map(
+    readable.map((row) => [row.taskId, openPart(secrets, row.taskId, 'prompt', row.secretKeyId, row.prompt)]),
+  );
+}
+
+function openPart(
+  secrets: Secrets,
+  taskId: string,
+  part: string,
+  secretKeyId: string,
+  bytes: Sealed['bytes'],
+): string {
+  return secrets.open('request', `${taskId}:${part}`, { secretKeyId, bytes });
+}

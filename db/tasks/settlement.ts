@@ -1,0 +1,91 @@
+// How a task ends: its final status and the move of its credits in one transaction. Whoever comes first has the word.
+import { sql } from '@mikro-orm/postgresql';
+import type { MicroCredits } from '../../domain/credits.ts';
+import type { TaskFailureCode } from '../../domain/failures.ts';
+import type { TaskAttempt, TaskStatus } from '../../domain/tasks.ts';
+import * as ledger from '../ledger/ledger.ts';
+import type { Em } from '../open-database.ts';
+import type { TaskOutput } from '../columns.ts';
+
+/**
+ * Completes and charges. Answers the status the attempt really has afterwards: `completed`, or what somebody
+ * else made of it before.
+ */
+export async function completeTask(
+  em: Em,
+  task: TaskAttempt,
+  result: { outputs: TaskOutput[]; outputText: string | null; amount: MicroCredits; loss: MicroCredits },
+): Promise<TaskStatus> {
+  return em.transactional(async (tx) => {
+    const rows = await tx.execute<{ id: string }[]>(sql`
+      with ended as (
+        update task set status = 'completed', progress = 100, outputs = ${JSON.stringify(result.outputs)}::jsonb,
+               output_text = ${result.outputText},
+               credits_charged = ${result.amount}, completed_at = now(), updated_at = now()
+        where id = ${task.taskId} and attempt = ${task.attempt} and status = 'in_progress'
+        returning id, attempt
+      )
+      insert into task_event (task_id, attempt, event) select id, attempt, 'completed' from ended
+      returning task_id as id`);
+    if (rows.length === 0) return readStatus(tx, task);
+    const charged = await ledger.charge(tx, { ...task, amount: result.amount, loss: result.loss });
+    if (!charged) throw new Error(`task ${task.taskId} has no open reservation to charge`);
+    return 'completed';
+  });
+}
+
+/**
+ * Fails the attempt and gives its credits back. `loss`: what the vendor bills although it failed. Answers the status
+ * it really has afterwards.
+ */
+export async function failTask(
+  em: Em,
+  task: TaskAttempt,
+  failure: { code: TaskFailureCode; message: string; loss?: MicroCredits },
+): Promise<TaskStatus> {
+  return em.transactional(async (tx) => {
+    const rows = await tx.execute<{ id: string }[]>(sql`
+      with ended as (
+        update task set status = 'failed', error_code = ${failure.code}, error_message = ${failure.message},
+               completed_at = now(), updated_at = now()
+        where id = ${task.taskId} and attempt = ${task.attempt} and status in ('queued', 'in_progress')
+        returning id, attempt
+      )
+      insert into task_event (task_id, attempt, event, detail) select id, attempt, 'failed', ${failure.code} from ended
+      returning task_id as id`);
+    return rows.length === 0 ? readStatus(tx, task) : releaseAnd(tx, task, 'failed', failure.loss);
+  });
+}
+
+/** Cancels the attempt and gives its credits back. `loss` as in `failTask`, and the answer as well. */
+export async function cancelTask(em: Em, task: TaskAttempt, loss?: MicroCredits): Promise<TaskStatus> {
+  return em.transactional(async (tx) => {
+    const rows = await tx.execute<{ id: string }[]>(sql`
+      with ended as (
+        update task set status = 'cancelled', error_code = 'task_cancelled', completed_at = now(), updated_at = now()
+        where id = ${task.taskId} and attempt = ${task.attempt} and status in ('queued', 'in_progress')
+        returning id, attempt
+      )
+      insert into task_event (task_id, attempt, event) select id, attempt, 'cancelled' from ended
+      returning task_id as id`);
+    return rows.length === 0 ? readStatus(tx, task) : releaseAnd(tx, task, 'cancelled', loss);
+  });
+}
+
+async function releaseAnd(
+  tx: Em,
+  task: TaskAttempt,
+  status: TaskStatus,
+  loss?: MicroCredits,
+): Promise<TaskStatus> {
+  await ledger.release(tx, task, loss); // there is none when the task ended before it was admitted
+  return status;
+}
+
+/** The word of a later attempt counts as `failed` here: this attempt ended, or there would be no later one. */
+async function readStatus(tx: Em, task: TaskAttempt): Promise<TaskStatus> {
+  const [row] = await tx.execute<{ status: TaskStatus; attempt: number }[]>(sql`
+    select status, attempt from task where id = ${task.taskId}`);
+  if (!row) throw new Error(`there is no task ${task.taskId}`);
+  return row.attempt === task.attempt ? row.status : 'failed';
+}

@@ -1,0 +1,166 @@
+// What was handed over to a vendor, per attempt: the intent before the call, the answer after it.
+import { sql } from '@mikro-orm/postgresql';
+import type { TaskFailureCode } from '../../domain/failures.ts';
+import type { JobHandle } from '../../domain/jobs.ts';
+import type { Evidence } from '../../domain/pricing.ts';
+import type { TaskAttempt } from '../../domain/tasks.ts';
+import { chooseCredential, oneAtATime, type CredentialChoice } from './credentials.ts';
+import { SubmissionEntity, type Submission } from '../entities/tasks.ts';
+import type { Em } from '../open-database.ts';
+import type { Sealed } from '../secrets.ts';
+import { storeEvidence, type TaskOutput } from '../columns.ts';
+
+/**
+ * `go`: nothing of this attempt has reached the vendor; hand it over with this credential.
+ * `busy`: every credential has as many jobs as it may have, so the work has to wait.
+ * `been_here`: look at the submission, this attempt was handed over before.
+ */
+export type Intent = { kind: 'go'; credential: string } | { kind: 'busy' } | { kind: 'been_here' };
+
+/** Writes the intent to submit, with the credential that is to do it. */
+export async function intendSubmission(em: Em, task: TaskAttempt, choice: CredentialChoice): Promise<Intent> {
+  const intend = (on: Em) =>
+    on.execute<{ credential: string | null }[]>(sql`
+    with chosen as (${chooseCredential(task, choice)}), intended as (
+      insert into submission (task_id, attempt, state, family, credential)
+      select id, attempt, case when (select credential from chosen) is null then 'not_received' else 'sending' end,
+             ${choice.family}, (select credential from chosen)
+      from task where id = ${task.taskId} and attempt = ${task.attempt} and status = 'in_progress'
+      on conflict (task_id, attempt) do update
+      set state = excluded.state, credential = excluded.credential, sent_at = now(), updated_at = now()
+      where submission.state = 'not_received'
+      returning task_id, attempt, credential
+    ), told as (
+      insert into task_event (task_id, attempt, event)
+      select task_id, attempt, 'submitting' from intended where credential is not null
+    )
+    select credential from intended`);
+  const [intended] = await (choice.jobsPerCredentialMax === null
+    ? intend(em)
+    : oneAtATime(em, choice.family, intend));
+  if (!intended) return { kind: 'been_here' };
+  return intended.credential === null ? { kind: 'busy' } : { kind: 'go', credential: intended.credential };
+}
+
+export async function findSubmission(em: Em, task: TaskAttempt): Promise<Submission | null> {
+  return em.findOne(SubmissionEntity, { taskId: task.taskId, attempt: task.attempt }, { refresh: true });
+}
+
+/** Says that whoever hands the work over is alive and still waiting for the vendor's answer. */
+export async function keepSubmissionFresh(em: Em, task: TaskAttempt): Promise<void> {
+  await em.execute(sql`
+    update submission set updated_at = now()
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending'`);
+}
+
+/** Whether somebody said so within the last seconds, by the database's clock. */
+export async function isSubmissionFresh(em: Em, task: TaskAttempt, seconds: number): Promise<boolean> {
+  const rows = await em.execute<{ id: string }[]>(sql`
+    select task_id as id from submission
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending'
+      and updated_at > now() - make_interval(secs => ${seconds})`);
+  return rows.length > 0;
+}
+
+/** The vendor surely did not take it: another try is allowed. */
+export async function recordNotReceived(em: Em, task: TaskAttempt, errorText: string | null): Promise<void> {
+  await em.execute(sql`
+    with returned as (
+      update submission set state = 'not_received', error_text = ${errorText}, updated_at = now()
+      where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending'
+      returning task_id, attempt
+    )
+    insert into task_event (task_id, attempt, event) select task_id, attempt, 'submit_retried' from returned`);
+}
+
+/** The vendor took it and gave it an id. False when another submission has that very job: it cannot be this one's. */
+export async function recordAccepted(
+  em: Em,
+  task: TaskAttempt,
+  answer: { handle: JobHandle; upstreamRequestId: string | null },
+): Promise<boolean> {
+  const rows = await em.execute<{ id: string }[]>(sql`
+    with accepted as (
+      update submission set state = 'accepted', handle = ${JSON.stringify(answer.handle)}::jsonb, updated_at = now()
+      where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending' and not exists (
+        select from submission o
+        where o.family = submission.family and o.credential = submission.credential
+          and o.handle ->> 'id' = ${answer.handle.id} and (o.task_id, o.attempt) <> (submission.task_id, submission.attempt))
+      returning task_id, attempt
+    ), shown as (
+      update task t set upstream_task_id = ${answer.handle.id}, upstream_request_id = ${answer.upstreamRequestId},
+             updated_at = now()
+      from accepted a where t.id = a.task_id and t.attempt = a.attempt
+    )
+    insert into task_event (task_id, attempt, event) select task_id, attempt, 'submitted' from accepted
+    returning task_id as id`);
+  if (rows.length > 0) return true;
+  const submission = await findSubmission(em, task); // written before, by a statement whose answer was lost
+  return submission?.handle?.id === answer.handle.id;
+}
+
+/** The vendor finished a job. Only the first such word counts; whatever it says later is not looked at. */
+export async function recordSucceeded(
+  em: Em,
+  task: TaskAttempt,
+  success: { results: Sealed; evidence: Evidence },
+): Promise<void> {
+  await em.execute(sql`
+    update submission
+    set state = 'succeeded', results = ${success.results.bytes}::bytea,
+        results_secret_key_id = ${success.results.secretKeyId},
+        evidence = ${JSON.stringify(storeEvidence(success.evidence))}::jsonb, updated_at = now()
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'accepted'`);
+}
+
+/** The results are in our storage. For a vendor that answers with the finished work, this is also its success. */
+export async function recordStored(
+  em: Em,
+  task: TaskAttempt,
+  stored: {
+    outputs: TaskOutput[];
+    outputText?: string | null;
+    evidence?: Evidence;
+    upstreamRequestId?: string | null;
+  },
+): Promise<void> {
+  const evidence = stored.evidence ? JSON.stringify(storeEvidence(stored.evidence)) : null;
+  await em.execute(sql`
+    with kept as (
+      update submission
+      set state = 'succeeded', outputs = ${JSON.stringify(stored.outputs)}::jsonb,
+          output_text = ${stored.outputText ?? null},
+          evidence = coalesce(${evidence}::jsonb, evidence), updated_at = now()
+      where task_id = ${task.taskId} and attempt = ${task.attempt} and state in ('sending', 'succeeded') and outputs is null
+      returning task_id, attempt
+    ), shown as (
+      update task t set upstream_request_id = coalesce(${stored.upstreamRequestId ?? null}, t.upstream_request_id)
+      from kept k where t.id = k.task_id and t.attempt = k.attempt
+    )
+    insert into task_event (task_id, attempt, event) select task_id, attempt, 'stored' from kept`);
+}
+
+/**
+ * The vendor refused it, or the job failed there. A success that was heard before stands. `evidence`: what the vendor
+ * bills although it failed.
+ */
+export async function recordEnded(
+  em: Em,
+  task: TaskAttempt,
+  failure: { code: TaskFailureCode; errorText: string | null },
+  evidence?: Evidence,
+): Promise<void> {
+  const billed = evidence ? JSON.stringify(storeEvidence(evidence)) : null;
+  await em.execute(sql`
+    update submission
+    set state = 'ended', error_code = ${failure.code}, error_text = ${failure.errorText},
+        evidence = coalesce(${billed}::jsonb, evidence), updated_at = now()
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state in ('sending', 'not_received', 'accepted')`);
+}
+
+/** What the vendor bills for a job that failed there while its task was being ended for another reason. */
+export async function recordBilled(em: Em, task: TaskAttempt, evidence: Evidence): Promise<void> {
+  await em.execute(sql`
+    update submission set evidence = ${JSON.stringify(storeEvidence(evidence))}::jsonb, updated_at = now()
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'accepted'`);
+}

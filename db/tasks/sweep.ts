@@ -1,0 +1,61 @@
+// What the sweeper looks for: starts that were lost, cancellations nobody heard, tasks whose workflow may be gone, old requests.
+import { sql } from '@mikro-orm/postgresql';
+import { TaskEntity, type Task } from '../entities/tasks.ts';
+import type { Em } from '../open-database.ts';
+
+const BATCH = 200;
+
+/** Queued tasks for which nothing was reserved: their start was lost, or the engine was down. */
+export async function claimForgotten(em: Em, olderThanSeconds: number): Promise<Task[]> {
+  return claim(em, sql`status = 'queued' and admitted_at is null`, olderThanSeconds);
+}
+
+/** Admitted tasks that are quiet: running somewhere, or their workflow is gone. */
+export async function claimQuiet(em: Em, olderThanSeconds: number): Promise<Task[]> {
+  return claim(em, sql`status in ('queued', 'in_progress') and admitted_at is not null`, olderThanSeconds);
+}
+
+/** Open tasks whose owner asked for an end some time ago. */
+export async function findUnheardCancels(em: Em, olderThanSeconds: number): Promise<Task[]> {
+  const before = new Date(Date.now() - olderThanSeconds * 1000);
+  const where = {
+    status: { $in: ['queued' as const, 'in_progress' as const] },
+    cancelRequestedAt: { $lt: before },
+  };
+  return em.find(TaskEntity, where, { orderBy: { cancelRequestedAt: 'asc' }, limit: BATCH });
+}
+
+/** Removes raw requests of tasks that ended long ago, a batch at a time; what readers see stays. Returns how many. */
+export async function removeOldRequests(em: Em, olderThanDays: number): Promise<number> {
+  const rows = await em.execute<{ taskId: string }[]>(sql`
+    with old as (
+      select q.task_id from task_request q join task t on t.id = q.task_id
+      where q.body is not null and t.completed_at < now() - make_interval(days => ${olderThanDays})
+      limit ${BATCH}
+    )
+    update task_request q set body = null from old where q.task_id = old.task_id
+    returning q.task_id as "taskId"`);
+  return rows.length;
+}
+
+/** Removes sessions and half-finished logins whose time is over. */
+export async function removeExpiredSessions(em: Em): Promise<void> {
+  await em.execute(sql`delete from session where expires_at < now()`);
+  await em.execute(sql`delete from login_flow where expires_at < now()`);
+}
+
+/** Two sweepers never look at the same task at once, and every task gets its turn: the longest unseen come first. */
+async function claim(em: Em, which: ReturnType<typeof sql>, olderThanSeconds: number): Promise<Task[]> {
+  const rows = await em.execute<{ id: string }[]>(sql`
+    with due as (
+      select id from task
+      where ${which} and updated_at < now() - make_interval(secs => ${olderThanSeconds})
+        and (swept_at is null or swept_at < now() - make_interval(secs => ${olderThanSeconds}))
+      order by swept_at nulls first, updated_at
+      limit ${BATCH} for update skip locked
+    )
+    update task t set swept_at = now() from due where t.id = due.id
+    returning t.id`);
+  if (rows.length === 0) return [];
+  return em.find(TaskEntity, { id: { $in: rows.map((row) => row.id) } }, { refresh: true });
+}

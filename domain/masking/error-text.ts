@@ -1,0 +1,74 @@
+// Masks what a vendor says about an error, for owners: nothing of anybody's machines, code or data stays in it.
+
+import { PLACE_RULES, SPANNING_RULES, WINDOWS_PATHS, type ErrorRule } from './error-rules.ts';
+import { cutAtWhiteSpace, MASKED_TEXT_LENGTH_MAX } from './length.ts';
+import { maskTextStrictly } from './text.ts';
+import { MARKER_SOURCE, TERMINAL_SEQUENCE_SOURCE, decodedView, visibleView } from './views.ts';
+
+/**
+ * A vendor's error text, fit to be shown: without secrets, URLs, hosts, addresses, paths, SQL, stack lines, terminal
+ * codes and control characters, on one line, at most 500 characters. Empty when nothing is left.
+ */
+export function maskErrorText(text: string): string {
+  let masked = withoutControls(cutAtWhiteSpace(text, MASKED_TEXT_LENGTH_MAX));
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const next = maskOnce(masked);
+    if (next === masked) break;
+    masked = next;
+  }
+  return shorten(masked, ERROR_TEXT_LENGTH_MAX);
+}
+
+/** Cuts a masked text to a length, between code points and not inside a marker. */
+export function shorten(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text;
+  let end = lengthMax - 1; // room for the ellipsis
+  for (const marker of text.matchAll(MARKER)) {
+    if (marker.index < end && marker.index + marker[0].length > end) end = marker.index;
+  }
+  if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end--;
+  return `${text.slice(0, end).trimEnd()}…`;
+}
+
+const ERROR_TEXT_LENGTH_MAX = 500;
+const ROUNDS_MAX = 4;
+
+const MARKER = new RegExp(MARKER_SOURCE, 'g');
+const MARKER_KEPT_BY_SPLIT = new RegExp(`(${MARKER_SOURCE})`);
+const CONTROLS = new RegExp(
+  `${TERMINAL_SEQUENCE_SOURCE}|${String.raw`(?<!\\)\\+(?:u001b|x1b|033)\[[0-?]*[ -\/]*[@-~]`}|` +
+    String.raw`[\p{Default_Ignorable_Code_Point}\p{Cf}\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]`,
+  'giu',
+);
+
+function maskOnce(text: string): string {
+  let masked = applyBetweenMarkers(maskTextStrictly(text), WINDOWS_PATHS);
+  masked = betweenMarkers(masked, (part) => decodedView(visibleView(part)).text);
+  masked = applyRules(maskTextStrictly(masked), SPANNING_RULES);
+  masked = applyBetweenMarkers(masked, PLACE_RULES);
+  return withoutControls(masked).replace(/\s+/g, ' ').trim();
+}
+
+function applyBetweenMarkers(text: string, rules: readonly ErrorRule[]): string {
+  return rules.reduce((masked, rule) => betweenMarkers(masked, (part) => applyRules(part, [rule])), text);
+}
+
+function applyRules(text: string, rules: readonly ErrorRule[]): string {
+  return rules.reduce(
+    (masked, { pattern, marker, applies }) =>
+      masked.replace(pattern, (match: string) => (applies === undefined || applies(match) ? marker : match)),
+    text,
+  );
+}
+
+/** Changes what stands between the markers and leaves the markers alone. */
+function betweenMarkers(text: string, change: (part: string) => string): string {
+  return text
+    .split(MARKER_KEPT_BY_SPLIT)
+    .map((part, index) => (index % 2 === 0 ? change(part) : part))
+    .join('');
+}
+
+function withoutControls(text: string): string {
+  return text.replace(CONTROLS, '').toWellFormed();
+}

@@ -1,0 +1,118 @@
+// Masks secrets inside a text: runs the finders over its views and cuts what they find out of the original.
+
+import {
+  findDataUris,
+  findAddresses,
+  findUrls,
+  findUserInfo,
+  type Finder,
+  type Finding,
+} from './links.ts';
+import { cutLong } from './length.ts';
+import {
+  findAuthorizations,
+  findAuthorizationsStrictly,
+  findEncodedRuns,
+  findJsonTokens,
+  findKeyBlocks,
+  findNamedValues,
+  findTokens,
+} from './secrets.ts';
+import {
+  decodedView,
+  joinedView,
+  MARKER_STAND_IN,
+  originOf,
+  visibleView,
+  type View,
+} from './views.ts';
+
+/**
+ * For the payload of a request: an e-mail address in it is the owner's content. `prepare` is done to the text before
+ * each round of masking.
+ */
+export function maskPayloadText(text: string, prepare?: (text: string) => string): string {
+  return maskWith(PAYLOAD_FINDERS, text, prepare);
+}
+
+/**
+ * Masks secrets and addresses in a text of our own making, such as a log message: URLs, data URIs, encoded runs,
+ * known token shapes, credentials, e-mail addresses. Text without them comes back unchanged, unless it is very long.
+ */
+export function maskText(text: string): string {
+  return maskWith(TEXT_FINDERS, text);
+}
+
+/** As `maskText`, with less regard for prose. */
+export function maskTextStrictly(text: string): string {
+  return maskWith(STRICT_FINDERS, text);
+}
+
+const PAYLOAD_FINDERS: readonly Finder[] = [
+  ...[findDataUris, findUrls, findKeyBlocks, findTokens, findJsonTokens, findEncodedRuns],
+  ...[findAuthorizations, findNamedValues, findUserInfo],
+];
+const TEXT_FINDERS: readonly Finder[] = [...PAYLOAD_FINDERS, findAddresses];
+const STRICT_FINDERS: readonly Finder[] = [...TEXT_FINDERS, findAuthorizationsStrictly];
+const JOINED_FINDERS: readonly Finder[] = [findTokens, findJsonTokens];
+
+/** A marker can bring its neighbours into a new relation; masking is repeated until nothing changes. */
+const ROUNDS_MAX = 6;
+
+function maskWith(finders: readonly Finder[], text: string, prepare?: (text: string) => string): string {
+  let masked = cutLong(text);
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    // Markers can be longer than what they stand for.
+    const next = cutLong(maskOnce(finders, prepare === undefined ? masked : prepare(masked)));
+    if (next === masked) return masked;
+    masked = next;
+  }
+  return '[masked]';
+}
+
+function maskOnce(finders: readonly Finder[], text: string): string {
+  const visible = visibleView(text);
+  const decoded = decodedView(visible);
+  const joined = joinedView(decoded);
+  const findings = [
+    findIn(visible, finders),
+    decoded === visible ? [] : findIn(decoded, finders),
+    joined === decoded ? [] : findIn(joined, JOINED_FINDERS),
+  ].flat();
+  return cutOut(text, findings);
+}
+
+/** What the finders find in a view, in positions of the original. */
+function findIn(view: View, finders: readonly Finder[]): Finding[] {
+  return finders
+    .flatMap((find) => find(view.text))
+    .filter(({ start, end }) => !isMarkerAlone(view.text, start, end))
+    .map(({ start, end, marker }) => ({ start: originOf(view, start), end: originOf(view, end), marker }));
+}
+
+function isMarkerAlone(text: string, start: number, end: number): boolean {
+  return end - start === 1 && text.charAt(start) === MARKER_STAND_IN;
+}
+
+/** Replaces the findings; where some overlap, all they cover goes, and the longest of them names it. */
+function cutOut(text: string, findings: Finding[]): string {
+  if (findings.length === 0) return text;
+  findings.sort((one, other) => one.start - other.start || other.end - one.end);
+  const parts: string[] = [];
+  let copiedUntil = 0;
+  let index = 0;
+  for (let first = findings[0]; first !== undefined; first = findings[index]) {
+    let longest = first;
+    let end = first.end;
+    for (index++; index < findings.length; index++) {
+      const next = findings[index];
+      if (next === undefined || next.start >= end) break;
+      if (next.end - next.start > longest.end - longest.start) longest = next;
+      end = Math.max(end, next.end);
+    }
+    parts.push(text.slice(copiedUntil, first.start), longest.marker);
+    copiedUntil = end;
+  }
+  parts.push(text.slice(copiedUntil));
+  return parts.join('');
+}

@@ -1,0 +1,178 @@
+// Adapter for Google's Veo videos: one long-running operation, on the Gemini API or on Vertex, as the base URL says.
+import type { JobHandle } from '../../domain/jobs.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { isWholeVideo } from '../../domain/files/media-types.ts';
+import { reworded } from './errors.ts';
+import { createTokenSource } from './token.ts';
+import { callUpstreamJson, type UpstreamCall } from '../http/client.ts';
+import type { Judge } from '../http/status.ts';
+import { loadInputImages, type InputImage } from '../http/input-images.ts';
+import {
+  UpstreamFailure,
+  type JobState,
+  type Provider,
+  type Submission,
+  type UpstreamJob,
+  type UpstreamResult,
+} from '../provider.ts';
+import { listOf, membersOf, textOf, type Members } from '../http/json-fields.ts';
+import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
+import { classOfOperation, isCancellation, pollFailure, submitFailure } from './veo-errors.ts';
+import { serviceAt, type VeoService } from './veo-service.ts';
+
+export const NAME = 'veo';
+export const FAMILY = 'veo';
+
+const ANSWER_BYTES_MAX = 1024 * 1024;
+/** Vertex answers with the video itself in base64; 8 seconds of 4k have some 60 MB. */
+const OPERATION_BYTES_MAX = 256 * 1024 * 1024;
+
+interface Context {
+  settings: AdapterSettings;
+  service: VeoService;
+}
+
+/** The vendor has no cancel and no list. `now` is in milliseconds. */
+export function createVeo(settings: AdapterSettings, now: () => number = Date.now): Provider {
+  const context = { settings, service: serviceAt(settings.baseUrl, createTokenSource(now)) };
+  return {
+    name: NAME,
+    family: FAMILY,
+    delivery: 'job',
+    credentials: credentialIds(settings),
+    submit: (job) => submit(context, job),
+    poll: (handle, signal) => poll(context, handle, signal),
+    downloadHeaders: ({ credential }) => context.service.authorize(findCredential(settings, credential)),
+    trustsOrigin: originCheck(settings.baseUrl),
+  };
+}
+
+async function submit(context: Context, job: UpstreamJob): Promise<Submission> {
+  const { service, settings } = context;
+  findCredential(settings, job.credential);
+  const body = requestBody(service, job, await loadInputImages(job.inputImages));
+  const { json, upstreamRequestId } = await call(context, job.credential, {
+    method: 'POST',
+    url: service.submitUrl(job.upstreamModel),
+    body,
+    bytesMax: ANSWER_BYTES_MAX,
+    judge: submitFailure,
+  });
+  const operation = textOf(membersOf(json)['name']);
+  // The name becomes part of a path.
+  if (operation === null || !/^[\w@-][\w.@-]*(\/[\w@-][\w.@-]*)*$/.test(operation))
+    throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
+  const handle = {
+    // The whole name tells the operator's project, and the id is shown to the owner.
+    id: operation.slice(operation.lastIndexOf('/') + 1),
+    credential: job.credential,
+    dialect: service.name,
+    operation,
+    model: job.upstreamModel,
+  };
+  return { kind: 'accepted', handle, upstreamRequestId };
+}
+
+/** A 404 is thrown as `expired`, `refused`: only the caller knows whether the job is new or past its two days. */
+async function poll(context: Context, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
+  const { service } = context;
+  // The settings point to the other service now, which knows nothing of this job.
+  if (handle['dialect'] !== service.name) throw new UpstreamFailure('expired', 'refused');
+  const operation = textOf(handle['operation']) ?? handle.id;
+  const request = service.pollRequest(operation, textOf(handle['model']) ?? '');
+  const { json } = await call(context, handle.credential, {
+    ...request,
+    bytesMax: OPERATION_BYTES_MAX,
+    signal,
+    judge: pollFailure,
+  });
+  const state = readState(membersOf(json));
+  if (state.kind !== 'failed' || state.text === null) return state;
+  return { ...state, text: service.withoutProject(state.text) };
+}
+
+interface VeoCall extends Pick<UpstreamCall, 'method' | 'url' | 'bytesMax' | 'signal'> {
+  body?: Record<string, JsonValue>;
+  judge: Judge;
+}
+
+async function call({ settings, service }: Context, credentialId: string, request: VeoCall) {
+  const { body, judge, ...rest } = request;
+  const credential = findCredential(settings, credentialId);
+  const authorization = await service.authorize(credential);
+  const content = body ? { body: JSON.stringify(body) } : {};
+  const headers = { ...authorization, ...(body ? { 'content-type': 'application/json' } : {}) };
+  try {
+    const timeoutMs = settings.upstreamTimeoutMs;
+    return await callUpstreamJson({ ...rest, ...content, headers, timeoutMs }, judge);
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error;
+    if (error.errorClass === 'auth') service.forget(credential);
+    throw reworded(error, service.withoutProject);
+  }
+}
+
+/** Every choice is sent: the vendor's own defaults must never decide. */
+function requestBody(
+  service: VeoService,
+  { order, prompt }: UpstreamJob,
+  inputImages: readonly InputImage[],
+): Record<string, JsonValue> {
+  const images = inputImages.map(({ type, bytes }) => {
+    return { bytesBase64Encoded: bytes.toString('base64'), mimeType: type };
+  });
+  const instance: Record<string, JsonValue> = { prompt };
+  const [first, last] = images;
+  if (order.imageRole === 'references')
+    instance['referenceImages'] = images.map((image) => ({ image, referenceType: 'asset' }));
+  else {
+    if (first) instance['image'] = first;
+    if (last) instance['lastFrame'] = last;
+  }
+  const parameters: Record<string, JsonValue> = { durationSeconds: order.seconds, sampleCount: 1 };
+  if (order.resolution !== null) parameters['resolution'] = order.resolution;
+  if (order.ratio !== null) parameters['aspectRatio'] = order.ratio;
+  // The Gemini API always makes sound and refuses to be asked.
+  if (order.audio !== null && service.name === 'vertex') parameters['generateAudio'] = order.audio;
+  return { instances: [instance], parameters };
+}
+
+/** The vendor tells no progress: an operation is done or it is not. */
+function readState(operation: Members): JobState {
+  const { done, error, response } = operation;
+  if (typeof error === 'object' && error !== null) return readFailed(membersOf(error));
+  if (done !== true) return { kind: 'running', progress: null };
+  if (typeof response !== 'object' || response === null)
+    return { kind: 'failed', errorClass: 'invalid_response', text: null };
+  return readDone(membersOf(response));
+}
+
+/** The Gemini API wraps its samples, Vertex does not; what is missing was filtered out. */
+function readDone(response: Members): JobState {
+  const wrapped = membersOf(response['generateVideoResponse']);
+  const videos = [
+    ...listOf(wrapped['generatedSamples']).map((sample) => membersOf(membersOf(sample)['video'])),
+    ...listOf(response['videos']).map(membersOf),
+  ];
+  if (videos.length === 0) {
+    const reasons = listOf(wrapped['raiMediaFilteredReasons'] ?? response['raiMediaFilteredReasons']);
+    return { kind: 'failed', errorClass: 'moderation', text: textOf(reasons.map(String).join(' ')) };
+  }
+  const [result] = videos.map(readVideo).filter((video) => video !== null);
+  if (!result) return { kind: 'failed', errorClass: 'invalid_response', text: null };
+  // The vendor bills what was ordered, and tells nothing about what it made.
+  return { kind: 'succeeded', results: [result], evidence: {} };
+}
+
+function readVideo(video: Members): UpstreamResult | null {
+  const uri = textOf(video['uri']);
+  if (uri !== null) return { kind: 'guarded_url', url: uri };
+  const data = textOf(video['bytesBase64Encoded']) ?? textOf(video['encodedVideo']);
+  const bytes = data === null ? null : Buffer.from(data, 'base64');
+  return bytes && isWholeVideo(bytes) ? { kind: 'inline', bytes } : null;
+}
+
+function readFailed(error: Members): JobState {
+  if (isCancellation(error)) return { kind: 'cancelled' };
+  return { kind: 'failed', errorClass: classOfOperation(error), text: textOf(error['message']) };
+}

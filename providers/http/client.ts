@@ -1,0 +1,144 @@
+// The only outbound fetch for vendors' APIs: bounded in time and size, without redirects, and sure about what failed.
+import { Agent, buildConnector, request, type Dispatcher, type FormData } from 'undici';
+import { failureOfStatus, type Judge, type UpstreamAnswer } from './status.ts';
+import { UpstreamFailure } from '../provider.ts';
+
+export interface UpstreamCall {
+  method: 'GET' | 'POST' | 'DELETE';
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string | FormData;
+  /** Longest silence: until the answer begins, and then between two of its pieces. */
+  timeoutMs: number;
+  /** Longest body of a good answer. Error bodies are read up to 64 KiB. */
+  bytesMax: number;
+  signal?: AbortSignal | undefined;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A vendor that sends a byte now and then is given up after this many silences. */
+const TOTAL_TIMEOUT_FACTOR = 5;
+const ERROR_BYTES_MAX = 64 * 1024;
+const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-tt-logid', 'x-trace-id', 'trace-id'];
+
+/** Before a byte was sent: the one kind of network trouble of which the outcome is known. */
+class NotConnected extends Error {}
+
+const connectOnce = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+
+/** Opens a socket, and says so when none came about. */
+export const connectOrSay: buildConnector.connector = (options, callback) => {
+  connectOnce(options, (...outcome) => {
+    const [error, socket] = outcome;
+    if (error) callback(new NotConnected('no connection', { cause: error }), null);
+    else callback(null, socket);
+  });
+};
+
+const keepingAlive = new Agent({ connect: connectOrSay });
+/**
+ * Work is handed over on a connection of its own: on a kept one that the vendor closes at that very moment
+ * nobody could tell whether the work was taken.
+ */
+const connectingAnew = new Agent({ connect: connectOrSay, pipelining: 0 });
+
+/**
+ * Makes one call and reads its answer, whatever its status. Throws an UpstreamFailure:
+ * `transient`, `not_received` when no connection came about (name, refusal, TLS handshake);
+ * `transient`, `unknown` after a reset, a silence or an abort; `invalid_response`, `unknown` for a body beyond `bytesMax`.
+ */
+export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> {
+  const timeLimit = AbortSignal.timeout(call.timeoutMs * TOTAL_TIMEOUT_FACTOR);
+  const signal = call.signal ? AbortSignal.any([call.signal, timeLimit]) : timeLimit;
+  if (signal.aborted) throw new UpstreamFailure('transient', 'not_received', { cause: signal.reason });
+  const response = await request(call.url, {
+    dispatcher: call.method === 'GET' ? keepingAlive : connectingAnew,
+    method: call.method,
+    headers: { accept: 'application/json', ...call.headers, 'accept-encoding': 'identity' },
+    body: call.body ?? null,
+    headersTimeout: call.timeoutMs,
+    bodyTimeout: call.timeoutMs,
+    signal,
+  }).catch((error: unknown) => {
+    throw failureOfNetwork(error);
+  });
+  const headers = flattenHeaders(response.headers);
+  const answer = { status: response.statusCode, headers, upstreamRequestId: readRequestId(headers) };
+  return { ...answer, body: await readBody(response, call.bytesMax, answer.upstreamRequestId) };
+}
+
+/**
+ * Makes one call and answers with its parsed JSON, null for an empty body. A status outside 2xx becomes the
+ * UpstreamFailure that `judge` makes of it, by default `failureOfStatus`; HTML and cut JSON are `invalid_response`.
+ */
+export async function callUpstreamJson(
+  call: UpstreamCall,
+  judge: Judge = failureOfStatus,
+): Promise<UpstreamAnswer & { json: unknown }> {
+  const answer = await callUpstream(call);
+  if (answer.status < 200 || answer.status > 299) throw judge(answer);
+  try {
+    return { ...answer, json: answer.body.length === 0 ? null : JSON.parse(answer.body.toString('utf8')) };
+  } catch {
+    // The parser's message quotes the body, so it is not kept as a cause.
+    throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId: answer.upstreamRequestId });
+  }
+}
+
+/** What became of a request that brought no answer. */
+export function failureOfNetwork(error: unknown): UpstreamFailure {
+  const fate = error instanceof NotConnected ? 'not_received' : 'unknown';
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const isSilence = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
+  return new UpstreamFailure('transient', fate, { cause: error, isSilence });
+}
+
+/** The beginning of an error's body. A body that breaks off still tells what it said. */
+export async function readErrorBytes(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > ERROR_BYTES_MAX) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    // The status of an error already tells what happened, so its text may be incomplete.
+  }
+  return Buffer.concat(chunks);
+}
+
+async function readBody(
+  response: Dispatcher.ResponseData,
+  bytesMax: number,
+  upstreamRequestId: string | null,
+): Promise<Buffer> {
+  if (response.statusCode > 299) return readErrorBytes(response.body);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of response.body) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) break;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw new UpstreamFailure('transient', 'unknown', { cause: error, upstreamRequestId });
+  }
+  if (bytes > bytesMax) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
+  return Buffer.concat(chunks);
+}
+
+/** Header names are in lower case already; several values become one text. */
+export function flattenHeaders(
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value ?? '')]));
+}
+
+/** The vendor's own name for the request, if it gave one that may be kept. */
+export function readRequestId(headers: Readonly<Record<string, string>>): string | null {
+  const id = REQUEST_ID_HEADERS.map((name) => headers[name]).find((value) => value !== undefined);
+  return id !== undefined && /^[\x21-\x7e]{1,200}$/.test(id) ? id : null;
+}

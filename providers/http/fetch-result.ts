@@ -1,0 +1,100 @@
+// The bytes of a finished result, wherever the vendor left them.
+import { Readable } from 'node:stream';
+import type { JobHandle } from '../../domain/jobs.ts';
+import { AddressRefused } from './address-guard.ts';
+import { DownloadFailed, downloadFromOutside } from './download.ts';
+import { UpstreamFailure, type Provider, type UpstreamResult } from '../provider.ts';
+
+export interface FetchedResult {
+  /** Fails with an UpstreamFailure, never with anything else. */
+  stream: Readable;
+  /** Size as announced; null when the vendor did not say. */
+  bytes: number | null;
+}
+
+export interface FetchOptions {
+  /** Of the job whose result this is. */
+  handle: JobHandle;
+  bytesMax: number;
+  signal?: AbortSignal | undefined;
+  /** Limits of a download, shorter in tests only. */
+  timeoutMs?: number;
+  silenceMs?: number;
+}
+
+const RESULT_TIMEOUT_MS = 600_000;
+const RESULT_SILENCE_MS = 30_000;
+
+/**
+ * Opens a result for reading. Throws an UpstreamFailure: `expired` when it is gone, `transient` (which may be tried
+ * again, since a download hands over no work) for trouble on the way, `invalid_response` for what cannot be a result.
+ * What kind of file it is, is not looked at.
+ */
+export async function fetchResult(
+  provider: Provider,
+  result: UpstreamResult,
+  options: FetchOptions,
+): Promise<FetchedResult> {
+  switch (result.kind) {
+    case 'inline':
+      return readInline(result.bytes, options.bytesMax);
+    case 'text':
+      return readInline(Buffer.from(result.text), options.bytesMax);
+    case 'url':
+      return readUrl(provider, result.url, options);
+    case 'guarded_url':
+      return readUrl(provider, result.url, options, await provider.downloadHeaders?.(options.handle));
+  }
+}
+
+function readInline(bytes: Uint8Array, bytesMax: number): FetchedResult {
+  if (bytes.length > bytesMax) throw new UpstreamFailure('invalid_response', 'refused');
+  return { stream: Readable.from([bytes], { objectMode: false }), bytes: bytes.length };
+}
+
+async function readUrl(
+  provider: Provider,
+  url: string,
+  options: FetchOptions,
+  headers?: Readonly<Record<string, string>>,
+): Promise<FetchedResult> {
+  const download = await downloadFromOutside(url, {
+    trustsOrigin: (candidate) => provider.trustsOrigin(candidate),
+    headers,
+    bytesMax: options.bytesMax,
+    timeoutMs: options.timeoutMs ?? RESULT_TIMEOUT_MS,
+    silenceMs: options.silenceMs ?? RESULT_SILENCE_MS,
+    signal: options.signal,
+  }).catch((error: unknown) => {
+    throw failureOfDownload(error);
+  });
+  if (download.status !== 200) {
+    download.stream.destroy();
+    throw failureOfStatus(download.status);
+  }
+  const stream = Readable.from(translated(download.stream), { objectMode: false });
+  stream.once('close', () => download.stream.destroy());
+  return { stream, bytes: download.bytes };
+}
+
+async function* translated(stream: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield* stream;
+  } catch (error) {
+    throw failureOfDownload(error);
+  }
+}
+
+function failureOfDownload(error: unknown): UpstreamFailure {
+  const isRefused = error instanceof AddressRefused;
+  const isBad = error instanceof DownloadFailed && error.reason !== 'trouble';
+  if (isRefused || isBad) return new UpstreamFailure('invalid_response', 'refused', { cause: error });
+  return new UpstreamFailure('transient', 'not_received', { cause: error });
+}
+
+function failureOfStatus(status: number): UpstreamFailure {
+  if (status === 404 || status === 410) return new UpstreamFailure('expired', 'refused');
+  if (status === 408 || status === 429 || status >= 500)
+    return new UpstreamFailure('transient', 'not_received');
+  return new UpstreamFailure('invalid_response', 'refused');
+}

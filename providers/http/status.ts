@@ -1,0 +1,87 @@
+// What an HTTP status means before the vendor's own words are read, and how to read those words.
+import type { UpstreamErrorClass } from '../../domain/failures.ts';
+import { UpstreamFailure, type RequestFate } from '../provider.ts';
+import { readVendorError, type VendorError } from './json-fields.ts';
+
+export interface UpstreamAnswer {
+  status: number;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+  /** The vendor's own name for this request, for their support. */
+  upstreamRequestId: string | null;
+}
+
+const TEXT_CHARACTERS_MAX = 2_000;
+const RETRY_AFTER_MS_MAX = 3_600_000;
+
+export interface Verdict {
+  errorClass: UpstreamErrorClass;
+  fate: RequestFate;
+}
+
+/** Makes an answer outside 2xx the failure that it stands for. */
+export type Judge = (answer: UpstreamAnswer) => UpstreamFailure;
+
+/** An adapter's verdict by the vendor's own words; undefined where they change nothing. */
+export type Refine = (error: VendorError, status: number) => Verdict | undefined;
+
+/**
+ * Class and fate by status alone. 404 and 410 read as `model_retired`, which is what they mean for a submission; for
+ * a poll see `failureAboutJob`.
+ */
+export function verdictOfStatus(status: number): Verdict {
+  if (status === 401 || status === 403) return { errorClass: 'auth', fate: 'not_received' };
+  if (status === 402) return { errorClass: 'quota', fate: 'not_received' };
+  if (status === 404 || status === 410) return { errorClass: 'model_retired', fate: 'refused' };
+  if (status === 429) return { errorClass: 'rate', fate: 'not_received' };
+  if (status === 503) return { errorClass: 'transient', fate: 'not_received' };
+  // A gateway in front of the vendor may answer 500, 502 or 504 (or 408) although the work was taken behind it.
+  if (status === 408 || status >= 500) return { errorClass: 'transient', fate: 'unknown' };
+  if (status >= 400) return { errorClass: 'invalid', fate: 'refused' };
+  // Redirects: nobody but the operator moves an API, so the base URL is wrong and stays wrong.
+  return { errorClass: 'invalid_response', fate: 'refused' };
+}
+
+/** The failure that an answer outside 2xx stands for. */
+export function failureOfStatus(answer: UpstreamAnswer, refine?: Refine): UpstreamFailure {
+  const error = readErrorBody(answer.body);
+  const verdict = refine?.(error, answer.status) ?? verdictOfStatus(answer.status);
+  return new UpstreamFailure(verdict.errorClass, verdict.fate, {
+    text: error.message,
+    retryAfterMs: readRetryAfter(answer.headers),
+    upstreamRequestId: answer.upstreamRequestId,
+    status: answer.status,
+  });
+}
+
+/** The same for a question about a job: 404 and 410 say that it is gone, whatever the words. */
+export function failureAboutJob(answer: UpstreamAnswer, refine?: Refine): UpstreamFailure {
+  return failureOfStatus(answer, (error, status) => {
+    if (status === 404 || status === 410) return { errorClass: 'expired', fate: 'refused' };
+    return refine?.(error, status);
+  });
+}
+
+/** Plain text counts as the message; HTML, which gateways in front of vendors send, says nothing. */
+function readErrorBody(body: Buffer): VendorError {
+  const text = body.toString('utf8').trim();
+  let error: VendorError | null = null;
+  try {
+    error = readVendorError(JSON.parse(text));
+  } catch {
+    if (text !== '' && !/^[<{[]/.test(text)) error = { code: null, type: null, message: text };
+  }
+  const message = error?.message?.slice(0, TEXT_CHARACTERS_MAX) ?? null;
+  return { code: error?.code ?? null, type: error?.type ?? null, message };
+}
+
+/** `retry-after-ms`, or `retry-after` as seconds or as a date (RFC 9110 §10.2.3); at most an hour. */
+export function readRetryAfter(headers: Readonly<Record<string, string>>, now = Date.now()): number | null {
+  const milliseconds = Number(headers['retry-after-ms'] || Number.NaN);
+  const after = headers['retry-after'] ?? '';
+  const seconds = /^\s*\d+(\.\d+)?\s*$/.test(after) ? Number(after) : Number.NaN;
+  const waits = [milliseconds, seconds * 1000, Date.parse(after) - now];
+  const wait = waits.find((value) => Number.isFinite(value));
+  return wait === undefined ? null : Math.min(Math.max(Math.ceil(wait), 0), RETRY_AFTER_MS_MAX);
+}

@@ -1,0 +1,81 @@
+// Kling's older, flat API: /v1/videos/{kind}, one path for text and one for images.
+import type { JsonValue } from '../../domain/json.ts';
+import type { Evidence } from '../../domain/pricing.ts';
+import { classOfWords, costOfUnits, readSeconds } from './answers.ts';
+import { externalIdOf, type KlingDialect } from './variant.ts';
+import type { JobState, UpstreamJob } from '../provider.ts';
+import { listOf, membersOf, textOf, type Members } from '../http/json-fields.ts';
+
+export const klingLegacy: KlingDialect = {
+  name: 'legacy',
+  order: (job, images) => ({ path: `/v1/videos/${kindOf(job)}`, body: requestBody(job, images) }),
+  detailsOf: (job) => ({ kind: kindOf(job) }),
+  pollPath: ({ id, kind }) => `/v1/videos/${readKind(kind)}/${encodeURIComponent(id)}`,
+  lookUpPath: (job) => `/v1/videos/${kindOf(job)}/${encodeURIComponent(externalIdOf(job))}`,
+  tasksIn: (data) => [membersOf(data)],
+  idOf: (task) => textOf(task['task_id']),
+  externalIdOf: (task) => textOf(membersOf(task['task_info'])['external_task_id']),
+  readState,
+};
+
+/** The vendor's word for a resolution. */
+const MODES: Readonly<Record<string, string>> = { '720p': 'std', '1080p': 'pro', '4k': '4k' };
+
+type Kind = 'text2video' | 'image2video';
+
+function kindOf({ inputImages }: UpstreamJob): Kind {
+  return inputImages.length > 0 ? 'image2video' : 'text2video';
+}
+
+function readKind(kind: unknown): Kind {
+  return kind === 'image2video' ? kind : 'text2video';
+}
+
+function requestBody(job: UpstreamJob, images: readonly string[]): Record<string, JsonValue> {
+  const { order } = job;
+  const [first, last] = images;
+  const body: Record<string, JsonValue> = {
+    model_name: job.upstreamModel,
+    prompt: job.prompt,
+    duration: String(order.seconds),
+    external_task_id: externalIdOf(job),
+  };
+  const mode = MODES[order.resolution ?? ''];
+  if (mode !== undefined) body['mode'] = mode;
+  if (order.audio !== null) body['sound'] = order.audio ? 'on' : 'off';
+  // A video that begins with an image has the image's ratio.
+  if (first === undefined && order.ratio !== null) body['aspect_ratio'] = order.ratio;
+  if (first !== undefined) body['image'] = first;
+  if (last !== undefined) body['image_tail'] = last;
+  return body;
+}
+
+/** A word nobody has heard of means: still at work. */
+function readState(task: Members): JobState {
+  switch (task['task_status']) {
+    case 'submitted':
+      return { kind: 'queued' };
+    case 'succeed':
+    case 'succeeded':
+      return readDone(task);
+    case 'failed': {
+      const text = textOf(task['task_status_msg']);
+      return { kind: 'failed', errorClass: classOfWords(text), text };
+    }
+    default:
+      return { kind: 'running', progress: null };
+  }
+}
+
+function readDone(task: Members): JobState {
+  const [video] = listOf(membersOf(task['task_result'])['videos']).map(membersOf);
+  const url = textOf(video?.['url']);
+  if (url === null) return { kind: 'failed', errorClass: 'invalid_response', text: null };
+  const seconds = readSeconds(video?.['duration']);
+  const vendorCost = costOfUnits(task['final_unit_deduction']);
+  const evidence: Evidence = {
+    ...(seconds === null ? {} : { seconds }),
+    ...(vendorCost === null ? {} : { vendorCost }),
+  };
+  return { kind: 'succeeded', results: [{ kind: 'url', url }], evidence };
+}

@@ -1,0 +1,79 @@
+// Adapter for text tasks on OpenAI's chat completions: one call that answers with the finished text.
+import { refineChatFailure } from '../chat/refinement.ts';
+import { countPromptTokens, countTokens } from '../chat/tokens.ts';
+import { readChatUsage, writtenIn } from '../chat/usage.ts';
+import { callUpstreamJson } from '../http/client.ts';
+import { failureOfStatus } from '../http/status.ts';
+import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../provider.ts';
+import { listOf, membersOf, textOf } from '../http/json-fields.ts';
+import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
+
+export const NAME = 'openai-chat';
+export const FAMILY = 'openai';
+
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+const REFUSED_FINISH = 'content_filter';
+
+export function createOpenaiChat(settings: AdapterSettings): Provider {
+  return {
+    name: NAME,
+    family: FAMILY,
+    delivery: 'immediate',
+    credentials: credentialIds(settings),
+    submit: (job, signal) => submit(settings, job, signal),
+    trustsOrigin: originCheck(settings.baseUrl),
+  };
+}
+
+async function submit(
+  settings: AdapterSettings,
+  job: UpstreamJob,
+  signal?: AbortSignal,
+): Promise<Submission> {
+  const credential = findCredential(settings, job.credential);
+  const request = {
+    model: job.upstreamModel,
+    messages: job.messages,
+    max_completion_tokens: job.order.outputTokens,
+  };
+  const { json, upstreamRequestId } = await callUpstreamJson(
+    {
+      method: 'POST',
+      url: `${settings.baseUrl}/chat/completions`,
+      headers: { authorization: `Bearer ${credential.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+      timeoutMs: settings.upstreamTimeoutMs,
+      bytesMax: ANSWER_BYTES_MAX,
+      signal,
+    },
+    (answer) => failureOfStatus(answer, refineChatFailure),
+  );
+  const text = writtenIn(json);
+  if (text === '') throw failureWithoutText(json, upstreamRequestId);
+  return {
+    kind: 'finished',
+    results: [{ kind: 'text', text }],
+    evidence: await readEvidence(json, request, job),
+    upstreamRequestId,
+  };
+}
+
+async function readEvidence(
+  json: unknown,
+  request: Readonly<Record<string, unknown>>,
+  { order }: UpstreamJob,
+) {
+  const limits = { promptTokensMax: Number.MAX_SAFE_INTEGER, completionTokensMax: order.outputTokens };
+  const usage = readChatUsage(membersOf(json)['usage'], limits);
+  if (usage) return { ...usage };
+  return {
+    promptTokens: await countPromptTokens(request),
+    completionTokens: await countTokens(writtenIn(json)),
+  };
+}
+
+function failureWithoutText(json: unknown, upstreamRequestId: string | null): UpstreamFailure {
+  const [choice] = listOf(membersOf(json)['choices']);
+  const isRefused = textOf(membersOf(choice)['finish_reason']) === REFUSED_FINISH;
+  return new UpstreamFailure(isRefused ? 'moderation' : 'invalid_response', 'refused', { upstreamRequestId });
+}
