@@ -1,6 +1,6 @@
 // Sends the requests of a soak and judges every answer: its status, its shape, its request id.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findUndocumented } from '../../test/support/documented.ts';
+import { findUndocumented } from '../../dev/documented.ts';
 
 export interface Answer {
   status: number;

@@ -2,9 +2,9 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { createAdministrator, readAudit } from '../support/administrators.ts';
-import { activitiesOf, openEngine } from '../support/engine.ts';
-import { expectError } from '../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
+import { activitiesOf, openEngine } from '../support/servers/engine.ts';
+import { expectError } from '../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
 import { IMAGE_MODEL, orderImage, orderVideo } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
 

@@ -6,8 +6,8 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { sweepUploads } from '../../activities/sweep-uploads.ts';
 import { makeId } from '../../db/ids.ts';
-import { activitiesOf } from '../support/engine.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
+import { activitiesOf } from '../support/servers/engine.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
 import { ageUpload, filesIn, makeVideo, upload } from '../support/uploads.ts';
 
 const HOUR_MS = 3_600_000;

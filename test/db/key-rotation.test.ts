@@ -7,7 +7,7 @@ import { openPrompts, openRequest } from '../../db/tasks/requests.ts';
 import { startTotp } from '../../db/identity/second-factors.ts';
 import { Secrets } from '../../db/secrets.ts';
 import { createAdministrator, makeCode, readAudit } from '../support/administrators.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/servers/gateway.ts';
 import { IMAGE_MODEL } from '../support/tasks.ts';
 
 describe('rotating the key ring', () => {

@@ -7,7 +7,7 @@ import { forkEm, migrate } from '../../db/open-database.ts';
 import { Secrets } from '../../db/secrets.ts';
 import { createUser } from '../../db/identity/users.ts';
 import { isFinal, mayFollow, TASK_STATUSES } from '../../domain/tasks.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { createDatabase, type TestDatabase } from '../support/servers/database.ts';
 
 describe('the schema', () => {
   let test: TestDatabase;

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { findFreePort } from '../../dev/servers/ports.ts';
 import { GENERATION_QUEUE } from '../../workflows/names.ts';
-import { ageOpenTasks, openEngine, sweepNow, type TestEngine } from '../support/engine.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { createActor, type Actor, type Answer } from '../support/http.ts';
-import { startApiProcess, type TestProcess } from '../support/process.ts';
-import { countSubmissions } from '../support/sandbox.ts';
+import { ageOpenTasks, openEngine, sweepNow, type TestEngine } from '../support/servers/engine.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { createActor, type Actor, type Answer } from '../support/http/http.ts';
+import { startApiProcess, type TestProcess } from '../support/servers/process.ts';
+import { countSubmissions } from '../support/servers/sandbox.ts';
 import {
   expectOneChargeAndSubmission,
   IMAGE_MODEL,

@@ -2,9 +2,9 @@
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { startApiProcess, type ApiProcess } from '../support/process.ts';
-import { converse, sendRaw, type RawAnswer } from '../support/raw.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { startApiProcess, type ApiProcess } from '../support/servers/process.ts';
+import { converse, sendRaw, type RawAnswer } from '../support/http/raw.ts';
 import { IMAGE_MODEL, readAvailable } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
 

@@ -11,10 +11,10 @@ import {
   say,
 } from '../support/chat.ts';
 import { createCleanup } from '../support/cleanup.ts';
-import { expectError } from '../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { startOwnPostgres, type OwnServer } from '../support/own-servers.ts';
-import { readJournal } from '../support/sandbox.ts';
+import { expectError } from '../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { startOwnPostgres, type OwnServer } from '../support/servers/own-servers.ts';
+import { readJournal } from '../support/servers/sandbox.ts';
 import { uniqueWord } from '../support/tasks.ts';
 import { until } from '../support/until.ts';
 

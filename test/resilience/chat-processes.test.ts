@@ -14,12 +14,12 @@ import {
   say,
 } from '../support/chat.ts';
 import { createCleanup } from '../support/cleanup.ts';
-import { activitiesOf } from '../support/engine.ts';
-import { expectError } from '../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { createActor, type Actor } from '../support/http.ts';
-import { startApiProcess, type ApiProcess } from '../support/process.ts';
-import { readJournal } from '../support/sandbox.ts';
+import { activitiesOf } from '../support/servers/engine.ts';
+import { expectError } from '../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { createActor, type Actor } from '../support/http/http.ts';
+import { startApiProcess, type ApiProcess } from '../support/servers/process.ts';
+import { readJournal } from '../support/servers/sandbox.ts';
 import { uniqueWord } from '../support/tasks.ts';
 import { until } from '../support/until.ts';
 

@@ -1,9 +1,9 @@
 // All of the API's database connections are taken: it says so quickly, health and settlement go on, and it recovers by itself.
 import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { createActor, type Actor } from '../support/http.ts';
-import { startApiProcess, startWorkerProcess, type ApiProcess } from '../support/process.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { createActor, type Actor } from '../support/http/http.ts';
+import { startApiProcess, startWorkerProcess, type ApiProcess } from '../support/servers/process.ts';
 import { orderImage } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
 

@@ -1,10 +1,10 @@
 // PostgreSQL dies by force with tasks in flight and comes back: nothing is lost, nobody is charged twice, no process dies of it.
 import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { createActor, type Actor } from '../support/http.ts';
-import { startOwnPostgres, type OwnServer } from '../support/own-servers.ts';
-import { startApiProcess, startWorkerProcess, type TestProcess } from '../support/process.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { createActor, type Actor } from '../support/http/http.ts';
+import { startOwnPostgres, type OwnServer } from '../support/servers/own-servers.ts';
+import { startApiProcess, startWorkerProcess, type TestProcess } from '../support/servers/process.ts';
 import {
   expectOneChargeAndSubmission,
   IMAGE_MODEL,

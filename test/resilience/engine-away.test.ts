@@ -1,10 +1,10 @@
 // Temporal hangs, and dies, with tasks in flight: callers are still served, and everything ends once it is back.
 import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { startOwnTemporal, type OwnServer } from '../support/own-servers.ts';
-import { startWorkerProcess, type TestProcess } from '../support/process.ts';
-import { readJournal } from '../support/sandbox.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { startOwnTemporal, type OwnServer } from '../support/servers/own-servers.ts';
+import { startWorkerProcess, type TestProcess } from '../support/servers/process.ts';
+import { readJournal } from '../support/servers/sandbox.ts';
 import {
   expectOneChargeAndSubmission,
   orderImage,

@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import { findFreePort } from '../../dev/servers/ports.ts';
 import { shrinkAccount } from '../support/accounts.ts';
 import { createAdministrator, makeCode } from '../support/administrators.ts';
-import { sweepNow } from '../support/engine.ts';
-import { expectError } from '../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { createActor, type Answer } from '../support/http.ts';
-import { startApiProcess } from '../support/process.ts';
-import { countEffects } from '../support/repeatable.ts';
+import { sweepNow } from '../support/servers/engine.ts';
+import { expectError } from '../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { createActor, type Answer } from '../support/http/http.ts';
+import { startApiProcess } from '../support/servers/process.ts';
+import { countEffects } from '../support/http/repeatable.ts';
 import { IMAGE_CREDITS, IMAGE_MODEL, orderImage } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
 

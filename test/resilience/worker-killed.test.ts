@@ -1,9 +1,9 @@
 // A worker dies by force in every phase of a task; a new one brings every task to its end, and nobody pays twice.
 import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { startWorkerProcess, type TestProcess } from '../support/process.ts';
-import { readJournal } from '../support/sandbox.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { startWorkerProcess, type TestProcess } from '../support/servers/process.ts';
+import { readJournal } from '../support/servers/sandbox.ts';
 import {
   expectOneChargeAndSubmission,
   orderImage,

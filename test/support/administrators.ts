@@ -1,7 +1,7 @@
 // Administrators for tests: users with permissions, whose session has completed /api/verify or not.
 import { sql } from '@mikro-orm/postgresql';
 import { PERMISSIONS, type Permission } from '../../domain/permissions.ts';
-import type { TestGateway, TestUser } from './gateway.ts';
+import type { TestGateway, TestUser } from './servers/gateway.ts';
 
 /** With these permissions (all of them, if none are named), verified for ten minutes. */
 export async function createAdministrator(

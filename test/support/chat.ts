@@ -1,8 +1,8 @@
 // Chatting through the gateway: what is said, how a stream is read, and what is recorded of it.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import type { TestGateway, TestUser } from './gateway.ts';
-import type { Answer } from './http.ts';
+import type { TestGateway, TestUser } from './servers/gateway.ts';
+import type { Answer } from './http/http.ts';
 
 export const CHAT_MODEL = 'gpt-6-luna';
 /** In credits: 0.10 USD and 0.50 USD for a million tokens. */

@@ -1,8 +1,8 @@
 // Everything that is kept somewhere, as text, for looking for what must not be there: database, histories.
 import { gunzipSync } from 'node:zlib';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import type { TestEngine } from './engine.ts';
-import type { TestGateway } from './gateway.ts';
+import type { TestEngine } from './servers/engine.ts';
+import type { TestGateway } from './servers/gateway.ts';
 
 /** Every column of every table, bytes both as the characters they may hold and as hex; by table and column. */
 export async function readWholeDatabase(gateway: TestGateway): Promise<Map<string, string>> {

@@ -1,9 +1,9 @@
 // Ordering tasks, and what the database says about them afterwards: their money and what was handed over.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import type { TestGateway, TestUser } from './gateway.ts';
-import type { Actor } from './http.ts';
-import { countSubmissions, readJournal } from './sandbox.ts';
+import type { TestGateway, TestUser } from './servers/gateway.ts';
+import type { Actor } from './http/http.ts';
+import { countSubmissions, readJournal } from './servers/sandbox.ts';
 import { until } from './until.ts';
 
 export const IMAGE_MODEL = 'gpt-image-2';

@@ -1,5 +1,5 @@
 // Waiting for a condition, never for a time.
-import type { Actor, Answer } from './http.ts';
+import type { Actor, Answer } from './http/http.ts';
 
 const LOOK_EVERY_MS = 25;
 

@@ -2,8 +2,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from '@mikro-orm/postgresql';
-import type { TestGateway } from './gateway.ts';
-import type { Actor, Answer } from './http.ts';
+import type { TestGateway } from './servers/gateway.ts';
+import type { Actor, Answer } from './http/http.ts';
 
 export const UPLOADS = '/v1/uploads/videos';
 export const BOUNDARY = 'a-boundary';

@@ -1,11 +1,11 @@
 // Ordering a family's videos on /v1/videos/generations and following them to their end.
 import { expect } from 'chai';
 import { LEAKY_PARTS } from '../../sandbox/leaky.ts';
-import { expectNoEffect } from './effects.ts';
-import { expectError } from './expect-error.ts';
-import type { TestGateway, TestUser } from './gateway.ts';
-import type { Answer } from './http.ts';
-import { readJobs } from './sandbox.ts';
+import { expectNoEffect } from './http/effects.ts';
+import { expectError } from './http/expect-error.ts';
+import type { TestGateway, TestUser } from './servers/gateway.ts';
+import type { Answer } from './http/http.ts';
+import { readJobs } from './servers/sandbox.ts';
 import { uniqueWord } from './tasks.ts';
 import { untilFinal } from './until.ts';
 

@@ -1,8 +1,8 @@
 // The internal listener of the worker: alive, ready, and what it counts.
 import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { startWorkerProcess, type TestProcess } from '../support/process.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { startWorkerProcess, type TestProcess } from '../support/servers/process.ts';
 import { orderImage } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
 

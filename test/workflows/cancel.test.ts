@@ -1,8 +1,8 @@
 // Cancelling a task at every moment of its life: what the row, the money, the vendor and the engine say afterwards.
 import { expect } from 'chai';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { openEngine, type TestEngine } from '../support/engine.ts';
-import { readJournal } from '../support/sandbox.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { openEngine, type TestEngine } from '../support/servers/engine.ts';
+import { readJournal } from '../support/servers/sandbox.ts';
 import {
   countCharges,
   orderImage,

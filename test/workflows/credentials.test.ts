@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { listCredentialLoad } from '../../db/tasks/credentials.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
 import { orderVideo } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
 

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { findTask } from '../../db/tasks/tasks.ts';
 import { SEARCH_ATTRIBUTES, workflowIdOf } from '../../workflows/names.ts';
 import { shrinkAccount } from '../support/accounts.ts';
-import { countWorkflowTasks, openEngine, readHistory, sweepNow, type TestEngine } from '../support/engine.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { countSubmissions } from '../support/sandbox.ts';
+import { countWorkflowTasks, openEngine, readHistory, sweepNow, type TestEngine } from '../support/servers/engine.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { countSubmissions } from '../support/servers/sandbox.ts';
 import {
   expectOneChargeAndSubmission,
   IMAGE_MODEL,

@@ -1,8 +1,8 @@
 // What bounds a task: its deadline, the vendor's patience with us, ours with the vendor, and the places of its user.
 import { expect } from 'chai';
-import { openEngine, type TestEngine } from '../support/engine.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/gateway.ts';
-import { readJournal } from '../support/sandbox.ts';
+import { openEngine, type TestEngine } from '../support/servers/engine.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { readJournal } from '../support/servers/sandbox.ts';
 import {
   expectOneChargeAndSubmission,
   orderImage,

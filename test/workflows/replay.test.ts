@@ -8,7 +8,7 @@ import { installRuntime } from '../../worker/runtime.ts';
 import { TRACING_MODULES } from '../../worker/workflow-spans.ts';
 import { bundleWorkflows } from '../../worker/workers.ts';
 import { decodedPayloads } from '../support/everything.ts';
-import { readHistories, recordHistories, type RecordedHistory } from '../support/histories.ts';
+import { readHistories, recordHistories, type RecordedHistory } from '../support/servers/histories.ts';
 
 describe('recorded histories', function () {
   this.timeout(60_000);

@@ -1,8 +1,8 @@
 // The sweeper's schedule: one run at a time, from the first minute on.
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { expect } from 'chai';
-import { openEngine, type TestEngine } from '../support/engine.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { openEngine, type TestEngine } from '../support/servers/engine.ts';
+import { startGateway, type TestGateway } from '../support/servers/gateway.ts';
 import { until } from '../support/until.ts';
 import { SWEEP_SCHEDULE_ID } from '../../workflows/names.ts';
 

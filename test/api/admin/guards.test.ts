@@ -4,9 +4,9 @@ import { makeId } from '../../../db/ids.ts';
 import { PERMISSIONS, type Permission } from '../../../domain/permissions.ts';
 import { ADMIN_ROUTES } from '../../../api/admin/routes.ts';
 import { createAdministrator, readAudit, setPermissions, setVerified } from '../../support/administrators.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import type { Actor, Answer } from '../../support/http.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import type { Actor, Answer } from '../../support/http/http.ts';
 
 interface Guarded {
   method: 'GET' | 'POST' | 'PATCH';

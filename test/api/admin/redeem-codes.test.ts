@@ -3,9 +3,9 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { makeId } from '../../../db/ids.ts';
 import { createAdministrator, makeCode, readAudit } from '../../support/administrators.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import type { Answer } from '../../support/http.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import type { Answer } from '../../support/http/http.ts';
 
 const CODES = '/api/admin/redeem-codes';
 const TEXT = /^SVC(-[0-9A-HJKMNP-TV-Z]{6}){4}$/;

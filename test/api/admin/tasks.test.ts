@@ -3,8 +3,8 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { makeId } from '../../../db/ids.ts';
 import { createAdministrator } from '../../support/administrators.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { IMAGE_MODEL, orderImage, orderVideo } from '../../support/tasks.ts';
 import { untilFinal } from '../../support/until.ts';
 

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { makeId } from '../../../db/ids.ts';
 import { PERMISSIONS, type Permission } from '../../../domain/permissions.ts';
 import { createAdministrator, readAudit, setVerified } from '../../support/administrators.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import type { Answer } from '../../support/http.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import type { Answer } from '../../support/http/http.ts';
 
 const USERS = '/api/admin/users';
 const PASSWORD = 'a long enough password';

@@ -2,9 +2,9 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { createSession } from '../../../db/identity/sessions.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import type { Answer } from '../../support/http.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import type { Answer } from '../../support/http/http.ts';
 
 const LOGIN = '/api/auth/login';
 const LOGOUT = '/api/auth/logout';

@@ -1,7 +1,7 @@
 // GET /api/balance: the same as for a key, for the user of the session.
 import { expect } from 'chai';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 
 describe('GET /api/balance', () => {
   let gateway: TestGateway;

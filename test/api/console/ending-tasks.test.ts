@@ -1,10 +1,10 @@
 // DELETE /api/tasks/:id and POST /api/tasks/:id/retry: how a task ends early, and how a failed one begins again.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { expectNoEffect } from '../../support/effects.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import { countSubmissions } from '../../support/sandbox.ts';
+import { expectNoEffect } from '../../support/http/effects.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { countSubmissions } from '../../support/servers/sandbox.ts';
 import { untilFinal, untilStatus } from '../../support/until.ts';
 
 const IMAGE = { mode: 'image', model: 'gpt-image-2' };

@@ -1,8 +1,8 @@
 // POST /api/estimates: as on /v1, for the session, and strict about fields.
 import { expect } from 'chai';
-import { expectNoEffect } from '../../support/effects.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectNoEffect } from '../../support/http/effects.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 
 const IMAGE = { mode: 'image', model: 'gpt-image-2', prompt: 'a cat' };
 const VIDEO = { mode: 'video', model: 'grok-imagine-video', prompt: 'a fox' };

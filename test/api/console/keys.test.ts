@@ -5,8 +5,8 @@ import { API_KEYS_PER_USER_MAX } from '../../../api/console/keys.ts';
 import { makeId } from '../../../db/ids.ts';
 import { LastUses } from '../../../db/keys/last-uses.ts';
 import { readWholeDatabase } from '../../support/everything.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 
 const KEYS = '/api/keys';
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString();

@@ -9,11 +9,11 @@ import {
   openBrowser,
   openBrowserWith,
   tokenOf,
-} from '../../support/browser.ts';
+} from '../../support/http/browser.ts';
 import { readWholeDatabase } from '../../support/everything.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import type { Answer } from '../../support/http.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import type { Answer } from '../../support/http/http.ts';
 
 const PASSWORD = '/api/auth/password';
 const NEW = 'a better horse, a better battery';

@@ -5,9 +5,9 @@ import { redeem as redeemInDatabase } from '../../../db/redeem/redemptions.ts';
 import { Secrets } from '../../../db/secrets.ts';
 import { createAdministrator, makeCode, readAudit } from '../../support/administrators.ts';
 import { readWholeDatabase } from '../../support/everything.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import type { Answer } from '../../support/http.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import type { Answer } from '../../support/http/http.ts';
 
 const REDEEM = '/api/redeem';
 const UNKNOWN = 'SVC-000000-000000-000000-000000';

@@ -1,8 +1,8 @@
 // The console's task queue: create, list, read, follow.
 import { expect } from 'chai';
-import { expectNoEffect } from '../../support/effects.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectNoEffect } from '../../support/http/effects.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { untilFinal, untilStatus } from '../../support/until.ts';
 
 const QUICK = '[[sandbox seconds=0]]';

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { createAdministrator } from '../../support/administrators.ts';
 import { CHAT_MODEL, INPUT_PRICE, OUTPUT_PRICE } from '../../support/chat.ts';
-import { expectNoEffect } from '../../support/effects.ts';
+import { expectNoEffect } from '../../support/http/effects.ts';
 import { readWholeDatabase } from '../../support/everything.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import { readJournal } from '../../support/sandbox.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { readJournal } from '../../support/servers/sandbox.ts';
 import { countCharges, readAvailable, uniqueWord } from '../../support/tasks.ts';
 import { until, untilFinal, untilStatus } from '../../support/until.ts';
 

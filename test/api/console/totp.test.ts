@@ -10,11 +10,11 @@ import {
   openBrowser,
   openBrowserWith,
   type Browser,
-} from '../../support/browser.ts';
+} from '../../support/http/browser.ts';
 import { readWholeDatabase } from '../../support/everything.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import type { Answer } from '../../support/http.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import type { Answer } from '../../support/http/http.ts';
 
 const TOTP = '/api/auth/totp';
 const CONFIRM = '/api/auth/totp/confirm';

@@ -1,9 +1,9 @@
 // GET /api/usage: one entry for each chat call, for its owner alone.
 import { expect } from 'chai';
 import { ask, lastCall, openStream, say } from '../../support/chat.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import { createActor } from '../../support/http.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { createActor } from '../../support/http/http.ts';
 
 type Entry = { id: string; requestId: string; model: string; keyId: string; status: string };
 

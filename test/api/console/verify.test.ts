@@ -10,10 +10,10 @@ import {
   openBrowser,
   openBrowserWith,
   type Browser,
-} from '../../support/browser.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import type { Actor, Answer } from '../../support/http.ts';
+} from '../../support/http/browser.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import type { Actor, Answer } from '../../support/http/http.ts';
 
 const VERIFY = '/api/verify';
 /** A route that needs step-up and changes nothing for a user without a second factor. */

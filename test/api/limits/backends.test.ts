@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import { TaskEntity } from '../../../db/entities/tasks.ts';
 import { createHealthServer } from '../../../api/monitoring/health.ts';
 import { createCleanup } from '../../support/cleanup.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import { createActor, type Answer } from '../../support/http.ts';
-import { quotaOf, verdictOf } from '../../support/limits.ts';
-import { startOwnRedis, type OwnServer } from '../../support/own-servers.ts';
-import { startApiProcess } from '../../support/process.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { createActor, type Answer } from '../../support/http/http.ts';
+import { quotaOf, verdictOf } from '../../support/http/limits.ts';
+import { startOwnRedis, type OwnServer } from '../../support/servers/own-servers.ts';
+import { startApiProcess } from '../../support/servers/process.ts';
 import { expectOneChargeAndSubmission, orderImage, untilSubmitted } from '../../support/tasks.ts';
 import { until } from '../../support/until.ts';
 

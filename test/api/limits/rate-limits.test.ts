@@ -1,10 +1,10 @@
 // What is limited, for whom, and what the answers say about it.
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import type { Answer } from '../../support/http.ts';
-import { quotaOf, verdictOf } from '../../support/limits.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import type { Answer } from '../../support/http/http.ts';
+import { quotaOf, verdictOf } from '../../support/http/limits.ts';
 import { IMAGE_MODEL } from '../../support/tasks.ts';
 import { upload } from '../../support/uploads.ts';
 

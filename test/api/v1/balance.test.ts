@@ -1,7 +1,7 @@
 // GET /v1/balance: the account behind the key, and its ledger.
 import { expect } from 'chai';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { untilFinal } from '../../support/until.ts';
 
 const PATH = '/v1/balance';

@@ -5,11 +5,11 @@ import OpenAI from 'openai';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
 import { CHAT_MODEL as model, lastCall, say } from '../../support/chat.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import { readJournal } from '../../support/sandbox.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { readJournal } from '../../support/servers/sandbox.ts';
 import { uniqueWord } from '../../support/tasks.ts';
 import { until } from '../../support/until.ts';
-import { installPackage, runScript } from '../../dev/sandbox/sdk/python.ts';
+import { installPackage, runScript } from '../../sandbox/sdk/python.ts';
 
 type Kind = { new (...parts: never[]): Error; name: string };
 

@@ -6,7 +6,7 @@ import { APICallError, generateObject, generateText, streamText, tool } from 'ai
 import { expect } from 'chai';
 import { z } from 'zod';
 import { CHAT_MODEL, lastCall, say } from '../../support/chat.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { uniqueWord } from '../../support/tasks.ts';
 
 const CITY = z.object({ city: z.string() });

@@ -15,9 +15,9 @@ import {
   readUntil,
   say,
 } from '../../support/chat.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import { readJournal } from '../../support/sandbox.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { readJournal } from '../../support/servers/sandbox.ts';
 import { uniqueWord } from '../../support/tasks.ts';
 import { until } from '../../support/until.ts';
 

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect } from 'chai';
 import { eventsIn, isSettled, lastCall, openStream, readCalls } from '../../support/chat.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { until } from '../../support/until.ts';
 import { startStandIn, type StandIn } from '../../providers/stand-in.ts';
 

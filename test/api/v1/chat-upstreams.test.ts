@@ -8,9 +8,9 @@ import { findFreePort } from '../../../dev/servers/ports.ts';
 import { createChatUpstreams } from '../../../providers/chat/chat.ts';
 import { createCleanup } from '../../support/cleanup.ts';
 import { eventsIn, lastCall, openStream, readCalls, say } from '../../support/chat.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import { readJournal } from '../../support/sandbox.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { readJournal } from '../../support/servers/sandbox.ts';
 import { uniqueWord } from '../../support/tasks.ts';
 
 const AT_OPENAI = { family: 'openai', upstreamModel: 'gpt-6-luna' };

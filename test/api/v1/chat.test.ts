@@ -2,8 +2,8 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import OpenAI from 'openai';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { until } from '../../support/until.ts';
 
 const MODEL = 'gpt-6-luna';

@@ -1,9 +1,9 @@
 // POST /v1/estimates: what a task would cost, and that asking costs nothing.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { expectNoEffect } from '../../support/effects.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectNoEffect } from '../../support/http/effects.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../support/inputs.ts';
 
 const PATH = '/v1/estimates';

@@ -1,8 +1,8 @@
 // GET /v1/images/tasks/:id: how an image task looks while it runs and after it has ended.
 import { expect } from 'chai';
 import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { until, untilFinal, untilStatus } from '../../support/until.ts';
 
 const PATH = '/v1/images/generations';

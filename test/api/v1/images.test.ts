@@ -1,10 +1,10 @@
 // POST /v1/images/generations, as an API caller meets it.
 import { expect } from 'chai';
-import { expectNoEffect } from '../../support/effects.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectNoEffect } from '../../support/http/effects.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { PNG_BASE64, PNG_DATA_URI } from '../../support/inputs.ts';
-import { countSubmissions } from '../../support/sandbox.ts';
+import { countSubmissions } from '../../support/servers/sandbox.ts';
 import { until } from '../../support/until.ts';
 
 const PATH = '/v1/images/generations';

@@ -1,8 +1,8 @@
 // GET /v1/models and GET /v1/models/:id: what a key may use, and at which price.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 
 describe('GET /v1/models', () => {
   let gateway: TestGateway;

@@ -5,10 +5,10 @@ import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
 import { makeId } from '../../../db/ids.ts';
 import { signUrl } from '../../../storage/signed-urls.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
-import type { Answer } from '../../support/http.ts';
-import { sendRaw, tellingHeaders } from '../../support/raw.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import type { Answer } from '../../support/http/http.ts';
+import { sendRaw, tellingHeaders } from '../../support/http/raw.ts';
 import { ageUpload, countUploads, makeVideo, upload, UPLOADS } from '../../support/uploads.ts';
 import { until } from '../../support/until.ts';
 

@@ -2,11 +2,11 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
-import { expectNoEffect } from '../../support/effects.ts';
-import { expectError } from '../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/gateway.ts';
+import { expectNoEffect } from '../../support/http/effects.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../support/inputs.ts';
-import { countSubmissions, readJournal } from '../../support/sandbox.ts';
+import { countSubmissions, readJournal } from '../../support/servers/sandbox.ts';
 import { untilFinal } from '../../support/until.ts';
 
 const PATH = '/v1/videos/generations';

@@ -1,9 +1,9 @@
 // Gemini images: ordered in the console, read on /v1, several pictures from several calls.
 import { expect } from 'chai';
-import { expectError } from '../../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../../support/gateway.ts';
+import { expectError } from '../../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
-import { countSubmissions, readJobs } from '../../../support/sandbox.ts';
+import { countSubmissions, readJobs } from '../../../support/servers/sandbox.ts';
 import { uniqueWord } from '../../../support/tasks.ts';
 import { untilFinal } from '../../../support/until.ts';
 import { expectMaskedFailure } from '../../../support/video-orders.ts';

@@ -2,10 +2,10 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { readFigures } from '../../../../db/figures.ts';
-import { expectError } from '../../../support/expect-error.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../../support/gateway.ts';
+import { expectError } from '../../../support/http/expect-error.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
-import { readJobs } from '../../../support/sandbox.ts';
+import { readJobs } from '../../../support/servers/sandbox.ts';
 import { uniqueWord, untilPolled } from '../../../support/tasks.ts';
 import { untilFinal } from '../../../support/until.ts';
 

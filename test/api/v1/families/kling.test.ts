@@ -1,8 +1,8 @@
 // Kling through the public API: both of its APIs, lost answers that are found again, and what may not be ordered.
 import { expect } from 'chai';
-import { startGateway, type TestGateway, type TestUser } from '../../../support/gateway.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
-import { countSubmissions, readJobs } from '../../../support/sandbox.ts';
+import { countSubmissions, readJobs } from '../../../support/servers/sandbox.ts';
 import { expectMaskedFailure, videoOrders } from '../../../support/video-orders.ts';
 
 const PICTURE = 'https://example.com/a.png';

@@ -1,9 +1,9 @@
 // Sora’s API through the public one: from the order to the result, its money, a lost answer, what may not be ordered.
 import { expect } from 'chai';
 import { encodePng } from '../../../../sandbox/png.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../../support/gateway.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
-import { countSubmissions } from '../../../support/sandbox.ts';
+import { countSubmissions } from '../../../support/servers/sandbox.ts';
 import { expectMaskedFailure, videoOrders } from '../../../support/video-orders.ts';
 
 const FRAME = encodePng({ width: 1024, height: 1792, hue: 30, transparent: false }).toString('base64');

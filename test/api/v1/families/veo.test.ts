@@ -2,9 +2,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { startSandbox, type Sandbox } from '../../../../sandbox/server.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../../support/gateway.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
-import { countSubmissions, readJournal } from '../../../support/sandbox.ts';
+import { countSubmissions, readJournal } from '../../../support/servers/sandbox.ts';
 import { expectMaskedFailure, videoOrders } from '../../../support/video-orders.ts';
 
 const MODEL = 'veo-3.1-fast';

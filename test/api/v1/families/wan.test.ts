@@ -1,8 +1,8 @@
 // Wan through the public API: from the order to the result, its money, and what may not be ordered.
 import { expect } from 'chai';
-import { startGateway, type TestGateway, type TestUser } from '../../../support/gateway.ts';
+import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
-import { countSubmissions, readJobs, readJournal } from '../../../support/sandbox.ts';
+import { countSubmissions, readJobs, readJournal } from '../../../support/servers/sandbox.ts';
 import { until, untilFinal } from '../../../support/until.ts';
 import { expectMaskedFailure, videoOrders } from '../../../support/video-orders.ts';
 

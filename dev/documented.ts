@@ -1,0 +1,142 @@
+// The OpenAPI document as a judge: is this answer one that the document promises?
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { expect } from 'chai';
+import { ROUTES } from '../api/app.ts';
+import { describeApi } from '../api/openapi/document.ts';
+import type { JsonObject } from '../api/openapi/json-schema.ts';
+import { ERRORS } from '../domain/errors.ts';
+
+export interface GivenAnswer {
+  status: number;
+  headers: { get(name: string): string | null };
+  /** Parsed JSON; null when there is none. */
+  body: unknown;
+}
+
+interface DescribedOperation {
+  /** As in the document: `GET /v1/models/{id}`. */
+  name: string;
+  method: string;
+  pattern: RegExp;
+  /** Where it stands in the document. */
+  pointer: string;
+  operation: any; // oxlint-disable-line typescript/no-explicit-any -- a JSON document, read by its keys
+}
+
+/** One per test process: it says the same for every gateway. */
+export const DOCUMENT = describeApi(ROUTES);
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
+addFormats.default(ajv);
+ajv.addSchema(DOCUMENT, 'openapi');
+const validators = new Map<string, ValidateFunction>();
+const operations = readOperations();
+const knownPaths = operations.map(({ pattern }) => pattern);
+
+/** Fails, with every problem named, when an answer is not one that the document promises. */
+export function expectDocumented(method: string, url: string, answer: GivenAnswer): void {
+  const problems = findUndocumented(method, url, answer);
+  if (problems.length > 0) expect.fail(problems.join('\n'));
+}
+
+/** What is wrong with an answer, in words that name its route; empty when it is as promised. */
+export function findUndocumented(method: string, url: string, answer: GivenAnswer): string[] {
+  const path = url.replace(/[?#].*$/s, '');
+  const verb = method.toUpperCase();
+  const operation = operations.find(
+    (one) => one.pattern.test(path) && (one.method === verb || (verb === 'HEAD' && one.method === 'GET')),
+  );
+  const place = `${operation?.name ?? `${method} ${path}`} → ${answer.status}`;
+  const problems = operation
+    ? judge(operation, answer, verb === 'HEAD')
+    : judgeUnrouted(path, answer, verb === 'HEAD');
+  return [...problems, ...(verb === 'HEAD' ? [] : judgeError(answer))].map(
+    (problem) => `${place}: ${problem}`,
+  );
+}
+
+function judge(described: DescribedOperation, answer: GivenAnswer, isHead: boolean): string[] {
+  const { operation, pointer } = described;
+  const { status, headers, body } = answer;
+  // What can happen before any route is written once, under `default`.
+  const key = String(status) in operation.responses ? String(status) : 'default';
+  if (key === 'default' && status < 400) return ['this status is not documented'];
+  const response = follow(operation.responses[key]);
+  const problems = missingHeaders(response, headers);
+  const type = (headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
+  if (isHead) return problems;
+  if (!response.content) return body === null ? problems : [...problems, 'no body is documented'];
+  if (!(type in response.content)) return [...problems, `the content type ${type} is not documented`];
+  if (type !== 'application/json') return problems;
+  const from = operation.responses[key].$ref?.slice(1) ?? `${pointer}/responses/${key}`;
+  return [...problems, ...validate(`${from}/content/application~1json/schema`, body)];
+}
+
+/** A path that nobody has, or a method that a path does not know. */
+function judgeUnrouted(path: string, { status, headers, body }: GivenAnswer, isHead: boolean): string[] {
+  const isKnown = knownPaths.some((pattern) => pattern.test(path));
+  const allowed = isKnown ? [405] : [404];
+  const problems = isHead ? [] : validate('/components/schemas/Error', body);
+  if (!isBeforeRoute(status) && ![...allowed, 400, 503].includes(status))
+    problems.push('nothing is documented here');
+  if (status === 405 && headers.get('allow') === null) problems.push('Allow is missing');
+  return problems;
+}
+
+function judgeError({ status, headers, body }: GivenAnswer): string[] {
+  if (status < 400) return [];
+  const { error } = (body ?? {}) as { error?: { code?: string; request_id?: string } };
+  const entry = Object.entries(ERRORS).find(([code]) => code === error?.code)?.[1];
+  const problems: string[] = [];
+  if (entry?.status !== status) problems.push(`the code ${error?.code} does not belong to this status`);
+  if (error?.request_id !== headers.get('x-request-id')) problems.push('request_id is not x-request-id');
+  return problems;
+}
+
+function isBeforeRoute(status: number): boolean {
+  return [408, 414, 417, 431].includes(status);
+}
+
+function missingHeaders(response: { headers?: Record<string, JsonObject> }, headers: GivenAnswer['headers']) {
+  return Object.entries(response.headers ?? {}).flatMap(([name, header]) => {
+    const { required, schema } = follow(header);
+    const value = headers.get(name);
+    if (value === null) return required ? [`the header ${name} is missing`] : [];
+    const isNumber = schema.type === 'integer';
+    const isFit = ajv.validate(schema, isNumber && /^-?\d+$/.test(value) ? Number(value) : value);
+    return isFit ? [] : [`the header ${name} is ${value}: ${ajv.errorsText(ajv.errors)}`];
+  });
+}
+
+function validate(pointer: string, body: unknown): string[] {
+  const validator = validators.get(pointer) ?? ajv.compile({ $ref: `openapi#${pointer}` });
+  validators.set(pointer, validator);
+  if (validator(body)) return [];
+  return (validator.errors ?? []).map(({ instancePath, message, params }) => {
+    return `body${instancePath} ${message} ${JSON.stringify(params)}`;
+  });
+}
+
+/** The value itself, or what it refers to. */
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
+function follow(value: any): any {
+  if (typeof value?.$ref !== 'string') return value;
+  const steps: string[] = value.$ref.slice(2).split('/');
+  return steps.reduce<unknown>((found, step) => Reflect.get(Object(found), step), DOCUMENT);
+}
+
+function readOperations(): DescribedOperation[] {
+  const found = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      method: method.toUpperCase(),
+      // As the router sees it: any case, a slash at the end or none.
+      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`, 'i'),
+      pointer: `/paths/${path.replaceAll('/', '~1')}/${method}`,
+      operation,
+    })),
+  );
+  // A path without parameters comes before one that would take it too.
+  return found.sort((one, other) => one.name.split('{').length - other.name.split('{').length);
+}

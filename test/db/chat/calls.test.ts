@@ -1,0 +1,184 @@
+// Chat calls' money: reserved and settled many at a time, each decided as if it were alone.
+import { sql } from '@mikro-orm/postgresql';
+import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { createApiKey } from '../../../db/keys/api-keys.ts';
+import { createCalls, settleAbandonedCalls, type CallEnd, type Calls, type NewCall } from '../../../db/chat/calls.ts';
+import { makeId } from '../../../db/ids.ts';
+import { findViolations } from '../../../db/ledger/invariants.ts';
+import { grant } from '../../../db/ledger/ledger.ts';
+import { forkEm, type Em } from '../../../db/open-database.ts';
+import { Secrets } from '../../../db/secrets.ts';
+import { createUser } from '../../../db/identity/users.ts';
+import { parseCredits } from '../../../domain/credits.ts';
+import { createDatabase } from '../../support/servers/database.ts';
+
+const CREDIT = parseCredits(1);
+
+describe('the money of chat calls', () => {
+  let stored: Awaited<ReturnType<typeof createDatabase>>;
+  let calls: Calls;
+  const secrets = new Secrets([{ id: 'k', bytes: randomBytes(32) }]);
+  const em = (): Em => forkEm(stored.database);
+
+  before(async () => {
+    stored = await createDatabase();
+    calls = createCalls(stored.database, 60);
+  });
+  afterEach(async () => expect(await findViolations(em())).to.deep.equal([]));
+  after(() => stored.drop());
+
+  it('is reserved, then charged up to what was reserved; the rest returns', async () => {
+    const who = await createSpender(10);
+    const call = newCall(who, 4);
+    expect(await calls.reserve(call)).to.deep.equal({ kind: 'reserved' });
+    expect(await account(who)).to.deep.equal({ balance: '10000000', reserved: '4000000' });
+    await calls.settle(ended(call, 3));
+    expect(await account(who)).to.deep.equal({ balance: '7000000', reserved: '0' });
+    await calls.settle(ended(call, 4));
+    expect(await account(who), 'settled once').to.deep.equal({ balance: '7000000', reserved: '0' });
+  });
+
+  it('returns as a whole when nothing is charged', async () => {
+    const who = await createSpender(10);
+    const call = newCall(who, 4);
+    await calls.reserve(call);
+    await calls.settle({ ...ended(call, 0), status: 'failed', billingBasis: 'none' });
+    expect(await account(who)).to.deep.equal({ balance: '10000000', reserved: '0' });
+  });
+
+  it('lets exactly ten of a hundred parallel calls through when the credits are for ten', async () => {
+    const who = await createSpender(10);
+    const wishes = Array.from({ length: 100 }, () => newCall(who, 1));
+    const verdicts = await Promise.all(wishes.map((wish) => calls.reserve(wish)));
+    expect(verdicts.filter(({ kind }) => kind === 'reserved')).to.have.length(10);
+    expect(verdicts.findLast(({ kind }) => kind === 'refused')).to.deep.equal({
+      kind: 'refused',
+      reason: 'insufficient_credits',
+      available: 0n,
+    });
+  });
+
+  it('does not let a call that is too large stand in the way of those that fit', async () => {
+    const who = await createSpender(10);
+    const verdicts = await Promise.all(
+      [1, 100, 2, 100, 3, 4].map((credits) => calls.reserve(newCall(who, credits))),
+    );
+    expect(verdicts.map(({ kind }) => kind)).to.deep.equal([
+      'reserved',
+      'refused',
+      'reserved',
+      'refused',
+      'reserved',
+      'reserved',
+    ]);
+  });
+
+  it('keeps a key’s quota and budget, whatever the account still has', async () => {
+    const limited = await createSpender(1000, { quota: parseCredits(3) });
+    const budgeted = await createSpender(1000, { dailyBudget: parseCredits(2) });
+    for (const [who, fits, reason] of [
+      [limited, 3, 'key_quota_exceeded'],
+      [budgeted, 2, 'daily_budget_exceeded'],
+    ] as const) {
+      const verdicts = await Promise.all(Array.from({ length: 8 }, () => calls.reserve(newCall(who, 1))));
+      expect(verdicts.filter(({ kind }) => kind === 'reserved')).to.have.length(fits);
+      expect(verdicts.at(-1)).to.include({ kind: 'refused', reason });
+    }
+  });
+
+  it('refuses a revoked key, a disabled user and a model beyond the scope, beside others that are in order', async () => {
+    const [good, revoked, disabled, scoped] = await Promise.all([
+      createSpender(10),
+      createSpender(10),
+      createSpender(10),
+      createSpender(10, { modelScope: ['another'] }),
+    ]);
+    await em().execute(sql`update api_key set revoked_at = now() where id = ${revoked.keyId}`);
+    await em().execute(sql`update app_user set disabled_at = now() where id = ${disabled.userId}`);
+    const verdicts = await Promise.all(
+      [good, revoked, disabled, scoped, good].map((who) => calls.reserve(newCall(who, 1))),
+    );
+    expect(
+      verdicts.map((verdict) => (verdict.kind === 'refused' ? verdict.reason : verdict.kind)),
+    ).to.deep.equal(['reserved', 'invalid_api_key', 'account_disabled', 'model_not_allowed', 'reserved']);
+  });
+
+  it('is settled for many users and keys in one statement', async () => {
+    const people = await Promise.all([createSpender(50), createSpender(50), createSpender(50)]);
+    const wishes = Array.from({ length: 30 }, (_, index) => newCall(people[index % 3] ?? missing(), 1));
+    await Promise.all(wishes.map((wish) => calls.reserve(wish)));
+    await Promise.all(wishes.map((wish, index) => calls.settle(ended(wish, index % 2))));
+    const balances = await Promise.all(people.map(account));
+    expect(balances).to.deep.equal(people.map(() => ({ balance: '45000000', reserved: '0' })));
+  });
+
+  it('is charged with what was known when the process that made the call is dead', async () => {
+    const who = await createSpender(10);
+    const [known, unknown, alive] = [newCall(who, 4), newCall(who, 2), newCall(who, 1)];
+    for (const call of [known, unknown, alive]) await calls.reserve(call);
+    await calls.renewLease({ id: known.id, charge: CREDIT * 3n, promptTokens: 7, completionTokens: 9 });
+    await em().execute(sql`
+      update reservation set lease_until = now() - interval '1 second' where id <> ${alive.id} and user_id = ${who.userId}`);
+    expect(await settleAbandonedCalls(em())).to.equal(2);
+    expect(await account(who)).to.deep.equal({ balance: '7000000', reserved: '1000000' });
+    await calls.settle(ended(unknown, 2)); // too late
+    expect(await account(who)).to.deep.equal({ balance: '7000000', reserved: '1000000' });
+    const rows = await em().execute(sql`
+      select status, billing_basis as basis, completion_tokens as tokens from chat_call
+      where user_id = ${who.userId} order by credits_charged desc`);
+    expect(rows).to.deep.equal([
+      { status: 'failed', basis: 'estimated', tokens: 9 },
+      { status: 'failed', basis: 'none', tokens: null },
+    ]);
+    await calls.settle(ended(alive, 1));
+  });
+
+  interface Spender {
+    userId: string;
+    keyId: string;
+  }
+
+  async function createSpender(credits: number, limits: object = {}): Promise<Spender> {
+    const email = `${randomBytes(6).toString('hex')}@example.com`;
+    const userId = await createUser(em(), { email, password: 'correct horse battery', permissions: [] });
+    if (!userId) throw new Error('the user was not created');
+    const amount = parseCredits(credits);
+    await grant(em(), { userId, amount, idempotencyKey: `test:${userId}`, description: 'Test credits' });
+    const { id } = await createApiKey(em(), secrets, { userId, name: 'Test', ...limits });
+    return { userId, keyId: id };
+  }
+
+  function newCall(who: Spender, credits: number): NewCall {
+    const amount = CREDIT * BigInt(credits);
+    return { id: makeId('res'), ...who, model: 'gpt', stream: false, requestId: 'r', amount };
+  }
+
+  function ended({ id }: NewCall, credits: number): CallEnd {
+    return {
+      id,
+      charged: CREDIT * BigInt(credits),
+      loss: 0n,
+      status: 'completed',
+      promptTokens: 1,
+      completionTokens: 2,
+      billingBasis: 'upstream',
+      latencyMs: 5,
+      upstreamRequestId: null,
+      errorCode: null,
+      errorMessage: null,
+      tried: [],
+    };
+  }
+
+  async function account({ userId }: Spender): Promise<unknown> {
+    const [row] = await em().execute<object[]>(
+      sql`select balance, reserved from account where user_id = ${userId}`,
+    );
+    return row;
+  }
+});
+
+function missing(): never {
+  throw new Error('there is no such spender');
+}

@@ -1,0 +1,182 @@
+// The ledger under repetition and in parallel: every move happens once, and nothing is ever overdrawn.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { sql } from '@mikro-orm/postgresql';
+import { findAccount, listLedger } from '../../../db/ledger/accounts.ts';
+import { makeId } from '../../../db/ids.ts';
+import { findViolations } from '../../../db/ledger/invariants.ts';
+import * as ledger from '../../../db/ledger/ledger.ts';
+import { forkEm } from '../../../db/open-database.ts';
+import { completeTask, failTask } from '../../../db/tasks/settlement.ts';
+import { createTask } from '../../../db/tasks/new-tasks.ts';
+import { createUser } from '../../../db/identity/users.ts';
+import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
+import { orderOf } from '../../support/orders.ts';
+
+const CREDIT = 1_000_000n;
+
+describe('the ledger', () => {
+  let test: TestDatabase;
+  before(async () => {
+    test = await createDatabase();
+  });
+  after(() => test.drop());
+  afterEach(async () => expect(await findViolations(em())).to.deep.equal([]));
+
+  const em = () => forkEm(test.database);
+
+  async function createOwner(credits: bigint): Promise<string> {
+    const email = `${randomBytes(6).toString('hex')}@example.com`;
+    const userId = (await createUser(em(), { email, password: 'long enough', permissions: [] })) ?? '';
+    if (credits > 0n)
+      await ledger.grant(em(), {
+        userId,
+        amount: credits,
+        idempotencyKey: `grant:${userId}`,
+        description: 'Test',
+      });
+    return userId;
+  }
+
+  /** A queued task whose estimate is `credits`; written as if the balance had covered it. */
+  async function queueTask(userId: string, credits: bigint): Promise<{ taskId: string; attempt: number }> {
+    const id = makeId('task');
+    const ordered = orderOf({ mode: 'image', images: 1 });
+    const created = await createTask(
+      em(),
+      {
+        ...{
+          id,
+          userId,
+          keyId: null,
+          mode: 'image',
+          model: 'm',
+          family: 'f',
+          adapter: 'a',
+          upstreamModel: 'u',
+          ordered,
+        },
+        price: { billingMode: 'per_task', lines: [] },
+        creditsEstimate: 0n,
+        requestPayload: {},
+        sealed: { secretKeyId: 'k', prompt: Buffer.from('x'), body: Buffer.from('x') },
+      },
+      1_000_000,
+    );
+    expect(created).to.include({ id });
+    await em().execute(sql`update task set credits_estimate = ${credits} where id = ${id}`);
+    return { taskId: id, attempt: 1 };
+  }
+
+  const begin = (taskId: string) =>
+    em().execute(sql`update task set status = 'in_progress' where id = ${taskId}`);
+  const account = (userId: string) => findAccount(em(), userId);
+
+  it('grants once per idempotency key, and answers the first move again', async () => {
+    const userId = await createOwner(0n);
+    const wish = { userId, amount: 7n * CREDIT, idempotencyKey: 'gift', description: 'Gift' };
+    const moves = await Promise.all(Array.from({ length: 10 }, () => ledger.grant(em(), wish)));
+    const again = await ledger.grant(em(), wish);
+    expect(new Set(moves.map((move) => move.entryId))).to.deep.equal(new Set([again.entryId]));
+    expect((await account(userId)).balance).to.equal(7n * CREDIT);
+  });
+
+  it('reserves for exactly as many of 50 parallel tasks as the balance covers', async () => {
+    const userId = await createOwner(7n * CREDIT);
+    const tasks = await Promise.all(Array.from({ length: 50 }, () => queueTask(userId, 0n)));
+    await em().execute(sql`update task set credits_estimate = ${CREDIT} where user_id = ${userId}`);
+    const verdicts = await Promise.all(tasks.map((task) => ledger.reserve(em(), task)));
+    expect(verdicts.filter(({ kind }) => kind === 'reserved')).to.have.length(7);
+    const refused = verdicts.filter((verdict) => verdict.kind === 'refused');
+    expect(refused).to.have.length(43);
+    expect(new Set(refused.map(({ reason }) => reason))).to.deep.equal(new Set(['insufficient_credits']));
+    expect(await account(userId)).to.include({ balance: 7n * CREDIT, reserved: 7n * CREDIT });
+  });
+
+  it('reserves once for an attempt, however often it is asked', async () => {
+    const userId = await createOwner(10n * CREDIT);
+    const task = await queueTask(userId, 3n * CREDIT);
+    const first = await ledger.reserve(em(), task);
+    const others = await Promise.all(Array.from({ length: 10 }, () => ledger.reserve(em(), task)));
+    for (const verdict of others) expect(verdict).to.deep.equal(first);
+    expect((await account(userId)).reserved).to.equal(3n * CREDIT);
+  });
+
+  it('charges once when ten settlements race, and the rest of the reservation returns', async () => {
+    const userId = await createOwner(10n * CREDIT);
+    const task = await queueTask(userId, 5n * CREDIT);
+    await ledger.reserve(em(), task);
+    await begin(task.taskId);
+    const settle = () =>
+      completeTask(em(), task, { outputs: [], outputText: null, amount: 2n * CREDIT, loss: 0n });
+    expect(new Set(await Promise.all(Array.from({ length: 10 }, settle)))).to.deep.equal(
+      new Set(['completed']),
+    );
+    expect(await account(userId)).to.include({
+      balance: 8n * CREDIT,
+      reserved: 0n,
+      totalCharged: 2n * CREDIT,
+    });
+    expect(await listLedger(em(), userId, { limit: 10, beforeSequence: null })).to.have.length(2);
+  });
+
+  it('lets the first word stand when completion and failure race', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const userId = await createOwner(4n * CREDIT);
+      const task = await queueTask(userId, 4n * CREDIT);
+      await ledger.reserve(em(), task);
+      await begin(task.taskId);
+      const words = await Promise.all([
+        completeTask(em(), task, { outputs: [], outputText: null, amount: 4n * CREDIT, loss: 0n }),
+        failTask(em(), task, { code: 'upstream_error', message: 'x' }),
+      ]);
+      expect(new Set(words).size, words.join(', ')).to.equal(1);
+      const { balance, reserved } = await account(userId);
+      expect({ balance, reserved }).to.deep.equal({
+        balance: words[0] === 'completed' ? 0n : 4n * CREDIT,
+        reserved: 0n,
+      });
+    }
+  });
+
+  it('does not reserve for a disabled user, a frozen account, or a task that has ended', async () => {
+    const userId = await createOwner(10n * CREDIT);
+    const task = await queueTask(userId, CREDIT);
+    await em().execute(sql`update app_user set disabled_at = now() where id = ${userId}`);
+    expect(await ledger.reserve(em(), task)).to.deep.equal({ kind: 'refused', reason: 'account_disabled' });
+    await em().execute(sql`update app_user set disabled_at = null where id = ${userId}`);
+    await em().execute(sql`update account set frozen_at = now() where user_id = ${userId}`);
+    expect(await ledger.reserve(em(), task)).to.deep.equal({ kind: 'refused', reason: 'account_disabled' });
+    await em().execute(sql`update account set frozen_at = null where user_id = ${userId}`);
+    await failTask(em(), task, { code: 'internal_error', message: 'x' });
+    expect(await ledger.reserve(em(), task)).to.deep.equal({ kind: 'not_claimable' });
+  });
+
+  it('refunds once per key and never more than was charged', async () => {
+    const userId = await createOwner(10n * CREDIT);
+    const task = await queueTask(userId, 5n * CREDIT);
+    await ledger.reserve(em(), task);
+    await begin(task.taskId);
+    await completeTask(em(), task, { outputs: [], outputText: null, amount: 5n * CREDIT, loss: 0n });
+    const wish = {
+      ...task,
+      amount: 3n * CREDIT,
+      idempotencyKey: `refund:${task.taskId}`,
+      description: 'Sorry',
+    };
+    const first = await ledger.refund(em(), wish);
+    expect(first?.balance).to.equal(8n * CREDIT);
+    expect((await ledger.refund(em(), wish))?.entryId).to.equal(first?.entryId);
+    expect(await ledger.refund(em(), { ...wish, idempotencyKey: 'again' })).to.equal(null);
+    expect(await account(userId)).to.include({ balance: 8n * CREDIT, totalCharged: 2n * CREDIT });
+  });
+
+  it('finds what somebody edited by hand', async () => {
+    const userId = await createOwner(10n * CREDIT);
+    await em().execute(sql`update account set reserved = 1 where user_id = ${userId}`);
+    const found = await findViolations(em());
+    const rule = 'reserved is the sum of open reservations';
+    expect(found).to.deep.equal([{ rule, subject: userId, userId }]);
+    await em().execute(sql`update account set reserved = 0 where user_id = ${userId}`);
+  });
+});

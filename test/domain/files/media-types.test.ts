@@ -1,0 +1,107 @@
+// What a file is by its first bytes, and what only pretends.
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { fileExtensionOf, isWholeImage, isWholeVideo, sniffMediaType } from '../../../domain/files/media-types.ts';
+
+const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
+const ftyp = (brand: string): Uint8Array => bytes(`\0\0\0\x20ftyp${brand}\0\0\x02\0isomiso2mp41`);
+const ebml = (docType: string): Uint8Array =>
+  bytes(
+    `\x1a\x45\xdf\xa3\x9f\x42\x86\x81\x01\x42\xf7\x81\x01\x42\x82${String.fromCharCode(0x80 + docType.length)}${docType}`,
+  );
+const webp = (payload: string): Uint8Array =>
+  bytes(`RIFF${String.fromCharCode(payload.length + 4)}\0\0\0WEBP${payload}`);
+const PNG_HEAD = '\x89PNG\r\n\x1a\n';
+
+describe('the type of a file', () => {
+  const known: [string, Uint8Array, string, string][] = [
+    ['PNG', bytes(`${PNG_HEAD}\0\0\0\rIHDR`), 'image/png', 'png'],
+    ['JPEG', bytes('\xff\xd8\xff\xe0\0\x10JFIF'), 'image/jpeg', 'jpg'],
+    ['WebP', webp('VP8 '), 'image/webp', 'webp'],
+    ['MP4', ftyp('isom'), 'video/mp4', 'mp4'],
+    ['MP4 of version 2', ftyp('mp42'), 'video/mp4', 'mp4'],
+    ['MP4 by Apple', ftyp('M4V '), 'video/mp4', 'mp4'],
+    ['QuickTime', ftyp('qt  '), 'video/quicktime', 'mov'],
+    ['WebM', ebml('webm'), 'video/webm', 'webm'],
+  ];
+  for (const [title, head, type, extension] of known) {
+    it(`is ${type} for ${title}`, () => {
+      const found = sniffMediaType(head);
+      expect(found).to.equal(type);
+      expect(found && fileExtensionOf(found)).to.equal(extension);
+    });
+  }
+
+  const unknown: Record<string, Uint8Array> = {
+    nothing: bytes(''),
+    'three bytes': bytes('\x89PN'),
+    HTML: bytes('<!doctype html><html>'),
+    SVG: bytes('<svg xmlns="http://www.w3.org/2000/svg">'),
+    'a ZIP': bytes('PK\x03\x04'),
+    'a program': bytes('MZ\x90\0'),
+    'a GIF': bytes('GIF89a'),
+    'HEIC, which is ftyp too': ftyp('heic'),
+    'AVIF, which is ftyp too': ftyp('avif'),
+    'sound in ftyp': ftyp('M4A '),
+    Matroska: ebml('matroska'),
+    'EBML that says webm elsewhere': bytes('\x1a\x45\xdf\xa3\x9fwebm'),
+    'a WAV file': bytes('RIFF\x04\0\0\0WAVE'),
+    'ASF, whose loops broke other parsers': bytes('\x30\x26\xb2\x75\x8e\x66\xcf\x11'),
+    'a PNG behind one more byte': bytes(` ${PNG_HEAD}`),
+  };
+  for (const [title, head] of Object.entries(unknown)) {
+    it(`is not known for ${title}`, () => expect(sniffMediaType(head)).to.equal(null));
+  }
+});
+
+describe('a picture', () => {
+  it('is whole when it ends as its format says', () => {
+    const png = bytes(`${PNG_HEAD}…\0\0\0\0IEND\xae\x42\x60\x82`);
+    expect(isWholeImage(png)).to.equal(true);
+    expect(isWholeImage(png.subarray(0, -1))).to.equal(false);
+    expect(isWholeImage(webp('VP8 data'))).to.equal(true);
+    expect(isWholeImage(webp('VP8 data').subarray(0, -1))).to.equal(false);
+    expect(isWholeImage(bytes('\xff\xd8\xff\xe0'))).to.equal(true);
+  });
+
+  it('is no video and no page', () => {
+    expect(isWholeImage(ftyp('isom'))).to.equal(false);
+    expect(isWholeImage(bytes('<html>'))).to.equal(false);
+    expect(isWholeImage(bytes(''))).to.equal(false);
+  });
+
+  it('is recognised in real files', () => {
+    const assets = new URL('../../dev/sandbox/assets/', import.meta.url);
+    expect(isWholeImage(readFileSync(new URL('image-1x1.jpg', assets)))).to.equal(true);
+    expect(isWholeImage(readFileSync(new URL('image-1x1.webp', assets)))).to.equal(true);
+    expect(sniffMediaType(readFileSync(new URL('video-16x9.mp4', assets)))).to.equal('video/mp4');
+  });
+});
+
+describe('a video', () => {
+  const assets = new URL('../../dev/sandbox/assets/', import.meta.url);
+  const mp4 = readFileSync(new URL('video-16x9.mp4', assets));
+  const box = (size: string, rest = ''): Buffer => Buffer.concat([mp4, bytes(`${size}free${rest}`)]);
+
+  it('is whole when every box ends where the next one or the file does', () => {
+    expect(isWholeVideo(mp4)).to.equal(true);
+    expect(isWholeVideo(box('\0\0\0\x08'))).to.equal(true);
+    expect(isWholeVideo(box('\0\0\0\0', 'to the end'))).to.equal(true);
+    expect(isWholeVideo(box('\0\0\0\x01', '\0\0\0\0\0\0\0\x12ab'))).to.equal(true);
+  });
+
+  it('is not whole when a part is missing or too much, or makes no sense', () => {
+    for (const length of [mp4.length - 1, mp4.length >> 1, 64, 0])
+      expect(isWholeVideo(mp4.subarray(0, length)), String(length)).to.equal(false);
+    expect(isWholeVideo(Buffer.concat([mp4, bytes('x')]))).to.equal(false);
+    expect(isWholeVideo(box('\0\0\0\x07'))).to.equal(false);
+    expect(isWholeVideo(box('\0\0\0\x01'))).to.equal(false);
+    expect(isWholeVideo(box('\0\0\0\x01', '\0\0\0\0\0\0\0\0'))).to.equal(false);
+  });
+
+  it('is no picture and no page, and without an end when it is WebM', () => {
+    expect(isWholeVideo(bytes('<html>'))).to.equal(false);
+    expect(isWholeVideo(bytes('\xff\xd8\xff\xe0'))).to.equal(false);
+    expect(isWholeVideo(bytes('\x1a\x45\xdf\xa3\x01\x42\x82\x84webm'))).to.equal(true);
+  });
+});

@@ -1,0 +1,81 @@
+// The adapter for text tasks: what it sends, and what it makes of answers whose figures cannot be believed.
+import { expect } from 'chai';
+import type { Provider } from '../../../providers/provider.ts';
+import { createProviders } from '../../../providers/registry.ts';
+import { failureOf, sendJson, startStandIn, textJob, verdictOf, type StandIn } from '../stand-in.ts';
+
+const MESSAGE = { role: 'assistant', content: 'one two three', refusal: null };
+const USAGE = { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 };
+
+describe('the adapter openai-chat, on the wire', () => {
+  let vendor: StandIn;
+  let provider: Provider;
+  let answer: object;
+
+  before(async () => {
+    vendor = await startStandIn((res) => sendJson(res, 200, answer, { 'x-request-id': 'req_1' }));
+    const credentials = [{ id: 'default', key: 'sk-test' }];
+    const families = { openai: { baseUrl: `${vendor.url}/v1/`, credentials } };
+    const found = createProviders({ families, upstreamTimeoutMs: 1_000 }).get('openai-chat');
+    if (!found) throw new Error('there is no adapter');
+    provider = found;
+  });
+  after(() => vendor.close());
+  beforeEach(() => {
+    answer = {
+      id: 'chatcmpl-1',
+      choices: [{ index: 0, message: MESSAGE, finish_reason: 'stop' }],
+      usage: USAGE,
+    };
+  });
+
+  it('sends the messages and a limit, and nothing else', async () => {
+    const messages = [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: [{ type: 'text', text: 'x' }] },
+    ];
+    const submission = await provider.submit(textJob({ messages }));
+    expect(submission).to.deep.equal({
+      kind: 'finished',
+      results: [{ kind: 'text', text: 'one two three' }],
+      evidence: { promptTokens: 4, completionTokens: 3, cachedTokens: 0, cacheWriteTokens: 0 },
+      upstreamRequestId: 'req_1',
+    });
+    const { path, headers, body } = vendor.received.at(-1) ?? { path: '', headers: {}, body: '' };
+    expect([path, headers.authorization]).to.deep.equal(['/v1/chat/completions', 'Bearer sk-test']);
+    expect(JSON.parse(String(body))).to.deep.equal({
+      model: 'gpt-6-luna',
+      messages,
+      max_completion_tokens: 50,
+    });
+  });
+
+  for (const [title, usage] of [
+    ['missing', undefined],
+    ['negative', { ...USAGE, completion_tokens: -1 }],
+    ['beyond the limit', { ...USAGE, completion_tokens: 51 }],
+    ['a text', { ...USAGE, prompt_tokens: '4' }],
+    ['not whole', { ...USAGE, prompt_tokens: 4.5 }],
+  ] as const)
+    it(`counts itself when the usage is ${title}`, async () => {
+      answer = { ...answer, usage };
+      const submission = await provider.submit(textJob());
+      if (submission.kind !== 'finished') throw new Error('it is not finished');
+      // “Say something.” has 3 tokens, and a message 4 more.
+      expect(submission.evidence).to.deep.equal({ promptTokens: 7, completionTokens: 3 });
+    });
+
+  it('believes a zero', async () => {
+    answer = { ...answer, usage: { prompt_tokens: 0, completion_tokens: 0 } };
+    const submission = await provider.submit(textJob());
+    expect(submission).to.have.nested.property('evidence.completionTokens', 0);
+  });
+
+  it('an answer without a text is none: refused by a filter, or not to be understood', async () => {
+    const silent = { ...MESSAGE, content: '' };
+    answer = { choices: [{ index: 0, message: silent, finish_reason: 'content_filter' }], usage: USAGE };
+    expect(verdictOf(await failureOf(provider.submit(textJob())))).to.equal('moderation, refused');
+    answer = { choices: [{ index: 0, message: silent, finish_reason: 'stop' }], usage: USAGE };
+    expect(verdictOf(await failureOf(provider.submit(textJob())))).to.equal('invalid_response, refused');
+  });
+});

@@ -1,0 +1,191 @@
+/** Vidu as the sandbox plays it. */
+
+import { expect } from 'chai';
+import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import {
+  ask,
+  at,
+  eventually,
+  type Heard,
+  type Json,
+  newPrompt,
+  readJobs,
+  readJournal,
+  useSandbox,
+} from '../support.ts';
+
+const IMAGE = 'https://example.com/fox.png';
+
+describe('sandbox: Vidu', () => {
+  const sandbox = useSandbox();
+
+  async function say(
+    path: string,
+    options: { body?: Json; authorization?: string | null } = {},
+  ): Promise<Heard> {
+    const { body, authorization = 'Token vda_test' } = options;
+    return ask(`${sandbox().url}/vidu${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      key: null,
+      headers: authorization === null ? {} : { authorization },
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
+  const submit = (directives: string, fields: Json = {}, endpoint = 'text2video'): Promise<Heard> =>
+    say(`/ent/v2/${endpoint}`, {
+      body: { model: 'viduq3-pro', prompt: newPrompt(directives).prompt, ...fields },
+    });
+  const look = (id: string): Promise<Heard> => say(`/ent/v2/tasks/${id}/creations`);
+  const cancel = (id: string): Promise<Heard> => say(`/ent/v2/tasks/${id}/cancel`, { body: { id } });
+
+  async function start(directives: string, fields: Json = {}, endpoint?: string): Promise<string> {
+    const heard = await submit(directives, fields, endpoint);
+    expect(heard.status, heard.text).to.equal(200);
+    return String(heard.body['task_id']);
+  }
+  const finish = async (directives: string): Promise<Heard> => look(await start(`seconds=0 ${directives}`));
+
+  it('goes from created over queueing and processing to a video that can be fetched', async () => {
+    const id = await start('seconds=0.6', { duration: 4, aspect_ratio: '9:16' });
+    const words: unknown[] = [];
+    const done = await eventually(async () => {
+      const heard = await look(id);
+      if (words.at(-1) !== heard.body['state']) words.push(heard.body['state']);
+      return heard.body['state'] === 'success' ? heard : undefined;
+    });
+    expect(words).to.eql(['created', 'queueing', 'processing', 'success']);
+    expect(done.body).to.include({ id, err_code: '', credits: 80 });
+    const video = await fetch(String(at(done.body, 'creations.0.url')));
+    expect(video.headers.get('content-type')).to.equal('video/mp4');
+    expect(at(done.body, 'creations.0.cover_url')).to.be.a('string');
+  });
+
+  it('tells the price at once, by model, resolution, endpoint, seconds and time of day', async () => {
+    const price = async (fields: Json, endpoint?: string): Promise<unknown> =>
+      (await submit('', fields, endpoint)).body['credits'];
+    expect(await price({})).to.equal(100);
+    expect(await price({ resolution: '1080p', duration: 16 })).to.equal(384);
+    expect(await price({ off_peak: true })).to.equal(50);
+    const turbo = { model: 'viduq3-turbo', resolution: '540p', duration: 10 };
+    expect(await price(turbo)).to.equal(70);
+    expect(await price({ ...turbo, images: [IMAGE] }, 'reference2video')).to.equal(40);
+  });
+
+  for (const authorization of [null, 'Bearer vda_test', 'Token ', 'Token invalid'])
+    it(`refuses the authorization ${authorization}`, async () => {
+      const body = { model: 'viduq3-pro', prompt: 'x' };
+      const heard = await say('/ent/v2/text2video', { authorization, body });
+      expect(heard.status).to.equal(401);
+      expect(heard.body).to.include({ code: 'Unauthorized', reason: 'Unauthorized' });
+      expect(at(heard.body, 'metadata.trace_id')).to.be.a('string');
+    });
+
+  const refusals: [endpoint: string, fields: Json, reason: string, field: string][] = [
+    ['text2video', { model: undefined }, 'FieldLacking', 'model'],
+    ['text2video', { model: 'viduq3' }, 'ModelUnavailable', 'model'],
+    ['text2video', { prompt: undefined }, 'FieldLacking', 'prompt'],
+    ['text2video', { prompt: 'x'.repeat(5001) }, 'FieldInvalid', 'prompt'],
+    ['text2video', { duration: 17 }, 'FieldInvalid', 'duration'],
+    ['text2video', { duration: '5' }, 'FieldInvalid', 'duration'],
+    ['text2video', { resolution: '720P' }, 'FieldInvalid', 'resolution'],
+    ['text2video', { aspect_ratio: '21:9' }, 'FieldInvalid', 'aspect_ratio'],
+    ['text2video', { audio: 'yes' }, 'FieldInvalid', 'audio'],
+    ['text2video', { negative_prompt: 'dogs' }, 'FieldUnwanted', 'negative_prompt'],
+    ['text2video', { images: [IMAGE] }, 'FieldUnwanted', 'images'],
+    ['img2video', { images: [] }, 'FieldInvalid', 'images'],
+    ['img2video', { images: [IMAGE, IMAGE] }, 'FieldInvalid', 'images'],
+    ['img2video', { images: ['fox.png'] }, 'ImageFormatInvalid', 'images'],
+    ['img2video', { images: [IMAGE], aspect_ratio: '16:9' }, 'FieldUnwanted', 'aspect_ratio'],
+    [
+      'img2video',
+      { images: [IMAGE], model: 'viduq3-pro-fast', resolution: '540p' },
+      'FieldInvalid',
+      'resolution',
+    ],
+    ['start-end2video', { images: [IMAGE] }, 'FieldInvalid', 'images'],
+    ['reference2video', { images: [IMAGE] }, 'ModelUnavailable', 'model'],
+    ['reference2video', { model: 'viduq3', images: Array(8).fill(IMAGE) }, 'FieldInvalid', 'images'],
+  ];
+  for (const [endpoint, fields, reason, field] of refusals)
+    it(`refuses ${JSON.stringify(fields).slice(0, 60)} at ${endpoint} and names the field`, async () => {
+      const heard = await submit('', fields, endpoint);
+      expect(heard.status).to.equal(400);
+      expect(heard.body).to.include({ code: 400, reason });
+      expect(heard.body['message']).to.match(new RegExp(`^${field}: `));
+    });
+
+  it('refuses a directive that does not exist, and shows its insides with text=leaky', async () => {
+    expect((await submit('colour=red')).body['message']).to.contain('colour');
+    const refusal = (await submit('submit=500 text=leaky')).body['message'];
+    const failure = (await finish('outcome=fail text=leaky')).body['err_code'];
+    for (const part of Object.values(LEAKY_PARTS)) {
+      expect(refusal).to.contain(part);
+      expect(failure).to.contain(part);
+    }
+  });
+
+  for (const [directives, word] of [
+    ['outcome=fail', 'InternalServiceFailure'],
+    ['outcome=fail reason=invalid', 'ImageDownloadFailure'],
+    ['outcome=fail reason=quota', 'CreditInsufficient'],
+    ['outcome=fail reason=concurrency', 'QuotaExceeded'],
+    ['outcome=fail reason=moderation', 'TaskPromptPolicyViolation'],
+    ['outcome=moderated', 'CreationPolicyViolation'],
+    ['outcome=cancelled', 'UserCancelled'],
+  ] as const)
+    it(`fails as ${word} with ${directives}`, async () => {
+      const { status, body } = await finish(directives);
+      expect(status).to.equal(200);
+      expect(body).to.deep.include({ state: 'failed', err_code: word, creations: [] });
+    });
+
+  it('has forgotten a job that expired, as it does not know one that never was', async () => {
+    for (const heard of [await finish('outcome=expire'), await look('123')])
+      expect([heard.status, heard.body['reason']]).to.eql([404, 'TaskNotFound']);
+  });
+
+  it('uses an unknown word with poll=weird and takes a success back with poll=regress', async () => {
+    expect((await finish('poll=weird')).body['state']).to.equal('simmering');
+    const id = await start('seconds=0 poll=regress');
+    expect((await look(id)).body['state']).to.equal('success');
+    expect((await look(id)).body['state']).to.equal('failed');
+  });
+
+  it('tells any consumption with usage', async () => {
+    const told = async (usage: string): Promise<unknown> => (await finish(`usage=${usage}`)).body['credits'];
+    expect(await told('missing')).to.equal(undefined);
+    expect(await told('zero')).to.equal(0);
+    expect(await told('triple')).to.equal(300);
+    expect(await told('text')).to.be.a('string');
+  });
+
+  describe('asked to cancel', () => {
+    it('does so while the job waits, and then says who did it', async () => {
+      const id = await start('seconds=600');
+      expect(await cancel(id)).to.deep.include({ status: 200, body: {} });
+      expect((await look(id)).body).to.include({ state: 'failed', err_code: 'UserCancelled' });
+    });
+
+    it('is too late afterwards, or when ordered to be, and names the state', async () => {
+      for (const [directives, state] of [
+        ['seconds=0', 'success'],
+        ['seconds=600 cancel=too_late', 'queueing'],
+      ] as const) {
+        const heard = await cancel(await start(directives));
+        expect(heard.status).to.equal(400);
+        expect(heard.body).to.include({ reason: 'BadRequest' });
+        expect(heard.body['message']).to.contain(state);
+      }
+    });
+
+    it('notes it in the journal', async () => {
+      const { prompt, marker } = newPrompt('seconds=600');
+      const created = await say('/ent/v2/text2video', { body: { model: 'viduq3-pro', prompt } });
+      await cancel(String(created.body['task_id']));
+      const operations = (await readJournal(sandbox(), marker)).map(({ operation }) => operation);
+      expect(operations).to.eql(['submit', 'cancel']);
+      expect((await readJobs(sandbox(), marker))[0]).to.include({ vendor: 'vidu', state: 'cancelled' });
+    });
+  });
+});

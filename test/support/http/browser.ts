@@ -1,0 +1,124 @@
+// A console user as a browser: it keeps the cookie it was given last. And the authenticator app on the user's phone.
+import { expect } from 'chai';
+import { sql } from '@mikro-orm/postgresql';
+import { Secret, TOTP } from 'otpauth';
+import { createGuessLimiter } from '../../../api/limits/guess-limiter.ts';
+import { openLimits } from '../../../api/open-services.ts';
+import { createSession } from '../../../db/identity/sessions.ts';
+import type { TestGateway, TestUser } from '../servers/gateway.ts';
+import { createActor, type Actor, type Answer } from './http.ts';
+import { quotaOf } from './limits.ts';
+
+export interface Browser extends Actor {
+  token(): string;
+}
+
+/** A browser with a fresh session of this user; without a user, one that has no session yet. */
+export async function openBrowser(gateway: TestGateway, user?: TestUser): Promise<Browser> {
+  return openBrowserWith(gateway, user ? await createSession(gateway.em(), gateway.secrets, user.id) : '');
+}
+
+/** A browser that holds this token. */
+export function openBrowserWith(gateway: TestGateway, first: string): Browser {
+  let token = first;
+  const keep = (answer: Answer): Answer => {
+    const given = tokenOf(answer);
+    if (given !== null) token = given;
+    return answer;
+  };
+  const identity = (): Record<string, string> => (token === '' ? {} : { cookie: `svc_session=${token}` });
+  const actor = createActor(() => gateway.baseUrl, identity);
+  return {
+    get: async (...request) => keep(await actor.get(...request)),
+    post: async (...request) => keep(await actor.post(...request)),
+    patch: async (...request) => keep(await actor.patch(...request)),
+    delete: async (...request) => keep(await actor.delete(...request)),
+    send: async (...request) => keep(await actor.send(...request)),
+    token: () => token,
+  };
+}
+
+/** The session token that an answer gives, or null. */
+export function tokenOf({ headers }: Answer): string | null {
+  return /^svc_session=([^;]*)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? null;
+}
+
+export async function isAlive(gateway: TestGateway, token: string): Promise<boolean> {
+  const { status } = await openBrowserWith(gateway, token).get('/api/auth/me');
+  return status === 200;
+}
+
+export interface AuthenticatorApp {
+  /** The code that is shown now, or this many steps of 30 seconds later. */
+  code(steps?: number): string;
+  /** Six digits that are no code around now. */
+  wrongCode(): string;
+}
+
+export function openApp(secret: string): AuthenticatorApp {
+  const totp = new TOTP({ secret: Secret.fromBase32(secret) });
+  const code = (steps = 0): string => totp.generate({ timestamp: Date.now() + steps * 30_000 });
+  const wrongCode = (): string => {
+    const near = new Set([-3, -2, -1, 0, 1, 2, 3].map(code));
+    return (
+      Array.from({ length: 8 }, (_, digit) => String(digit).repeat(6)).find((code) => !near.has(code)) ?? ''
+    );
+  };
+  return { code, wrongCode };
+}
+
+export interface Enrolled {
+  user: TestUser;
+  browser: Browser;
+  app: AuthenticatorApp;
+  secret: string;
+  recoveryCodes: string[];
+}
+
+/** A user whose second factor is on, and in whose name no code has been used yet. */
+export async function enrolUser(gateway: TestGateway): Promise<Enrolled> {
+  const user = await gateway.createUser(0);
+  const browser = await openBrowser(gateway, user);
+  const verified = await browser.post('/api/verify', { method: 'password', code: user.password });
+  expect(verified.status).to.equal(200);
+  const begun = await browser.post('/api/auth/totp');
+  expect(begun.status).to.equal(201);
+  const { secret } = begun.body.data;
+  const app = openApp(secret);
+  const confirmed = await browser.post('/api/auth/totp/confirm', { code: app.code() });
+  expect(confirmed.status).to.equal(200);
+  await forgetUsedCodes(gateway, user);
+  return { user, browser, app, secret, recoveryCodes: confirmed.body.data.recoveryCodes };
+}
+
+/** So that a test need not wait half a minute for the next code. */
+export async function forgetUsedCodes(gateway: TestGateway, { id }: TestUser): Promise<void> {
+  await gateway.em().execute(sql`update app_user set totp_last_step = 0 where id = ${id}`);
+}
+
+/** Everybody here shares one address: without this, one test would use up the guesses of the next. */
+export function forgetGuesses({ gateway, config }: TestGateway): void {
+  gateway.limits.stop();
+  gateway.limits = openLimits(config, gateway.secrets, gateway.log);
+  gateway.guesses = createGuessLimiter(gateway.limits);
+}
+
+/** A 429 with all that callers are promised. */
+export function expectLimited(
+  answer: Answer,
+  code: string,
+  limit: number,
+  seconds: number,
+  backend = 'memory',
+): void {
+  expect([answer.status, answer.body?.error?.code, answer.body?.error?.type]).to.deep.equal([
+    429,
+    code,
+    'rate_limit_error',
+  ]);
+  const { remaining, wait, ...quota } = quotaOf(answer);
+  expect({ ...quota, name: '' }).to.deep.equal({ name: '', limit, seconds });
+  expect(wait).to.be.within(1, seconds);
+  expect(remaining).to.equal(0);
+  expect(answer.headers.get('x-ratelimit-backend')).to.equal(backend);
+}

@@ -1,0 +1,25 @@
+// What a request left behind: rows, credits and calls to a vendor, as one value to compare before and after.
+import { sql } from '@mikro-orm/postgresql';
+import { expect } from 'chai';
+import type { TestGateway } from '../servers/gateway.ts';
+import type { Answer } from './http.ts';
+import { readJournal } from '../servers/sandbox.ts';
+
+/** Runs the request and fails if it moved credits, wrote a task or reached a vendor. */
+export async function expectNoEffect(gateway: TestGateway, act: () => Promise<Answer>): Promise<Answer> {
+  const before = await readEffects(gateway);
+  const answer = await act();
+  expect(await readEffects(gateway), 'effects').to.deep.equal(before);
+  return answer;
+}
+
+async function readEffects(gateway: TestGateway): Promise<object> {
+  const [counts] = await gateway.em().execute<object[]>(sql`
+    select (select count(*) from task) as tasks, (select count(*) from task_event) as events,
+           (select count(*) from reservation) as reservations, (select count(*) from ledger_transaction) as moves,
+           sum(balance) as balance, sum(reserved) as reserved
+    from account`);
+  // Looks at a job that was cancelled a moment ago may still be under way; they move nothing.
+  const calls = (await readJournal(gateway.sandboxUrl, '')).filter(({ operation }) => operation === 'submit');
+  return { ...counts, vendorCalls: calls.length };
+}

@@ -1,0 +1,288 @@
+// Requests made from the OpenAPI document: valid ones, ones at the edge, and ones that are broken in every way.
+import fc, { type Arbitrary } from 'fast-check';
+import { DOCUMENT } from '../../../dev/documented.ts';
+
+const CALLERS = ['nobody', 'key', 'session', 'administrator'] as const;
+export type CallerName = (typeof CALLERS)[number];
+
+export interface GeneratedRequest {
+  caller: CallerName;
+  method: string;
+  /** As it is sent, with its query. */
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer | null;
+}
+
+/** Things that are there: a request that names one of them gets further than a random one. */
+export interface KnownThings {
+  /** By the part of the path before the id, such as `tasks`. */
+  ids: Readonly<Record<string, readonly string[]>>;
+  /** By field name. */
+  values: Readonly<Record<string, readonly unknown[]>>;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- JSON Schema, read by its keys
+type Schema = any;
+
+/** Any operation, as anybody, with anything in it. */
+export function anyRequest(known: KnownThings): Arbitrary<GeneratedRequest> {
+  const operations = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+  return fc
+    .constantFrom(...operations)
+    .chain(({ path, method, operation }) => requestTo(path, method, operation, known));
+}
+
+function requestTo(
+  path: string,
+  method: string,
+  operation: Schema,
+  known: KnownThings,
+): Arbitrary<GeneratedRequest> {
+  const schema: Schema = operation.requestBody?.content['application/json']?.schema;
+  const parts = {
+    caller: callerOf(operation),
+    verb: mostly(
+      fc.constant(method),
+      fc.constantFrom('HEAD', 'PUT', 'OPTIONS', 'DELETE', 'POST', 'PATCH', 'GET'),
+    ),
+    path: pathOf(path, known),
+    query: queryOf(operation.parameters),
+    headers: headersOf(),
+    type: mostly(
+      fc.constant('application/json'),
+      fc.constantFrom('', 'text/plain', 'application/json; charset=utf-16'),
+    ),
+    body: schema
+      ? bodyOf(schema, known)
+      : mostly(fc.constant(null), fc.constantFrom(Buffer.from('{}'), Buffer.from('x'))),
+  };
+  return fc.record(parts).map(({ caller, verb, path, query, headers, type, body }) => ({
+    caller,
+    method: verb,
+    path: `${path}${query}`,
+    headers: { ...headers, ...(body && type !== '' && { 'content-type': type }) },
+    body,
+  }));
+}
+
+/** Mostly somebody who gets past the guards. */
+function callerOf({ security }: Schema): Arbitrary<CallerName> {
+  const fitting: CallerName[] = 'apiKey' in (security[0] ?? {}) ? ['key'] : ['session', 'administrator'];
+  return mostly(fc.constantFrom(...fitting), fc.constantFrom(...CALLERS));
+}
+
+function pathOf(path: string, { ids }: KnownThings): Arbitrary<string> {
+  const segments = path.split('/').map((segment, index, all) => {
+    if (!segment.startsWith('{')) return fc.constant(segment);
+    const before = all[index - 1] ?? '';
+    return fc.oneof(
+      { arbitrary: fc.constantFrom(...(ids[before] ?? ['x'])), weight: 4 },
+      { arbitrary: fc.constantFrom(...BAD_IDS), weight: 1 },
+      { arbitrary: anyText.map((text) => encodeURIComponent(text.toWellFormed()) || 'x'), weight: 1 },
+    );
+  });
+  return fc.tuple(...segments).map((written) => written.join('/'));
+}
+
+const BAD_IDS = [
+  'task_00000000000000000000000000',
+  'key_00000000000000000000000000',
+  'usr_00000000000000000000000000',
+  'task_0000000000000000000000000',
+  '%E0%A4%A',
+  '%',
+  '%00',
+  'a%2Fb',
+  '..%2f..',
+  '__proto__',
+  'constructor',
+  '1%20or%201=1',
+  '%F0%9F%90%B1',
+  'x'.repeat(4000),
+];
+
+/** Documented parameters and others, right and wrong, once and twice. */
+function queryOf(parameters: Schema[]): Arbitrary<string> {
+  const documented = parameters.filter((parameter) => parameter.in === 'query');
+  const pairs = documented.map(({ name, schema }) =>
+    fc.tuple(
+      fc.constant(name as string),
+      fc.oneof(
+        valid(schema).map(String),
+        fc.constantFrom(...JUNK_TEXTS, '-1', '0', '1e3', '999999999999'),
+        anyText,
+      ),
+    ),
+  );
+  const other = fc.tuple(fc.constantFrom('x', '[a]', 'limit', 'cursor', '__proto__', ''), anyText);
+  const written = fc
+    .array(fc.oneof(...pairs, other), { maxLength: 3 })
+    .map((list) =>
+      list
+        .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`)
+        .join('&'),
+    );
+  const raw = fc.constantFrom(
+    '?',
+    '?&&&',
+    '?=',
+    '?%',
+    '?a=%ff',
+    '?limit=1&limit=2',
+    '?limit[]=1',
+    '??',
+    '?limit=5',
+  );
+  return fc.oneof(
+    { arbitrary: fc.constant(''), weight: 3 },
+    { arbitrary: written.map((text) => (text === '' ? '' : `?${text}`)), weight: 5 },
+    { arbitrary: raw, weight: 1 },
+  );
+}
+
+function headersOf(): Arbitrary<Record<string, string>> {
+  const some = fc.constantFrom<Record<string, string>>(
+    { 'x-request-id': 'trace-1' },
+    { 'x-request-id': '<script>' },
+    { 'idempotency-key': 'k' },
+    { 'idempotency-key': 'again' },
+    { 'idempotency-key': '' },
+    { 'idempotency-key': 'x'.repeat(300) },
+    { 'idempotency-key': 'with space' },
+    { 'content-encoding': 'gzip' },
+    { 'content-encoding': 'zstd' },
+    { origin: 'https://elsewhere.example' },
+    { 'sec-fetch-site': 'cross-site' },
+    { accept: 'text/html' },
+    { 'accept-language': 'x'.repeat(1000) },
+    { range: 'bytes=5-1' },
+    { 'if-match': '"x"' },
+    { 'if-none-match': '*' },
+    { 'accept-encoding': 'gzip;q=x' },
+  );
+  return mostly(fc.constant({}), some);
+}
+
+function bodyOf(schema: Schema, known: KnownThings): Arbitrary<Buffer> {
+  const whole = valid(schema, known);
+  const broken = fc
+    .tuple(whole, fc.array(damage(), { minLength: 1, maxLength: 3 }))
+    .map(([value, damages]) => damages.reduce<unknown>((object, hurt) => hurt(object), value));
+  const encode = (value: unknown): Buffer => Buffer.from(JSON.stringify(value) ?? '');
+  const raw = fc.constantFrom(
+    ...[
+      '',
+      '[]',
+      '{',
+      'null',
+      '"x"',
+      '{"a":1e400}',
+      '{"n":9007199254740993}',
+      '{"a":1,"a":2}',
+      '{"\\ud800":1}',
+      '\u0000',
+    ],
+    `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`,
+  );
+  return fc.oneof(
+    { arbitrary: whole.map(encode), weight: 5 },
+    { arbitrary: broken.map(encode), weight: 5 },
+    { arbitrary: raw.map((text) => Buffer.from(text)), weight: 1 },
+    { arbitrary: fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)), weight: 1 },
+  );
+}
+
+/** Drops a field, puts something else into it, or adds one. */
+function damage(): Arbitrary<(value: unknown) => unknown> {
+  return fc
+    .record({ kind: fc.constantFrom('drop', 'replace', 'add'), which: fc.nat(20), junk: junk() })
+    .map(({ kind, which, junk }) => (value: unknown): unknown => {
+      if (typeof value !== 'object' || value === null) return junk;
+      const names = Object.keys(value);
+      const name = names[which % Math.max(1, names.length)] ?? 'x';
+      if (kind === 'add') return { ...value, [`extra${which}`]: junk };
+      const { [name]: _dropped, ...rest } = value as Record<string, unknown>;
+      return kind === 'drop' ? rest : { ...rest, [name]: junk };
+    });
+}
+
+const JUNK_TEXTS = [
+  '',
+  ' ',
+  '\0',
+  '\ud800',
+  '🐱',
+  '../..',
+  '<b>',
+  "' or 1=1 --",
+  '[masked]',
+  'x'.repeat(3000),
+];
+const anyText = fc.oneof(fc.constantFrom(...JUNK_TEXTS), fc.string({ unit: 'binary', maxLength: 20 }));
+
+function junk(): Arbitrary<unknown> {
+  const numbers = [-1, 0, -0, 0.5, 1.0000001, 1e21, 1e308, 2 ** 53 + 2, -(2 ** 53), 1e-7, Number.MIN_VALUE];
+  const nested = [[], {}, [[]], [null], [{}], { a: { b: { c: [] } } }, Array(200).fill('x')];
+  return fc.oneof(
+    fc.constantFrom<unknown>(null, true, ...numbers, ...JUNK_TEXTS, ...nested),
+    fc.jsonValue(),
+    anyText,
+  );
+}
+
+/** What a schema allows, its bounds most of all; fields whose values are known get those most of the time. */
+function valid(schema: Schema, known: KnownThings = { ids: {}, values: {} }): Arbitrary<unknown> {
+  const choices = schema.oneOf ?? schema.anyOf;
+  if (choices) return fc.oneof(...choices.map((choice: Schema) => valid(choice, known)));
+  if ('const' in schema) return fc.constant(schema.const);
+  if (schema.enum) return fc.constantFrom(...schema.enum);
+  switch (schema.type) {
+    case 'object':
+      return validObject(schema, known);
+    case 'array':
+      return fc.array(valid(schema.items ?? {}, known), { minLength: schema.minItems ?? 0, maxLength: 4 });
+    case 'integer':
+    case 'number':
+      return validNumber(schema);
+    case 'string':
+      return validText(schema);
+    case 'boolean':
+      return fc.boolean();
+    case 'null':
+      return fc.constant(null);
+    default:
+      return junk();
+  }
+}
+
+function validObject({ properties = {}, required = [] }: Schema, known: KnownThings): Arbitrary<unknown> {
+  const fields = Object.entries<Schema>(properties).map(([name, schema]) => {
+    const values = known.values[name];
+    const any = valid(schema, known);
+    return [name, values ? mostly(fc.constantFrom(...values), any) : any] as const;
+  });
+  return fc.record<Record<string, unknown>>(Object.fromEntries(fields), { requiredKeys: required });
+}
+
+function validNumber({ minimum = -1e9, maximum = 1e9 }: Schema): Arbitrary<number> {
+  const bounds = [minimum, maximum, 0, 1].filter((value) => value >= minimum && value <= maximum);
+  return fc.oneof(fc.constantFrom(...bounds), fc.integer({ min: minimum, max: Math.min(maximum, 2 ** 31) }));
+}
+
+function validText({ format, minLength = 0, maxLength = 300, enum: values }: Schema): Arbitrary<string> {
+  if (values) return fc.constantFrom(...values);
+  if (format === 'date-time')
+    return fc.constantFrom('2030-01-31T12:00:00Z', '9999-12-31T23:59:59.999Z', '2000-01-01T00:00:00+14:00');
+  const longest = Math.min(maxLength, 3000);
+  return fc.oneof(
+    fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(longest, 40) }),
+    fc.constantFrom('x'.repeat(minLength), 'x'.repeat(longest)),
+  );
+}
+
+function mostly<Usual, Other>(usual: Arbitrary<Usual>, other: Arbitrary<Other>): Arbitrary<Usual | Other> {
+  return fc.oneof({ arbitrary: usual, weight: 10 }, { arbitrary: other, weight: 1 });
+}

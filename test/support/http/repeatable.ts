@@ -1,0 +1,101 @@
+// Every request that Idempotency-Key makes happen once, in a form that tests can send again and again.
+import { sql } from '@mikro-orm/postgresql';
+import { makeCode } from '../administrators.ts';
+import type { TestGateway, TestUser } from '../servers/gateway.ts';
+import type { Answer } from './http.ts';
+import { IMAGE_CREDITS, IMAGE_MODEL, orderImage, VIDEO_CREDITS, VIDEO_MODEL } from '../tasks.ts';
+import { untilFinal } from '../until.ts';
+import { makeVideo, upload, UPLOADS } from '../uploads.ts';
+
+export interface Repeatable {
+  /** Sends it; `other` is the same request with another content. */
+  send(key: string, content?: 'same' | 'other'): Promise<Answer>;
+  path: string;
+  status: number;
+}
+
+/** For a user whose credits cover it once, and an administrator. */
+export type Prepare = (gateway: TestGateway, chief: TestUser) => Promise<Repeatable>;
+
+const withKey = (key: string) => ({ 'idempotency-key': key });
+
+export const REPEATABLE: Readonly<Record<string, Prepare>> = {
+  'an image': async (gateway) => {
+    const { key: caller } = await gateway.createUser(IMAGE_CREDITS);
+    const path = '/v1/images/generations';
+    const send: Repeatable['send'] = (key, content) =>
+      caller.post(path, { model: IMAGE_MODEL, prompt: promptOf(content) }, withKey(key));
+    return { send, path, status: 202 };
+  },
+  'a video': async (gateway) => {
+    const { key: caller } = await gateway.createUser(VIDEO_CREDITS);
+    const path = '/v1/videos/generations';
+    const order = { model: VIDEO_MODEL, duration: 1, metadata: { resolution: '480p' } };
+    const send: Repeatable['send'] = (key, content) =>
+      caller.post(path, { ...order, prompt: promptOf(content) }, withKey(key));
+    return { send, path, status: 202 };
+  },
+  'a task of the console': async (gateway) => {
+    const { session } = await gateway.createUser(IMAGE_CREDITS);
+    const path = '/api/tasks';
+    const order = { mode: 'image', model: IMAGE_MODEL };
+    const send: Repeatable['send'] = (key, content) =>
+      session.post(path, { ...order, prompt: promptOf(content) }, withKey(key));
+    return { send, path, status: 202 };
+  },
+  'a retry': async (gateway) => {
+    const { session } = await gateway.createUser(IMAGE_CREDITS);
+    const { id } = await orderImage(session, 'seconds=0 outcome=fail*1');
+    await untilFinal(session, id);
+    const path = `/api/tasks/${id}/retry`;
+    const send: Repeatable['send'] = (key, content) =>
+      session.post(`${path}${content === 'other' ? '?other=1' : ''}`, undefined, withKey(key));
+    return { send, path, status: 202 };
+  },
+  'an upload': async (gateway) => {
+    const { key: caller } = await gateway.createUser(0);
+    const send: Repeatable['send'] = (key, content) =>
+      upload(caller, makeVideo(content === 'other' ? 101 : 100), { headers: withKey(key) });
+    return { send, path: UPLOADS, status: 201 };
+  },
+  'a redemption': async (gateway, chief) => {
+    const { session } = await gateway.createUser(0);
+    const { code } = await makeCode(chief);
+    const { code: other } = await makeCode(chief);
+    const path = '/api/redeem';
+    const send: Repeatable['send'] = (key, content) =>
+      session.post(path, { code: content === 'other' ? other : code }, withKey(key));
+    return { send, path, status: 200 };
+  },
+  'a grant': async (gateway, chief) => {
+    const { id } = await gateway.createUser(0);
+    const path = `/api/admin/users/${id}/grants`;
+    const send: Repeatable['send'] = (key, content) =>
+      chief.session.post(path, { credits: content === 'other' ? 6 : 5, note: 'Sorry' }, withKey(key));
+    return { send, path, status: 201 };
+  },
+  'a redeem code': async (_gateway, chief) => {
+    const path = '/api/admin/redeem-codes';
+    const send: Repeatable['send'] = (key, content) =>
+      chief.session.post(path, { label: 'Spring', credits: content === 'other' ? 6 : 5 }, withKey(key));
+    return { send, path, status: 201 };
+  },
+};
+
+/** How often anything of the above has happened, and been noted. */
+export async function countEffects(gateway: TestGateway): Promise<Record<string, number>> {
+  const [counts] = await gateway.em().execute<Record<string, number>[]>(sql`
+    select (select count(*)::int from task) as tasks,
+           (select count(*)::int from task_event where event in ('created', 'retried')) as attempts,
+           (select count(*)::int from ledger_transaction where kind in ('grant', 'redeem')) as additions,
+           (select count(*)::int from redemption) as redemptions,
+           (select count(*)::int from redeem_code) as codes,
+           (select count(*)::int from upload) as uploads,
+           (select count(*)::int from audit_entry) as "auditEntries",
+           (select count(*)::int from idempotency_key) as keys`);
+  return counts ?? {};
+}
+
+function promptOf(content: 'same' | 'other' = 'same'): string {
+  return `${content} cat [[sandbox seconds=0]]`;
+}

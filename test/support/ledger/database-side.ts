@@ -1,0 +1,246 @@
+// The database side of the ledger's commands: people of its own for every run, and what each command answered.
+import { randomBytes } from 'node:crypto';
+import { sql } from '@mikro-orm/postgresql';
+import { createApiKey } from '../../../db/keys/api-keys.ts';
+import { COMMAND_LINE } from '../../../db/audit-log.ts';
+import { createCalls, settleAbandonedCalls, type Calls } from '../../../db/chat/calls.ts';
+import { makeId } from '../../../db/ids.ts';
+import * as ledger from '../../../db/ledger/ledger.ts';
+import { createTask, retryTask, type NewTask } from '../../../db/tasks/new-tasks.ts';
+import { forkEm, type Database, type Em } from '../../../db/open-database.ts';
+import { createRedeemCode, disableRedeemCode } from '../../../db/redeem/redeem-codes.ts';
+import { redeem } from '../../../db/redeem/redemptions.ts';
+import type { Secrets } from '../../../db/secrets.ts';
+import { cancelTask, completeTask, failTask } from '../../../db/tasks/settlement.ts';
+import { beginTask, findTask } from '../../../db/tasks/tasks.ts';
+import type { PriceSnapshot } from '../../../domain/pricing.ts';
+import { insertUser } from '../../../db/identity/users.ts';
+import { parseCredits, type MicroCredits } from '../../../domain/credits.ts';
+import { CODE, FIRST_GRANT, KEY_QUOTA, USERS, type Command } from './commands.ts';
+import { orderOf } from '../orders.ts';
+
+const LEASE_SECONDS = 3_600;
+const NO_LIMIT = 1_000_000;
+
+interface Person {
+  userId: string;
+  keyId: string;
+}
+
+/** One run of commands, on accounts that nobody else uses. */
+export class LedgerBench {
+  readonly people: Person[] = [];
+  readonly #database: Database;
+  readonly #secrets: Secrets;
+  readonly #calls: Calls;
+  readonly #run = randomBytes(6).toString('hex');
+  readonly #tasks: { id: string; amount: MicroCredits }[] = [];
+  readonly #reserved: { id: string; amount: MicroCredits }[] = [];
+  #code = { id: '', text: '' };
+
+  private constructor(database: Database, secrets: Secrets) {
+    this.#database = database;
+    this.#secrets = secrets;
+    this.#calls = createCalls(database, LEASE_SECONDS);
+  }
+
+  static async create(database: Database, secrets: Secrets): Promise<LedgerBench> {
+    const bench = new LedgerBench(database, secrets);
+    for (let number = 0; number < USERS; number += 1) bench.people.push(await bench.#createPerson(number));
+    const wish = {
+      label: 'Test',
+      maxUses: CODE.uses,
+      perUserLimit: null,
+      expiresAt: null,
+      createdBy: bench.#person(0).userId,
+    };
+    const { text, record } = await createRedeemCode(bench.#em(), secrets, COMMAND_LINE, {
+      ...wish,
+      credits: parseCredits(CODE.credits),
+    });
+    bench.#code = { id: record.id, text };
+    return bench;
+  }
+
+  /** Does it, and answers in one word what came of it. */
+  async perform(command: Command): Promise<string> {
+    if ('task' in command) return this.#performOnTask(command);
+    if ('call' in command) return this.#performOnCall(command);
+    if (command.kind === 'disable code') {
+      await disableRedeemCode(this.#em(), COMMAND_LINE, this.#code.id);
+      return 'disabled';
+    }
+    const { userId, keyId } = this.#person(command.user);
+    switch (command.kind) {
+      case 'grant':
+        await this.#grant(userId, command.credits, `${command.user} ${command.once}`);
+        return 'granted';
+      case 'redeem': {
+        const verdict = await redeem(this.#em(), this.#secrets, {
+          userId,
+          code: this.#code.text,
+          requestId: 'r',
+        });
+        return verdict.kind === 'refused' ? verdict.reason : verdict.kind;
+      }
+      case 'disable':
+        await this.#em().execute(sql`
+          update app_user set disabled_at = case when ${command.isDisabled} then now() end where id = ${userId}`);
+        return 'done';
+      case 'create': {
+        const id = makeId('task');
+        const amount = parseCredits(command.credits);
+        const wish = newTask({ id, userId, keyId: command.byKey ? keyId : null, amount });
+        const created = await createTask(this.#em(), wish, NO_LIMIT);
+        if ('kind' in created) return created.kind;
+        this.#tasks.push({ id, amount });
+        return 'created';
+      }
+      case 'call': {
+        const id = makeId('res');
+        const amount = parseCredits(command.credits);
+        const verdict = await this.#calls.reserve({
+          id,
+          userId,
+          keyId,
+          model: 'm',
+          stream: false,
+          requestId: 'r',
+          amount,
+        });
+        if (verdict.kind === 'refused') return verdict.reason;
+        this.#reserved.push({ id, amount });
+        return 'reserved';
+      }
+    }
+  }
+
+  async #performOnTask(command: Extract<Command, { task: number }>): Promise<string> {
+    const found = this.#tasks[command.task];
+    const row = found && (await findTask(this.#em(), found.id));
+    if (!row) return 'nothing';
+    const task = { taskId: row.id, attempt: row.attempt - ('late' in command && command.late ? 1 : 0) };
+    switch (command.kind) {
+      case 'reserve': {
+        const verdict = await ledger.reserve(this.#em(), task);
+        return verdict.kind === 'refused' ? verdict.reason : verdict.kind;
+      }
+      case 'begin':
+        return beginTask(this.#em(), task, NO_LIMIT);
+      case 'complete': {
+        const amount = (found.amount * BigInt(command.percent)) / 100n;
+        return completeTask(this.#em(), task, { outputs: [], outputText: null, amount, loss: 0n });
+      }
+      case 'fail':
+        return failTask(this.#em(), task, { code: 'internal_error', message: 'x' });
+      case 'cancel':
+        return cancelTask(this.#em(), task);
+      case 'charge again':
+      case 'release again': {
+        if (row.status === 'queued' || row.status === 'in_progress') return 'nothing';
+        const isCharge = command.kind === 'charge again';
+        const charge = { ...task, amount: found.amount, loss: 0n };
+        const isMoved = isCharge ? ledger.charge(this.#em(), charge) : ledger.release(this.#em(), task);
+        return (await isMoved) ? 'moved' : 'refused';
+      }
+      case 'retry': {
+        const { family, adapter, upstreamModel, ordered } = row;
+        const renewed = {
+          family,
+          adapter,
+          upstreamModel,
+          ordered,
+          price: PRICE,
+          creditsEstimate: found.amount,
+        };
+        const retried = await retryTask(this.#em(), row, renewed, NO_LIMIT);
+        return 'kind' in retried ? retried.kind : 'created';
+      }
+      case 'refund': {
+        const wish = { amount: parseCredits(command.credits), description: 'Test' };
+        const idempotencyKey = `${this.#run} refund ${command.once}`;
+        return (await ledger.refund(this.#em(), { ...task, ...wish, idempotencyKey }))
+          ? 'refunded'
+          : 'refused';
+      }
+    }
+  }
+
+  async #performOnCall(command: Extract<Command, { call: number }>): Promise<string> {
+    const call = this.#reserved[command.call];
+    if (!call) return 'nothing';
+    const { id, amount } = call;
+    const of = (percent: number): MicroCredits => (amount * BigInt(percent)) / 100n;
+    if (command.kind === 'settle') await this.#calls.settle({ id, charged: of(command.percent), ...ENDED });
+    else if (command.kind === 'know') {
+      await this.#calls.renewLease({ id, charge: of(command.percent), promptTokens: 1, completionTokens: 1 });
+    } else {
+      await this.#em().execute(sql`
+        update reservation set lease_until = now() - interval '1 second' where id = ${id} and state = 'open'`);
+      await settleAbandonedCalls(this.#em());
+    }
+    return 'done';
+  }
+
+  async #createPerson(number: number): Promise<Person> {
+    const email = `${this.#run}-${number}@example.com`;
+    // Hashing a password would take longer than a run.
+    const userId = await insertUser(this.#em(), { email, passwordHash: '-', permissions: [] });
+    if (userId === null) throw new Error('the user was not created');
+    await this.#grant(userId, FIRST_GRANT, `${number} first`);
+    const limits = { quota: parseCredits(KEY_QUOTA) };
+    const { id: keyId } = await createApiKey(this.#em(), this.#secrets, { userId, name: 'Test', ...limits });
+    return { userId, keyId };
+  }
+
+  async #grant(userId: string, credits: number, once: string): Promise<void> {
+    const amount = parseCredits(credits);
+    const idempotencyKey = `${this.#run} grant ${once}`;
+    await ledger.grant(this.#em(), { userId, amount, idempotencyKey, description: 'Test' });
+  }
+
+  #person(number: number): Person {
+    const person = this.people[number];
+    if (!person) throw new Error('there is no such person');
+    return person;
+  }
+
+  #em(): Em {
+    return forkEm(this.#database);
+  }
+}
+
+const PRICE: PriceSnapshot = { billingMode: 'per_task', lines: [] };
+
+const ENDED = {
+  loss: 0n,
+  status: 'completed',
+  promptTokens: 1,
+  completionTokens: 1,
+  billingBasis: 'upstream',
+  latencyMs: 1,
+  upstreamRequestId: null,
+  errorCode: null,
+  errorMessage: null,
+  tried: [],
+} as const;
+
+function newTask({
+  amount,
+  ...who
+}: {
+  id: string;
+  userId: string;
+  keyId: string | null;
+  amount: MicroCredits;
+}): NewTask {
+  return {
+    ...who,
+    ...{ mode: 'image', model: 'm', family: 'f', adapter: 'a', upstreamModel: 'u' },
+    ordered: orderOf({ mode: 'image', images: 1 }),
+    price: PRICE,
+    creditsEstimate: amount,
+    requestPayload: {},
+    sealed: { secretKeyId: 'k', prompt: Buffer.from('x'), body: Buffer.from('x') },
+  };
+}

@@ -1,0 +1,49 @@
+// A fresh database for one test file, on the server that the test run brought up.
+import { randomBytes } from 'node:crypto';
+import { migrate, openDatabase, type Database } from '../../../db/open-database.ts';
+
+export interface TestDatabase {
+  url: string;
+  database: Database;
+  drop(): Promise<void>;
+}
+
+/** Creates and migrates it. */
+export async function createDatabase(connectionsMax = 16): Promise<TestDatabase> {
+  const created = await createEmptyDatabase(connectionsMax);
+  await migrate(created.database);
+  return created;
+}
+
+/** Without a single table. */
+export async function createEmptyDatabase(connectionsMax = 16): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await onServer(`create database ${name}`);
+  const url = urlOf(name);
+  const database = openDatabase({ url, connectionsMax });
+  return {
+    url,
+    database,
+    drop: async () => {
+      await database.close();
+      await onServer(`drop database ${name} with (force)`);
+    },
+  };
+}
+
+async function onServer(statement: string): Promise<void> {
+  const server = openDatabase({ url: urlOf('postgres'), connectionsMax: 1 });
+  try {
+    await server.em.fork().execute(statement);
+  } finally {
+    await server.close();
+  }
+}
+
+function urlOf(name: string): string {
+  const server = process.env['TEST_POSTGRES_URL'];
+  if (!server) throw new Error('run the tests with "npm test": it brings up the servers they need');
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}

@@ -1,0 +1,133 @@
+// The engine as an operator sees and handles it in tests: runs, their status, their histories, the sweeper by hand.
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { createActivities, type Activities } from '../../../activities/index.ts';
+import { createProviders } from '../../../providers/registry.ts';
+import { workflowIdOf } from '../../../workflows/names.ts';
+import type { TestGateway } from './gateway.ts';
+import { until } from '../until.ts';
+
+export interface Run {
+  workflowId: string;
+  runId: string;
+  status: string;
+}
+
+export interface TestEngine {
+  client: Client;
+  namespace: string;
+  handleOf(taskId: string): WorkflowHandle;
+  /** The newest run's status as the UI words it in capitals: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED. */
+  statusOf(taskId: string): Promise<string>;
+  untilClosed(taskId: string, limitMs?: number): Promise<string>;
+  /** All runs under the task's workflow id, newest first, from the visibility store. */
+  runsOf(taskId: string): Promise<Run[]>;
+  /**
+   * As `temporal workflow reset` does it: a new run that keeps what the run (the newest one, if none is named) had
+   * in its history before the n-th workflow task. Answers the new run's id.
+   */
+  reset(taskId: string, workflowTask: number, runId?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openEngine(gateway: TestGateway): Promise<TestEngine> {
+  const { connectionOptions, namespace } = gateway.config.temporal;
+  const connection = await Connection.connect(connectionOptions);
+  const client = new Client({ connection, namespace });
+  const handleOf = (taskId: string) => client.workflow.getHandle(workflowIdOf(taskId));
+  const statusOf = async (taskId: string): Promise<string> => (await handleOf(taskId).describe()).status.name;
+  return {
+    client,
+    namespace,
+    handleOf,
+    statusOf,
+    untilClosed: (taskId, limitMs) =>
+      until(
+        `the workflow of ${taskId} has ended`,
+        async () => {
+          const status = await statusOf(taskId);
+          return status !== 'RUNNING' && status;
+        },
+        limitMs,
+      ),
+    runsOf: async (taskId) => {
+      const runs: Run[] = [];
+      for await (const { workflowId, runId, status } of client.workflow.list({
+        query: `WorkflowId = '${workflowIdOf(taskId)}'`,
+      }))
+        runs.push({ workflowId, runId, status: status.name });
+      return runs;
+    },
+    reset: async (taskId, workflowTask, ofRun) => {
+      const workflowId = workflowIdOf(taskId);
+      const runId = ofRun ?? (await handleOf(taskId).describe()).runId;
+      const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+      const point = (events ?? []).filter((event) => event.workflowTaskCompletedEventAttributes)[
+        workflowTask
+      ];
+      if (!point?.eventId) throw new Error(`the run of ${taskId} has no workflow task ${workflowTask}`);
+      const answer = await client.workflowService.resetWorkflowExecution({
+        namespace,
+        workflowExecution: { workflowId, runId },
+        workflowTaskFinishEventId: point.eventId,
+        requestId: `${runId}:${workflowTask}`,
+        reason: 'a drill',
+      });
+      return answer.runId;
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** Events of the newest run, as `temporal workflow show --output json` writes them. */
+export async function readHistory(engine: TestEngine, taskId: string): Promise<HistoryJson> {
+  return toJson(await engine.handleOf(taskId).fetchHistory());
+}
+
+export interface HistoryEvent {
+  eventId: string;
+  eventType: string;
+  [attributes: string]: unknown;
+}
+
+export interface HistoryJson {
+  events: HistoryEvent[];
+}
+
+function toJson(history: Parameters<typeof historyToJSON>[0]): HistoryJson {
+  return JSON.parse(historyToJSON(history)) as HistoryJson;
+}
+
+/** How many places a run can be reset to. */
+export function countWorkflowTasks({ events }: HistoryJson): number {
+  return events.filter(({ eventType }) => eventType === 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED').length;
+}
+
+/** The activities as the worker has them, to call the sweeper without waiting for its turn. */
+export function activitiesOf(gateway: TestGateway): Activities {
+  const { database, secrets, storage, engine, log } = gateway.gateway;
+  return createActivities({
+    database,
+    secrets,
+    providers: createProviders(gateway.config),
+    storage,
+    engine,
+    log,
+    runningTasksPerUserMax: gateway.config.runningTasksPerUserMax,
+    requestKeptDays: gateway.config.requestKeptDays,
+  });
+}
+
+/** Makes every open task look as if nothing had happened to it for a minute: due for the sweeper. */
+export async function ageOpenTasks(gateway: TestGateway): Promise<void> {
+  await gateway.em().execute(`
+    update task set updated_at = updated_at - interval '1 minute', swept_at = null,
+      cancel_requested_at = cancel_requested_at - interval '1 minute'
+    where status in ('queued', 'in_progress')`);
+}
+
+/** Sweeps once, with every open task due. */
+export async function sweepNow(gateway: TestGateway): Promise<{ started: number; settled: number }> {
+  await ageOpenTasks(gateway);
+  return activitiesOf(gateway).sweepTasks();
+}

@@ -1,0 +1,235 @@
+// A whole gateway for one test file: its own database, engine namespace, sandbox, API and worker, in this process.
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { WorkflowBundleOption } from '@temporalio/worker';
+import { createApp } from '../../../api/app.ts';
+import { createHttpServer } from '../../../api/http/http-server.ts';
+import { openGateway } from '../../../api/open-services.ts';
+import type { Gateway } from '../../../api/context.ts';
+import { loadConfig, type Config } from '../../../config/config.ts';
+import { createApiKey } from '../../../db/keys/api-keys.ts';
+import { findViolations } from '../../../db/ledger/invariants.ts';
+import { grant } from '../../../db/ledger/ledger.ts';
+import { forkEm, type Database, type Em } from '../../../db/open-database.ts';
+import { createSession } from '../../../db/identity/sessions.ts';
+import type { Secrets } from '../../../db/secrets.ts';
+import { createUser } from '../../../db/identity/users.ts';
+import { startSandbox } from '../../../sandbox/server.ts';
+import { parseCredits } from '../../../domain/credits.ts';
+import { createLog, type Log } from '../../../log.ts';
+import { createProviders } from '../../../providers/registry.ts';
+import { installRuntime } from '../../../worker/runtime.ts';
+import { bundleWorkflows, createWorkers, type Workers } from '../../../worker/workers.ts';
+import { createDatabase } from './database.ts';
+import { createActor, type Actor } from '../http/http.ts';
+import { createNamespace } from './temporal-namespace.ts';
+
+export interface TestUser {
+  id: string;
+  email: string;
+  password: string;
+  keyId: string;
+  apiKey: string;
+  /** With the user's API key, as on /v1. */
+  key: Actor;
+  /** With the user's session cookie, as on /api. */
+  session: Actor;
+}
+
+export interface TestGateway {
+  baseUrl: string;
+  sandboxUrl: string;
+  database: Database;
+  secrets: Secrets;
+  config: Config;
+  gateway: Gateway;
+  /** The environment that a process of its own would need to be part of this gateway. */
+  env: Record<string, string>;
+  anonymous: Actor;
+  /** Everything that was logged, as one text. */
+  logged(): string;
+  em(): Em;
+  createUser(credits?: string | number): Promise<TestUser>;
+  /** Fails unless the ledger adds up. */
+  expectSoundMoney(): Promise<void>;
+  stopWorker(): Promise<void>;
+  startWorker(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface TestGatewayOptions {
+  /** Settings on top of the usual ones. */
+  env?: Record<string, string>;
+  /** `false`: the worker is started by the test, or runs as a process of its own. */
+  worker?: boolean;
+}
+
+const PASSWORD = 'correct horse battery';
+/** All tests of a file share an address and often a user: limits are for those that are about them. */
+const HIGH_LIMITS = {
+  SVC_LIMIT_CHAT: '1000000/60',
+  SVC_LIMIT_CREATE: '1000000/60',
+  SVC_LIMIT_READ: '1000000/60',
+  SVC_LIMIT_UPLOAD: '1000000/60',
+  SVC_LIMIT_AUTH: '1000000/60',
+};
+let bundle: Promise<WorkflowBundleOption> | undefined;
+
+export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const name = `test-${randomBytes(6).toString('hex')}`;
+  const address = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
+  const [stored, sandbox] = await Promise.all([
+    createDatabase(),
+    startSandbox({ port: 0, host: '127.0.0.1' }),
+    createNamespace(address, name),
+  ]);
+  const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-storage-'));
+  const env: Record<string, string> = {
+    NODE_ENV: 'test',
+    PORT: '0',
+    SVC_INTERNAL_PORT: '0',
+    SVC_WORKER_INTERNAL_PORT: '0',
+    SVC_DRAIN_SECONDS: '0',
+    SVC_OVERLOAD_DELAY_MS: '20000', // a machine that is busy with other tests is no overload
+    DATABASE_URL: stored.url,
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: name,
+    SVC_DATA_DIR: folder,
+    ...HIGH_LIMITS,
+    SVC_SECRET_KEYS: `test:${randomBytes(32).toString('base64url')}`,
+    OPENAI_BASE_URL: `${sandbox.url}/openai/v1`,
+    OPENAI_API_KEY: 'sandbox',
+    GROK_BASE_URL: `${sandbox.url}/xai/v1`,
+    GROK_API_KEY: 'sandbox',
+    GEMINI_BASE_URL: `${sandbox.url}/google/v1beta`,
+    GEMINI_API_KEY: 'sandbox',
+    VIDU_BASE_URL: `${sandbox.url}/vidu`,
+    VIDU_API_KEY: 'sandbox',
+    KLING_BASE_URL: `${sandbox.url}/kling`,
+    KLING_API_KEY: 'sandbox',
+    HAILUO_BASE_URL: `${sandbox.url}/minimax`,
+    HAILUO_API_KEY: 'sandbox',
+    SEEDANCE_BASE_URL: `${sandbox.url}/ark/api/v3`,
+    SEEDANCE_API_KEY: 'sandbox',
+    WAN_BASE_URL: `${sandbox.url}/dashscope`,
+    WAN_API_KEY: 'sandbox',
+    SORA_BASE_URL: `${sandbox.url}/openai/v1`,
+    SORA_API_KEY: 'sandbox',
+    VEO_BASE_URL: `${sandbox.url}/google/v1beta`,
+    VEO_API_KEY: 'sandbox',
+    ...options.env,
+  };
+  const config = loadConfig(env);
+  const lines: string[] = [];
+  const log = createLog(
+    { process: 'test', level: 'info' },
+    { write: (line: string) => void lines.push(line) },
+  );
+  const gateway = openGateway(config, stored.database, log);
+  await gateway.limits.start();
+  const { server } = createHttpServer(createApp(gateway));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = (server.address() as { port: number }).port;
+  const baseUrl = `http://127.0.0.1:${port}`;
+  gateway.publicUrl = () => baseUrl;
+
+  let worker: { workers: Workers; running: Promise<void> } | undefined;
+  const startWorker = async (): Promise<void> => {
+    const workers = await createTestWorkers(config, gateway, log);
+    worker = { workers, running: workers.run() };
+  };
+  const stopWorker = async (): Promise<void> => {
+    worker?.workers.shutdown();
+    await worker?.running;
+    await worker?.workers.close();
+    worker = undefined;
+  };
+  if (options.worker !== false) await startWorker();
+
+  return {
+    baseUrl,
+    sandboxUrl: sandbox.url,
+    database: stored.database,
+    secrets: gateway.secrets,
+    config,
+    gateway,
+    env,
+    anonymous: createActor(
+      () => baseUrl,
+      () => ({}),
+    ),
+    logged: () => lines.join(''),
+    em: () => forkEm(stored.database),
+    createUser: (credits) => createTestUser(gateway, baseUrl, credits),
+    expectSoundMoney: async () => {
+      expect(await findViolations(forkEm(stored.database))).to.deep.equal([]);
+    },
+    startWorker,
+    stopWorker,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await stopWorker();
+      gateway.limits.stop();
+      await gateway.engine.close();
+      await sandbox.close();
+      await stored.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function createTestWorkers(config: Config, gateway: Gateway, log: Log): Promise<Workers> {
+  // Once per process, before anything else touches the engine's runtime; the tests' own words are enough.
+  if (!bundle) installRuntime(log);
+  bundle ??= bundleWorkflows();
+  return createWorkers({
+    temporal: config.temporal,
+    activitiesMax: 20,
+    graceSeconds: config.workerGraceSeconds,
+    log,
+    workflowBundle: await bundle,
+    dependencies: {
+      database: gateway.database,
+      secrets: gateway.secrets,
+      providers: createProviders(config),
+      storage: gateway.storage,
+      engine: gateway.engine,
+      log,
+      runningTasksPerUserMax: config.runningTasksPerUserMax,
+      requestKeptDays: config.requestKeptDays,
+    },
+  });
+}
+
+async function createTestUser(
+  gateway: Gateway,
+  baseUrl: string,
+  credits: string | number = 1000,
+): Promise<TestUser> {
+  const em = forkEm(gateway.database);
+  const email = `${randomBytes(6).toString('hex')}@example.com`;
+  const id = await createUser(em, { email, password: PASSWORD, permissions: [] });
+  if (!id) throw new Error('the test user could not be created');
+  const amount = parseCredits(credits);
+  if (amount > 0n)
+    await grant(em, { userId: id, amount, idempotencyKey: `test:${id}`, description: 'Test credits' });
+  const { key: apiKey, id: keyId } = await createApiKey(em, gateway.secrets, {
+    userId: id,
+    name: 'Test key',
+  });
+  const token = await createSession(em, gateway.secrets, id);
+  const url = (): string => baseUrl;
+  return {
+    id,
+    email,
+    password: PASSWORD,
+    keyId,
+    apiKey,
+    key: createActor(url, () => ({ authorization: `Bearer ${apiKey}` })),
+    session: createActor(url, () => ({ cookie: `svc_session=${token}` })),
+  };
+}

@@ -1,0 +1,128 @@
+// Recorded runs of the workflow: one per way a task can go, as `temporal workflow show --output json` writes them.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { shrinkAccount } from '../accounts.ts';
+import { openEngine, readHistory, type HistoryJson, type TestEngine } from './engine.ts';
+import { startGateway, type TestGateway, type TestUser } from './gateway.ts';
+import {
+  orderImage,
+  orderVideo,
+  untilPolled,
+  untilSubmitted,
+  VIDEO_CREDITS,
+  type OrderedTask,
+} from '../tasks.ts';
+import { untilFinal, untilStatus } from '../until.ts';
+
+const HISTORIES_FOLDER = join(import.meta.dirname, '../histories');
+
+interface Scene {
+  gateway: TestGateway;
+  engine: TestEngine;
+  owner: TestUser;
+}
+
+/** Each plays one way a task can go and answers the task whose newest run is kept. */
+const STORIES: Record<string, (scene: Scene) => Promise<OrderedTask>> = {
+  'image-completed': ({ owner }) => orderImage(owner.session),
+  'video-completed': ({ owner }) => orderVideo(owner.session, 'seconds=0.5'),
+  'upstream-failed': ({ owner }) => orderVideo(owner.session, 'seconds=0 outcome=fail'),
+  'upstream-refused': ({ owner }) => orderImage(owner.session, 'submit=400'),
+  'outcome-unknown': ({ owner }) => orderVideo(owner.session, 'submit=reset'),
+  'deadline-passed': ({ owner }) => orderVideo(owner.session, 'outcome=stuck'),
+  'insufficient-credits': async ({ gateway, owner }) => {
+    await gateway.stopWorker();
+    const task = await orderVideo(owner.session);
+    await shrinkAccount(gateway.em(), owner.id, 1);
+    await gateway.startWorker();
+    return task;
+  },
+  'cancelled-before-it-began': async ({ gateway, owner }) => {
+    await gateway.stopWorker();
+    const task = await orderVideo(owner.session);
+    await owner.session.delete(`/api/tasks/${task.id}`);
+    await gateway.startWorker();
+    return task;
+  },
+  'cancelled-while-submitting': async ({ gateway, owner }) => {
+    const task = await orderImage(owner.session, 'seconds=30');
+    await untilSubmitted(gateway, task);
+    await owner.session.delete(`/api/tasks/${task.id}`);
+    return task;
+  },
+  'cancelled-while-polling': async ({ gateway, owner }) => {
+    const task = await orderVideo(owner.session, 'outcome=stuck');
+    await untilPolled(gateway, task);
+    await owner.session.delete(`/api/tasks/${task.id}`);
+    return task;
+  },
+  'cancelled-too-late': async ({ gateway, owner }) => {
+    const task = await orderVideo(owner.session, 'seconds=0 poll=500*1');
+    await untilPolled(gateway, task);
+    await owner.session.delete(`/api/tasks/${task.id}`);
+    return task;
+  },
+  'retry-completed': async ({ engine, owner }) => {
+    const task = await orderVideo(owner.session, 'seconds=0 outcome=fail*1');
+    await untilStatus(owner.session, task.id, 'failed');
+    await engine.untilClosed(task.id);
+    await owner.session.post(`/api/tasks/${task.id}/retry`);
+    return task;
+  },
+  'waited-for-a-place': async ({ gateway, owner }) => {
+    const first = await orderVideo(owner.session, 'seconds=1');
+    await untilSubmitted(gateway, first);
+    return orderVideo(owner.session);
+  },
+};
+
+/** Plays every story and writes its history to the folder. */
+export async function recordHistories(): Promise<void> {
+  const gateway = await startGateway({
+    env: {
+      SVC_TASK_DEADLINE_SECONDS: '3',
+      SVC_RUNNING_TASKS_PER_USER: '1',
+    },
+  });
+  const engine = await openEngine(gateway);
+  try {
+    for (const [name, play] of Object.entries(STORIES)) {
+      const owner = await gateway.createUser(name === 'insufficient-credits' ? VIDEO_CREDITS : 1_000);
+      const task = await play({ gateway, engine, owner });
+      await untilFinal(owner.session, task.id);
+      await engine.untilClosed(task.id);
+      const history = withoutPlaces(await readHistory(engine, task.id));
+      writeFileSync(join(HISTORIES_FOLDER, `${name}.json`), `${JSON.stringify(history, null, 1)}\n`);
+    }
+  } finally {
+    await engine.close();
+    await gateway.stop();
+  }
+}
+
+export interface RecordedHistory {
+  name: string;
+  workflowId: string;
+  history: HistoryJson;
+}
+
+export function readHistories(): RecordedHistory[] {
+  const files = readdirSync(HISTORIES_FOLDER).filter((file) => file.endsWith('.json'));
+  return files.map((file) => {
+    const history = JSON.parse(readFileSync(join(HISTORIES_FOLDER, file), 'utf8')) as HistoryJson;
+    const started = history.events[0]?.['workflowExecutionStartedEventAttributes'] as { workflowId: string };
+    return { name: basename(file, '.json'), workflowId: started.workflowId, history };
+  });
+}
+
+/** Names of processes and hosts, and stacks with their paths, say where a run was recorded, not how it went. */
+function withoutPlaces(history: HistoryJson): HistoryJson {
+  return JSON.parse(
+    JSON.stringify(history, (name, value: unknown) => {
+      if (name === 'stackTrace') return undefined;
+      if (name === 'identity') return 'recorder';
+      if (name === 'binaryChecksum' || name === 'buildId') return 'recorded';
+      return typeof value === 'string' && /^\d+@[\w.-]+$/.test(value) ? 'recorder' : value;
+    }),
+  ) as HistoryJson;
+}
