@@ -15,7 +15,7 @@ import { createUser, findUserByEmail } from '../../db/identity/users.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
 import { createDatabase, type TestDatabase } from '../support/servers/database.ts';
 
-const program = join(import.meta.dirname, '../../db/admin.ts');
+const program = join(import.meta.dirname, '../../cli/admin.ts');
 
 describe('npm run admin', () => {
   let stored: TestDatabase;

@@ -11,7 +11,7 @@ const ROOT = new URL('../../', import.meta.url);
 async function run(lines: string): Promise<{ code: number; output: string }> {
   const script = `
     import { createLog } from './log.ts';
-    import { stopWhenTold } from './operation/stopping.ts';
+    import { stopWhenTold } from './runtime/stopping.ts';
     const log = createLog({ process: 'test', level: 'info' });
     const alive = setInterval(() => undefined, 1000);
     ${lines}`;

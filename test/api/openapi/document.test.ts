@@ -310,7 +310,7 @@ describe('GET /docs', () => {
 
   it('is made of files that are there', () => {
     for (const name of ['index.html', 'docs.css', 'docs.js'])
-      expect(existsSync(new URL(`../../api/docs/${name}`, import.meta.url)), name).to.equal(true);
+      expect(existsSync(new URL(`../../../api/docs/${name}`, import.meta.url)), name).to.equal(true);
   });
 });
 

@@ -71,7 +71,7 @@ describe('a picture', () => {
   });
 
   it('is recognised in real files', () => {
-    const assets = new URL('../../dev/sandbox/assets/', import.meta.url);
+    const assets = new URL('../../../sandbox/assets/', import.meta.url);
     expect(isWholeImage(readFileSync(new URL('image-1x1.jpg', assets)))).to.equal(true);
     expect(isWholeImage(readFileSync(new URL('image-1x1.webp', assets)))).to.equal(true);
     expect(sniffMediaType(readFileSync(new URL('video-16x9.mp4', assets)))).to.equal('video/mp4');
@@ -79,7 +79,7 @@ describe('a picture', () => {
 });
 
 describe('a video', () => {
-  const assets = new URL('../../dev/sandbox/assets/', import.meta.url);
+  const assets = new URL('../../../sandbox/assets/', import.meta.url);
   const mp4 = readFileSync(new URL('video-16x9.mp4', assets));
   const box = (size: string, rest = ''): Buffer => Buffer.concat([mp4, bytes(`${size}free${rest}`)]);
 

@@ -14,7 +14,7 @@ import {
 } from '../tasks.ts';
 import { untilFinal, untilStatus } from '../until.ts';
 
-const HISTORIES_FOLDER = join(import.meta.dirname, '../histories');
+const HISTORIES_FOLDER = join(import.meta.dirname, '../../histories');
 
 interface Scene {
   gateway: TestGateway;
