@@ -1,12 +1,12 @@
 // The first steps of an attempt: is it still wanted, can it be paid, is there a place for it?
 import { reserve as reserveCredits } from '../db/ledger/ledger.ts';
-import { forkEm } from '../db/open-database.ts';
 import { readPrice } from '../db/columns.ts';
 import { beginTask, findTask } from '../db/tasks/tasks.ts';
 import { quote } from '../domain/pricing.ts';
 import type { TaskAttempt, TaskStatus } from '../domain/tasks.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { failTaskWith } from './failures.ts';
+import { forkEm } from '../db/database.ts';
 
 export function createAdmission({ database, runningTasksPerUserMax }: ActivityDependencies) {
   return {

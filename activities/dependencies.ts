@@ -1,8 +1,8 @@
 // What activities are given by the worker. Each activity forks its own EntityManager.
-import type { Database } from '../db/open-database.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { Providers } from '../providers/registry.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Database } from '../db/database.ts';
 
 /** The part of a logger that activities use. */
 export interface ActivityLog {

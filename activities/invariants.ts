@@ -1,9 +1,9 @@
 // The scheduled check of the ledger: what contradicts itself is an alarm, and stops the account's spending.
 import { freezeAccounts } from '../db/ledger/freezing.ts';
 import { findViolations } from '../db/ledger/invariants.ts';
-import { forkEm } from '../db/open-database.ts';
 import { recordViolations } from '../db/ledger/violations.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { forkEm } from '../db/database.ts';
 
 export function createInvariantCheck({ database, log }: ActivityDependencies) {
   return {

@@ -1,6 +1,5 @@
 // Asking the vendor how a job is going, until it has a last word.
 import { Context } from '@temporalio/activity';
-import { forkEm } from '../db/open-database.ts';
 import { openPrompts } from '../db/tasks/requests.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { findTask, recordProgress } from '../db/tasks/tasks.ts';
@@ -11,6 +10,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith } from './failures.ts';
 import { heartbeating, nothing, pause } from './patience.ts';
 import type { KeptResult } from './results.ts';
+import { forkEm } from '../db/database.ts';
 
 /** The vendor may not see its own job for a moment after it took it. */
 const NOT_FOUND_GRACE_MS = 30_000;

@@ -1,7 +1,6 @@
 // Copying results to our storage right after success: a vendor's URL lives between an hour and a month.
 import { Readable } from 'node:stream';
 import { Context } from '@temporalio/activity';
-import { forkEm } from '../db/open-database.ts';
 import type { TaskOutput } from '../db/columns.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { findTask } from '../db/tasks/tasks.ts';
@@ -13,6 +12,7 @@ import { UpstreamFailure, type Provider, type UpstreamResult } from '../provider
 import { RESULT_BYTES_MAX, type ActivityDependencies } from './dependencies.ts';
 import { failTaskWith, tryAgain } from './failures.ts';
 import { heartbeating, nothing, untilWritten } from './patience.ts';
+import { forkEm } from '../db/database.ts';
 
 /** A download that broke so often is not tried again. */
 const FETCHES_MAX = 8;

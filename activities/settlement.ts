@@ -1,5 +1,4 @@
 // How an attempt ends in the task log and in the ledger. Each of these may be repeated; the first word stands.
-import { forkEm } from '../db/open-database.ts';
 import { cancelTask, completeTask, failTask } from '../db/tasks/settlement.ts';
 import { readEvidence, readPrice, type StoredEvidence } from '../db/columns.ts';
 import { findSubmission } from '../db/tasks/submissions.ts';
@@ -11,6 +10,7 @@ import { computeCharge, computeLoss } from '../domain/pricing.ts';
 import type { TaskAttempt, TaskStatus } from '../domain/tasks.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { failTaskWith } from './failures.ts';
+import { forkEm } from '../db/database.ts';
 
 export function createSettlement({ database, log }: ActivityDependencies) {
   return {

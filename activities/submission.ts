@@ -6,7 +6,6 @@ import {
   type CredentialChoice,
   type RestReason,
 } from '../db/tasks/credentials.ts';
-import { forkEm } from '../db/open-database.ts';
 import { openRequest, type OpenedRequest } from '../db/tasks/requests.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { findTask } from '../db/tasks/tasks.ts';
@@ -23,6 +22,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith, tryAgain } from './failures.ts';
 import { abortOnCancel, heartbeating, nothing, pause, untilWritten } from './patience.ts';
 import { storeInline } from './results.ts';
+import { forkEm } from '../db/database.ts';
 
 /** A submission nobody has kept fresh for so long was abandoned: its worker is dead. */
 const FRESH_SECONDS = 15;

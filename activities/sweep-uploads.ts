@@ -1,9 +1,9 @@
 // Uploads whose time is over, and what a crash left of them: rows without a file, files without a row, unfinished files.
-import { forkEm } from '../db/open-database.ts';
 import { isId, timeOfId } from '../db/ids.ts';
 import * as uploads from '../db/uploads.ts';
 import { uploadKey, UPLOADS_FOLDER } from '../domain/files/uploads.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { forkEm } from '../db/database.ts';
 
 /** An upload takes ten minutes at most: what is older than this and unfinished stays so. */
 const LEFT_AFTER_SECONDS = 3600;

@@ -2,13 +2,13 @@
 import type { Task } from '../db/entities/tasks.ts';
 import { removeOldKeys } from '../db/idempotency.ts';
 import { settleAbandonedCalls } from '../db/chat/calls.ts';
-import { forkEm } from '../db/open-database.ts';
 import { failTask } from '../db/tasks/settlement.ts';
 import * as leftovers from '../db/tasks/sweep.ts';
 import { cancelUnadmitted } from '../db/tasks/tasks.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { sweepUploads } from './sweep-uploads.ts';
+import { forkEm } from '../db/database.ts';
 
 /** A start takes milliseconds; one that has not arrived after this is lost. */
 const FORGOTTEN_AFTER_SECONDS = 10;

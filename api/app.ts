@@ -1,12 +1,12 @@
 // The HTTP surface: the order in which a request passes, and the table of all routes.
 import express, { type Express, type RequestHandler, type Response } from 'express';
-import { forkEm } from '../db/open-database.ts';
 import { isPoolExhausted } from '../db/pool.ts';
 import { GatewayError } from '../domain/errors.ts';
+import { ADMIN_ROUTES } from './admin/routes.ts';
 import { CONSOLE_ROUTES } from './console/routes.ts';
 import { DOCS_FILE_ROUTE, DOCS_ROUTE, sendDocsFile, sendDocsPage } from './docs/send-docs.ts';
 import { RESULT_ROUTE, sendResult } from './tasks/results.ts';
-import type { Call, Caller, Gateway, Reply, Route } from './context.ts';
+import type { Call, Caller, Reply, Route } from './context.ts';
 import { refuseOddities, refuseOverload } from './middleware/admission.ts';
 import { authenticateKey } from './middleware/bearer-key.ts';
 import { requireBodyRoom } from './middleware/body-room.ts';
@@ -19,14 +19,17 @@ import { recordRequests, trailOf } from './middleware/request-log.ts';
 import { setSecurityHeaders } from './middleware/security-headers.ts';
 import { authenticateSession, refuseOtherSites, refuseUnpermitted } from './middleware/session.ts';
 import { cutLeftover, receiveUpload } from './middleware/upload.ts';
-import { DOCUMENT_ROUTE, sendDocument } from './openapi/send-document.ts';
+import { sendDocument } from './openapi/send-document.ts';
 import { readSessionToken } from './http/session-cookie.ts';
 import { sendUpload, UPLOAD_FILE_ROUTE } from './uploads/links.ts';
 import { V1_ROUTES } from './v1/routes.ts';
+import { forkEm } from '../db/database.ts';
+import { DOCUMENT_ROUTE } from './openapi/paths.ts';
+import type { Gateway } from './services.ts';
 
 const USER_AGENT_CHARACTERS_MAX = 300;
 
-export const ROUTES: readonly Route[] = [...V1_ROUTES, ...CONSOLE_ROUTES];
+export const ROUTES: readonly Route[] = [...V1_ROUTES, ...CONSOLE_ROUTES, ...ADMIN_ROUTES];
 
 /** Served to everybody: results and uploads under signed links, and the description of all this. */
 const FILES: Readonly<Record<string, (gateway: Gateway) => RequestHandler>> = {

@@ -8,9 +8,9 @@
 // Without the header, `call.once` is null and both do just what they are given. A repeat with another content is
 // refused; the content is the JSON body and the query, or of an uploaded file its bytes, whatever it is called.
 import { claimKey, forgetKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency.ts';
-import type { Em } from '../db/open-database.ts';
 import type { Secrets } from '../db/secrets.ts';
 import { GatewayError } from '../domain/errors.ts';
+import type { Em } from '../db/database.ts';
 
 /** One request with an Idempotency-Key. */
 export interface Once {

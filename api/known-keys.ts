@@ -1,8 +1,8 @@
 // Keys seen a moment ago, for the one route where looking them up would cost as much as the rest of the call.
 import { createHash } from 'node:crypto';
 import { findApiKey } from '../db/keys/api-keys.ts';
-import { forkEm, type Database } from '../db/open-database.ts';
 import type { Secrets } from '../db/secrets.ts';
+import { forkEm, type Database } from '../db/database.ts';
 
 export type KnownKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
 

@@ -2,23 +2,24 @@
 import type { Config } from '../config/config.ts';
 import { createCalls } from '../db/chat/calls.ts';
 import { LastUses } from '../db/keys/last-uses.ts';
-import type { Database } from '../db/open-database.ts';
 import { poolFigures } from '../db/pool.ts';
 import { Secrets } from '../db/secrets.ts';
 import type { Log } from '../log.ts';
-import type { Tracing } from '../runtime/tracing.ts';
 import { createChatUpstreams } from '../providers/chat/chat.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectEngine } from '../workflows/client.ts';
 import { COMMENT_EVERY_MS } from './chat/relay-stream.ts';
 import { Settlements } from './chat/settlements.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
-import { ADMISSION_WAIT_MS, type ChatParts, type Gateway } from './context.ts';
+import { ADMISSION_WAIT_MS } from './context.ts';
 import { KnownKeys } from './known-keys.ts';
 import { createGuessLimiter } from './limits/guess-limiter.ts';
 import { createLimits, type Limits } from './limits/limits.ts';
 import { createOverloadGuard, overloadLimits, watchLoad } from './http/overload.ts';
 import { createRequestMetrics } from './monitoring/request-metrics.ts';
+import type { Database } from '../db/database.ts';
+import type { Tracing } from '../runtime/tracing-types.ts';
+import { type ChatParts, type Gateway } from './services.ts';
 
 /** What uploads may take on the disk while they arrive, before anybody's room is asked. */
 const UPLOAD_ROOM: Readonly<BodyBudgetLimits> = { bytesMax: 8 * 1024 ** 3, bytesPerCallerMax: 1024 ** 3 };

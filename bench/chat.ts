@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findViolations } from '../db/ledger/invariants.ts';
-import { forkEm, openDatabase } from '../db/open-database.ts';
+import { openDatabase } from '../db/open-database.ts';
 import { findFreePort } from '../dev/servers/ports.ts';
 import { ensureRedisProgram, startRedis } from '../dev/servers/redis.ts';
 import { createCallers } from './chat/callers.ts';
@@ -13,6 +13,7 @@ import { startPortkey } from './chat/portkey.ts';
 import { startBeside, type Beside } from './chat/beside.ts';
 import { reportChat, type Measurements } from './chat/report.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';
+import { forkEm } from '../db/database.ts';
 
 const ROUNDS = 3;
 const LOAD_SECONDS = 4;

@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { findViolations } from '../db/ledger/invariants.ts';
 import { grant } from '../db/ledger/ledger.ts';
-import { forkEm, openDatabase } from '../db/open-database.ts';
+import { openDatabase } from '../db/open-database.ts';
 import { findUserByEmail } from '../db/identity/users.ts';
 import { parseCredits } from '../domain/credits.ts';
 import { measure, middle, printTable, type Measured } from './measure.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';
+import { forkEm } from '../db/database.ts';
 
 const ROUNDS = 3;
 const SEQUENTIAL = 30;

@@ -8,12 +8,12 @@ import { COMMAND_LINE, writeAuditEntry } from '../db/audit-log.ts';
 import type { User } from '../db/entities/identity.ts';
 import { findViolations } from '../db/ledger/invariants.ts';
 import { rotateSecrets } from '../db/key-rotation.ts';
-import type { Em } from '../db/open-database.ts';
 import { hashPassword } from '../db/identity/passwords.ts';
 import { removeTotp } from '../db/identity/second-factors.ts';
 import { Secrets, type SecretKey } from '../db/secrets.ts';
 import { addUser, grantCredits, replacePassword, unfreezeAccount } from '../db/identity/user-administration.ts';
 import { EMAIL_CHARACTERS_MAX, findUserByEmail, normaliseEmail } from '../db/identity/users.ts';
+import type { Em } from '../db/database.ts';
 
 /** What went wrong, in one sentence for the operator. */
 export class Refusal extends Error {}

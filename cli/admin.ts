@@ -9,7 +9,8 @@
 //                                 encrypts again with it, and tells which older keys are still needed, and for what
 import { ConfigError, loadConfig } from '../config/config.ts';
 import { COMMANDS, Refusal, type Installation, type Outcome } from './admin-commands.ts';
-import { forkEm, openDatabase } from '../db/open-database.ts';
+import { openDatabase } from '../db/open-database.ts';
+import { forkEm } from '../db/database.ts';
 
 const USAGE = `${Object.entries(COMMANDS)
   .map(([name, { args }], index) =>

@@ -1,7 +1,8 @@
 // Commands on the database: `migrate` brings the schema up to date, `check` runs the invariants of money.
 import { ConfigError, loadConfig } from '../config/config.ts';
 import { findViolations } from '../db/ledger/invariants.ts';
-import { forkEm, migrate, openDatabase, type Database } from '../db/open-database.ts';
+import { migrate, openDatabase } from '../db/open-database.ts';
+import { forkEm, type Database } from '../db/database.ts';
 
 const COMMANDS: Record<string, (database: Database) => Promise<void>> = {
   migrate: async (database) => {

@@ -2,7 +2,7 @@
 import type { JsonValue } from '../domain/json.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities/audit.ts';
 import { makeId } from './ids.ts';
-import type { Em } from './open-database.ts';
+import type { Em } from './database.ts';
 
 export const AUDIT_ACTIONS = [
   'CREATE_REDEEM_CODE',

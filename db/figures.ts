@@ -2,8 +2,8 @@
 import { sql } from '@mikro-orm/postgresql';
 import { toCredits } from '../domain/credits.ts';
 import { listCredentialLoad, type CredentialLoad } from './tasks/credentials.ts';
-import type { Database } from './open-database.ts';
 import { readMicroCredits } from './columns.ts';
+import type { Database } from './database.ts';
 
 /** Ages in seconds by the clock of the database, 0 where there is nothing; amounts in credits. */
 export interface Figures {

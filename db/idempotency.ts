@@ -2,8 +2,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import type { ErrorCode } from '../domain/errors.ts';
-import type { Em } from './open-database.ts';
 import type { Secrets } from './secrets.ts';
+import type { Em } from './database.ts';
 
 /** Time after which a key may be used anew, by the database's clock. */
 export const KEY_KEPT_HOURS = 24;

@@ -2,8 +2,8 @@
 import { sql } from '@mikro-orm/postgresql';
 import { writeAuditEntry, COMMAND_LINE } from './audit-log.ts';
 import { KEY_KEPT_HOURS } from './idempotency.ts';
-import type { Em } from './open-database.ts';
 import { Secrets, type Sealed, type SecretKey, type SecretPurpose } from './secrets.ts';
+import type { Em } from './database.ts';
 
 export interface Rotation {
   /** Rows that were encrypted again, by what they are. */

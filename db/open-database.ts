@@ -1,6 +1,6 @@
 // Opens the database: one MikroORM per process, one forked EntityManager per request or activity.
 import { Migrator } from '@mikro-orm/migrations';
-import { MikroORM, type SqlEntityManager } from '@mikro-orm/postgresql';
+import { MikroORM } from '@mikro-orm/postgresql';
 import { AuditEntryEntity, LedgerViolationEntity } from './entities/audit.ts';
 import { ChatCallEntity } from './entities/calls.ts';
 import { CredentialRestEntity } from './entities/credentials.ts';
@@ -30,9 +30,7 @@ import { Migration006Uploads } from './migrations/006-uploads.ts';
 import { Migration009Operation } from './migrations/009-operation.ts';
 import { Migration010OneJobEach } from './migrations/010-one-job-each.ts';
 import { rememberPool, type PoolLike } from './pool.ts';
-
-export type Database = MikroORM;
-export type Em = SqlEntityManager;
+import { type Database } from './database.ts';
 
 export interface DatabaseSettings {
   url: string;
@@ -118,9 +116,4 @@ export function openDatabase(settings: DatabaseSettings): Database {
 export async function migrate(database: Database): Promise<string[]> {
   const done = await database.migrator.up();
   return done.map((migration) => migration.name);
-}
-
-/** A fresh EntityManager; never share one between requests or activities. */
-export function forkEm(database: Database): Em {
-  return database.em.fork();
 }

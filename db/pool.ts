@@ -1,5 +1,6 @@
+import type { Database } from './database.ts';
+
 // The pool of database connections as operators see it.
-import type { Database } from './open-database.ts';
 
 export interface PoolFigures {
   open: number;

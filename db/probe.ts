@@ -1,6 +1,7 @@
 // Connections of their own for those who watch: a pool that is used up must not make a database look dead.
 import { MikroORM, sql } from '@mikro-orm/postgresql';
-import { MIGRATIONS, type Database } from './open-database.ts';
+import { MIGRATIONS } from './open-database.ts';
+import { type Database } from './database.ts';
 
 const PROBE_CONNECTIONS_MAX = 2;
 const PROBE_CONNECTION_WAIT_MS = 500;

@@ -1,7 +1,7 @@
 // Uploaded files as rows: kept if the user's room allows it, found by their owner, used by tasks, removed in two steps.
 import { sql } from '@mikro-orm/postgresql';
 import { UploadEntity, type Upload } from './entities/uploads.ts';
-import type { Em } from './open-database.ts';
+import type { Em } from './database.ts';
 
 export interface NewUpload {
   id: string;

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { loadConfig } from '../config/config.ts';
 import { createApiKey, findApiKey } from '../db/keys/api-keys.ts';
 import { grant } from '../db/ledger/ledger.ts';
-import { forkEm, openDatabase, type Database } from '../db/open-database.ts';
+import { openDatabase } from '../db/open-database.ts';
 import { Secrets } from '../db/secrets.ts';
 import { createUser, findUserByEmail } from '../db/identity/users.ts';
 import { parseCredits } from '../domain/credits.ts';
 import { PERMISSIONS } from '../domain/permissions.ts';
+import { forkEm, type Database } from '../db/database.ts';
 
 interface DemoData {
   apiKey: string;

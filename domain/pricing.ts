@@ -1,7 +1,7 @@
 // From a price list and an order to an estimate, and from evidence to a charge that never exceeds it.
 import type { BillingMode, Meter, Model, PriceLine } from './catalog/catalog.ts';
 import { divideRoundingUp, type MicroCredits } from './credits.ts';
-import type { Order } from './orders/resolve-order.ts';
+import type { Order } from './orders/order.ts';
 
 /** The prices a task was accepted with. Kept with the task: a later price list does not change it. */
 export interface PriceSnapshot {

@@ -2,8 +2,8 @@
 import type { UpstreamErrorClass } from '../domain/failures.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { JsonValue } from '../domain/json.ts';
-import type { Order } from '../domain/orders/resolve-order.ts';
 import type { Evidence } from '../domain/pricing.ts';
+import type { Order } from '../domain/orders/order.ts';
 
 /**
  * One vendor behind one interface. Adapters hold no state between calls; what has to survive is in the job handle.

@@ -21,7 +21,7 @@ import {
   OpenTelemetryWorkflowClientInterceptor,
 } from '@temporalio/interceptors-opentelemetry';
 import { cleanExporter, readFinished } from './spans.ts';
-import type { Tracing } from './tracing.ts';
+import type { Tracing } from './tracing-types.ts';
 
 /** One per process: it becomes the process's tracer, and carries the current span across what is awaited. */
 export function openTelemetry(service: string): Tracing {

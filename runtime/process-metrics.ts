@@ -1,8 +1,8 @@
 // What every process of the product tells of itself: memory, event loop, its pool of database connections.
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
-import type { Database } from '../db/open-database.ts';
 import { poolFigures } from '../db/pool.ts';
 import { passwordQueue } from '../db/identity/passwords.ts';
+import type { Database } from '../db/database.ts';
 
 /** Adds them to the registry. The delay of the event loop is among prom-client's own, `nodejs_eventloop_lag_*`. */
 export function addProcessMetrics(registry: Registry, database: Database): void {

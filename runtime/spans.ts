@@ -2,7 +2,7 @@
 import { SpanKind, SpanStatusCode, TraceFlags, type Attributes, type HrTime } from '@opentelemetry/api';
 import type { NodeTracerConfig, ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { maskText } from '../domain/masking/masking.ts';
-import type { FinishedSpan } from './tracing.ts';
+import type { FinishedSpan } from './tracing-types.ts';
 
 type Resource = NonNullable<NodeTracerConfig['resource']>;
 

@@ -1,9 +1,9 @@
 // Whether this worker can do its work.
-import type { Database } from '../db/open-database.ts';
 import { isSchemaCurrent } from '../db/probe.ts';
 import { answerWithin, type Readiness } from '../runtime/listener.ts';
 import type { Engine } from '../workflows/client.ts';
 import type { Workers } from './workers.ts';
+import type { Database } from '../db/database.ts';
 
 const WAIT_MS = 500;
 

@@ -4,7 +4,7 @@ import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { ObserveCall } from '../providers/observed.ts';
 import { UpstreamFailure } from '../providers/provider.ts';
-import type { Tracing } from '../runtime/tracing.ts';
+import type { Tracing } from '../runtime/tracing-types.ts';
 
 /** From a statement to a picture that takes minutes. */
 const SECONDS_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];

@@ -6,11 +6,11 @@ import { createActivities } from '../activities/index.ts';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import type { Tracing } from '../runtime/tracing.ts';
 import { GENERATION_QUEUE, POLL_QUEUE } from '../workflows/names.ts';
 import { createBoundary } from './boundary.ts';
 import { observeActivities } from './observation.ts';
 import { TRACING_MODULES, workflowSpanSinks } from './workflow-spans.ts';
+import type { Tracing } from '../runtime/tracing-types.ts';
 
 /** Jobs that are waited for at the same time in one process. A place costs memory, not a thread. */
 const POLL_PLACES = 2_000;

@@ -1,8 +1,8 @@
 // The runs of workflows as spans: told by the sandbox, which cannot send anything itself.
 import { fileURLToPath } from 'node:url';
 import type { InjectedSinks } from '@temporalio/worker';
-import type { Tracing } from '../runtime/tracing.ts';
 import type { TracingSinks } from '../workflows/tracing.ts';
+import type { Tracing } from '../runtime/tracing-types.ts';
 
 /** What the bundle of the workflows needs beside them while tracing is on. */
 export const TRACING_MODULES = [fileURLToPath(new URL('../workflows/tracing.ts', import.meta.url))];

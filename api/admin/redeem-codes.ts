@@ -1,7 +1,6 @@
 // Redeem codes: make, list, read, disable. The code itself is in the answer that made it, and nowhere else.
 import { z } from 'zod';
 import { isId } from '../../db/ids.ts';
-import type { Em } from '../../db/open-database.ts';
 import {
   createRedeemCode,
   disableRedeemCode,
@@ -16,6 +15,7 @@ import { answerPage, pageQuery } from '../http/pages.ts';
 import { creditAmount, futureInstant, readBody, readQuery } from '../http/request-fields.ts';
 import { originOf } from './origin.ts';
 import { presentNewRedeemCode, presentRedeemCode, presentRedemption } from './views.ts';
+import type { Em } from '../../db/database.ts';
 
 const LABEL_CHARACTERS_MAX = 100;
 const CREDITS_MAX = 10_000_000;

@@ -1,10 +1,9 @@
-// The routes of redeem codes and administration: what each needs is said here, and checked before its handler runs.
+// The routes of administration: what each needs is said here, and checked before its handler runs.
 import { listAudit } from './audit-entries.ts';
 import { createCode, disableCode, listCodes, readCode } from './redeem-codes.ts';
 import { listEverybodysTasks } from './tasks.ts';
 import { createUser, grantToUser, listEveryUser, updateUser } from './users.ts';
 import { BODY_BYTES_MAX, type Route } from '../context.ts';
-import { redeemCode } from '../console/redeem.ts';
 
 const session = { proof: 'session', limit: 'read' } as const;
 const withBody = { ...session, bodyBytesMax: BODY_BYTES_MAX } as const;
@@ -16,15 +15,6 @@ const CODES = '/api/admin/redeem-codes';
 const USERS = '/api/admin/users';
 
 export const ADMIN_ROUTES = [
-  {
-    method: 'POST',
-    path: '/api/redeem',
-    ...withBody,
-    limit: 'auth',
-    guess: 'redeem',
-    idempotent: true,
-    handle: redeemCode,
-  },
   { method: 'POST', path: CODES, ...withBody, ...changesCodes, idempotent: true, handle: createCode },
   { method: 'GET', path: CODES, ...readsCodes, handle: listCodes },
   { method: 'GET', path: `${CODES}/:id`, ...readsCodes, handle: readCode },

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
 import { isId } from '../../db/ids.ts';
-import type { Em } from '../../db/open-database.ts';
 import {
   addUser,
   changeUser,
@@ -22,6 +21,7 @@ import { creditAmount, readBody, readQuery } from '../http/request-fields.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
 import { presentUser } from '../account/views.ts';
 import { originOf } from './origin.ts';
+import type { Em } from '../../db/database.ts';
 
 const GRANT_CREDITS_MAX = 10_000_000;
 const NOTE_CHARACTERS_MAX = 200;

@@ -1,5 +1,5 @@
 // The bill of one chat call: set aside before, kept alive while it runs, settled once however it ends.
-import type { BillingBasis, CallRefusal, CallStatus, CallVerdict, NewCall } from '../../db/chat/calls.ts';
+import type { CallRefusal, CallVerdict, NewCall } from '../../db/chat/calls.ts';
 import { makeId } from '../../db/ids.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -10,6 +10,7 @@ import type { TriedUpstream } from '../../providers/chat/chat.ts';
 import type { Call, KeyCaller } from '../context.ts';
 import { beginOnce } from '../idempotency.ts';
 import type { Chat } from './read-chat.ts';
+import type { BillingBasis, CallStatus } from '../../domain/chat-calls.ts';
 
 /** What is paid for. `counted`: the upstream said nothing that can be believed, so we count what it delivered. */
 export type Consumption =

@@ -5,12 +5,12 @@ import type { Model } from '../../domain/catalog/catalog.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { checkInputImage } from '../../domain/files/input-images.ts';
-import type { Order } from '../../domain/orders/resolve-order.ts';
 import { limitOfAnswer, orderText } from '../../domain/orders/text.ts';
 import { promptTokensAtMost } from '../../providers/chat/tokens.ts';
 import type { UsageLimits } from '../../providers/chat/usage.ts';
 import type { Call, KeyCaller } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
+import type { Order } from '../../domain/orders/order.ts';
 
 const MESSAGES_MAX = 5_000;
 const ANSWERS_MAX = 8;

@@ -1,7 +1,12 @@
 // Logging in to the console: the password, then the second factor where one is on.
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
-import { claimFlowGuess, createLoginFlow, findLoginFlow, finishLoginFlow } from '../../db/identity/login-flows.ts';
+import {
+  claimFlowGuess,
+  createLoginFlow,
+  findLoginFlow,
+  finishLoginFlow,
+} from '../../db/identity/login-flows.ts';
 import { PASSWORD_CHARACTERS_MAX, verifyPassword } from '../../db/identity/passwords.ts';
 import { useSecondFactor } from '../../db/identity/second-factors.ts';
 import { createPasswordSession, deleteSessionOfToken } from '../../db/identity/sessions.ts';

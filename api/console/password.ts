@@ -2,7 +2,11 @@
 import { z } from 'zod';
 import { isCommonPassword } from '../../db/identity/common-passwords.ts';
 import { changePassword } from '../../db/identity/password-change.ts';
-import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN, verifyPassword } from '../../db/identity/passwords.ts';
+import {
+  PASSWORD_CHARACTERS_MAX,
+  PASSWORD_CHARACTERS_MIN,
+  verifyPassword,
+} from '../../db/identity/passwords.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Call, Reply, SessionCaller } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';

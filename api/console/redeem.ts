@@ -1,6 +1,5 @@
 // Redeeming a code: credits for the caller, once per use.
 import { z } from 'zod';
-import type { Em } from '../../db/open-database.ts';
 import { redeem } from '../../db/redeem/redemptions.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -8,6 +7,7 @@ import type { Call, Reply, SessionCaller } from '../context.ts';
 import { answerOnce } from '../idempotency.ts';
 import { readBody } from '../http/request-fields.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
+import type { Em } from '../../db/database.ts';
 
 const CODE_CHARACTERS_MAX = 200;
 const ROUTE = { method: 'POST', path: '/api/redeem' };

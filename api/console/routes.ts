@@ -3,9 +3,9 @@ import { readBalance } from '../account/balance.ts';
 import { readEstimate } from '../tasks/estimates.ts';
 import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../context.ts';
 import { readTokenUsage } from '../account/token-usage.ts';
-import { ADMIN_ROUTES } from '../admin/routes.ts';
 import { IDENTITY_ROUTES } from './identity-routes.ts';
 import { changeOwnKey, createKey, listKeys, revokeOwnKey } from './keys.ts';
+import { redeemCode } from './redeem.ts';
 import { listUsage } from './usage.ts';
 import { cancelTask, createConsoleTask, listTasks, readTask, readTimeline, retryTask } from './tasks.ts';
 
@@ -30,5 +30,14 @@ export const CONSOLE_ROUTES = [
   { method: 'DELETE', path: '/api/keys/:id', ...session, handle: revokeOwnKey },
   { method: 'GET', path: '/api/usage', ...session, handle: listUsage },
   { method: 'GET', path: '/api/usage/token', proof: 'key', limit: 'read', handle: readTokenUsage },
-  ...ADMIN_ROUTES,
+  {
+    method: 'POST',
+    path: '/api/redeem',
+    ...session,
+    bodyBytesMax: BODY_BYTES_MAX,
+    limit: 'auth',
+    guess: 'redeem',
+    idempotent: true,
+    handle: redeemCode,
+  },
 ] as const satisfies readonly Route[];

@@ -3,14 +3,20 @@ import { z } from 'zod';
 import { isId } from '../../db/ids.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import { openPrompts } from '../../db/tasks/requests.ts';
-import { cancelUnadmitted, findOwnTask, listEvents, listOwnTasks, requestCancel } from '../../db/tasks/tasks.ts';
+import {
+  cancelUnadmitted,
+  findOwnTask,
+  listEvents,
+  listOwnTasks,
+  requestCancel,
+} from '../../db/tasks/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal, TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
 import type { Call, Reply, SessionCaller } from '../context.ts';
 import { queryInteger, readQuery, readTaskId } from '../http/request-fields.ts';
 import { retryFailedTask, submitTask } from '../tasks/submit-task.ts';
 import { readModeRequest } from '../tasks/task-requests.ts';
-import { presentEvent, presentTask } from '../account/views.ts';
+import { presentEvent, presentTask } from '../tasks/views.ts';
 
 /** How long DELETE waits for the workflow before it answers that the cancellation is still running. */
 const CANCEL_WAIT_MS = 3_000;

@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { MEDIA_TYPES } from '../../domain/files/media-types.ts';
 import { verifySignedUrl } from '../../storage/signed-urls.ts';
 import { StorageUnavailable, type ByteRange, type Storage } from '../../storage/storage.ts';
-import type { Gateway } from '../context.ts';
+import type { Gateway } from '../services.ts';
 
 /** What a file may be sent as. */
 export const FILE_TYPES: readonly string[] = [...Object.keys(MEDIA_TYPES), 'application/octet-stream'];

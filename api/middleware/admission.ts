@@ -1,8 +1,8 @@
 // What is refused before anybody asks who is calling: no room, no host, a URL beyond measure, an unknown expectation.
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Gateway } from '../context.ts';
 import { URL_CHARACTERS_MAX } from '../http/http-server.ts';
+import type { Gateway } from '../services.ts';
 
 /** 503 overloaded while there is no room for another request. */
 export function refuseOverload({ overload, metrics }: Gateway): RequestHandler {

@@ -1,11 +1,12 @@
 // Bearer keys: who calls /v1 and /api/usage/token.
 import { findApiKey } from '../../db/keys/api-keys.ts';
-import type { Em } from '../../db/open-database.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Request } from 'express';
-import type { Gateway, KeyCaller } from '../context.ts';
+import type { KeyCaller } from '../context.ts';
 import { addressBlock } from '../limits/address-block.ts';
 import type { LimitName } from '../limits/buckets.ts';
+import type { Em } from '../../db/database.ts';
+import type { Gateway } from '../services.ts';
 
 /**
  * Throws 401 for a key that is missing or not good, 403 for a disabled user. One answer for every bad key. Wrong keys

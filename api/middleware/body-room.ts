@@ -1,7 +1,8 @@
 // Room for a large body is looked for before it is read; small ones always have it.
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
-import { BODY_BYTES_MAX, type Caller, type Gateway } from '../context.ts';
+import { BODY_BYTES_MAX, type Caller } from '../context.ts';
+import { type Gateway } from '../services.ts';
 
 /** Needs the caller in `res.locals`. 503 overloaded when there is none; given back with the answer. */
 export function requireBodyRoom(gateway: Gateway, bytesMax: number): RequestHandler {

@@ -1,9 +1,10 @@
 // The limit of a route: who is counted, before the body is read, and what the answer says about it.
 import type { RequestHandler, Response } from 'express';
-import type { Caller, Gateway, Route } from '../context.ts';
+import type { Caller, Route } from '../context.ts';
 import { addressBlock } from '../limits/address-block.ts';
 import type { LimitName } from '../limits/buckets.ts';
 import { describeQuota, type LimitBackend } from '../limits/headers.ts';
+import type { Gateway } from '../services.ts';
 
 /** Needs the caller in `res.locals`. Refuses with 429; otherwise every answer carries how the limit stands. */
 export function limitRate(gateway: Gateway, route: Route): RequestHandler {

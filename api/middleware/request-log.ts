@@ -2,10 +2,11 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { isId } from '../../db/ids.ts';
 import { maskText } from '../../domain/masking/masking.ts';
-import type { RequestSpan } from '../../runtime/tracing.ts';
 import { errorCodeOf } from '../http/error-body.ts';
-import type { Caller, Gateway, Trail } from '../context.ts';
+import type { Caller, Trail } from '../context.ts';
 import { requestIdOf } from './request-id.ts';
+import type { RequestSpan } from '../../runtime/tracing-types.ts';
+import type { Gateway } from '../services.ts';
 
 /** Log, metrics and trace. Nothing that a caller wrote is in it: no URL, no query, no header, no body. */
 export function recordRequests({ log, metrics, tracing }: Gateway): RequestHandler {

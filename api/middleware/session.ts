@@ -1,14 +1,15 @@
 // Session cookies: who calls /api, and whether the request may have come from another site.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Session } from '../../db/entities/identity.ts';
-import type { Em } from '../../db/open-database.ts';
 import { findSession } from '../../db/identity/sessions.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import type { Log } from '../../log.ts';
-import type { Gateway, Route, SessionCaller } from '../context.ts';
+import type { Route, SessionCaller } from '../context.ts';
 import { readSessionToken } from '../http/session-cookie.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
+import type { Em } from '../../db/database.ts';
+import type { Gateway } from '../services.ts';
 
 /** Throws 401 without a live session, 403 for a disabled user. */
 export async function authenticateSession(

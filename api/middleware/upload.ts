@@ -2,11 +2,12 @@
 import type { RequestHandler } from 'express';
 import { hasUpload } from '../../db/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { forkEm } from '../../db/open-database.ts';
 import { uploadKey } from '../../domain/files/uploads.ts';
-import type { Caller, Gateway } from '../context.ts';
+import type { Caller } from '../context.ts';
 import { receiveVideo, type ReceivedFile } from '../uploads/receive.ts';
 import { requestIdOf } from './request-id.ts';
+import { forkEm } from '../../db/database.ts';
+import type { Gateway } from '../services.ts';
 
 /** For so long the rest of a body nobody wants is read and thrown away. */
 const LINGER_MS = 2_000;

@@ -1,10 +1,10 @@
 // The internal listener of the API: its readiness, and its metrics.
 import type { Server } from 'node:http';
-import type { Database } from '../../db/open-database.ts';
 import { isSchemaCurrent } from '../../db/probe.ts';
 import { answerWithin, createInternalListener, type Readiness } from '../../runtime/listener.ts';
-import type { Gateway } from '../context.ts';
 import { addMetrics } from './metrics.ts';
+import type { Database } from '../../db/database.ts';
+import type { Gateway } from '../services.ts';
 
 const DATABASE_WAIT_MS = 500;
 const ENGINE_WAIT_MS = 500;

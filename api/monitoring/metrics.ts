@@ -1,11 +1,11 @@
 // What the internal listener of the API tells Prometheus beside its requests: tasks and money, read when it asks.
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { readFigures, type Figures } from '../../db/figures.ts';
-import type { Database } from '../../db/open-database.ts';
 import { answerWithin } from '../../runtime/listener.ts';
 import { addProcessMetrics } from '../../runtime/process-metrics.ts';
-import type { Gateway } from '../context.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { Database } from '../../db/database.ts';
+import type { Gateway } from '../services.ts';
 
 const FIGURES_WAIT_MS = 2_000;
 

@@ -4,8 +4,6 @@ import { keepFile, sendKept, type KeptFile } from '../docs/kept-file.ts';
 import { describeApi } from './document.ts';
 import type { DescribedRoute } from './refusals.ts';
 
-export const DOCUMENT_ROUTE = '/openapi.json';
-
 export function sendDocument(routes: readonly DescribedRoute[]): RequestHandler {
   let file: KeptFile | undefined;
   return (req, res) => {

@@ -2,7 +2,7 @@
 import type { Call, KeyCaller, Reply, SessionCaller } from '../context.ts';
 import { priceRequest } from './submit-task.ts';
 import { readModeRequest } from './task-requests.ts';
-import { presentEstimate } from '../account/views.ts';
+import { presentEstimate } from './views.ts';
 
 export async function readEstimate(call: Call<KeyCaller | SessionCaller>): Promise<Reply> {
   const unknownFields = call.caller.proof === 'session' ? 'refused' : 'ignored';

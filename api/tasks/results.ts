@@ -3,8 +3,8 @@ import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { MEDIA_TYPES } from '../../domain/files/media-types.ts';
 import { signUrl } from '../../storage/signed-urls.ts';
-import type { Gateway } from '../context.ts';
 import { isSigned, sendFile } from '../http/send-file.ts';
+import type { Gateway } from '../services.ts';
 
 /** A result's path is its storage key: `/results/task_…/1/0.png`. */
 export const RESULT_ROUTE = '/results/:taskId/:attempt/:name';

@@ -2,7 +2,6 @@
 import { findAccount } from '../../db/ledger/accounts.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import { makeId } from '../../db/ids.ts';
-import type { Em } from '../../db/open-database.ts';
 import { sealRequest } from '../../db/tasks/requests.ts';
 import { findOwnTask } from '../../db/tasks/tasks.ts';
 import { lacksUploads } from '../../db/uploads.ts';
@@ -13,14 +12,7 @@ import { ERRORS, GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import { checkInputImages } from '../../domain/files/input-images.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { maskPayload, maskText } from '../../domain/masking/masking.ts';
-import {
-  checkPrompt,
-  renewOrder,
-  resolveOrder,
-  type FieldNames,
-  type Order,
-  type Wishes,
-} from '../../domain/orders/resolve-order.ts';
+import { checkPrompt, renewOrder, resolveOrder } from '../../domain/orders/resolve-order.ts';
 import { orderText } from '../../domain/orders/text.ts';
 import { promptTokensAtMost } from '../../providers/chat/tokens.ts';
 import { quote, snapshotPrice, type Quote } from '../../domain/pricing.ts';
@@ -29,6 +21,8 @@ import type { AdmissionVerdict } from '../../workflows/client.ts';
 import type { Call, KeyCaller, SessionCaller } from '../context.ts';
 import { beginOnce } from '../idempotency.ts';
 import { bindUploads, readInputVideos, type InputVideos } from '../uploads/input-videos.ts';
+import type { Em } from '../../db/database.ts';
+import { type FieldNames, type Order, type Wishes } from '../../domain/orders/order.ts';
 
 /** A request for a task, read from a body: what is wanted, and how the caller's fields are called. */
 export interface TaskRequest {

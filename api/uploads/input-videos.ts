@@ -1,10 +1,10 @@
 // The input videos of an order: https URLs of public hosts, or links to the caller's own uploads.
 import { findOwnUpload, useUploads } from '../../db/uploads.ts';
-import type { Em } from '../../db/open-database.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isAllowedUrl } from '../../domain/files/input-images.ts';
 import type { Call, KeyCaller, SessionCaller } from '../context.ts';
 import { linkToUpload, readUploadLink } from './links.ts';
+import type { Em } from '../../db/database.ts';
 
 export interface InputVideos {
   /** As the vendor is given them. */

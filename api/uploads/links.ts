@@ -1,13 +1,13 @@
 // Links to uploaded files: signed for whoever uploaded them, served to whoever holds them, read when they come back.
 import type { RequestHandler } from 'express';
 import { findServedUpload } from '../../db/uploads.ts';
-import { forkEm } from '../../db/open-database.ts';
 import type { Upload } from '../../db/entities/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { uploadKey } from '../../domain/files/uploads.ts';
 import { signUrl } from '../../storage/signed-urls.ts';
-import type { Gateway } from '../context.ts';
 import { isSigned, sendFile } from '../http/send-file.ts';
+import { forkEm } from '../../db/database.ts';
+import type { Gateway } from '../services.ts';
 
 /** An upload's path is its storage key: `/uploads/file_….mp4`. */
 export const UPLOAD_FILE_ROUTE = '/uploads/:name';

@@ -4,11 +4,12 @@ import { findOwnTask } from '../../db/tasks/tasks.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
-import type { Call, Gateway, KeyCaller, Reply } from '../context.ts';
+import type { Call, KeyCaller, Reply } from '../context.ts';
 import { readTaskId } from '../http/request-fields.ts';
 import { submitTask } from '../tasks/submit-task.ts';
 import { readImageRequest } from '../tasks/task-requests.ts';
-import { presentImageTask } from '../account/views.ts';
+import type { Gateway } from '../services.ts';
+import { presentImageTask } from '../tasks/views.ts';
 
 const RETRY_AFTER = { 'retry-after': '2' };
 /** Bytes of images that are put into one answer. */

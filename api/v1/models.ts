@@ -2,7 +2,7 @@
 import type { Model } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Call, KeyCaller, Reply } from '../context.ts';
-import { presentModel } from '../account/views.ts';
+import { presentModel } from './model-view.ts';
 
 export async function listModels(call: Call<KeyCaller>): Promise<Reply> {
   return { status: 200, body: { object: 'list', data: visibleModels(call).map(presentModel) } };

@@ -5,12 +5,13 @@ import { isId } from '../../db/ids.ts';
 import type { Upload } from '../../db/entities/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { uploadKey } from '../../domain/files/uploads.ts';
-import type { Call, Gateway, KeyCaller, Reply } from '../context.ts';
+import type { Call, KeyCaller, Reply } from '../context.ts';
 import { answerOnce } from '../idempotency.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { readQuery } from '../http/request-fields.ts';
 import { linkToUpload } from '../uploads/links.ts';
 import type { UploadView } from '../shapes/uploads.ts';
+import type { Gateway } from '../services.ts';
 
 export const UPLOAD_LIST_QUERY = z.object(pageQuery('file'));
 

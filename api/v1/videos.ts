@@ -7,7 +7,7 @@ import type { Call, KeyCaller, Reply } from '../context.ts';
 import { readTaskId } from '../http/request-fields.ts';
 import { submitTask } from '../tasks/submit-task.ts';
 import { readVideoRequest } from '../tasks/task-requests.ts';
-import { presentVideoTask } from '../account/views.ts';
+import { presentVideoTask } from '../tasks/views.ts';
 
 const RETRY_AFTER = { 'retry-after': '5' };
 

@@ -3,10 +3,11 @@ import { sql } from '@mikro-orm/postgresql';
 import { createApiKey } from '../../db/keys/api-keys.ts';
 import { makeId } from '../../db/ids.ts';
 import { grant } from '../../db/ledger/ledger.ts';
-import { forkEm, openDatabase } from '../../db/open-database.ts';
+import { openDatabase } from '../../db/open-database.ts';
 import { findUserByEmail } from '../../db/identity/users.ts';
 import { parseCredits } from '../../domain/credits.ts';
 import type { BenchSystem } from '../system.ts';
+import { forkEm } from '../../db/database.ts';
 
 type Callers = Record<string, string>[];
 

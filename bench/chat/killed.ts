@@ -1,9 +1,10 @@
 // The API killed in the middle of load: what was answered was charged, and nothing stays open.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findViolations } from '../../db/ledger/invariants.ts';
-import { forkEm, openDatabase, type Em } from '../../db/open-database.ts';
+import { openDatabase } from '../../db/open-database.ts';
 import type { BenchSystem } from '../system.ts';
 import { loadTarget, type Target } from './load.ts';
+import { forkEm, type Em } from '../../db/database.ts';
 
 const LOAD_SECONDS = 8;
 const KILL_AFTER_MS = 3_000;

@@ -5,8 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import { sql } from '@mikro-orm/postgresql';
 import express, { type Request, type Response } from 'express';
 import { Agent, request } from 'undici';
-import { forkEm, openDatabase } from '../../db/open-database.ts';
+import { openDatabase } from '../../db/open-database.ts';
 import { rideTogether } from '../../db/chat/batching.ts';
+import { forkEm } from '../../db/database.ts';
 
 const upstream = `http://127.0.0.1:${process.env['UPSTREAM_PORT']}/v1/chat/completions`;
 const accounts = process.env['ACCOUNTING'] === '1';

@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { createApiKey } from '../../db/keys/api-keys.ts';
 import { grant } from '../../db/ledger/ledger.ts';
-import { forkEm, type Database } from '../../db/open-database.ts';
 import type { Secrets } from '../../db/secrets.ts';
 import { createSession } from '../../db/identity/sessions.ts';
 import { insertUser } from '../../db/identity/users.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
 import { parseCredits } from '../../domain/credits.ts';
+import { forkEm, type Database } from '../../db/database.ts';
 
 export interface Person {
   userId: string;

@@ -1,7 +1,7 @@
 // After a soak: everything has come to an end, and the ledger says what was accepted and charged.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findViolations } from '../../db/ledger/invariants.ts';
-import { forkEm, type Database } from '../../db/open-database.ts';
+import { forkEm, type Database } from '../../db/database.ts';
 
 export interface Ended {
   /** How long after the last request everything had ended; null: it had not. */

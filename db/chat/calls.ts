@@ -3,9 +3,10 @@ import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { makeId } from '../ids.ts';
 import type { ReserveRefusal } from '../ledger/ledger.ts';
-import { forkEm, type Database, type Em } from '../open-database.ts';
 import { readMicroCredits } from '../columns.ts';
 import { rideTogether } from './batching.ts';
+import { forkEm, type Database, type Em } from '../database.ts';
+import { type CallStatus, type BillingBasis, type Tried } from '../../domain/chat-calls.ts';
 
 export interface NewCall {
   /** Of the reservation; `makeId('res')`. */
@@ -23,18 +24,6 @@ export type CallVerdict =
   { kind: 'reserved' } | { kind: 'refused'; reason: CallRefusal; available: MicroCredits };
 export type CallRefusal =
   ReserveRefusal | 'model_not_allowed' | 'key_quota_exceeded' | 'daily_budget_exceeded';
-
-export type CallStatus = 'completed' | 'failed' | 'cancelled';
-/** Whose count the charge rests on: the upstream's, ours, or nobody's, since nothing is charged. */
-export type BillingBasis = 'upstream' | 'estimated' | 'none';
-
-/** One upstream that was asked, and how it went. */
-export interface Tried {
-  family: string;
-  credential: string;
-  /** 'accepted', or the class of the failure. */
-  outcome: string;
-}
 
 export interface CallEnd {
   /** Of the reservation. */

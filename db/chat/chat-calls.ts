@@ -1,7 +1,7 @@
 // Records of chat calls, for their owner.
 import { ChatCallEntity, type ChatCall } from '../entities/calls.ts';
-import type { CallStatus } from './calls.ts';
-import type { Em } from '../open-database.ts';
+import type { Em } from '../database.ts';
+import type { CallStatus } from '../../domain/chat-calls.ts';
 
 export interface CallPage {
   limit: number;

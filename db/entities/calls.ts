@@ -1,6 +1,6 @@
 // One record for each chat call that reached an upstream, written when it is settled.
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { BillingBasis, CallStatus, Tried } from '../chat/calls.ts';
+import type { BillingBasis, CallStatus, Tried } from '../../domain/chat-calls.ts';
 
 export const ChatCallEntity = defineEntity({
   name: 'ChatCall',

@@ -2,9 +2,9 @@
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 import type { TaskFailureCode } from '../../domain/failures.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import type { Order } from '../../domain/orders/resolve-order.ts';
 import type { TaskEvent, TaskMode, TaskStatus } from '../../domain/tasks.ts';
 import type { StoredEvidence, StoredHandle, StoredPrice, TaskOutput } from '../columns.ts';
+import type { Order } from '../../domain/orders/order.ts';
 
 export const TaskEntity = defineEntity({
   name: 'Task',

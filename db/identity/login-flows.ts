@@ -2,9 +2,9 @@
 import { sql } from '@mikro-orm/postgresql';
 import { LoginFlowEntity, UserEntity, type LoginFlow, type User } from '../entities/identity.ts';
 import { makeId } from '../ids.ts';
-import type { Em } from '../open-database.ts';
 import type { Secrets } from '../secrets.ts';
 import { isToken, makeSession, makeToken } from './sessions.ts';
+import type { Em } from '../database.ts';
 
 const LIFE_SECONDS = 5 * 60;
 const FAILURES_MAX = 5;

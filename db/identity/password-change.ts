@@ -1,10 +1,10 @@
 // A new password: it ends what the old one opened, but for the session that changed it.
 import { sql } from '@mikro-orm/postgresql';
 import { LoginFlowEntity, SessionEntity, type Session, type User } from '../entities/identity.ts';
-import type { Em } from '../open-database.ts';
 import { hashPassword } from './passwords.ts';
 import type { Secrets } from '../secrets.ts';
 import { makeToken } from './sessions.ts';
+import type { Em } from '../database.ts';
 
 /** Answers the session's new token; null when the session or the password was changed in the meantime. */
 export async function changePassword(

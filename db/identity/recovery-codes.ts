@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { RecoveryCodeEntity } from '../entities/identity.ts';
 import { makeId } from '../ids.ts';
-import type { Em } from '../open-database.ts';
 import type { Secrets } from '../secrets.ts';
+import type { Em } from '../database.ts';
 
 const CODES = 10;
 const CHARACTERS = 16; // of 5 bits each

@@ -1,10 +1,10 @@
 // The second factor of a user: enrolled, confirmed with a first code, used once per code, removed.
 import { sql } from '@mikro-orm/postgresql';
 import type { User } from '../entities/identity.ts';
-import type { Em } from '../open-database.ts';
 import { makeRecoveryCodes, useRecoveryCode } from './recovery-codes.ts';
 import type { Secrets } from '../secrets.ts';
 import { findTotpStep } from './totp.ts';
+import type { Em } from '../database.ts';
 
 /** Keeps a secret that is not in force yet; an unconfirmed one is replaced. False when one is in force already. */
 export async function startTotp(em: Em, secrets: Secrets, userId: string, secret: string): Promise<boolean> {

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { SessionEntity, UserEntity, type Session, type User } from '../entities/identity.ts';
 import { makeId } from '../ids.ts';
-import type { Em } from '../open-database.ts';
 import type { KeyedHash, Secrets } from '../secrets.ts';
+import type { Em } from '../database.ts';
 
 const ABSOLUTE_LIFE_MS = 7 * 24 * 3_600_000;
 const IDLE_LIFE_MS = 12 * 3_600_000;

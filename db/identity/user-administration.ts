@@ -6,9 +6,9 @@ import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
 import { UserEntity, type User } from '../entities/identity.ts';
 import { makeId } from '../ids.ts';
 import { grant, type LedgerMove } from '../ledger/ledger.ts';
-import type { Em } from '../open-database.ts';
 import { hashPassword } from './passwords.ts';
 import { insertUser, normaliseEmail } from './users.ts';
+import type { Em } from '../database.ts';
 
 export interface UserChanges {
   permissions?: readonly string[] | undefined;

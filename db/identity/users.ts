@@ -2,8 +2,8 @@
 import { sql } from '@mikro-orm/postgresql';
 import { UserEntity, type User } from '../entities/identity.ts';
 import { makeId } from '../ids.ts';
-import type { Em } from '../open-database.ts';
 import { hashPassword } from './passwords.ts';
+import type { Em } from '../database.ts';
 
 export const EMAIL_CHARACTERS_MAX = 254;
 

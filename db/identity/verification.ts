@@ -1,9 +1,9 @@
 // The fresh proof of who is there (step-up): guesses that are counted before they are judged, and what a right one gives.
 import { sql } from '@mikro-orm/postgresql';
 import type { Session } from '../entities/identity.ts';
-import type { Em } from '../open-database.ts';
 import type { Secrets } from '../secrets.ts';
 import { makeToken } from './sessions.ts';
+import type { Em } from '../database.ts';
 
 export const VERIFICATION_FAILURES_MAX = 5;
 export const VERIFICATION_LOCK_SECONDS = 15 * 60;

@@ -4,8 +4,8 @@ import type { MicroCredits } from '../../domain/credits.ts';
 import { ApiKeyEntity, UserEntity, type ApiKey, type User } from '../entities/identity.ts';
 import { makeId } from '../ids.ts';
 import { isWellFormed, makeKeyText, visiblePartOf } from './key-texts.ts';
-import type { Em } from '../open-database.ts';
 import type { Secrets } from '../secrets.ts';
+import type { Em } from '../database.ts';
 
 /** What a key may be limited by; null is no limit. */
 export interface KeyLimits {

@@ -1,8 +1,8 @@
 // What a key has spent of its limits, next to what its account still has.
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
-import type { Em } from '../open-database.ts';
 import { readMicroCredits } from '../columns.ts';
+import type { Em } from '../database.ts';
 
 export interface KeyUsage {
   quota: MicroCredits | null;

@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import type { Log } from '../../log.ts';
 import type { ApiKey } from '../entities/identity.ts';
-import { forkEm, type Database } from '../open-database.ts';
+import { forkEm, type Database } from '../database.ts';
 
 const FLUSH_EVERY_MS = 5_000;
 /** A key's last use is written at most this often. */

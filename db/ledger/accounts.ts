@@ -2,8 +2,8 @@
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { AccountEntity, type Account, type LedgerKind } from '../entities/ledger.ts';
-import type { Em } from '../open-database.ts';
 import { readMicroCredits } from '../columns.ts';
+import type { Em } from '../database.ts';
 
 export interface LedgerLine {
   id: string;

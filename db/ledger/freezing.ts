@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { INVARIANT_CHECK, writeAuditEntry } from '../audit-log.ts';
 import type { Violation } from './invariants.ts';
-import type { Em } from '../open-database.ts';
+import type { Em } from '../database.ts';
 
 /** Freezes the accounts that violations concern. Answers those that were not frozen before. */
 export async function freezeAccounts(em: Em, violations: readonly Violation[]): Promise<string[]> {

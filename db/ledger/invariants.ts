@@ -1,6 +1,6 @@
 // The invariants of money, as one check: every rule names what it found broken, and a healthy ledger answers nothing.
 import { sql } from '@mikro-orm/postgresql';
-import type { Em } from '../open-database.ts';
+import type { Em } from '../database.ts';
 
 export interface Violation {
   rule: string;

@@ -4,8 +4,8 @@ import type { MicroCredits } from '../../domain/credits.ts';
 import type { TaskAttempt } from '../../domain/tasks.ts';
 import type { LedgerKind } from '../entities/ledger.ts';
 import { makeId } from '../ids.ts';
-import type { Em } from '../open-database.ts';
 import { readMicroCredits } from '../columns.ts';
+import type { Em } from '../database.ts';
 
 export interface LedgerMove {
   entryId: string;

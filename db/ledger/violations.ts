@@ -1,7 +1,7 @@
 // What the check of the ledger found, kept until it is in order again: any process can tell of it (db/figures.ts).
 import { sql } from '@mikro-orm/postgresql';
 import type { Violation } from './invariants.ts';
-import type { Em } from '../open-database.ts';
+import type { Em } from '../database.ts';
 
 /** Writes down what one check found; whatever it did not find any more is resolved. */
 export async function recordViolations(em: Em, violations: readonly Violation[]): Promise<void> {

@@ -4,10 +4,10 @@ import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
 import { RedeemCodeEntity, RedemptionEntity, type Redemption } from '../entities/redeem-codes.ts';
 import { makeId } from '../ids.ts';
-import type { Em } from '../open-database.ts';
 import { hintOf, makeRedeemCode, writeRedeemCode } from './redeem-code-text.ts';
 import type { Secrets } from '../secrets.ts';
 import { readMicroCredits } from '../columns.ts';
+import type { Em } from '../database.ts';
 
 export type RedeemCodeStatus = 'active' | 'disabled' | 'expired' | 'exhausted';
 

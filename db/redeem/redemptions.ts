@@ -4,10 +4,10 @@ import { BALANCE_MAX, type MicroCredits } from '../../domain/credits.ts';
 import { RedeemCodeEntity } from '../entities/redeem-codes.ts';
 import { makeId } from '../ids.ts';
 import { grant, type LedgerMove } from '../ledger/ledger.ts';
-import type { Em } from '../open-database.ts';
 import { normaliseRedeemCode } from './redeem-code-text.ts';
 import type { Secrets } from '../secrets.ts';
 import { readMicroCredits } from '../columns.ts';
+import type { Em } from '../database.ts';
 
 export interface Redeemed extends LedgerMove {
   kind: 'redeemed';

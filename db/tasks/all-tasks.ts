@@ -1,7 +1,7 @@
 // The task log as administrators read it: everybody's tasks.
 import type { TaskMode, TaskStatus } from '../../domain/tasks.ts';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
-import type { Em } from '../open-database.ts';
+import type { Em } from '../database.ts';
 
 /** Newest first, older than the task `beforeId` if given; at most `limit`. */
 export async function listAllTasks(

@@ -2,7 +2,7 @@
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import type { TaskAttempt } from '../../domain/tasks.ts';
 import type { CredentialRest } from '../entities/credentials.ts';
-import type { Em } from '../open-database.ts';
+import type { Em } from '../database.ts';
 
 export interface CredentialChoice {
   family: string;

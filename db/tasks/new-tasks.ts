@@ -2,12 +2,12 @@
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import type { Order } from '../../domain/orders/resolve-order.ts';
 import type { PriceSnapshot } from '../../domain/pricing.ts';
 import type { TaskMode } from '../../domain/tasks.ts';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
-import type { Em } from '../open-database.ts';
 import { readMicroCredits, storePrice } from '../columns.ts';
+import type { Em } from '../database.ts';
+import type { Order } from '../../domain/orders/order.ts';
 
 export interface NewTask {
   id: string;

@@ -1,7 +1,7 @@
 // The raw request of a task: kept encrypted for its attempts, its prompt for its owner, and nothing for anybody else.
 import { TaskRequestEntity } from '../entities/tasks.ts';
-import type { Em } from '../open-database.ts';
 import type { Sealed, Secrets } from '../secrets.ts';
+import type { Em } from '../database.ts';
 
 /** What an adapter needs beside the order. */
 export interface RequestBody {

@@ -4,8 +4,8 @@ import type { MicroCredits } from '../../domain/credits.ts';
 import type { TaskFailureCode } from '../../domain/failures.ts';
 import type { TaskAttempt, TaskStatus } from '../../domain/tasks.ts';
 import * as ledger from '../ledger/ledger.ts';
-import type { Em } from '../open-database.ts';
 import type { TaskOutput } from '../columns.ts';
+import type { Em } from '../database.ts';
 
 /**
  * Completes and charges. Answers the status the attempt really has afterwards: `completed`, or what somebody

@@ -6,9 +6,9 @@ import type { Evidence } from '../../domain/pricing.ts';
 import type { TaskAttempt } from '../../domain/tasks.ts';
 import { chooseCredential, oneAtATime, type CredentialChoice } from './credentials.ts';
 import { SubmissionEntity, type Submission } from '../entities/tasks.ts';
-import type { Em } from '../open-database.ts';
 import type { Sealed } from '../secrets.ts';
 import { storeEvidence, type TaskOutput } from '../columns.ts';
+import type { Em } from '../database.ts';
 
 /**
  * `go`: nothing of this attempt has reached the vendor; hand it over with this credential.

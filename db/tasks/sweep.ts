@@ -1,7 +1,7 @@
 // What the sweeper looks for: starts that were lost, cancellations nobody heard, tasks whose workflow may be gone, old requests.
 import { sql } from '@mikro-orm/postgresql';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
-import type { Em } from '../open-database.ts';
+import type { Em } from '../database.ts';
 
 const BATCH = 200;
 

@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import type { TaskAttempt, TaskMode, TaskStatus } from '../../domain/tasks.ts';
 import { TaskEntity, TaskEventEntity, type Task, type TaskEventRow } from '../entities/tasks.ts';
-import type { Em } from '../open-database.ts';
+import type { Em } from '../database.ts';
 
 export async function findTask(em: Em, id: string): Promise<Task | null> {
   return em.findOne(TaskEntity, { id }, { refresh: true });

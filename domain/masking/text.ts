@@ -1,13 +1,6 @@
 // Masks secrets inside a text: runs the finders over its views and cuts what they find out of the original.
 
-import {
-  findDataUris,
-  findAddresses,
-  findUrls,
-  findUserInfo,
-  type Finder,
-  type Finding,
-} from './links.ts';
+import { findDataUris, findAddresses, findUrls, findUserInfo, type Finder, type Finding } from './links.ts';
 import { cutLong } from './length.ts';
 import {
   findAuthorizations,
@@ -18,14 +11,7 @@ import {
   findNamedValues,
   findTokens,
 } from './secrets.ts';
-import {
-  decodedView,
-  joinedView,
-  MARKER_STAND_IN,
-  originOf,
-  visibleView,
-  type View,
-} from './views.ts';
+import { decodedView, joinedView, MARKER_STAND_IN, originOf, visibleView, type View } from './views.ts';
 
 /**
  * For the payload of a request: an e-mail address in it is the owner's content. `prepare` is done to the text before

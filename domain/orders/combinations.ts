@@ -1,7 +1,7 @@
 // What a model offers only together: rules that hold for some of its orders and narrow what they may have.
 import type { Combination, Durations } from '../catalog/catalog.ts';
 import { GatewayError } from '../errors.ts';
-import type { FieldNames, Order } from './resolve-order.ts';
+import type { FieldNames, Order } from './order.ts';
 
 export type CombinedOrder = Pick<Order, 'seconds' | 'resolution' | 'audio' | 'imageRole' | 'inputVideos'>;
 

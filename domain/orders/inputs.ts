@@ -1,7 +1,7 @@
 // The input images and videos of an order: how many there may be, and what a video's images are for.
 import type { ImageRole, Model } from '../catalog/catalog.ts';
 import { GatewayError } from '../errors.ts';
-import type { FieldNames, Wishes } from './resolve-order.ts';
+import type { FieldNames, Wishes } from './order.ts';
 
 export interface OrderedInputs {
   inputImages: number;

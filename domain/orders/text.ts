@@ -1,7 +1,7 @@
 // An order of text: how many tokens its prompt and its answer can have at the most.
 import type { Model } from '../catalog/catalog.ts';
 import { GatewayError } from '../errors.ts';
-import type { Order } from './resolve-order.ts';
+import type { Order } from './order.ts';
 
 export interface TextWishes {
   /** The most the prompt can have. */

@@ -6,15 +6,7 @@ import { beginSubmission, confirmSubmission, createJob, type Look, lookAtJob } f
 import type { Job } from '../jobs.ts';
 import { readJsonObject } from '../requests.ts';
 import { checkLegacyOrder } from './legacy-order.ts';
-import {
-  linkVideos,
-  newTaskId,
-  planOf,
-  requireAccount,
-  taskIdOf,
-  unitsOf,
-  wordFailure,
-} from './tasks.ts';
+import { linkVideos, newTaskId, planOf, requireAccount, taskIdOf, unitsOf, wordFailure } from './tasks.ts';
 import { klingVoice, tellData } from './error-format.ts';
 
 export const klingLegacy: Dialect = {

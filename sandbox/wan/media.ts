@@ -3,7 +3,7 @@
 import { EarlyAnswer } from '../answers.ts';
 import type { Call } from '../dialect.ts';
 import { isFields } from '../requests.ts';
-import type { WanLimits } from './order.ts';
+import type { WanLimits } from './limits.ts';
 
 /** Answers with the number of reference videos. */
 export function checkMedia(call: Call, media: unknown, limits: WanLimits): number {

@@ -4,6 +4,7 @@ import { EarlyAnswer } from '../answers.ts';
 import type { Call } from '../dialect.ts';
 import { type Fields, isFields } from '../requests.ts';
 import { checkMedia } from './media.ts';
+import { type WanLimits } from './limits.ts';
 
 export interface WanOrder {
   readonly model: string;
@@ -12,20 +13,6 @@ export interface WanOrder {
   readonly duration: number;
   readonly audio: boolean;
   readonly inputVideos: number;
-}
-
-export interface WanLimits {
-  readonly durations: readonly [min: number, max: number];
-  readonly resolutions: readonly string[];
-  /** Empty: the ratio follows the first frame. */
-  readonly ratios: readonly string[];
-  /** How many of each type of `media`. */
-  readonly media: Readonly<Record<string, number>>;
-  readonly needsFrame: boolean;
-  readonly input: readonly string[];
-  readonly parameters: readonly string[];
-  /** The model may choose the duration. */
-  readonly chooses: boolean;
 }
 
 const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16'];

@@ -6,7 +6,6 @@ import { expect } from 'chai';
 import { loadConfig } from '../../config/config.ts';
 import { findApiKey } from '../../db/keys/api-keys.ts';
 import { listAuditEntries } from '../../db/audit-log.ts';
-import { forkEm } from '../../db/open-database.ts';
 import { verifyPassword } from '../../db/identity/passwords.ts';
 import { startTotp } from '../../db/identity/second-factors.ts';
 import { Secrets } from '../../db/secrets.ts';
@@ -14,6 +13,7 @@ import { createSession } from '../../db/identity/sessions.ts';
 import { createUser, findUserByEmail } from '../../db/identity/users.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
 import { createDatabase, type TestDatabase } from '../support/servers/database.ts';
+import { forkEm } from '../../db/database.ts';
 
 const program = join(import.meta.dirname, '../../cli/admin.ts');
 

@@ -3,11 +3,12 @@ import { expect } from 'chai';
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import { createApiKey } from '../../db/keys/api-keys.ts';
 import { grant } from '../../db/ledger/ledger.ts';
-import { forkEm, migrate } from '../../db/open-database.ts';
+import { migrate } from '../../db/open-database.ts';
 import { Secrets } from '../../db/secrets.ts';
 import { createUser } from '../../db/identity/users.ts';
 import { isFinal, mayFollow, TASK_STATUSES } from '../../domain/tasks.ts';
 import { createDatabase, type TestDatabase } from '../support/servers/database.ts';
+import { forkEm } from '../../db/database.ts';
 
 describe('the schema', () => {
   let test: TestDatabase;

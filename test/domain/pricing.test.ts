@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Model } from '../../domain/catalog/catalog.ts';
 import { parseCredits } from '../../domain/credits.ts';
-import type { Order } from '../../domain/orders/resolve-order.ts';
 import { computeCharge, quote, snapshotPrice, type Evidence } from '../../domain/pricing.ts';
 import { parseCatalog } from '../../domain/catalog/parse-catalog.ts';
 import { orderOf } from '../support/orders.ts';
+import type { Order } from '../../domain/orders/order.ts';
 
 const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
 

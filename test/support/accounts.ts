@@ -1,8 +1,8 @@
 // Playing with an account in ways that no caller can.
 import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
-import type { Em } from '../../db/open-database.ts';
 import { parseCredits } from '../../domain/credits.ts';
+import type { Em } from '../../db/database.ts';
 
 /** Takes credits away, as a balanced adjustment: what was accepted before may not be covered any more. */
 export async function shrinkAccount(em: Em, userId: string, credits: number): Promise<void> {

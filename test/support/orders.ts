@@ -1,5 +1,6 @@
+import type { Order } from '../../domain/orders/order.ts';
+
 // Orders as the domain knows them, for tests that begin behind the reading of requests.
-import type { Order } from '../../domain/orders/resolve-order.ts';
 
 /** A video of nothing, with these changes. */
 export function orderOf(changes: Partial<Order>): Order {

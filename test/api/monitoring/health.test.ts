@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
 import { createHealthServer } from '../../../api/monitoring/health.ts';
-import type { Database } from '../../../db/open-database.ts';
 import { openProbe } from '../../../db/probe.ts';
 import { activitiesOf } from '../../support/servers/engine.ts';
 import { startGateway, type TestGateway } from '../../support/servers/gateway.ts';
+import type { Database } from '../../../db/database.ts';
 
 describe('the internal listener', () => {
   let gateway: TestGateway;

@@ -7,11 +7,11 @@ import { createCalls, settleAbandonedCalls, type CallEnd, type Calls, type NewCa
 import { makeId } from '../../../db/ids.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
 import { grant } from '../../../db/ledger/ledger.ts';
-import { forkEm, type Em } from '../../../db/open-database.ts';
 import { Secrets } from '../../../db/secrets.ts';
 import { createUser } from '../../../db/identity/users.ts';
 import { parseCredits } from '../../../domain/credits.ts';
 import { createDatabase } from '../../support/servers/database.ts';
+import { forkEm, type Em } from '../../../db/database.ts';
 
 const CREDIT = parseCredits(1);
 

@@ -5,7 +5,6 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { UserEntity, type Session, type User } from '../../../db/entities/identity.ts';
 import { claimFlowGuess, createLoginFlow, findLoginFlow, finishLoginFlow } from '../../../db/identity/login-flows.ts';
-import { forkEm, type Em } from '../../../db/open-database.ts';
 import { changePassword } from '../../../db/identity/password-change.ts';
 import { confirmTotp, removeTotp, startTotp, useSecondFactor } from '../../../db/identity/second-factors.ts';
 import { Secrets } from '../../../db/secrets.ts';
@@ -15,6 +14,7 @@ import { createUser } from '../../../db/identity/users.ts';
 import { claimVerifyGuess, verifySession } from '../../../db/identity/verification.ts';
 import { openApp } from '../../support/http/browser.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
+import { forkEm, type Em } from '../../../db/database.ts';
 
 describe('identity in the database', () => {
   let stored: TestDatabase;

@@ -4,10 +4,11 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { createApiKey, createLimitedApiKey, findApiKey } from '../../../db/keys/api-keys.ts';
 import { isWellFormed, makeKeyText, visiblePartOf } from '../../../db/keys/key-texts.ts';
-import { forkEm, migrate } from '../../../db/open-database.ts';
+import { migrate } from '../../../db/open-database.ts';
 import { Secrets, type SecretKey } from '../../../db/secrets.ts';
 import { createUser } from '../../../db/identity/users.ts';
 import { createDatabase, createEmptyDatabase, type TestDatabase } from '../../support/servers/database.ts';
+import { forkEm } from '../../../db/database.ts';
 
 const ringKey = (id: string): SecretKey => ({ id, bytes: randomBytes(32) });
 

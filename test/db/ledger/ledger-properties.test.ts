@@ -17,13 +17,13 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { findViolations } from '../../../db/ledger/invariants.ts';
-import { forkEm } from '../../../db/open-database.ts';
 import { Secrets } from '../../../db/secrets.ts';
 import { toCredits } from '../../../domain/credits.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 import { LedgerBench } from '../../support/ledger/database-side.ts';
 import { anyCommand, type Command } from '../../support/ledger/commands.ts';
 import { createModel, predict, type Model } from '../../support/ledger/model.ts';
+import { forkEm } from '../../../db/database.ts';
 
 const SEED = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const LIMIT_MS = Number(process.env['TEST_SECONDS'] ?? 8) * 1_000;

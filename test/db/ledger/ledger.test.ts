@@ -6,12 +6,12 @@ import { findAccount, listLedger } from '../../../db/ledger/accounts.ts';
 import { makeId } from '../../../db/ids.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
 import * as ledger from '../../../db/ledger/ledger.ts';
-import { forkEm } from '../../../db/open-database.ts';
 import { completeTask, failTask } from '../../../db/tasks/settlement.ts';
 import { createTask } from '../../../db/tasks/new-tasks.ts';
 import { createUser } from '../../../db/identity/users.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 import { orderOf } from '../../support/orders.ts';
+import { forkEm } from '../../../db/database.ts';
 
 const CREDIT = 1_000_000n;
 

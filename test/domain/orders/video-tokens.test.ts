@@ -4,8 +4,9 @@ import { expect } from 'chai';
 import { frameOf } from '../../../sandbox/seedance/frames.ts';
 import type { Model } from '../../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../../domain/errors.ts';
-import { resolveOrder, type Order, type Wishes } from '../../../domain/orders/resolve-order.ts';
+import { resolveOrder } from '../../../domain/orders/resolve-order.ts';
 import { parseCatalog } from '../../../domain/catalog/parse-catalog.ts';
+import { type Order, type Wishes } from '../../../domain/orders/order.ts';
 
 const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
 const models = [...catalog.models.values()].filter(({ family }) => family === 'seedance');

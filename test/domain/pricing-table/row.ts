@@ -1,5 +1,6 @@
+import type { Order } from '../../../domain/orders/order.ts';
+
 // One row of the golden prices: what an order of a model costs at the most.
-import type { Order } from '../../../domain/orders/resolve-order.ts';
 
 export interface PricingRow {
   /** Id in the catalogue. */

@@ -1,6 +1,5 @@
 // Wan videos: what is asked for, how every answer to a poll reads, what refusals mean, and how lost work is found.
 import { expect } from 'chai';
-import type { Order } from '../../../domain/orders/resolve-order.ts';
 import type { Provider, UpstreamJob } from '../../../providers/provider.ts';
 import { createWan } from '../../../providers/wan/wan.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type Play,
   type StandIn,
 } from '../stand-in.ts';
+import type { Order } from '../../../domain/orders/order.ts';
 
 const DATA_URI = 'data:image/png;base64,AAAA';
 const IMAGE = 'https://example.com/a.png';

@@ -7,7 +7,6 @@ import { createCalls, settleAbandonedCalls, type Calls } from '../../../db/chat/
 import { makeId } from '../../../db/ids.ts';
 import * as ledger from '../../../db/ledger/ledger.ts';
 import { createTask, retryTask, type NewTask } from '../../../db/tasks/new-tasks.ts';
-import { forkEm, type Database, type Em } from '../../../db/open-database.ts';
 import { createRedeemCode, disableRedeemCode } from '../../../db/redeem/redeem-codes.ts';
 import { redeem } from '../../../db/redeem/redemptions.ts';
 import type { Secrets } from '../../../db/secrets.ts';
@@ -18,6 +17,7 @@ import { insertUser } from '../../../db/identity/users.ts';
 import { parseCredits, type MicroCredits } from '../../../domain/credits.ts';
 import { CODE, FIRST_GRANT, KEY_QUOTA, USERS, type Command } from './commands.ts';
 import { orderOf } from '../orders.ts';
+import { forkEm, type Database, type Em } from '../../../db/database.ts';
 
 const LEASE_SECONDS = 3_600;
 const NO_LIMIT = 1_000_000;

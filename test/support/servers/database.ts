@@ -1,6 +1,7 @@
 // A fresh database for one test file, on the server that the test run brought up.
 import { randomBytes } from 'node:crypto';
-import { migrate, openDatabase, type Database } from '../../../db/open-database.ts';
+import { migrate, openDatabase } from '../../../db/open-database.ts';
+import { type Database } from '../../../db/database.ts';
 
 export interface TestDatabase {
   url: string;

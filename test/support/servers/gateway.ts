@@ -8,12 +8,10 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createApp } from '../../../api/app.ts';
 import { createHttpServer } from '../../../api/http/http-server.ts';
 import { openGateway } from '../../../api/open-services.ts';
-import type { Gateway } from '../../../api/context.ts';
 import { loadConfig, type Config } from '../../../config/config.ts';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
 import { grant } from '../../../db/ledger/ledger.ts';
-import { forkEm, type Database, type Em } from '../../../db/open-database.ts';
 import { createSession } from '../../../db/identity/sessions.ts';
 import type { Secrets } from '../../../db/secrets.ts';
 import { createUser } from '../../../db/identity/users.ts';
@@ -26,6 +24,8 @@ import { bundleWorkflows, createWorkers, type Workers } from '../../../worker/wo
 import { createDatabase } from './database.ts';
 import { createActor, type Actor } from '../http/http.ts';
 import { createNamespace } from './temporal-namespace.ts';
+import { forkEm, type Database, type Em } from '../../../db/database.ts';
+import type { Gateway } from '../../../api/services.ts';
 
 export interface TestUser {
   id: string;

@@ -1,0 +1,3 @@
+// The path of the API's own description.
+
+export const DOCUMENT_ROUTE = '/openapi.json';

@@ -1,0 +1,112 @@
+// Task records as JSON for their owner, one function per shape.
+import { toUnixSeconds } from '../../domain/times.ts';
+import type { Task, TaskEventRow } from '../../db/entities/tasks.ts';
+import { toCredits } from '../../domain/credits.ts';
+import type { PricedOrder } from './submit-task.ts';
+import type { EstimateView, ImageTaskView, TaskEventView, TaskView, VideoTaskView } from '../shapes/tasks.ts';
+import { linkTo } from './results.ts';
+import type { Gateway } from '../services.ts';
+
+/** The console's task. `prompt` is the owner's own, as written. */
+export function presentTask(gateway: Gateway, task: Task, prompt: string | undefined): TaskView {
+  const outputs = task.outputs.map(({ key, contentType }) => ({ url: linkTo(gateway, key), contentType }));
+  return {
+    id: task.id,
+    mode: task.mode,
+    model: task.model,
+    status: task.status,
+    progress: task.progress,
+    creditsEstimate: toCredits(task.creditsEstimate),
+    creditsCharged: toCredits(task.creditsCharged),
+    upstreamTaskId: task.upstreamTaskId ?? null,
+    outputUrl: outputs[0]?.url ?? null,
+    outputs,
+    outputText: task.outputText ?? null,
+    errorMessage: task.errorMessage ?? null,
+    errorCode: task.errorCode ?? null,
+    requestPayload: presentPayload(task, prompt),
+    attempt: task.attempt,
+    createdAt: task.createdAt.toISOString(),
+    updatedAt: task.updatedAt.toISOString(),
+    startedAt: task.startedAt?.toISOString() ?? null,
+    completedAt: task.completedAt?.toISOString() ?? null,
+    cancelRequestedAt: task.cancelRequestedAt?.toISOString() ?? null,
+  };
+}
+
+/** The object of the image endpoints. A cancelled task reads as failed here, and only here. */
+export function presentImageTask(
+  gateway: Gateway,
+  task: Task,
+  inline: readonly (string | null)[] = [],
+): ImageTaskView {
+  const urls = task.outputs.map(({ key }) => linkTo(gateway, key));
+  const { status } = task;
+  const failed = status === 'failed' || status === 'cancelled';
+  const message = task.errorMessage ?? 'The task was cancelled.';
+  return {
+    id: task.id,
+    object: 'generation.task',
+    model: task.model,
+    status: failed ? 'failed' : status,
+    progress: task.progress,
+    creditsEstimate: toCredits(task.creditsEstimate),
+    created_at: toUnixSeconds(task.createdAt),
+    creditsCharged: toCredits(task.creditsCharged),
+    upstreamTaskId: task.upstreamTaskId ?? null,
+    outputUrl: urls[0] ?? null,
+    ...(task.status === 'completed' && {
+      result: {
+        data: urls.map((url, index) => ({ url, ...(inline[index] && { b64_json: inline[index] }) })),
+      },
+    }),
+    ...(failed && { errorMessage: message, error: { code: task.errorCode ?? null, message } }),
+    ...(task.completedAt && { completed_at: toUnixSeconds(task.completedAt) }),
+  };
+}
+
+/** The `data` of the video endpoints. */
+export function presentVideoTask(gateway: Gateway, task: Task, prompt: string | undefined): VideoTaskView {
+  const output = task.outputs[0];
+  return {
+    id: task.id,
+    model: task.model,
+    status: task.status,
+    progress: task.progress,
+    creditsEstimate: toCredits(task.creditsEstimate),
+    creditsCharged: toCredits(task.creditsCharged),
+    upstreamTaskId: task.upstreamTaskId ?? null,
+    outputUrl: output ? linkTo(gateway, output.key) : null,
+    errorMessage: task.errorMessage ?? null,
+    requestPayload: presentPayload(task, prompt),
+    billingMode: task.price.billingMode,
+    createdAt: task.createdAt.toISOString(),
+  };
+}
+
+export function presentEvent(event: TaskEventRow): TaskEventView {
+  return {
+    at: event.at.toISOString(),
+    event: event.event,
+    attempt: event.attempt,
+    detail: event.detail ?? null,
+  };
+}
+
+export function presentEstimate({ model, quote }: PricedOrder): EstimateView {
+  return {
+    creditsEstimate: toCredits(quote.total),
+    billingMode: model.billingMode,
+    breakdown: quote.lines.map(({ item, quantity, amount }) => ({
+      item,
+      quantity,
+      credits: toCredits(amount),
+    })),
+  };
+}
+
+function presentPayload(task: Task, prompt: string | undefined) {
+  if (prompt === undefined) return task.requestPayload;
+  const isConversation = 'messages' in task.requestPayload;
+  return { ...task.requestPayload, ...(isConversation ? { messages: JSON.parse(prompt) } : { prompt }) };
+}

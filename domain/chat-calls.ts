@@ -1,0 +1,14 @@
+// What is recorded of a chat call: how it ended, whose token count was charged, which upstreams were asked.
+
+export type CallStatus = 'completed' | 'failed' | 'cancelled';
+
+/** Whose count the charge rests on: the upstream's, ours, or nobody's, since nothing is charged. */
+export type BillingBasis = 'upstream' | 'estimated' | 'none';
+
+/** One upstream that was asked, and how it went. */
+export interface Tried {
+  family: string;
+  credential: string;
+  /** 'accepted', or the class of the failure. */
+  outcome: string;
+}

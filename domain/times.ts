@@ -1,0 +1,6 @@
+// Times in the forms that callers are answered with.
+
+/** Whole seconds since 1970, rounded down. */
+export function toUnixSeconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000);
+}
