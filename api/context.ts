@@ -3,14 +3,14 @@ import type { Response } from 'express';
 import type { ApiKey, Session, User } from '../db/entities/identity.ts';
 import type { Permission } from '../domain/permissions.ts';
 import type { RouteLimit } from './limits/buckets.ts';
-import type { Once } from './idempotency.ts';
+import type { IdempotencyContext } from './idempotency.ts';
 import type { LimitBackend } from './limits/headers.ts';
 import type { ReceivedFile } from './uploads/receive.ts';
 import type { Em } from '../db/database.ts';
-import { type Gateway } from './services.ts';
+import { type Services } from './services.ts';
 
 /** What a handler found out about its request, for the log and the trace. */
-export interface Trail {
+export interface RequestTrace {
   taskId: string | null;
 }
 
@@ -24,12 +24,12 @@ export type KeyCaller = Extract<Caller, { proof: 'key' }>;
 export type SessionCaller = Extract<Caller, { proof: 'session' }>;
 
 /** One request, parsed as far as every route needs it. */
-export interface Call<Who extends Caller = Caller> {
-  gateway: Gateway;
+export interface RequestContext<Who extends Caller = Caller> {
+  services: Services;
   em: Em;
   caller: Who;
   requestId: string;
-  trail: Trail;
+  trace: RequestTrace;
   /** What counted this request: a 429 for another reason says the same. */
   limitBackend: LimitBackend;
   /** For audit entries and limits; the address of the peer as far as it can be trusted. */
@@ -40,9 +40,9 @@ export interface Call<Who extends Caller = Caller> {
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   /** Aborted when the caller has gone before the answer was complete. */
-  left: () => AbortSignal;
+  disconnected: () => AbortSignal;
   /** What makes the effect happen once; null without an Idempotency-Key. Use it through `api/idempotency.ts`. */
-  once: Once | null;
+  idempotency: IdempotencyContext | null;
   /** What an upload brought: in storage, and removed again unless the handler keeps it. Null on other routes. */
   file: ReceivedFile | null;
   /** The parsed JSON body; an empty object where a route has none. */
@@ -72,16 +72,16 @@ export type Route = {
   upload?: true;
 } & RouteLimit &
   (
-    | { proof: 'key'; handle: (call: Call<KeyCaller>) => Promise<Reply> }
+    | { proof: 'key'; handle: (ctx: RequestContext<KeyCaller>) => Promise<Reply> }
     | {
         proof: 'session';
         /** The caller must have it: 403 permission_denied. */
         permission?: Permission;
         /** The caller must have completed /api/verify within this session: 403 verification_required. */
         stepUp?: true;
-        handle: (call: Call<SessionCaller>) => Promise<Reply>;
+        handle: (ctx: RequestContext<SessionCaller>) => Promise<Reply>;
       }
-    | { proof: 'none'; handle: (call: Call) => Promise<Reply> }
+    | { proof: 'none'; handle: (ctx: RequestContext) => Promise<Reply> }
   );
 
 /** Usual for `admissionWaitMs`: far beyond what a verdict takes, and still an answer in time when the engine is away. */

@@ -4,8 +4,8 @@
 // - `answerOnce`, when the answer is known as soon as the effect is: a grant, a redemption.
 // - `beginOnce`, when the answer comes later: a task waits for its admission, a call for a vendor. Whatever the
 //   handler answers in the end is kept. If the process dies before that, the next request with the key comes to the
-//   handler again, with the id of what was begun in `call.once.begunId`: it must answer from that, and do nothing.
-// Without the header, `call.once` is null and both do just what they are given. A repeat with another content is
+//   handler again, with the id of what was begun in `ctx.idempotency.resumedId`: it must answer from that, and do nothing.
+// Without the header, `ctx.idempotency` is null and both do just what they are given. A repeat with another content is
 // refused; the content is the JSON body and the query, or of an uploaded file its bytes, whatever it is called.
 import { claimKey, forgetKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency.ts';
 import type { Secrets } from '../db/secrets.ts';
@@ -13,21 +13,21 @@ import { GatewayError } from '../domain/errors.ts';
 import type { Em } from '../db/database.ts';
 
 /** One request with an Idempotency-Key. */
-export interface Once {
+export interface IdempotencyContext {
   readonly request: KeyedRequest;
   /** The row that this request writes, or whose answer it completes. */
   rowId: string;
   /** What an earlier request with this key began and never answered; null: nothing. */
-  begunId: string | null;
+  resumedId: string | null;
   /** Whether this request has taken the key: with its answer to come (`begun`), or with it (`answered`). */
   stage: 'free' | 'begun' | 'answered';
 }
 
 /** The parts of a call that are needed here. */
-export interface OnceCall {
-  gateway: { secrets: Secrets };
+export interface IdempotentRequest {
+  services: { secrets: Secrets };
   em: Em;
-  once: Once | null;
+  idempotency: IdempotencyContext | null;
 }
 
 /** What a handler answers, as `Reply` in `api/context.ts`. */
@@ -45,19 +45,19 @@ const LEASE_SECONDS = 10;
  * When it throws, nothing happened: the key is free again. `kept` is what repeats are answered, where that differs.
  */
 export async function answerOnce<Reply extends Answer>(
-  call: OnceCall,
+  ctx: IdempotentRequest,
   act: (em: Em) => Promise<Reply>,
   kept: (reply: Reply) => Answer = (reply) => reply,
 ): Promise<Reply> {
-  const { once, gateway } = call;
-  if (!once) return act(call.em);
-  const reply = await call.em.transactional(async (tx) => {
-    await claim(tx, once, null, LEASE_SECONDS);
+  const { idempotency, services } = ctx;
+  if (!idempotency) return act(ctx.em);
+  const reply = await ctx.em.transactional(async (tx) => {
+    await claim(tx, idempotency, null, LEASE_SECONDS);
     const answer = await act(tx);
-    await keepAnswer(tx, gateway.secrets, once.rowId, storedReply(kept(answer)));
+    await keepAnswer(tx, services.secrets, idempotency.rowId, storedReply(kept(answer)));
     return answer;
   });
-  once.stage = 'answered';
+  idempotency.stage = 'answered';
   return reply;
 }
 
@@ -67,26 +67,26 @@ export async function answerOnce<Reply extends Answer>(
  * 500 too. `leaseSeconds` is the longest it may take to answer; repeats in this time are told to wait.
  */
 export async function beginOnce<Begun>(
-  call: OnceCall,
+  ctx: IdempotentRequest,
   subjectId: string,
   act: (em: Em) => Promise<Begun>,
   leaseSeconds: number = LEASE_SECONDS,
 ): Promise<Begun> {
-  const { once } = call;
-  if (!once) return act(call.em);
-  const begun = await call.em.transactional(async (tx) => {
-    await claim(tx, once, subjectId, leaseSeconds);
+  const { idempotency } = ctx;
+  if (!idempotency) return act(ctx.em);
+  const begun = await ctx.em.transactional(async (tx) => {
+    await claim(tx, idempotency, subjectId, leaseSeconds);
     return act(tx);
   });
-  once.stage = 'begun';
+  idempotency.stage = 'begun';
   return begun;
 }
 
 /** For what was begun and came to nothing: its key may be used again. A failure to say so only makes a repeat wait. */
-export async function freeKey({ em, once }: OnceCall): Promise<void> {
-  if (once?.stage !== 'begun') return;
-  once.stage = 'free';
-  await forgetKey(em.fork(), once.rowId).catch(() => undefined);
+export async function freeKey({ em, idempotency }: IdempotentRequest): Promise<void> {
+  if (idempotency?.stage !== 'begun') return;
+  idempotency.stage = 'free';
+  await forgetKey(em.fork(), idempotency.rowId).catch(() => undefined);
 }
 
 /** Still under way: unlike other conflicts, this one is worth a repeat. */
@@ -99,7 +99,16 @@ export function storedReply({ status, body, headers = {} }: Answer): StoredAnswe
   return { kind: 'reply', status, body, headers };
 }
 
-async function claim(tx: Em, once: Once, subjectId: string | null, leaseSeconds: number): Promise<void> {
-  const isFirst = await claimKey(tx, once.request, { rowId: once.rowId, subjectId, leaseSeconds });
+async function claim(
+  tx: Em,
+  idempotency: IdempotencyContext,
+  subjectId: string | null,
+  leaseSeconds: number,
+): Promise<void> {
+  const isFirst = await claimKey(tx, idempotency.request, {
+    rowId: idempotency.rowId,
+    subjectId,
+    leaseSeconds,
+  });
   if (!isFirst) throw inProgress();
 }

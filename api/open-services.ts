@@ -1,15 +1,15 @@
 // The parts of a gateway, put together from its settings: the same for the process and for tests.
 import type { Config } from '../config/config.ts';
-import { createCalls } from '../db/chat/calls.ts';
+import { createChatCalls } from '../db/chat/calls.ts';
 import { LastUses } from '../db/keys/last-uses.ts';
-import { poolFigures } from '../db/pool.ts';
+import { poolMetrics } from '../db/pool.ts';
 import { Secrets } from '../db/secrets.ts';
 import type { Log } from '../log.ts';
 import { createChatUpstreams } from '../providers/chat/chat.ts';
 import { createStorage } from '../storage/storage.ts';
-import { connectEngine } from '../workflows/client.ts';
+import { connectTaskWorkflows } from '../workflows/client.ts';
 import { COMMENT_EVERY_MS } from './chat/relay-stream.ts';
-import { Settlements } from './chat/settlements.ts';
+import { SettlementWriter } from './chat/settlements.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
 import { ADMISSION_WAIT_MS } from './context.ts';
 import { KnownKeys } from './known-keys.ts';
@@ -19,13 +19,13 @@ import { createOverloadGuard, overloadLimits, watchLoad } from './http/overload.
 import { createRequestMetrics } from './monitoring/request-metrics.ts';
 import type { Database } from '../db/database.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
-import { type ChatParts, type Gateway } from './services.ts';
+import { type ChatServices, type Services } from './services.ts';
 
 /** What uploads may take on the disk while they arrive, before anybody's room is asked. */
 const UPLOAD_ROOM: Readonly<BodyBudgetLimits> = { bytesMax: 8 * 1024 ** 3, bytesPerCallerMax: 1024 ** 3 };
 
 /** Connects to nothing yet. Whoever opened the database closes it; the engine, the limits and `lastUses` are the gateway's. */
-export function openGateway(
+export function openServices(
   config: Config,
   database: Database,
   log: Log,
@@ -33,13 +33,13 @@ export function openGateway(
     tracing = null,
     stopping = new AbortController().signal,
   }: { tracing?: Tracing | null; stopping?: AbortSignal } = {},
-): Gateway {
+): Services {
   const secrets = new Secrets(config.keyRing);
   const limits = openLimits(config, secrets, log);
   return {
     database,
     secrets,
-    engine: connectEngine({
+    taskWorkflows: connectTaskWorkflows({
       ...config.temporal,
       taskDeadlineSeconds: config.taskDeadlineSeconds,
       interceptor: tracing?.engineClient,
@@ -71,19 +71,19 @@ export function openGateway(
     bodies: createBodyBudget(BODY_BUDGET),
     overload: createOverloadGuard(
       overloadLimits({ inFlightMax: config.requestsInFlightMax, delayMs: config.overloadDelayMs }),
-      watchLoad(() => poolFigures(database).waiting),
+      watchLoad(() => poolMetrics(database).waiting),
     ),
     stopping,
   };
 }
 
-function openChat(config: Config, database: Database, log: Log): ChatParts {
+function openChat(config: Config, database: Database, log: Log): ChatServices {
   const { families, upstreamTimeoutMs, chatLeaseSeconds: leaseSeconds } = config;
-  const calls = createCalls(database, leaseSeconds);
+  const calls = createChatCalls(database, leaseSeconds);
   return {
     upstreams: createChatUpstreams({ families, upstreamTimeoutMs }),
     calls,
-    settlements: new Settlements(calls, leaseSeconds, log),
+    settlements: new SettlementWriter(calls, leaseSeconds, log),
     leaseSeconds,
     commentEveryMs: COMMENT_EVERY_MS,
   };

@@ -10,7 +10,7 @@ import { startTracing } from '../runtime/tracing.ts';
 import { createApp } from './app.ts';
 import { createHealthServer } from './monitoring/health.ts';
 import { createHttpServer } from './http/http-server.ts';
-import { openGateway } from './open-services.ts';
+import { openServices } from './open-services.ts';
 
 /** Whoever cannot have a connection by then is told to come back. */
 const CONNECTION_WAIT_MS = 500;
@@ -38,17 +38,17 @@ async function serve(config: Config, log: Log): Promise<void> {
   const database = openDatabase({ url, connectionsMax, connectionWaitMs: CONNECTION_WAIT_MS });
   const probe = openProbe(url);
   const stopping = new AbortController();
-  const gateway = openGateway(config, database, log, { tracing, stopping: stopping.signal });
-  gateway.lastUses.start();
-  await gateway.limits.start();
+  const services = openServices(config, database, log, { tracing, stopping: stopping.signal });
+  services.lastUses.start();
+  await services.limits.start();
   let isStopping = false;
-  const http = createHttpServer(createApp(gateway), {
+  const http = createHttpServer(createApp(services), {
     onRefused: (refused) => {
-      gateway.metrics.refusedRaw(refused.code);
+      services.metrics.refusedRaw(refused.code);
       log.info(refused, 'refused before it was a request');
     },
   });
-  const health = createHealthServer(gateway, probe, () => isStopping);
+  const health = createHealthServer(services, probe, () => isStopping);
   const port = await listen(http.server, config.port, config.host);
   const internalPort = await listen(health, config.internalPort, config.internalHost);
 
@@ -61,11 +61,11 @@ async function serve(config: Config, log: Log): Promise<void> {
     http.drain();
     if (drains) await sleep(config.drainSeconds * 1000);
     await http.close();
-    gateway.overload.stop();
-    await gateway.chat.settlements.drain();
-    await gateway.lastUses.stop();
-    gateway.limits.stop();
-    await gateway.engine.close();
+    services.overload.stop();
+    await services.chat.settlements.drain();
+    await services.lastUses.stop();
+    services.limits.stop();
+    await services.taskWorkflows.close();
     await database.close();
     await probe.close();
     await tracing?.stop();

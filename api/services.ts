@@ -1,13 +1,13 @@
 // The dependencies of every request handler, made once per process.
 import type { Catalog } from '../domain/catalog/catalog.ts';
-import type { Calls } from '../db/chat/calls.ts';
+import type { ChatCalls } from '../db/chat/calls.ts';
 import type { LastUses } from '../db/keys/last-uses.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { ChatUpstreams } from '../providers/chat/chat.ts';
-import type { Settlements } from './chat/settlements.ts';
+import type { SettlementWriter } from './chat/settlements.ts';
 import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Engine } from '../workflows/client.ts';
+import type { TaskWorkflows } from '../workflows/client.ts';
 import type { KnownKeys } from './known-keys.ts';
 import type { GuessLimiter } from './limits/guess-limiter.ts';
 import type { OverloadGuard } from './http/overload.ts';
@@ -17,10 +17,10 @@ import type { Limits } from './limits/limits.ts';
 import type { Database } from '../db/database.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
 
-export interface Gateway {
+export interface Services {
   database: Database;
   secrets: Secrets;
-  engine: Engine;
+  taskWorkflows: TaskWorkflows;
   storage: Storage;
   catalog: Catalog;
   knownKeys: KnownKeys;
@@ -41,8 +41,8 @@ export interface Gateway {
   admissionWaitMs: number;
   waitingTasksPerUserMax: number;
   resultUrlSeconds: number;
-  chat: ChatParts;
-  uploads: UploadParts;
+  chat: ChatServices;
+  uploads: UploadServices;
   metrics: RequestMetrics;
   /** Null where it is off. */
   tracing: Tracing | null;
@@ -55,17 +55,17 @@ export interface Gateway {
 }
 
 /** What chat calls need beside the rest. */
-export interface ChatParts {
+export interface ChatServices {
   upstreams: ChatUpstreams;
-  calls: Calls;
-  settlements: Settlements;
+  calls: ChatCalls;
+  settlements: SettlementWriter;
   leaseSeconds: number;
   /** Of silence in a stream, before a comment says that the call lives. */
   commentEveryMs: number;
 }
 
 /** What uploads need beside the rest. */
-export interface UploadParts {
+export interface UploadServices {
   /** Of one file. */
   bytesMax: number;
   /** Of all files of a user. */

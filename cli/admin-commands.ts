@@ -11,7 +11,12 @@ import { rotateSecrets } from '../db/key-rotation.ts';
 import { hashPassword } from '../db/identity/passwords.ts';
 import { removeTotp } from '../db/identity/second-factors.ts';
 import { Secrets, type SecretKey } from '../db/secrets.ts';
-import { addUser, grantCredits, replacePassword, unfreezeAccount } from '../db/identity/user-administration.ts';
+import {
+  addUser,
+  grantCredits,
+  replacePassword,
+  unfreezeAccount,
+} from '../db/identity/user-administration.ts';
 import { EMAIL_CHARACTERS_MAX, findUserByEmail, normaliseEmail } from '../db/identity/users.ts';
 import type { Em } from '../db/database.ts';
 

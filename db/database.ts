@@ -1,6 +1,5 @@
 // The database as the rest of the code holds it: one per process, and an EntityManager per unit of work.
-import { MikroORM } from '@mikro-orm/postgresql';
-import type { SqlEntityManager } from '@mikro-orm/postgresql';
+import type { MikroORM, SqlEntityManager } from '@mikro-orm/postgresql';
 
 export type Database = MikroORM;
 

@@ -2,7 +2,7 @@ import type { Database } from './database.ts';
 
 // The pool of database connections as operators see it.
 
-export interface PoolFigures {
+export interface PoolMetrics {
   open: number;
   idle: number;
   /** Requests for a connection that nobody has answered yet. */
@@ -24,7 +24,7 @@ export function rememberPool(database: Database, figures: { max: number; pool: P
   pools.set(database, figures);
 }
 
-export function poolFigures(database: Database): PoolFigures {
+export function poolMetrics(database: Database): PoolMetrics {
   const { max, pool } = pools.get(database) ?? { max: 0, pool: undefined };
   return {
     open: pool?.totalCount ?? 0,
@@ -36,6 +36,6 @@ export function poolFigures(database: Database): PoolFigures {
 
 /** Whether the next one to ask for a connection has to wait. */
 export function isPoolExhausted(database: Database): boolean {
-  const { open, idle, max } = poolFigures(database);
+  const { open, idle, max } = poolMetrics(database);
   return max > 0 && open >= max && idle === 0;
 }

@@ -1,6 +1,6 @@
 // What every process of the product tells of itself: memory, event loop, its pool of database connections.
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
-import { poolFigures } from '../db/pool.ts';
+import { poolMetrics } from '../db/pool.ts';
 import { passwordQueue } from '../db/identity/passwords.ts';
 import type { Database } from '../db/database.ts';
 
@@ -14,7 +14,7 @@ export function addProcessMetrics(registry: Registry, database: Database): void 
     labelNames: ['state'],
     registers,
     collect: () => {
-      const { open, idle } = poolFigures(database);
+      const { open, idle } = poolMetrics(database);
       connections.set({ state: 'idle' }, idle);
       connections.set({ state: 'used' }, open - idle);
     },
@@ -22,7 +22,7 @@ export function addProcessMetrics(registry: Registry, database: Database): void 
   const figure = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(read()) });
   };
-  figure('svc_database_pool_connections_max', 'The most there may be', () => poolFigures(database).max);
-  figure('svc_database_pool_waiters', 'Who waits for one', () => poolFigures(database).waiting);
+  figure('svc_database_pool_connections_max', 'The most there may be', () => poolMetrics(database).max);
+  figure('svc_database_pool_waiters', 'Who waits for one', () => poolMetrics(database).waiting);
   figure('svc_password_hashes_waiting', 'Passwords that wait to be hashed', () => passwordQueue());
 }

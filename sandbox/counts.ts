@@ -1,7 +1,7 @@
 /** How often a prompt was seen in one kind of request: what `*N` in a directive counts. */
 
 import { createHash } from 'node:crypto';
-import { Newest } from './newest.ts';
+import { LruMap } from './newest.ts';
 
 /** `result` counts the answers that hand out a result, `download` the requests for its file. */
 export type RequestKind = 'submit' | 'poll' | 'cancel' | 'result' | 'download' | 'chat';
@@ -9,7 +9,7 @@ export type RequestKind = 'submit' | 'poll' | 'cancel' | 'result' | 'download' |
 const PROMPTS_KEPT = 50_000;
 
 export class Counts {
-  readonly #counts = new Newest<number>(PROMPTS_KEPT);
+  readonly #counts = new LruMap<number>(PROMPTS_KEPT);
 
   /** Counts one more request: 1 for the first. */
   next(vendor: string, kind: RequestKind, prompt: string): number {

@@ -23,7 +23,7 @@ export interface Voice {
 }
 
 /** One request on its way through a dialect. */
-export interface Call {
+export interface SandboxRequest {
   readonly req: IncomingMessage;
   readonly vendor: string;
   readonly voice: Voice;
@@ -46,7 +46,7 @@ export interface Route {
   /** Below the dialect's prefix; `{name}` stands for one part of the path. */
   readonly path: string;
   readonly operation: Operation;
-  play(call: Call): Answer | Promise<Answer>;
+  play(request: SandboxRequest): Answer | Promise<Answer>;
 }
 
 export interface Dialect {

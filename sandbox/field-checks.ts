@@ -1,38 +1,53 @@
 /** What dialects ask of the fields of an order; each answers with the value, or refuses the request naming the field. */
 
 import { EarlyAnswer } from './answers.ts';
-import type { Call } from './dialect.ts';
+import type { SandboxRequest } from './dialect.ts';
 import type { Fields } from './requests.ts';
 
-export function refuseField(call: Call, field: string, message: string): never {
-  throw new EarlyAnswer(call.voice.refuse(400, { field, message }));
+export function refuseField(request: SandboxRequest, field: string, message: string): never {
+  throw new EarlyAnswer(request.voice.refuse(400, { field, message }));
 }
 
-export function refuseUnknown(call: Call, fields: Fields, known: readonly string[], within = ''): void {
+export function refuseUnknown(
+  request: SandboxRequest,
+  fields: Fields,
+  known: readonly string[],
+  within = '',
+): void {
   const unknown = Object.keys(fields).find((field) => !known.includes(field));
-  if (unknown !== undefined) refuseField(call, `${within}${unknown}`, `Unknown field: ${unknown}.`);
+  if (unknown !== undefined) refuseField(request, `${within}${unknown}`, `Unknown field: ${unknown}.`);
 }
 
-export function requireOneOf(call: Call, field: string, value: unknown, allowed: readonly string[]): string {
+export function requireOneOf(
+  request: SandboxRequest,
+  field: string,
+  value: unknown,
+  allowed: readonly string[],
+): string {
   const found = allowed.find((candidate) => candidate === value);
-  return found ?? refuseField(call, field, `${field} must be one of ${allowed.join(', ')}.`);
+  return found ?? refuseField(request, field, `${field} must be one of ${allowed.join(', ')}.`);
 }
 
 export function requireWhole(
-  call: Call,
+  request: SandboxRequest,
   field: string,
   value: unknown,
   { min, max }: { min: number; max: number },
 ): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  return refuseField(call, field, `${field} must be a whole number from ${min} to ${max}.`);
+  return refuseField(request, field, `${field} must be a whole number from ${min} to ${max}.`);
 }
 
-export function requireText(call: Call, field: string, value: unknown, charactersMax: number): string {
+export function requireText(
+  request: SandboxRequest,
+  field: string,
+  value: unknown,
+  charactersMax: number,
+): string {
   if (typeof value !== 'string' || value.trim() === '')
-    return refuseField(call, field, `${field} is required.`);
+    return refuseField(request, field, `${field} is required.`);
   if (value.length <= charactersMax) return value;
-  return refuseField(call, field, `${field} is longer than ${charactersMax} characters.`);
+  return refuseField(request, field, `${field} is longer than ${charactersMax} characters.`);
 }
 
 /** On one machine, the links of whoever orders may be without TLS; a vendor would never see such. */

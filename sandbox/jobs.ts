@@ -1,6 +1,6 @@
 /** The jobs the vendors work on. A job's state is a function of the clock: nothing runs in between. */
 
-import { Newest } from './newest.ts';
+import { LruMap } from './newest.ts';
 import type { Choice, Directives } from './directives.ts';
 import type { Consumption } from './evidence.ts';
 
@@ -55,7 +55,7 @@ const END: Readonly<Record<Exclude<Choice<'outcome'>, 'stuck'>, FinalPhase>> = {
 };
 
 export class Jobs {
-  readonly #jobs = new Newest<Job>(JOBS_KEPT);
+  readonly #jobs = new LruMap<Job>(JOBS_KEPT);
   readonly #nowMs: () => number;
 
   constructor(nowMs: () => number) {

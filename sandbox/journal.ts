@@ -1,6 +1,6 @@
 /** Every request the sandbox received, in memory, for tests and curious people to read. */
 
-import { Newest } from './newest.ts';
+import { LruMap } from './newest.ts';
 
 export type Operation = 'submit' | 'poll' | 'cancel' | 'download' | 'chat' | 'other';
 
@@ -22,7 +22,7 @@ export interface JournalEntry {
 const JOURNAL_ENTRIES_KEPT = 20_000;
 
 export class Journal {
-  readonly #entries = new Newest<JournalEntry>(JOURNAL_ENTRIES_KEPT);
+  readonly #entries = new LruMap<JournalEntry>(JOURNAL_ENTRIES_KEPT);
   #arrivals = 0;
 
   arrive(entry: JournalEntry): void {

@@ -1,6 +1,6 @@
 /** A keyed collection in order of arrival that forgets the oldest when it is full. */
 
-export class Newest<Value> {
+export class LruMap<Value> {
   readonly #values = new Map<string, Value>();
   readonly #limit: number;
 

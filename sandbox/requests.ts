@@ -1,39 +1,39 @@
 /** What dialects read from requests: the key, a JSON object, a form. */
 
 import { EarlyAnswer } from './answers.ts';
-import type { Call } from './dialect.ts';
+import type { SandboxRequest } from './dialect.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Any key is good, except one that says it is invalid. */
-export function requireKey(call: Call, key: string | undefined): void {
+export function requireKey(request: SandboxRequest, key: string | undefined): void {
   if (key === undefined || key === '') {
-    throw new EarlyAnswer(call.voice.refuse(401, { message: 'No API key was provided.' }));
+    throw new EarlyAnswer(request.voice.refuse(401, { message: 'No API key was provided.' }));
   }
-  if (key.includes('invalid')) throw new EarlyAnswer(call.voice.refuse(401));
+  if (key.includes('invalid')) throw new EarlyAnswer(request.voice.refuse(401));
 }
 
-export function bearerKey(call: Call): string | undefined {
-  return /^Bearer +(\S+)$/i.exec(call.req.headers.authorization ?? '')?.[1];
+export function bearerKey(request: SandboxRequest): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(request.req.headers.authorization ?? '')?.[1];
 }
 
-export function readJsonObject(call: Call): Fields {
-  const fields = parseJson(call.body.toString('utf8'));
+export function readJsonObject(request: SandboxRequest): Fields {
+  const fields = parseJson(request.body.toString('utf8'));
   if (!isFields(fields)) {
     throw new EarlyAnswer(
-      call.voice.refuse(400, { message: 'The body of the request is not a JSON object.' }),
+      request.voice.refuse(400, { message: 'The body of the request is not a JSON object.' }),
     );
   }
   return fields;
 }
 
-export async function readForm(call: Call): Promise<FormData> {
-  const headers = { 'content-type': call.req.headers['content-type'] ?? '' };
+export async function readForm(request: SandboxRequest): Promise<FormData> {
+  const headers = { 'content-type': request.req.headers['content-type'] ?? '' };
   try {
-    return await new Response(new Uint8Array(call.body), { headers }).formData();
+    return await new Response(new Uint8Array(request.body), { headers }).formData();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new EarlyAnswer(call.voice.refuse(400, { message: 'The multipart form cannot be read.' }));
+    throw new EarlyAnswer(request.voice.refuse(400, { message: 'The multipart form cannot be read.' }));
   }
 }
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Answer, type Content, firstHalf, htmlPage, redirect, whole } from './answers.ts';
-import type { Call } from './dialect.ts';
+import type { SandboxRequest } from './dialect.ts';
 import type { Choice } from './directives.ts';
 import { nextOrders } from './faults.ts';
 import type { Job } from './jobs.ts';
@@ -45,16 +45,20 @@ export function imageFile(
 }
 
 /** Where this answer says the result is; undefined where it says nothing. */
-export function linkResult(call: Call, result: Choice<'result'>, path: string): string | undefined {
+export function linkResult(
+  request: SandboxRequest,
+  result: Choice<'result'>,
+  path: string,
+): string | undefined {
   if (result === 'missing') return undefined;
-  return `${result === 'private' ? PRIVATE_ORIGIN : call.origin}${path}`;
+  return `${result === 'private' ? PRIVATE_ORIGIN : request.origin}${path}`;
 }
 
 /** The answer to a request for a result's file. */
-export function serveResult(call: Call, job: Job, file: Content): Answer {
-  switch (nextOrders(call, job, 'download').choose('result')) {
+export function serveResult(request: SandboxRequest, job: Job, file: Content): Answer {
+  switch (nextOrders(request, job, 'download').choose('result')) {
     case '404':
-      return call.voice.refuse(404, { text: job.text });
+      return request.voice.refuse(404, { text: job.text });
     case 'html':
       return htmlPage();
     case 'javascript':

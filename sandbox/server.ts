@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type Answer, EarlyAnswer, json, sendAnswer } from './answers.ts';
 import { Counts } from './counts.ts';
-import type { Call } from './dialect.ts';
+import type { SandboxRequest } from './dialect.ts';
 import { geminiImages } from './google/gemini-images.ts';
 import { grokVideo } from './grok/video.ts';
 import { hailuoV1 } from './hailuo/v1.ts';
@@ -124,15 +124,15 @@ async function playCall(state: State, found: Found, exchange: Exchange): Promise
   });
 }
 
-async function answerOf(found: Found, call: Call): Promise<Answer> {
-  if (found.route === undefined) return call.voice.refuse(found.pathExists ? 405 : 404);
+async function answerOf(found: Found, request: SandboxRequest): Promise<Answer> {
+  if (found.route === undefined) return request.voice.refuse(found.pathExists ? 405 : 404);
   try {
-    return await found.route.play(call);
+    return await found.route.play(request);
   } catch (error) {
     if (error instanceof EarlyAnswer) return error.answer;
-    if (call.closed.aborted) throw error;
+    if (request.closed.aborted) throw error;
     console.error(error);
-    return call.voice.refuse(500);
+    return request.voice.refuse(500);
   }
 }
 

@@ -141,13 +141,7 @@ describe('the image', () => {
       'worker',
       'workflows',
     ];
-    const files = [
-      'package.json',
-      'package-lock.json',
-      '.npmrc',
-      'catalog.json',
-      'log.ts',
-    ];
+    const files = ['package.json', 'package-lock.json', '.npmrc', 'catalog.json', 'log.ts'];
     expect(allowed).to.have.members([...files, ...rooms]);
   });
 });

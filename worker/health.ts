@@ -1,7 +1,7 @@
 // Whether this worker can do its work.
 import { isSchemaCurrent } from '../db/probe.ts';
 import { answerWithin, type Readiness } from '../runtime/listener.ts';
-import type { Engine } from '../workflows/client.ts';
+import type { TaskWorkflows } from '../workflows/client.ts';
 import type { Workers } from './workers.ts';
 import type { Database } from '../db/database.ts';
 
@@ -14,7 +14,7 @@ export async function checkReadiness({
   probe,
 }: {
   workers: Pick<Workers, 'areRunning'>;
-  engine: Pick<Engine, 'isReachable'>;
+  engine: Pick<TaskWorkflows, 'isReachable'>;
   probe: Database;
 }): Promise<Readiness> {
   const [isCurrent, isEngineThere] = await Promise.all([

@@ -11,7 +11,7 @@ import { stopWhenTold } from '../runtime/stopping.ts';
 import { startTracing } from '../runtime/tracing.ts';
 import { createProviders } from '../providers/registry.ts';
 import { createStorage } from '../storage/storage.ts';
-import { connectEngine } from '../workflows/client.ts';
+import { connectTaskWorkflows } from '../workflows/client.ts';
 import { checkReadiness } from './health.ts';
 import { observeUpstream } from './observation.ts';
 import { installRuntime } from './runtime.ts';
@@ -42,7 +42,7 @@ async function work(config: Config, log: Log): Promise<void> {
   const registry = new Registry();
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax });
   const probe = openProbe(config.databaseUrl);
-  const engine = connectEngine({
+  const engine = connectTaskWorkflows({
     ...config.temporal,
     taskDeadlineSeconds: config.taskDeadlineSeconds,
     interceptor: tracing?.engineClient,

@@ -48,7 +48,7 @@ export type AdmissionVerdict =
   /** The engine is slow or away; the task starts when it is back. */
   | { kind: 'pending' };
 
-export interface Engine {
+export interface TaskWorkflows {
   /** Starts the task and waits, at most `waitMs`, for the verdict of its estimate and reserve. Never throws. */
   admitTask(task: TaskToRun, waitMs: number, origin?: Origin): Promise<AdmissionVerdict>;
   /** Starts the task without waiting; `false` when the previous run of the same task is still closing. */
@@ -63,7 +63,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export interface EngineSettings {
+export interface TaskWorkflowsSettings {
   connectionOptions: ConnectionOptions;
   namespace: string;
   taskDeadlineSeconds: number;
@@ -94,7 +94,7 @@ const CANCEL_CALL_LIMIT_MS = 1_000;
 const CLOSING_PAUSE_MS = 50;
 
 /** Connects when first used, so that an engine that is away does not stop reads. */
-export function connectEngine(settings: EngineSettings): Engine {
+export function connectTaskWorkflows(settings: TaskWorkflowsSettings): TaskWorkflows {
   const connection = Connection.lazy({ connectTimeout: 2_000, ...settings.connectionOptions });
   const interceptors = settings.interceptor ? { workflow: [settings.interceptor] } : {};
   const client = new Client({ connection, namespace: settings.namespace, interceptors });

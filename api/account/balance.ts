@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { findAccount, listLedger } from '../../db/ledger/accounts.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, KeyCaller, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, KeyCaller, Reply, SessionCaller } from '../context.ts';
 import { queryInteger, readQuery } from '../http/request-fields.ts';
 import { presentBalance, presentLedgerLine } from './views.ts';
 
@@ -12,7 +12,11 @@ export const BALANCE_QUERY = z.object({
   cursor: z.string().optional(),
 });
 
-export async function readBalance({ em, caller, query }: Call<KeyCaller | SessionCaller>): Promise<Reply> {
+export async function readBalance({
+  em,
+  caller,
+  query,
+}: RequestContext<KeyCaller | SessionCaller>): Promise<Reply> {
   const { includeLedger, limit, cursor } = readQuery(BALANCE_QUERY, query);
   const account = await findAccount(em, caller.user.id);
   const balance = presentBalance(account);

@@ -1,9 +1,9 @@
 // GET /api/usage/token: what a key may spend, to whoever holds it. The shape is one that clients know from elsewhere.
 import { readKeyUsage } from '../../db/keys/key-usage.ts';
-import type { Call, KeyCaller, Reply } from '../context.ts';
+import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { presentTokenUsage } from './views.ts';
 
-export async function readTokenUsage({ em, caller }: Call<KeyCaller>): Promise<Reply> {
+export async function readTokenUsage({ em, caller }: RequestContext<KeyCaller>): Promise<Reply> {
   const usage = await readKeyUsage(em, caller.key.id);
   const data = presentTokenUsage(caller.key, usage);
   return { status: 200, body: { code: true, message: 'ok', data } };

@@ -1,7 +1,7 @@
 // The audit log, for those who may read it.
 import { z } from 'zod';
 import { AUDIT_ACTIONS, listAuditEntries } from '../../db/audit-log.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { readQuery } from '../http/request-fields.ts';
 import { presentAuditEntry } from './views.ts';
@@ -11,7 +11,7 @@ export const AUDIT_LIST_QUERY = z.object({
   action: z.enum(AUDIT_ACTIONS, `must be one of ${AUDIT_ACTIONS.join(', ')}`).optional(),
 });
 
-export async function listAudit({ em, query }: Call<SessionCaller>): Promise<Reply> {
+export async function listAudit({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
   const { limit, cursor, action } = readQuery(AUDIT_LIST_QUERY, query);
   const page = { limit: limit + 1, beforeId: cursor ?? null, action: action ?? null };
   return answerPage(await listAuditEntries(em, page), limit, presentAuditEntry);

@@ -9,7 +9,7 @@ import {
   listRedemptions,
 } from '../../db/redeem/redeem-codes.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerOnce } from '../idempotency.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { creditAmount, futureInstant, readBody, readQuery } from '../http/request-fields.ts';
@@ -47,11 +47,11 @@ export const NEW_CODE_BODY = z
 export const CODE_LIST_QUERY = z.object(pageQuery('rdm'));
 
 /** The code is kept nowhere: a repeat with the same idempotency key is answered without it, and told so. */
-export async function createCode(call: Call<SessionCaller>): Promise<Reply> {
-  const wish = readBody(NEW_CODE_BODY, call.body);
+export async function createCode(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const wish = readBody(NEW_CODE_BODY, ctx.body);
   return answerOnce(
-    call,
-    (em) => createIn(em, call, wish),
+    ctx,
+    (em) => createIn(em, ctx, wish),
     ({ status, body }) => {
       const { code: _code, ...rest } = body.data;
       return { status, body: { data: { ...rest, codeShownOnce: true } } };
@@ -59,9 +59,9 @@ export async function createCode(call: Call<SessionCaller>): Promise<Reply> {
   );
 }
 
-async function createIn(em: Em, call: Call<SessionCaller>, wish: z.output<typeof NEW_CODE_BODY>) {
-  const { gateway, caller } = call;
-  const { text, record } = await createRedeemCode(em, gateway.secrets, originOf(call), {
+async function createIn(em: Em, ctx: RequestContext<SessionCaller>, wish: z.output<typeof NEW_CODE_BODY>) {
+  const { services, caller } = ctx;
+  const { text, record } = await createRedeemCode(em, services.secrets, originOf(ctx), {
     label: wish.label,
     credits: wish.credits,
     maxUses: wish.maxUses,
@@ -73,19 +73,19 @@ async function createIn(em: Em, call: Call<SessionCaller>, wish: z.output<typeof
   return { status: 201, body: { data: { id, code: text, ...rest } } };
 }
 
-export async function disableCode(call: Call<SessionCaller>): Promise<Reply> {
-  const disabled = await disableRedeemCode(call.em, originOf(call), readCodeId(call.params));
+export async function disableCode(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const disabled = await disableRedeemCode(ctx.em, originOf(ctx), readCodeId(ctx.params));
   if (!disabled) throw new GatewayError('redeem_code_not_found');
   return { status: 200, body: { data: presentRedeemCode(disabled) } };
 }
 
-export async function listCodes({ em, query }: Call<SessionCaller>): Promise<Reply> {
+export async function listCodes({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
   const { limit, cursor } = readQuery(CODE_LIST_QUERY, query);
   const found = await listRedeemCodes(em, { limit: limit + 1, beforeId: cursor ?? null });
   return answerPage(found, limit, presentRedeemCode);
 }
 
-export async function readCode({ em, params }: Call<SessionCaller>): Promise<Reply> {
+export async function readCode({ em, params }: RequestContext<SessionCaller>): Promise<Reply> {
   const code = await findRedeemCode(em, readCodeId(params));
   if (!code) throw new GatewayError('redeem_code_not_found');
   const redemptions = await listRedemptions(em, code.id, REDEMPTIONS_SHOWN_MAX);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { listAllTasks } from '../../db/tasks/all-tasks.ts';
 import { isId } from '../../db/ids.ts';
 import { TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { readQuery } from '../http/request-fields.ts';
 import { presentForeignTask } from './views.ts';
@@ -18,7 +18,7 @@ export const ALL_TASKS_QUERY = z.object({
     .optional(),
 });
 
-export async function listEverybodysTasks({ em, query }: Call<SessionCaller>): Promise<Reply> {
+export async function listEverybodysTasks({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
   const { limit, cursor, status, mode, userId } = readQuery(ALL_TASKS_QUERY, query);
   const filters = { status: status ?? null, mode: mode ?? null, userId: userId ?? null };
   const found = await listAllTasks(em, { limit: limit + 1, beforeId: cursor ?? null, ...filters });

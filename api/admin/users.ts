@@ -14,7 +14,7 @@ import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
 import { NEW_PASSWORD } from '../console/password.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerOnce } from '../idempotency.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { creditAmount, readBody, readQuery } from '../http/request-fields.ts';
@@ -65,43 +65,43 @@ export const USER_LIST_QUERY = z.object({
   email: z.string().min(1, 'must not be empty').optional(),
 });
 
-export async function createUser(call: Call<SessionCaller>): Promise<Reply> {
-  const wish = readBody(NEW_USER_BODY, call.body);
-  if (!covers(call.caller.user, wish.permissions)) throw refuse(call, 'POST', '/api/admin/users');
-  const user = await addUser(call.em, originOf(call), wish);
+export async function createUser(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const wish = readBody(NEW_USER_BODY, ctx.body);
+  if (!covers(ctx.caller.user, wish.permissions)) throw refuse(ctx, 'POST', '/api/admin/users');
+  const user = await addUser(ctx.em, originOf(ctx), wish);
   if (!user) throw new GatewayError('email_taken', { param: 'email' });
   return { status: 201, body: { data: presentUser(user) } };
 }
 
-export async function listEveryUser({ em, query }: Call<SessionCaller>): Promise<Reply> {
+export async function listEveryUser({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
   const { limit, cursor, email: wanted } = readQuery(USER_LIST_QUERY, query);
   const found = await listUsers(em, { limit: limit + 1, beforeId: cursor ?? null, email: wanted ?? null });
   return answerPage(found, limit, presentUser);
 }
 
-export async function updateUser(call: Call<SessionCaller>): Promise<Reply> {
-  const changes = readBody(USER_CHANGES, call.body);
-  const id = readUserId(call.params);
-  const user = await changeUser(call.em, originOf(call), id, changes, (target) =>
-    mayChange(call.caller.user, target, changes),
+export async function updateUser(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const changes = readBody(USER_CHANGES, ctx.body);
+  const id = readUserId(ctx.params);
+  const user = await changeUser(ctx.em, originOf(ctx), id, changes, (target) =>
+    mayChange(ctx.caller.user, target, changes),
   );
   if (user === 'not_found') throw new GatewayError('not_found');
-  if (user === 'refused') throw refuse(call, 'PATCH', '/api/admin/users/:id');
+  if (user === 'refused') throw refuse(ctx, 'PATCH', '/api/admin/users/:id');
   return { status: 200, body: { data: presentUser(user) } };
 }
 
-export async function grantToUser(call: Call<SessionCaller>): Promise<Reply> {
-  const { credits, note } = readBody(GRANT_BODY, call.body);
-  const wish = { userId: readUserId(call.params), credits, note };
-  return answerOnce(call, (em) => grantIn(em, call, wish));
+export async function grantToUser(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const { credits, note } = readBody(GRANT_BODY, ctx.body);
+  const wish = { userId: readUserId(ctx.params), credits, note };
+  return answerOnce(ctx, (em) => grantIn(em, ctx, wish));
 }
 
 async function grantIn(
   em: Em,
-  call: Call<SessionCaller>,
+  ctx: RequestContext<SessionCaller>,
   wish: { userId: string; credits: MicroCredits; note: string },
 ): Promise<Reply> {
-  const move = await grantCredits(em, originOf(call), wish);
+  const move = await grantCredits(em, originOf(ctx), wish);
   if (move === 'not_found' || move === 'balance_limit') throw new GatewayError(move);
   const { entryId: ledgerEntryId, balance, available } = move;
   const data = { ledgerEntryId, balance: toCredits(balance), available: toCredits(available) };
@@ -121,10 +121,10 @@ function covers(actor: User, wanted: readonly string[]): boolean {
   return wanted.every((permission) => actor.permissions.includes(permission));
 }
 
-function refuse(call: Call<SessionCaller>, method: string, path: string): GatewayError {
-  const { gateway, caller, requestId } = call;
+function refuse(ctx: RequestContext<SessionCaller>, method: string, path: string): GatewayError {
+  const { services, caller, requestId } = ctx;
   const code = 'permission_denied';
-  logRefusal(gateway.log, { userId: caller.user.id, route: { method, path }, code, requestId });
+  logRefusal(services.log, { userId: caller.user.id, route: { method, path }, code, requestId });
   return new GatewayError(code);
 }
 

@@ -1,5 +1,5 @@
 // The bill of one chat call: set aside before, kept alive while it runs, settled once however it ends.
-import type { CallRefusal, CallVerdict, NewCall } from '../../db/chat/calls.ts';
+import type { ChatCallRefusal, ChatCallVerdict, NewChatCall } from '../../db/chat/calls.ts';
 import { makeId } from '../../db/ids.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -7,17 +7,17 @@ import { computeCharge, type Evidence } from '../../domain/pricing.ts';
 import { countPromptTokens, countTokens } from '../../providers/chat/tokens.ts';
 import type { ChatUsage } from '../../providers/chat/usage.ts';
 import type { TriedUpstream } from '../../providers/chat/chat.ts';
-import type { Call, KeyCaller } from '../context.ts';
+import type { RequestContext, KeyCaller } from '../context.ts';
 import { beginOnce } from '../idempotency.ts';
 import type { Chat } from './read-chat.ts';
-import type { BillingBasis, CallStatus } from '../../domain/chat-calls.ts';
+import type { BillingBasis, ChatCallStatus } from '../../domain/chat-calls.ts';
 
 /** What is paid for. `counted`: the upstream said nothing that can be believed, so we count what it delivered. */
 export type Consumption =
   { kind: 'reported'; usage: ChatUsage } | { kind: 'counted'; text: string } | { kind: 'nothing' };
 
 export interface Ending {
-  status: CallStatus;
+  status: ChatCallStatus;
   consumption: Consumption;
   error: GatewayError | null;
   upstreamRequestId: string | null;
@@ -36,8 +36,8 @@ export interface Charged {
 const FIRST_RENEWAL_MS = 5_000;
 const RENEWALS_PER_LEASE = 3;
 
-export class Bill {
-  readonly #call: Call<KeyCaller>;
+export class ChatBilling {
+  readonly #call: RequestContext<KeyCaller>;
   readonly #chat: Chat;
   /** Of the reservation. */
   readonly id = makeId('res');
@@ -47,8 +47,8 @@ export class Bill {
   /** The text that the caller was sent so far. */
   delivered = (): string => '';
 
-  constructor(call: Call<KeyCaller>, chat: Chat) {
-    this.#call = call;
+  constructor(ctx: RequestContext<KeyCaller>, chat: Chat) {
+    this.#call = ctx;
     this.#chat = chat;
   }
 
@@ -63,9 +63,9 @@ export class Bill {
   }
 
   /** With an Idempotency-Key the reservation and the key are one transaction; without, it rides with others. */
-  async #ask(wish: NewCall): Promise<CallVerdict> {
-    const { calls, leaseSeconds } = this.#call.gateway.chat;
-    if (!this.#call.once) return calls.reserve(wish);
+  async #ask(wish: NewChatCall): Promise<ChatCallVerdict> {
+    const { calls, leaseSeconds } = this.#call.services.chat;
+    if (!this.#call.idempotency) return calls.reserve(wish);
     return beginOnce(
       this.#call,
       this.id,
@@ -80,10 +80,10 @@ export class Bill {
 
   /** Says now and then, until the call is settled, that it lives, and what it has delivered so far. */
   keepAlive(): void {
-    const everyMs = (this.#call.gateway.chat.leaseSeconds * 1000) / RENEWALS_PER_LEASE;
+    const everyMs = (this.#call.services.chat.leaseSeconds * 1000) / RENEWALS_PER_LEASE;
     const renewal = async (): Promise<void> => {
       await this.#renew(this.delivered()).catch((error: unknown) => {
-        this.#call.gateway.log.warn(
+        this.#call.services.log.warn(
           { err: error, requestId: this.#call.requestId },
           'a lease was not renewed',
         );
@@ -101,7 +101,7 @@ export class Bill {
     const tokens = await this.#tokensOf(ending.consumption);
     const { amount, loss } = ending.consumption.kind === 'nothing' ? FREE : this.#price(tokens);
     if (isFirst) {
-      await this.#call.gateway.chat.settlements.settle({
+      await this.#call.services.chat.settlements.settle({
         id: this.id,
         charged: amount,
         loss,
@@ -127,7 +127,7 @@ export class Bill {
   async #renew(text: string): Promise<void> {
     const tokens = await this.#tokensOf(text === '' ? { kind: 'nothing' } : { kind: 'counted', text });
     const charge = text === '' ? 0n : this.#price(tokens).amount;
-    await this.#call.gateway.chat.calls.renewLease({ id: this.id, charge, ...tokens });
+    await this.#call.services.chat.calls.renewLease({ id: this.id, charge, ...tokens });
   }
 
   #price(evidence: Evidence) {
@@ -154,7 +154,7 @@ const BASIS: Record<Consumption['kind'], BillingBasis> = {
   nothing: 'none',
 };
 
-function refusal(reason: CallRefusal, required: MicroCredits, available: MicroCredits): GatewayError {
+function refusal(reason: ChatCallRefusal, required: MicroCredits, available: MicroCredits): GatewayError {
   if (reason !== 'insufficient_credits') return new GatewayError(reason);
   const extra = { required: toCredits(required), available: toCredits(available) };
   return new GatewayError('insufficient_credits', { extra });

@@ -8,7 +8,7 @@ import { checkInputImage } from '../../domain/files/input-images.ts';
 import { limitOfAnswer, orderText } from '../../domain/orders/text.ts';
 import { promptTokensAtMost } from '../../providers/chat/tokens.ts';
 import type { UsageLimits } from '../../providers/chat/usage.ts';
-import type { Call, KeyCaller } from '../context.ts';
+import type { RequestContext, KeyCaller } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
 import type { Order } from '../../domain/orders/order.ts';
 
@@ -61,9 +61,9 @@ export interface Chat {
 }
 
 /** Throws a GatewayError that names the field. Nothing is written. */
-export function readChat({ gateway, caller, body }: Call<KeyCaller>): Chat {
+export function readChat({ services, caller, body }: RequestContext<KeyCaller>): Chat {
   const request = readBody(CHAT_BODY, body);
-  const model = gateway.catalog.models.get(request.model);
+  const model = services.catalog.models.get(request.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
   if (model.kind !== 'text') throw new GatewayError('model_not_supported', { param: 'model' });
   const { modelScope } = caller.key;

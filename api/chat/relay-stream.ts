@@ -5,7 +5,7 @@ import { ERRORS, GatewayError } from '../../domain/errors.ts';
 import { readChatUsage, type ChatUsage } from '../../providers/chat/usage.ts';
 import { brokenAnswer, letBodyEnd, UpstreamFailure, type OpenChat } from '../../providers/chat/chat.ts';
 import { requestIdOf } from '../middleware/request-id.ts';
-import type { Bill, Consumption, Ending } from './bill.ts';
+import type { ChatBilling, Consumption, Ending } from './bill.ts';
 import { explainFailure } from './chat-errors.ts';
 import { Delivered } from './delivered.ts';
 import { usageLimits, type Chat } from './read-chat.ts';
@@ -14,7 +14,7 @@ import { presentUsage } from './views.ts';
 
 export interface Relay {
   chat: Chat;
-  bill: Bill;
+  bill: ChatBilling;
   open: OpenChat;
   /** Aborted when the caller has gone. */
   left: AbortSignal;

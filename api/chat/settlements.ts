@@ -1,26 +1,26 @@
 // Settling calls without losing one: a database that is away for a moment is waited for, beside the answer if need be.
-import type { CallEnd, Calls } from '../../db/chat/calls.ts';
+import type { ChatCallEnd, ChatCalls } from '../../db/chat/calls.ts';
 import type { Log } from '../../log.ts';
 
 /** An answer waits so long for its own settlement; after that it goes out, and the settlement is tried on. */
 const ANSWER_WAITS_MS = 3_000;
 const TRY_AGAIN_MS = 500;
 
-export class Settlements {
-  readonly #calls: Calls;
+export class SettlementWriter {
+  readonly #calls: ChatCalls;
   readonly #log: Log;
   /** The sweeper settles what is older: trying on would be of no use. */
   readonly #leaseMs: number;
   readonly #open = new Set<Promise<void>>();
 
-  constructor(calls: Calls, leaseSeconds: number, log: Log) {
+  constructor(calls: ChatCalls, leaseSeconds: number, log: Log) {
     this.#calls = calls;
     this.#leaseMs = leaseSeconds * 1000;
     this.#log = log;
   }
 
   /** Resolves when the end is written down, or when the answer must not wait any longer. Never rejects. */
-  async settle(end: CallEnd): Promise<void> {
+  async settle(end: ChatCallEnd): Promise<void> {
     const settling = this.#settleSurely(end);
     this.#open.add(settling);
     void settling.finally(() => this.#open.delete(settling));
@@ -36,7 +36,7 @@ export class Settlements {
     await Promise.all(this.#open);
   }
 
-  async #settleSurely(end: CallEnd): Promise<void> {
+  async #settleSurely(end: ChatCallEnd): Promise<void> {
     const giveUpAt = Date.now() + this.#leaseMs;
     for (;;) {
       try {

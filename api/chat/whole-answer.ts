@@ -2,14 +2,14 @@
 import { brokenAnswer, UpstreamFailure, type OpenChat } from '../../providers/chat/chat.ts';
 import { readChatUsage, writtenIn } from '../../providers/chat/usage.ts';
 import type { Reply } from '../context.ts';
-import type { Bill, Consumption } from './bill.ts';
+import type { ChatBilling, Consumption } from './bill.ts';
 import { usageLimits, type Chat } from './read-chat.ts';
 import { presentUsage } from './views.ts';
 
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Throws an UpstreamFailure when there is no answer: then nothing was delivered. */
-export async function answerWhole(chat: Chat, bill: Bill, open: OpenChat): Promise<Reply> {
+export async function answerWhole(chat: Chat, bill: ChatBilling, open: OpenChat): Promise<Reply> {
   const answer = await readAnswer(open);
   const usage = readChatUsage(answer['usage'], usageLimits(chat));
   const consumption: Consumption = usage

@@ -11,7 +11,7 @@ import {
 import { isId } from '../../db/ids.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { creditAmount, futureInstant, readBody, readQuery } from '../http/request-fields.ts';
 import { presentKey } from '../account/views.ts';
@@ -49,36 +49,41 @@ export const NEW_KEY_BODY = z.strictObject({ name, ...limits });
 export const KEY_CHANGES = z.strictObject({ name: name.optional(), ...limits });
 export const KEY_LIST_QUERY = z.object(pageQuery('key'));
 
-export async function listKeys({ em, caller, query }: Call<SessionCaller>): Promise<Reply> {
+export async function listKeys({ em, caller, query }: RequestContext<SessionCaller>): Promise<Reply> {
   const { limit, cursor } = readQuery(KEY_LIST_QUERY, query);
   const found = await listOwnKeys(em, caller.user.id, { limit: limit + 1, beforeId: cursor ?? null });
   return answerPage(found, limit, presentKey);
 }
 
-export async function createKey({ gateway, em, caller, body }: Call<SessionCaller>): Promise<Reply> {
-  const wish = withKnownModels(gateway.catalog, readBody(NEW_KEY_BODY, body));
+export async function createKey({
+  services,
+  em,
+  caller,
+  body,
+}: RequestContext<SessionCaller>): Promise<Reply> {
+  const wish = withKnownModels(services.catalog, readBody(NEW_KEY_BODY, body));
   const userId = caller.user.id;
-  const created = await createLimitedApiKey(em, gateway.secrets, { userId, ...wish }, API_KEYS_PER_USER_MAX);
+  const created = await createLimitedApiKey(em, services.secrets, { userId, ...wish }, API_KEYS_PER_USER_MAX);
   const entry = created && (await findOwnKey(em, userId, created.id));
   if (!entry) throw new GatewayError('key_limit_reached');
   return { status: 201, body: { data: { ...presentKey(entry), key: created.key } } };
 }
 
 export async function changeOwnKey({
-  gateway,
+  services,
   em,
   caller,
   body,
   params,
-}: Call<SessionCaller>): Promise<Reply> {
-  const changes: KeyChanges = withKnownModels(gateway.catalog, readBody(KEY_CHANGES, body));
+}: RequestContext<SessionCaller>): Promise<Reply> {
+  const changes: KeyChanges = withKnownModels(services.catalog, readBody(KEY_CHANGES, body));
   const changed = await changeKey(em, caller.user.id, readKeyId(params), changes);
   if (changed === 'not_found') throw new GatewayError('not_found');
   if (changed === 'revoked') throw new GatewayError('key_revoked');
   return { status: 200, body: { data: presentKey(changed) } };
 }
 
-export async function revokeOwnKey({ em, caller, params }: Call<SessionCaller>): Promise<Reply> {
+export async function revokeOwnKey({ em, caller, params }: RequestContext<SessionCaller>): Promise<Reply> {
   const revoked = await revokeKey(em, caller.user.id, readKeyId(params));
   if (!revoked) throw new GatewayError('not_found');
   return { status: 200, body: { data: presentKey(revoked) } };

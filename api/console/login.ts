@@ -12,7 +12,7 @@ import { useSecondFactor } from '../../db/identity/second-factors.ts';
 import { createPasswordSession, deleteSessionOfToken } from '../../db/identity/sessions.ts';
 import { findUserByEmail, normaliseEmail } from '../../db/identity/users.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply } from '../context.ts';
+import type { RequestContext, Reply } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
 import { giveSession } from '../http/session-cookie.ts';
 import { presentUser } from '../account/views.ts';
@@ -27,11 +27,11 @@ export const SECOND_FACTOR_BODY = z.strictObject({
 });
 
 /** One answer and one timing for an unknown user and a wrong password. */
-export async function logIn(call: Call): Promise<Reply> {
-  const { gateway, em, body, ip, limitBackend } = call;
+export async function logIn(ctx: RequestContext): Promise<Reply> {
+  const { services, em, body, ip, limitBackend } = ctx;
   const { email, password } = readBody(LOGIN_BODY, body);
   const guesser = { ip, subject: normaliseEmail(email), limitBackend };
-  const { user, isWrong } = await gateway.guesses.limit('login', guesser, async () => {
+  const { user, isWrong } = await services.guesses.limit('login', guesser, async () => {
     const found = await findUserByEmail(em, email);
     const isRight = await verifyPassword(password, found?.passwordHash ?? null);
     return { user: found, isWrong: !isRight };
@@ -39,38 +39,38 @@ export async function logIn(call: Call): Promise<Reply> {
   if (!user || isWrong) throw new GatewayError('invalid_credentials');
   if (user.disabledAt) throw new GatewayError('account_disabled');
   if (!user.totpConfirmedAt)
-    return welcome(call, user, await createPasswordSession(em, gateway.secrets, user));
-  const flowToken = await createLoginFlow(em, gateway.secrets, user);
+    return welcome(ctx, user, await createPasswordSession(em, services.secrets, user));
+  const flowToken = await createLoginFlow(em, services.secrets, user);
   if (flowToken === null) throw new GatewayError('invalid_credentials');
   return { status: 200, body: { data: { twoFactorRequired: true, flowToken } } };
 }
 
 /** Wrong code, used code, unknown or finished flow: one answer. The user's limit holds across flows. */
-export async function finishLogin(call: Call): Promise<Reply> {
-  const { gateway, em, body, ip, limitBackend } = call;
+export async function finishLogin(ctx: RequestContext): Promise<Reply> {
+  const { services, em, body, ip, limitBackend } = ctx;
   const { flowToken, code } = readBody(SECOND_FACTOR_BODY, body);
-  const found = await findLoginFlow(em, gateway.secrets, flowToken);
+  const found = await findLoginFlow(em, services.secrets, flowToken);
   if (!found) throw new GatewayError('invalid_credentials');
   const { flow, user } = found;
   const guesser = { ip, subject: user.id, limitBackend };
-  const { isWrong } = await gateway.guesses.limit('second-factor', guesser, async () => {
+  const { isWrong } = await services.guesses.limit('second-factor', guesser, async () => {
     const isOpen = await claimFlowGuess(em, flow.id);
-    return { isWrong: !isOpen || !(await useSecondFactor(em, gateway.secrets, user, code)) };
+    return { isWrong: !isOpen || !(await useSecondFactor(em, services.secrets, user, code)) };
   });
   if (isWrong) throw new GatewayError('invalid_credentials');
   if (user.disabledAt) throw new GatewayError('account_disabled');
-  return welcome(call, user, await finishLoginFlow(em, gateway.secrets, flow.id));
+  return welcome(ctx, user, await finishLoginFlow(em, services.secrets, flow.id));
 }
 
 /** Without a token something changed under the login's feet: the password, or the flow was finished by another request. */
 async function welcome(
-  { gateway, em, sessionToken }: Call,
+  { services, em, sessionToken }: RequestContext,
   user: User,
   token: string | null,
 ): Promise<Reply> {
   if (token === null) throw new GatewayError('invalid_credentials');
   // The cookie will be overwritten: nobody could end the session it holds now.
-  if (sessionToken !== null) await deleteSessionOfToken(em, gateway.secrets, sessionToken);
-  const headers = giveSession(token, gateway.production);
+  if (sessionToken !== null) await deleteSessionOfToken(em, services.secrets, sessionToken);
+  const headers = giveSession(token, services.production);
   return { status: 200, body: { data: presentUser(user) }, headers };
 }

@@ -8,7 +8,7 @@ import {
   verifyPassword,
 } from '../../db/identity/passwords.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
 import { giveSession } from '../http/session-cookie.ts';
 import { presentUser } from '../account/views.ts';
@@ -28,17 +28,17 @@ export const PASSWORD_BODY = z.strictObject({
 });
 
 /** Ends all other sessions of the user; this one gets a new token. */
-export async function renewPassword(call: Call<SessionCaller>): Promise<Reply> {
-  const { gateway, em, caller, body, ip, limitBackend } = call;
+export async function renewPassword(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const { services, em, caller, body, ip, limitBackend } = ctx;
   const { user } = caller;
   const { currentPassword, newPassword } = readBody(PASSWORD_BODY, body);
   const guesser = { ip, subject: user.id, limitBackend };
-  const { isWrong } = await gateway.guesses.limit('password', guesser, async () => {
+  const { isWrong } = await services.guesses.limit('password', guesser, async () => {
     return { isWrong: !(await verifyPassword(currentPassword, user.passwordHash)) };
   });
   if (isWrong) throw new GatewayError('invalid_credentials');
-  const token = await changePassword(em, gateway.secrets, caller, newPassword);
+  const token = await changePassword(em, services.secrets, caller, newPassword);
   if (token === null) throw new GatewayError('not_authenticated'); // ended, or changed, by another request
-  const headers = giveSession(token, gateway.production);
+  const headers = giveSession(token, services.production);
   return { status: 200, body: { data: presentUser(user) }, headers };
 }

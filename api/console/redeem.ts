@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { redeem } from '../../db/redeem/redemptions.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerOnce } from '../idempotency.ts';
 import { readBody } from '../http/request-fields.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
@@ -19,24 +19,24 @@ export const REDEEM_BODY = z.strictObject({
     .max(CODE_CHARACTERS_MAX, `must have at most ${CODE_CHARACTERS_MAX} characters`),
 });
 
-export async function redeemCode(call: Call<SessionCaller>): Promise<Reply> {
-  const { gateway, caller, requestId, ip, limitBackend } = call;
-  const { code } = readBody(REDEEM_BODY, call.body);
+export async function redeemCode(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const { services, caller, requestId, ip, limitBackend } = ctx;
+  const { code } = readBody(REDEEM_BODY, ctx.body);
   const userId = caller.user.id;
   const guesser = { ip, subject: userId, limitBackend };
-  const { reply } = await gateway.guesses.limit('redeem', guesser, async () => {
-    const reply = await answerOnce(call, (em) => redeemIn(em, call, code)).catch(nullIfUnknown);
+  const { reply } = await services.guesses.limit('redeem', guesser, async () => {
+    const reply = await answerOnce(ctx, (em) => redeemIn(em, ctx, code)).catch(nullIfUnknown);
     return { reply, isWrong: reply === null };
   });
   if (reply) return reply;
   const unknown = 'redeem_code_not_found';
-  logRefusal(gateway.log, { userId, route: ROUTE, code: unknown, requestId });
+  logRefusal(services.log, { userId, route: ROUTE, code: unknown, requestId });
   throw new GatewayError(unknown);
 }
 
-async function redeemIn(em: Em, call: Call<SessionCaller>, code: string): Promise<Reply> {
-  const { gateway, caller, requestId } = call;
-  const outcome = await redeem(em, gateway.secrets, { userId: caller.user.id, code, requestId });
+async function redeemIn(em: Em, ctx: RequestContext<SessionCaller>, code: string): Promise<Reply> {
+  const { services, caller, requestId } = ctx;
+  const outcome = await redeem(em, services.secrets, { userId: caller.user.id, code, requestId });
   if (outcome.kind === 'refused') throw new GatewayError(outcome.reason);
   const data = {
     credits: toCredits(outcome.credits),

@@ -1,14 +1,14 @@
 // The session a caller has: who it is of, and its end.
 import { deleteSession } from '../../db/identity/sessions.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { takeSession } from '../http/session-cookie.ts';
 import { presentUser } from '../account/views.ts';
 
-export async function logOut({ gateway, em, caller }: Call<SessionCaller>): Promise<Reply> {
+export async function logOut({ services, em, caller }: RequestContext<SessionCaller>): Promise<Reply> {
   await deleteSession(em, caller.session.id);
-  return { status: 204, headers: takeSession(gateway.production) };
+  return { status: 204, headers: takeSession(services.production) };
 }
 
-export async function readMe({ caller }: Call<SessionCaller>): Promise<Reply> {
+export async function readMe({ caller }: RequestContext<SessionCaller>): Promise<Reply> {
   return { status: 200, body: { data: presentUser(caller.user) } };
 }

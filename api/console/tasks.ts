@@ -12,7 +12,7 @@ import {
 } from '../../db/tasks/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal, TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { queryInteger, readQuery, readTaskId } from '../http/request-fields.ts';
 import { retryFailedTask, submitTask } from '../tasks/submit-task.ts';
 import { readModeRequest } from '../tasks/task-requests.ts';
@@ -32,13 +32,18 @@ export const TASK_LIST_QUERY = z.object({
   mode: z.enum(TASK_MODES, `must be one of ${TASK_MODES.join(', ')}`).optional(),
 });
 
-export async function createConsoleTask(call: Call<SessionCaller>): Promise<Reply> {
-  const request = readModeRequest(call.body, 'refused');
-  const task = await submitTask(call, request);
-  return accepted(call, task, request.wishes.prompt);
+export async function createConsoleTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const request = readModeRequest(ctx.body, 'refused');
+  const task = await submitTask(ctx, request);
+  return accepted(ctx, task, request.wishes.prompt);
 }
 
-export async function listTasks({ gateway, em, caller, query }: Call<SessionCaller>): Promise<Reply> {
+export async function listTasks({
+  services,
+  em,
+  caller,
+  query,
+}: RequestContext<SessionCaller>): Promise<Reply> {
   const { limit, cursor, status, mode } = readQuery(TASK_LIST_QUERY, query);
   const page = { limit: limit + 1, beforeId: cursor ?? null, status: status ?? null, mode: mode ?? null };
   const found = await listOwnTasks(em, caller.user.id, page);
@@ -46,22 +51,22 @@ export async function listTasks({ gateway, em, caller, query }: Call<SessionCall
   const hasMore = found.length > limit;
   const prompts = await openPrompts(
     em,
-    gateway.secrets,
+    services.secrets,
     tasks.map(({ id }) => id),
   );
-  const data = tasks.map((task) => presentTask(gateway, task, prompts.get(task.id)));
+  const data = tasks.map((task) => presentTask(services, task, prompts.get(task.id)));
   return { status: 200, body: { data, hasMore, nextCursor: hasMore ? (tasks.at(-1)?.id ?? null) : null } };
 }
 
-export async function readTask(call: Call<SessionCaller>): Promise<Reply> {
-  const task = await requireOwnTask(call);
+export async function readTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const task = await requireOwnTask(ctx);
   const headers = isFinal(task.status) ? {} : { 'retry-after': RETRY_AFTER_SECONDS[task.mode] };
-  return { status: 200, body: { data: await present(call, task) }, headers };
+  return { status: 200, body: { data: await present(ctx, task) }, headers };
 }
 
-export async function readTimeline(call: Call<SessionCaller>): Promise<Reply> {
-  const task = await requireOwnTask(call);
-  const events = await listEvents(call.em, task.id);
+export async function readTimeline(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const task = await requireOwnTask(ctx);
+  const events = await listEvents(ctx.em, task.id);
   return { status: 200, body: { data: events.map(presentEvent) } };
 }
 
@@ -69,37 +74,41 @@ export async function readTimeline(call: Call<SessionCaller>): Promise<Reply> {
  * Without a reservation the row alone decides; else the workflow does, and it is asked as the Temporal UI's button
  * asks it. What the row says afterwards is the truth: the upstream may have been faster.
  */
-export async function cancelTask(call: Call<SessionCaller>): Promise<Reply> {
-  const { gateway, em, caller } = call;
-  const { id } = await requireOwnTask(call);
+export async function cancelTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const { services, em, caller } = ctx;
+  const { id } = await requireOwnTask(ctx);
   if (await requestCancel(em, caller.user.id, id)) {
     const endedAtOnce = await cancelUnadmitted(em, caller.user.id, id);
-    await gateway.engine.cancelTask(id, endedAtOnce ? 0 : CANCEL_WAIT_MS);
+    await services.taskWorkflows.cancelTask(id, endedAtOnce ? 0 : CANCEL_WAIT_MS);
   }
-  const task = await requireOwnTask(call);
+  const task = await requireOwnTask(ctx);
   if (task.status === 'completed' || task.status === 'failed') throw new GatewayError('task_not_cancellable');
-  return { status: task.status === 'cancelled' ? 200 : 202, body: { data: await present(call, task) } };
+  return { status: task.status === 'cancelled' ? 200 : 202, body: { data: await present(ctx, task) } };
 }
 
-export async function retryTask(call: Call<SessionCaller>): Promise<Reply> {
-  const retried = await retryFailedTask(call, await requireOwnTask(call));
-  const prompts = await openPrompts(call.em, call.gateway.secrets, [retried.id]);
-  return accepted(call, retried, prompts.get(retried.id));
+export async function retryTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const retried = await retryFailedTask(ctx, await requireOwnTask(ctx));
+  const prompts = await openPrompts(ctx.em, ctx.services.secrets, [retried.id]);
+  return accepted(ctx, retried, prompts.get(retried.id));
 }
 
 /** Somebody else's task and one that does not exist are the same. */
-async function requireOwnTask({ em, caller, params }: Call<SessionCaller>): Promise<Task> {
+async function requireOwnTask({ em, caller, params }: RequestContext<SessionCaller>): Promise<Task> {
   const task = await findOwnTask(em, caller.user.id, readTaskId(params));
   if (!task) throw new GatewayError('task_not_found');
   return task;
 }
 
-async function present({ gateway, em }: Call<SessionCaller>, task: Task) {
-  const prompts = await openPrompts(em, gateway.secrets, [task.id]);
-  return presentTask(gateway, task, prompts.get(task.id));
+async function present({ services, em }: RequestContext<SessionCaller>, task: Task) {
+  const prompts = await openPrompts(em, services.secrets, [task.id]);
+  return presentTask(services, task, prompts.get(task.id));
 }
 
-function accepted({ gateway }: Call<SessionCaller>, task: Task, prompt: string | undefined): Reply {
+function accepted(
+  { services }: RequestContext<SessionCaller>,
+  task: Task,
+  prompt: string | undefined,
+): Reply {
   const headers = { location: `/api/tasks/${task.id}`, 'retry-after': RETRY_AFTER_SECONDS[task.mode] };
-  return { status: 202, body: { data: presentTask(gateway, task, prompt) }, headers };
+  return { status: 202, body: { data: presentTask(services, task, prompt) }, headers };
 }

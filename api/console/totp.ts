@@ -3,29 +3,29 @@ import { z } from 'zod';
 import { confirmTotp, removeTotp, startTotp } from '../../db/identity/second-factors.ts';
 import { makeTotpSecret, writeTotpUrl } from '../../db/identity/totp.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
 
 export const CONFIRM_BODY = z.strictObject({ code: z.string().min(1, 'must not be empty').max(100) });
 
 /** Not in force until it is confirmed; until then, a second call gives another secret. */
-export async function enrolTotp({ gateway, em, caller }: Call<SessionCaller>): Promise<Reply> {
+export async function enrolTotp({ services, em, caller }: RequestContext<SessionCaller>): Promise<Reply> {
   const secret = makeTotpSecret();
-  const isStarted = await startTotp(em, gateway.secrets, caller.user.id, secret);
+  const isStarted = await startTotp(em, services.secrets, caller.user.id, secret);
   if (!isStarted) throw new GatewayError('totp_already_enabled');
   return { status: 201, body: { data: { secret, otpauthUrl: writeTotpUrl(secret, caller.user.email) } } };
 }
 
 /** Answers the recovery codes, for the only time. */
-export async function confirmEnrolment(call: Call<SessionCaller>): Promise<Reply> {
-  const { gateway, em, caller, body, ip, limitBackend } = call;
+export async function confirmEnrolment(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const { services, em, caller, body, ip, limitBackend } = ctx;
   const { user } = caller;
   const { code } = readBody(CONFIRM_BODY, body);
   if (user.totpConfirmedAt) throw new GatewayError('totp_already_enabled');
   if (!user.totpSecret) throw new GatewayError('not_found', { message: 'No second factor is being set up.' });
   const guesser = { ip, subject: user.id, limitBackend };
-  const { recoveryCodes } = await gateway.guesses.limit('totp-confirm', guesser, async () => {
-    const codes = await confirmTotp(em, gateway.secrets, user, code);
+  const { recoveryCodes } = await services.guesses.limit('totp-confirm', guesser, async () => {
+    const codes = await confirmTotp(em, services.secrets, user, code);
     return { isWrong: codes === null, recoveryCodes: codes };
   });
   if (!recoveryCodes) throw new GatewayError('verification_failed');
@@ -33,7 +33,7 @@ export async function confirmEnrolment(call: Call<SessionCaller>): Promise<Reply
 }
 
 /** Nothing to remove is fine: it is gone either way. */
-export async function disableTotp({ em, caller }: Call<SessionCaller>): Promise<Reply> {
+export async function disableTotp({ em, caller }: RequestContext<SessionCaller>): Promise<Reply> {
   await removeTotp(em, caller.user.id);
   return { status: 204 };
 }

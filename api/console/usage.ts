@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { listOwnCalls } from '../../db/chat/chat-calls.ts';
 import { presentCall } from '../chat/views.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { CALL_STATUSES } from '../shapes/chat.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { readQuery } from '../http/request-fields.ts';
@@ -16,7 +16,7 @@ export const USAGE_QUERY = z.object({
   status: z.enum(CALL_STATUSES, `must be one of ${CALL_STATUSES.join(', ')}`).optional(),
 });
 
-export async function listUsage({ em, caller, query }: Call<SessionCaller>): Promise<Reply> {
+export async function listUsage({ em, caller, query }: RequestContext<SessionCaller>): Promise<Reply> {
   const { limit, cursor, model, keyId, status } = readQuery(USAGE_QUERY, query);
   const found = await listOwnCalls(em, caller.user.id, {
     limit: limit + 1,

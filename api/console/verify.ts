@@ -10,7 +10,7 @@ import {
 } from '../../db/identity/verification.ts';
 import type { User } from '../../db/entities/identity.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Reply, SessionCaller } from '../context.ts';
+import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { isVerified } from '../middleware/session.ts';
 import { readBody } from '../http/request-fields.ts';
 import { giveSession } from '../http/session-cookie.ts';
@@ -28,7 +28,7 @@ const LOCK = {
   seconds: VERIFICATION_LOCK_SECONDS,
 };
 
-export async function readVerification({ caller }: Call<SessionCaller>): Promise<Reply> {
+export async function readVerification({ caller }: RequestContext<SessionCaller>): Promise<Reply> {
   const { user, session } = caller;
   const verified = isVerified(session, new Date());
   const data = {
@@ -41,21 +41,21 @@ export async function readVerification({ caller }: Call<SessionCaller>): Promise
   return { status: 200, body: { data } };
 }
 
-export async function verify(call: Call<SessionCaller>): Promise<Reply> {
-  const { gateway, em, caller, ip, limitBackend } = call;
+export async function verify(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const { services, em, caller, ip, limitBackend } = ctx;
   const { user, session } = caller;
-  const { method, code } = readBody(VERIFY_BODY, call.body);
+  const { method, code } = readBody(VERIFY_BODY, ctx.body);
   const guesser = { ip, subject: user.id, limitBackend };
   const refuseLocked = ({ resetMs }: { resetMs: number }): GatewayError =>
-    gateway.limits.refuse('verification_locked', LOCK, { backend: limitBackend, resetMs });
-  const { isWrong, claim } = await gateway.guesses.limit('verify', guesser, async () => {
+    services.limits.refuse('verification_locked', LOCK, { backend: limitBackend, resetMs });
+  const { isWrong, claim } = await services.guesses.limit('verify', guesser, async () => {
     const claim = await claimVerifyGuess(em, user.id);
     if (claim.kind === 'locked') throw refuseLocked(claim);
-    return { isWrong: !(await isProof(call, method, code)), claim };
+    return { isWrong: !(await isProof(ctx, method, code)), claim };
   });
   if (isWrong && claim.kind === 'last') throw refuseLocked(claim);
   if (isWrong) throw new GatewayError('verification_failed');
-  const verified = await verifySession(em, gateway.secrets, session, method);
+  const verified = await verifySession(em, services.secrets, session, method);
   if (!verified) throw new GatewayError('not_authenticated'); // logged out, or verified, by another request
   const { token, verifiedAt, expiresAt } = verified;
   const data = {
@@ -64,18 +64,18 @@ export async function verify(call: Call<SessionCaller>): Promise<Reply> {
     verifiedAt: verifiedAt.toISOString(),
     expiresAt: expiresAt.toISOString(),
   };
-  return { status: 200, body: { data }, headers: giveSession(token, gateway.production) };
+  return { status: 200, body: { data }, headers: giveSession(token, services.production) };
 }
 
 /** Who has a second factor must use it: a password alone proves less than what the login asked for. */
 async function isProof(
-  { gateway, em, caller }: Call<SessionCaller>,
+  { services, em, caller }: RequestContext<SessionCaller>,
   method: VerifyMethod,
   code: string,
 ): Promise<boolean> {
   const { user } = caller;
   if (method !== methodOf(user)) return false;
-  if (method === 'totp') return useSecondFactor(em, gateway.secrets, user, code);
+  if (method === 'totp') return useSecondFactor(em, services.secrets, user, code);
   return verifyPassword(code, user.passwordHash);
 }
 

@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { MEDIA_TYPES } from '../../domain/files/media-types.ts';
 import { verifySignedUrl } from '../../storage/signed-urls.ts';
 import { StorageUnavailable, type ByteRange, type Storage } from '../../storage/storage.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /** What a file may be sent as. */
 export const FILE_TYPES: readonly string[] = [...Object.keys(MEDIA_TYPES), 'application/octet-stream'];
@@ -18,9 +18,9 @@ export interface FileToSend {
 }
 
 /** Whether this is a path and query that we signed and whose time is not over. */
-export function isSigned(gateway: Gateway, { pathname, searchParams }: URL): boolean {
+export function isSigned(services: Services, { pathname, searchParams }: URL): boolean {
   const [expires, signature] = [searchParams.get('expires'), searchParams.get('signature')];
-  const keys = gateway.secrets.signingKeys();
+  const keys = services.secrets.signingKeys();
   return verifySignedUrl({ path: pathname, expires, signature, keys, now: new Date() }) === 'valid';
 }
 

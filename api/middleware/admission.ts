@@ -2,10 +2,10 @@
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { URL_CHARACTERS_MAX } from '../http/http-server.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /** 503 overloaded while there is no room for another request. */
-export function refuseOverload({ overload, metrics }: Gateway): RequestHandler {
+export function rejectWhenOverloaded({ overload, metrics }: Services): RequestHandler {
   return (_req, res, next) => {
     const shortage = overload.enter();
     if (shortage !== null) {
@@ -18,7 +18,7 @@ export function refuseOverload({ overload, metrics }: Gateway): RequestHandler {
   };
 }
 
-export const refuseOddities: RequestHandler = (req, _res, next) => {
+export const rejectMalformedRequests: RequestHandler = (req, _res, next) => {
   const { expect, host } = req.headers;
   if (host === undefined && req.httpVersion === '1.1') next(new GatewayError('invalid_request'));
   else if (req.url.length > URL_CHARACTERS_MAX) next(new GatewayError('uri_too_long'));

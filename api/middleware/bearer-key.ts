@@ -6,14 +6,14 @@ import type { KeyCaller } from '../context.ts';
 import { addressBlock } from '../limits/address-block.ts';
 import type { LimitName } from '../limits/buckets.ts';
 import type { Em } from '../../db/database.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /**
  * Throws 401 for a key that is missing or not good, 403 for a disabled user. One answer for every bad key. Wrong keys
  * are counted per address and refused with 429 in the end; good ones from there are not.
  */
 export async function authenticateKey(
-  gateway: Gateway,
+  services: Services,
   em: Em,
   req: Request,
   limit: LimitName,
@@ -24,17 +24,17 @@ export async function authenticateKey(
   const isOne = req.headersDistinct['authorization']?.length === 1;
   const [, text] = (isOne && /^bearer +(\S+) *$/i.exec(authorization)) || [];
   const find = (key: string) =>
-    limit === 'chat' ? gateway.knownKeys.find(key) : findApiKey(em, gateway.secrets, key);
+    limit === 'chat' ? services.knownKeys.find(key) : findApiKey(em, services.secrets, key);
   const found = text === undefined ? null : await find(text);
-  if (!found) throw await refuseWrongKey(gateway, req.ip ?? '');
+  if (!found) throw await refuseWrongKey(services, req.ip ?? '');
   if (found.key.expiresAt && found.key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');
   if (found.user.disabledAt) throw new GatewayError('account_disabled');
-  gateway.lastUses.note(found.key);
+  services.lastUses.note(found.key);
   return { proof: 'key', ...found };
 }
 
 /** Where nobody can count, a wrong key is still a wrong key. */
-async function refuseWrongKey({ limits }: Gateway, ip: string): Promise<GatewayError> {
+async function refuseWrongKey({ limits }: Services, ip: string): Promise<GatewayError> {
   const { wrongKeys } = limits;
   const taken = await wrongKeys.take(addressBlock(ip));
   if (taken.verdict === 'over') return limits.refuse('rate_limited', wrongKeys.bucket, taken);

@@ -2,10 +2,10 @@
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { BODY_BYTES_MAX, type Caller } from '../context.ts';
-import { type Gateway } from '../services.ts';
+import { type Services } from '../services.ts';
 
 /** Needs the caller in `res.locals`. 503 overloaded when there is none; given back with the answer. */
-export function requireBodyRoom(gateway: Gateway, bytesMax: number): RequestHandler {
+export function requireBodyRoom(services: Services, bytesMax: number): RequestHandler {
   return (req, res, next) => {
     const { 'content-length': announced, 'content-encoding': encoding } = req.headers;
     // What does not say how long it will be may be as long as the route allows.
@@ -16,9 +16,9 @@ export function requireBodyRoom(gateway: Gateway, bytesMax: number): RequestHand
       return;
     }
     const caller: Caller = res.locals['caller'];
-    const giveBack = gateway.bodies.take(caller.proof === 'none' ? '' : caller.user.id, bytes);
+    const giveBack = services.bodies.take(caller.proof === 'none' ? '' : caller.user.id, bytes);
     if (!giveBack) {
-      gateway.metrics.shed('bodies');
+      services.metrics.shed('bodies');
       next(new GatewayError('overloaded'));
       return;
     }

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { findKeyed, keepAnswer, keyRequest, type KeyedRow, type StoredAnswer } from '../../db/idempotency.ts';
 import { makeId } from '../../db/ids.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, Caller, Reply, Route } from '../context.ts';
-import { freeKey, inProgress, storedReply, type Once } from '../idempotency.ts';
+import type { RequestContext, Caller, Reply, Route } from '../context.ts';
+import { freeKey, inProgress, storedReply, type IdempotencyContext } from '../idempotency.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 const HEADER = 'Idempotency-Key';
@@ -22,8 +22,8 @@ export function readOnce(
     query,
     body,
     file,
-  }: Pick<Call, 'params' | 'query' | 'body' | 'file'> & { caller: Caller },
-): Once | null {
+  }: Pick<RequestContext, 'params' | 'query' | 'body' | 'file'> & { caller: Caller },
+): IdempotencyContext | null {
   if (!route.idempotent || caller.proof === 'none' || header === undefined) return null;
   if (!KEY.test(header)) {
     const message = `${HEADER} must have 1 to 255 visible ASCII characters.`;
@@ -34,57 +34,57 @@ export function readOnce(
   const place = { userId: caller.user.id, method: route.method, path };
   const content = [query.toString(), sortFields(body), ...(file ? [file.sha256] : [])];
   const request = keyRequest(place, header, JSON.stringify(content));
-  return { request, rowId: makeId('idm'), begunId: null, stage: 'free' };
+  return { request, rowId: makeId('idm'), resumedId: null, stage: 'free' };
 }
 
 /** Answers a repeat as the first request was answered; runs `handle` when there was none. */
-export async function handleOnce(call: Call, handle: () => Promise<Reply>): Promise<Reply> {
-  const { once } = call;
-  if (!once) return handle();
-  const earlier = await find(call, once);
-  if (earlier) return answerRepeat(call, once, earlier, handle);
+export async function handleOnce(ctx: RequestContext, handle: () => Promise<Reply>): Promise<Reply> {
+  const { idempotency } = ctx;
+  if (!idempotency) return handle();
+  const earlier = await find(ctx, idempotency);
+  if (earlier) return answerRepeat(ctx, idempotency, earlier, handle);
   try {
-    return await handleAndKeep(call, once, handle);
+    return await handleAndKeep(ctx, idempotency, handle);
   } catch (error) {
     // The other request may have come first while this one was looking, or the answer to our own COMMIT was lost.
-    const found = once.stage === 'free' ? await find(call, once).catch(() => null) : null;
+    const found = idempotency.stage === 'free' ? await find(ctx, idempotency).catch(() => null) : null;
     if (!found) throw error;
-    return answerRepeat(call, once, found, handle);
+    return answerRepeat(ctx, idempotency, found, handle);
   }
 }
 
 /** After a streamed answer: a whole one is kept as it was sent, and one that broke off frees its key. */
 export async function keepStreamed(
-  call: Call,
+  ctx: RequestContext,
   { status, headers }: Reply,
   text: string | null,
 ): Promise<void> {
-  if (call.once?.stage !== 'begun') return;
-  if (text === null) await freeKey(call);
-  else await keep(call, call.once, storedReply({ status, body: text, ...(headers && { headers }) }));
+  if (ctx.idempotency?.stage !== 'begun') return;
+  if (text === null) await freeKey(ctx);
+  else await keep(ctx, ctx.idempotency, storedReply({ status, body: text, ...(headers && { headers }) }));
 }
 
-function find({ em, gateway }: Call, { request }: Once): Promise<KeyedRow | null> {
-  return findKeyed(em, gateway.secrets, request);
+function find({ em, services }: RequestContext, { request }: IdempotencyContext): Promise<KeyedRow | null> {
+  return findKeyed(em, services.secrets, request);
 }
 
 async function answerRepeat(
-  call: Call,
-  once: Once,
+  ctx: RequestContext,
+  idempotency: IdempotencyContext,
   row: KeyedRow,
   handle: () => Promise<Reply>,
 ): Promise<Reply> {
   if (!row.isSameContent) throw new GatewayError('idempotency_key_reused', { param: HEADER });
   if (row.answer) return replay(row.answer);
-  const isOwn = row.id === once.rowId;
+  const isOwn = row.id === idempotency.rowId;
   if ((row.isLeased && !isOwn) || row.subjectId === null) throw inProgress();
   // Whoever began it died before the answer, which is now made from what there is. An error would tell of something
   // else than the effect: it is no answer to keep.
-  once.rowId = row.id;
-  once.begunId = row.subjectId;
-  once.stage = 'begun';
+  idempotency.rowId = row.id;
+  idempotency.resumedId = row.subjectId;
+  idempotency.stage = 'begun';
   const reply = await handle();
-  if (!reply.stream) await keep(call, once, storedReply(reply));
+  if (!reply.stream) await keep(ctx, idempotency, storedReply(reply));
   return isOwn ? reply : { ...reply, headers: { ...reply.headers, ...REPLAYED } };
 }
 
@@ -96,24 +96,32 @@ function replay(answer: StoredAnswer): Reply {
 }
 
 /** An error below 500 that came after the effect is its answer, too. What is our fault is no answer yet. */
-async function handleAndKeep(call: Call, once: Once, handle: () => Promise<Reply>): Promise<Reply> {
+async function handleAndKeep(
+  ctx: RequestContext,
+  idempotency: IdempotencyContext,
+  handle: () => Promise<Reply>,
+): Promise<Reply> {
   try {
     const reply = await handle();
-    if (!reply.stream) await keep(call, once, storedReply(reply));
+    if (!reply.stream) await keep(ctx, idempotency, storedReply(reply));
     return reply;
   } catch (error) {
-    if (error instanceof GatewayError && error.status < 500) await keep(call, once, storedError(error));
+    if (error instanceof GatewayError && error.status < 500) await keep(ctx, idempotency, storedError(error));
     throw error;
   }
 }
 
 /** The effect stands and its caller gets the answer, whether it can be kept or not. */
-async function keep({ em, gateway, requestId }: Call, once: Once, answer: StoredAnswer): Promise<void> {
-  if (once.stage !== 'begun') return;
+async function keep(
+  { em, services, requestId }: RequestContext,
+  idempotency: IdempotencyContext,
+  answer: StoredAnswer,
+): Promise<void> {
+  if (idempotency.stage !== 'begun') return;
   try {
-    await keepAnswer(em, gateway.secrets, once.rowId, answer);
+    await keepAnswer(em, services.secrets, idempotency.rowId, answer);
   } catch (err) {
-    gateway.log.warn({ err, requestId }, 'an answer could not be kept for repeats of its request');
+    services.log.warn({ err, requestId }, 'an answer could not be kept for repeats of its request');
   }
 }
 

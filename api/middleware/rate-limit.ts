@@ -4,12 +4,12 @@ import type { Caller, Route } from '../context.ts';
 import { addressBlock } from '../limits/address-block.ts';
 import type { LimitName } from '../limits/buckets.ts';
 import { describeQuota, type LimitBackend } from '../limits/headers.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /** Needs the caller in `res.locals`. Refuses with 429; otherwise every answer carries how the limit stands. */
-export function limitRate(gateway: Gateway, route: Route): RequestHandler {
+export function limitRate(services: Services, route: Route): RequestHandler {
   return async (req, res, next) => {
-    const { limits } = gateway;
+    const { limits } = services;
     const counter = limits.counterOf(route);
     const taken = await limits.take(counter, subjectOf(route.limit, res.locals['caller'], req.ip ?? ''));
     res.locals['limitBackend'] = taken.backend;

@@ -3,17 +3,17 @@ import type { Request, RequestHandler, Response } from 'express';
 import { isId } from '../../db/ids.ts';
 import { maskText } from '../../domain/masking/masking.ts';
 import { errorCodeOf } from '../http/error-body.ts';
-import type { Caller, Trail } from '../context.ts';
+import type { Caller, RequestTrace } from '../context.ts';
 import { requestIdOf } from './request-id.ts';
 import type { RequestSpan } from '../../runtime/tracing-types.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /** Log, metrics and trace. Nothing that a caller wrote is in it: no URL, no query, no header, no body. */
-export function recordRequests({ log, metrics, tracing }: Gateway): RequestHandler {
+export function recordRequests({ log, metrics, tracing }: Services): RequestHandler {
   return (req, res, next) => {
     const startedAt = performance.now();
     const bytesBefore = req.socket.bytesWritten;
-    const trail: Trail = { taskId: null };
+    const trail: RequestTrace = { taskId: null };
     res.locals['trail'] = trail;
     const span = tracing?.startRequest(req.headers['traceparent']);
     metrics.started();
@@ -57,7 +57,7 @@ export function recordRequests({ log, metrics, tracing }: Gateway): RequestHandl
   };
 }
 
-export function trailOf(res: Response): Trail {
+export function requestTraceOf(res: Response): RequestTrace {
   return res.locals['trail'];
 }
 

@@ -9,16 +9,16 @@ import type { Route, SessionCaller } from '../context.ts';
 import { readSessionToken } from '../http/session-cookie.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
 import type { Em } from '../../db/database.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /** Throws 401 without a live session, 403 for a disabled user. */
 export async function authenticateSession(
-  gateway: Gateway,
+  services: Services,
   em: Em,
   cookies: string | undefined,
 ): Promise<SessionCaller> {
   const token = readSessionToken(cookies);
-  const found = token === null ? null : await findSession(em, gateway.secrets, token);
+  const found = token === null ? null : await findSession(em, services.secrets, token);
   if (!found) throw new GatewayError('not_authenticated');
   if (found.user.disabledAt) throw new GatewayError('account_disabled');
   return { proof: 'session', ...found };
@@ -28,7 +28,7 @@ export async function authenticateSession(
  * Refuses unsafe requests that a browser sent from another site. A request with neither header is no browser's:
  * browsers send at least one of them with every unsafe cross-site request.
  */
-export function refuseOtherSites(headers: IncomingHttpHeaders, ownOrigin: string): void {
+export function rejectOtherSites(headers: IncomingHttpHeaders, ownOrigin: string): void {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) {
     if (site !== 'same-origin' && site !== 'none') throw new GatewayError('csrf_rejected');
@@ -46,7 +46,7 @@ export function isVerified(session: Session, now: Date): boolean {
  * Callers rely on the order: what somebody may not do at all comes before what needs a fresh proof. A refusal
  * is a line in the security log.
  */
-export function refuseUnpermitted(
+export function requirePermission(
   log: Log,
   route: Pick<Route, 'method' | 'path'> & { permission?: Permission; stepUp?: true },
   { user, session }: SessionCaller,

@@ -7,7 +7,7 @@ import type { Caller } from '../context.ts';
 import { receiveVideo, type ReceivedFile } from '../uploads/receive.ts';
 import { requestIdOf } from './request-id.ts';
 import { forkEm } from '../../db/database.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /** For so long the rest of a body nobody wants is read and thrown away. */
 const LINGER_MS = 2_000;
@@ -17,7 +17,7 @@ const LINGER_MS = 2_000;
  * on for ever would be a gift. So the answer is written and not yet ended: the rest may come for a moment, and then the
  * line is cut.
  */
-export const cutLeftover: RequestHandler = (req, res, next) => {
+export const closeUnreadUpload: RequestHandler = (req, res, next) => {
   const end: () => unknown = res.end.bind(res);
   const endLater = (body?: string | Uint8Array): typeof res => {
     if (body !== undefined) res.write(body);
@@ -40,18 +40,18 @@ export const cutLeftover: RequestHandler = (req, res, next) => {
 };
 
 /** Needs the caller in `res.locals`, and puts the file there. 503 overloaded when too much is under way. */
-export function receiveUpload(gateway: Gateway, answer: RequestHandler): RequestHandler {
+export function receiveUpload(services: Services, answer: RequestHandler): RequestHandler {
   return async (req, res, next) => {
-    const { bytesMax, room } = gateway.uploads;
+    const { bytesMax, room } = services.uploads;
     const caller: Caller = res.locals['caller'];
     const announced = Number(req.headers['content-length'] ?? bytesMax);
     const giveBack = room.take(caller.proof === 'none' ? '' : caller.user.id, Math.min(announced, bytesMax));
     if (!giveBack) {
-      gateway.metrics.shed('bodies');
+      services.metrics.shed('bodies');
       throw new GatewayError('overloaded');
     }
     try {
-      const file = await receiveVideo(req, gateway.storage, bytesMax).catch((error: unknown) => {
+      const file = await receiveVideo(req, services.storage, bytesMax).catch((error: unknown) => {
         if (res.headersSent) return null; // whoever fell silent has had an answer
         throw error;
       });
@@ -60,7 +60,7 @@ export function receiveUpload(gateway: Gateway, answer: RequestHandler): Request
       try {
         await answer(req, res, next);
       } finally {
-        await discardUnkept(gateway, file, requestIdOf(res));
+        await discardUnkept(services, file, requestIdOf(res));
       }
     } finally {
       giveBack();
@@ -69,11 +69,11 @@ export function receiveUpload(gateway: Gateway, answer: RequestHandler): Request
 }
 
 /** Asks for the row, because the answer to its COMMIT may have been lost. What cannot be told now the sweeper finds. */
-async function discardUnkept(gateway: Gateway, file: ReceivedFile, requestId: string): Promise<void> {
+async function discardUnkept(services: Services, file: ReceivedFile, requestId: string): Promise<void> {
   try {
-    if (await hasUpload(forkEm(gateway.database), file.id)) return;
-    await gateway.storage.delete(uploadKey(file));
+    if (await hasUpload(forkEm(services.database), file.id)) return;
+    await services.storage.delete(uploadKey(file));
   } catch (err) {
-    gateway.log.warn({ err, requestId }, 'a file that nobody kept could not be removed yet');
+    services.log.warn({ err, requestId }, 'a file that nobody kept could not be removed yet');
   }
 }

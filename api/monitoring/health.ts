@@ -4,7 +4,7 @@ import { isSchemaCurrent } from '../../db/probe.ts';
 import { answerWithin, createInternalListener, type Readiness } from '../../runtime/listener.ts';
 import { addMetrics } from './metrics.ts';
 import type { Database } from '../../db/database.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 const DATABASE_WAIT_MS = 500;
 const ENGINE_WAIT_MS = 500;
@@ -13,16 +13,16 @@ const ENGINE_WAIT_MS = 500;
  * The database decides. Reads cost nothing of the engine, and without Redis the limits are decided otherwise: a part
  * that is away makes the gateway degraded, not unready. `probe` is what asks the database.
  */
-export function createHealthServer(gateway: Gateway, probe: Database, isStopping: () => boolean): Server {
-  addMetrics(gateway, probe);
+export function createHealthServer(services: Services, probe: Database, isStopping: () => boolean): Server {
+  addMetrics(services, probe);
   return createInternalListener({
-    registry: gateway.metrics.registry,
-    checkReadiness: () => checkReadiness(gateway, probe, isStopping),
+    registry: services.metrics.registry,
+    checkReadiness: () => checkReadiness(services, probe, isStopping),
   });
 }
 
 async function checkReadiness(
-  { engine, limits }: Gateway,
+  { taskWorkflows: engine, limits }: Services,
   probe: Database,
   isStopping: () => boolean,
 ): Promise<Readiness> {

@@ -5,12 +5,12 @@ import { answerWithin } from '../../runtime/listener.ts';
 import { addProcessMetrics } from '../../runtime/process-metrics.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Database } from '../../db/database.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 const FIGURES_WAIT_MS = 2_000;
 
 /** Every process tells the same figures of the database: take their maximum, not their sum. */
-export function addMetrics({ metrics, database, limits }: Gateway, probe: Database): void {
+export function addMetrics({ metrics, database, limits }: Services, probe: Database): void {
   const { registry } = metrics;
   addProcessMetrics(registry, database);
   addLimitMetrics(registry, limits);

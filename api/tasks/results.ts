@@ -4,7 +4,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { MEDIA_TYPES } from '../../domain/files/media-types.ts';
 import { signUrl } from '../../storage/signed-urls.ts';
 import { isSigned, sendFile } from '../http/send-file.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /** A result's path is its storage key: `/results/task_…/1/0.png`. */
 export const RESULT_ROUTE = '/results/:taskId/:attempt/:name';
@@ -15,20 +15,20 @@ const RESULT_PATH = /^\/results\/task_[0-9A-Z]{26}\/\d+\/\d+\.[a-z0-9]+$/;
 const EXPIRY_STEP_SECONDS = 60;
 
 /** A link to a result, good for the configured time from now. */
-export function linkTo(gateway: Gateway, key: string, now: Date = new Date()): string {
-  const lastSecond = now.getTime() / 1000 + gateway.resultUrlSeconds;
+export function linkTo(services: Services, key: string, now: Date = new Date()): string {
+  const lastSecond = now.getTime() / 1000 + services.resultUrlSeconds;
   const expiresAt = new Date(Math.ceil(lastSecond / EXPIRY_STEP_SECONDS) * EXPIRY_STEP_SECONDS * 1000);
-  const keys = gateway.secrets.signingKeys();
-  return signUrl({ publicUrl: gateway.publicUrl(), path: `/${key}`, expiresAt, keys });
+  const keys = services.secrets.signingKeys();
+  return signUrl({ publicUrl: services.publicUrl(), path: `/${key}`, expiresAt, keys });
 }
 
-export function sendResult(gateway: Gateway): RequestHandler {
+export function sendResult(services: Services): RequestHandler {
   return async (req, res) => {
     const url = new URL(req.originalUrl, 'http://localhost');
-    if (!isSigned(gateway, url) || !RESULT_PATH.test(url.pathname)) throw new GatewayError('file_not_found');
+    if (!isSigned(services, url) || !RESULT_PATH.test(url.pathname)) throw new GatewayError('file_not_found');
     const filename = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
     const contentType = typeOf(filename.slice(filename.lastIndexOf('.') + 1));
-    await sendFile(gateway.storage, req, res, { key: url.pathname.slice(1), contentType, filename });
+    await sendFile(services.storage, req, res, { key: url.pathname.slice(1), contentType, filename });
   };
 }
 

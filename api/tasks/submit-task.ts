@@ -18,17 +18,17 @@ import { promptTokensAtMost } from '../../providers/chat/tokens.ts';
 import { quote, snapshotPrice, type Quote } from '../../domain/pricing.ts';
 import type { TaskMode } from '../../domain/tasks.ts';
 import type { AdmissionVerdict } from '../../workflows/client.ts';
-import type { Call, KeyCaller, SessionCaller } from '../context.ts';
+import type { RequestContext, KeyCaller, SessionCaller } from '../context.ts';
 import { beginOnce } from '../idempotency.ts';
 import { bindUploads, readInputVideos, type InputVideos } from '../uploads/input-videos.ts';
 import type { Em } from '../../db/database.ts';
-import { type FieldNames, type Order, type Wishes } from '../../domain/orders/order.ts';
+import { type FieldNames, type Order, type OrderInput } from '../../domain/orders/order.ts';
 
 /** A request for a task, read from a body: what is wanted, and how the caller's fields are called. */
 export interface TaskRequest {
   mode: TaskMode;
   model: string;
-  wishes: Wishes;
+  wishes: OrderInput;
   names: FieldNames;
 }
 
@@ -44,17 +44,17 @@ const QUEUE_FULL_RETRY_MS = 15_000;
 
 /** Checks a request against the model and prices it. Nothing is written. */
 export async function priceRequest(
-  call: Call<KeyCaller | SessionCaller>,
+  ctx: RequestContext<KeyCaller | SessionCaller>,
   request: TaskRequest,
 ): Promise<PricedOrder> {
-  const model = call.gateway.catalog.models.get(request.model);
+  const model = ctx.services.catalog.models.get(request.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
   if (model.kind !== request.mode) throw new GatewayError('model_not_supported', { param: 'model' });
-  const scope = call.caller.proof === 'key' ? call.caller.key.modelScope : null;
+  const scope = ctx.caller.proof === 'key' ? ctx.caller.key.modelScope : null;
   if (scope && !scope.includes(model.id)) throw new GatewayError('model_not_allowed', { param: 'model' });
   const order = orderOf(model, request);
   checkInputImages(request.wishes.inputImages, request.names.inputImages);
-  const inputVideos = await readInputVideos(call, request.wishes.inputVideos ?? []);
+  const inputVideos = await readInputVideos(ctx, request.wishes.inputVideos ?? []);
   return { model, order, quote: quote(snapshotPrice(model), order), inputVideos };
 }
 
@@ -67,13 +67,16 @@ function orderOf(model: Model, { wishes, names }: TaskRequest): Order {
 }
 
 /** Creates the task. Throws 402 when the credits do not cover it, 429 when too many are waiting. */
-export async function submitTask(call: Call<KeyCaller | SessionCaller>, request: TaskRequest): Promise<Task> {
-  const begun = await findBegun(call);
+export async function submitTask(
+  ctx: RequestContext<KeyCaller | SessionCaller>,
+  request: TaskRequest,
+): Promise<Task> {
+  const begun = await findBegun(ctx);
   if (begun) return begun;
-  const { gateway, caller } = call;
-  const { model, order, quote: estimate, inputVideos } = await priceRequest(call, request);
+  const { services, caller } = ctx;
+  const { model, order, quote: estimate, inputVideos } = await priceRequest(ctx, request);
   const { prompt, inputImages } = request.wishes;
-  const isConversation = request.mode === 'text' && Array.isArray(call.body['messages']);
+  const isConversation = request.mode === 'text' && Array.isArray(ctx.body['messages']);
   const id = makeId('task');
   const task: NewTask = {
     id,
@@ -85,8 +88,8 @@ export async function submitTask(call: Call<KeyCaller | SessionCaller>, request:
     ordered: order,
     price: snapshotPrice(model),
     creditsEstimate: estimate.total,
-    requestPayload: maskRequest(call.body, isConversation),
-    sealed: sealRequest(gateway.secrets, id, {
+    requestPayload: maskRequest(ctx.body, isConversation),
+    sealed: sealRequest(services.secrets, id, {
       prompt,
       inputImages: [...inputImages],
       inputVideos: inputVideos.urls,
@@ -94,41 +97,45 @@ export async function submitTask(call: Call<KeyCaller | SessionCaller>, request:
     }),
   };
   const create = async (em: Em): Promise<Task> => {
-    const created = await createTask(em, task, gateway.waitingTasksPerUserMax);
-    if ('kind' in created) throw refusal(call, created, estimate.total);
+    const created = await createTask(em, task, services.waitingTasksPerUserMax);
+    if ('kind' in created) throw refusal(ctx, created, estimate.total);
     await bindUploads(em, { taskId: id, userId: task.userId }, inputVideos);
     return created;
   };
   const isPlain = inputVideos.uploadIds.length === 0;
-  const created = await beginOnce(call, id, isPlain ? create : (em) => em.transactional(create));
-  return admit(call, created);
+  const created = await beginOnce(ctx, id, isPlain ? create : (em) => em.transactional(create));
+  return admit(ctx, created);
 }
 
 /** Puts a failed task of the caller back into the queue, at today's price. */
-export async function retryFailedTask(call: Call<SessionCaller>, task: Task): Promise<Task> {
-  const begun = await findBegun(call);
+export async function retryFailedTask(ctx: RequestContext<SessionCaller>, task: Task): Promise<Task> {
+  const begun = await findBegun(ctx);
   if (begun) return begun;
-  const { gateway } = call;
-  if (task.status !== 'failed' || (await lacksUploads(call.em, task.id)))
+  const { services } = ctx;
+  if (task.status !== 'failed' || (await lacksUploads(ctx.em, task.id)))
     throw new GatewayError('task_not_retryable');
-  const model = gateway.catalog.models.get(task.model);
+  const model = services.catalog.models.get(task.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
   const ordered = renewOrder(model, task.ordered);
   const price = snapshotPrice(model);
   const creditsEstimate = quote(price, ordered).total;
   const renewed = { ...placeOf(model), ordered, price, creditsEstimate };
-  const retried = await beginOnce(call, task.id, async (em) => {
-    const retried = await retryTask(em, task, renewed, gateway.waitingTasksPerUserMax);
+  const retried = await beginOnce(ctx, task.id, async (em) => {
+    const retried = await retryTask(em, task, renewed, services.waitingTasksPerUserMax);
     if (!('kind' in retried)) return retried;
     if (retried.kind === 'not_retryable') throw new GatewayError('task_not_retryable');
-    throw refusal(call, retried, creditsEstimate);
+    throw refusal(ctx, retried, creditsEstimate);
   });
-  return admit(call, retried);
+  return admit(ctx, retried);
 }
 
 /** The task that an earlier request with the same idempotency key wrote, and died before it answered. */
-async function findBegun({ em, caller, once }: Call<KeyCaller | SessionCaller>): Promise<Task | null> {
-  return once?.begunId ? findOwnTask(em, caller.user.id, once.begunId) : null;
+async function findBegun({
+  em,
+  caller,
+  idempotency,
+}: RequestContext<KeyCaller | SessionCaller>): Promise<Task | null> {
+  return idempotency?.resumedId ? findOwnTask(em, caller.user.id, idempotency.resumedId) : null;
 }
 
 /** Where the work of a model is done. */
@@ -137,26 +144,23 @@ function placeOf({ family, adapter, upstreamModel }: Model) {
 }
 
 /** The task as written, unless the workflow refuses it at once; an engine that is away only delays it. */
-async function admit(call: Call<KeyCaller | SessionCaller>, task: Task): Promise<Task> {
-  call.trail.taskId = task.id;
-  const origin = { requestId: maskText(call.requestId) };
-  const verdict = await call.gateway.engine.admitTask(task, call.gateway.admissionWaitMs, origin);
-  if (verdict.kind === 'refused') throw await explainVerdict(call, task, verdict);
+async function admit(ctx: RequestContext<KeyCaller | SessionCaller>, task: Task): Promise<Task> {
+  ctx.trace.taskId = task.id;
+  const origin = { requestId: maskText(ctx.requestId) };
+  const verdict = await ctx.services.taskWorkflows.admitTask(task, ctx.services.admissionWaitMs, origin);
+  if (verdict.kind === 'refused') throw await explainVerdict(ctx, task, verdict);
   if (verdict.kind === 'pending')
-    call.gateway.log.warn(
-      { taskId: task.id, requestId: call.requestId },
-      'the engine did not answer in time',
-    );
+    ctx.services.log.warn({ taskId: task.id, requestId: ctx.requestId }, 'the engine did not answer in time');
   return task;
 }
 
 async function explainVerdict(
-  call: Call<KeyCaller | SessionCaller>,
+  ctx: RequestContext<KeyCaller | SessionCaller>,
   task: Task,
   verdict: Extract<AdmissionVerdict, { kind: 'refused' }>,
 ): Promise<GatewayError> {
   if (verdict.code === 'insufficient_credits') {
-    const { balance, reserved } = await findAccount(call.em.fork(), task.userId);
+    const { balance, reserved } = await findAccount(ctx.em.fork(), task.userId);
     return insufficientCredits(task.creditsEstimate, balance - reserved);
   }
   return new GatewayError(isErrorCode(verdict.code) ? verdict.code : 'internal_error');
@@ -167,14 +171,17 @@ function isErrorCode(code: string): code is ErrorCode {
 }
 
 function refusal(
-  { gateway, limitBackend }: Call<KeyCaller | SessionCaller>,
+  { services, limitBackend }: RequestContext<KeyCaller | SessionCaller>,
   refused: CreateRefusal,
   required: MicroCredits,
 ): GatewayError {
   if (refused.kind === 'insufficient_credits') return insufficientCredits(required, refused.available);
   if (refused.kind !== 'queue_full') return new GatewayError(refused.kind);
-  const places = { name: 'waiting-tasks', points: gateway.waitingTasksPerUserMax, seconds: null };
-  return gateway.limits.refuse('queue_full', places, { backend: limitBackend, resetMs: QUEUE_FULL_RETRY_MS });
+  const places = { name: 'waiting-tasks', points: services.waitingTasksPerUserMax, seconds: null };
+  return services.limits.refuse('queue_full', places, {
+    backend: limitBackend,
+    resetMs: QUEUE_FULL_RETRY_MS,
+  });
 }
 
 function insufficientCredits(required: MicroCredits, available: MicroCredits): GatewayError {

@@ -5,11 +5,11 @@ import { toCredits } from '../../domain/credits.ts';
 import type { PricedOrder } from './submit-task.ts';
 import type { EstimateView, ImageTaskView, TaskEventView, TaskView, VideoTaskView } from '../shapes/tasks.ts';
 import { linkTo } from './results.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /** The console's task. `prompt` is the owner's own, as written. */
-export function presentTask(gateway: Gateway, task: Task, prompt: string | undefined): TaskView {
-  const outputs = task.outputs.map(({ key, contentType }) => ({ url: linkTo(gateway, key), contentType }));
+export function presentTask(services: Services, task: Task, prompt: string | undefined): TaskView {
+  const outputs = task.outputs.map(({ key, contentType }) => ({ url: linkTo(services, key), contentType }));
   return {
     id: task.id,
     mode: task.mode,
@@ -36,11 +36,11 @@ export function presentTask(gateway: Gateway, task: Task, prompt: string | undef
 
 /** The object of the image endpoints. A cancelled task reads as failed here, and only here. */
 export function presentImageTask(
-  gateway: Gateway,
+  services: Services,
   task: Task,
   inline: readonly (string | null)[] = [],
 ): ImageTaskView {
-  const urls = task.outputs.map(({ key }) => linkTo(gateway, key));
+  const urls = task.outputs.map(({ key }) => linkTo(services, key));
   const { status } = task;
   const failed = status === 'failed' || status === 'cancelled';
   const message = task.errorMessage ?? 'The task was cancelled.';
@@ -66,7 +66,7 @@ export function presentImageTask(
 }
 
 /** The `data` of the video endpoints. */
-export function presentVideoTask(gateway: Gateway, task: Task, prompt: string | undefined): VideoTaskView {
+export function presentVideoTask(services: Services, task: Task, prompt: string | undefined): VideoTaskView {
   const output = task.outputs[0];
   return {
     id: task.id,
@@ -76,7 +76,7 @@ export function presentVideoTask(gateway: Gateway, task: Task, prompt: string | 
     creditsEstimate: toCredits(task.creditsEstimate),
     creditsCharged: toCredits(task.creditsCharged),
     upstreamTaskId: task.upstreamTaskId ?? null,
-    outputUrl: output ? linkTo(gateway, output.key) : null,
+    outputUrl: output ? linkTo(services, output.key) : null,
     errorMessage: task.errorMessage ?? null,
     requestPayload: presentPayload(task, prompt),
     billingMode: task.price.billingMode,

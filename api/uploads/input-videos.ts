@@ -2,7 +2,7 @@
 import { findOwnUpload, useUploads } from '../../db/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isAllowedUrl } from '../../domain/files/input-images.ts';
-import type { Call, KeyCaller, SessionCaller } from '../context.ts';
+import type { RequestContext, KeyCaller, SessionCaller } from '../context.ts';
 import { linkToUpload, readUploadLink } from './links.ts';
 import type { Em } from '../../db/database.ts';
 
@@ -22,7 +22,7 @@ const VENDOR_LINK_DAYS = 30;
 
 /** Throws 400 that names the entry: the same for a forged link, somebody else's upload and one whose time is over. */
 export async function readInputVideos(
-  { gateway, em, caller }: Pick<Call<KeyCaller | SessionCaller>, 'gateway' | 'em' | 'caller'>,
+  { services, em, caller }: Pick<RequestContext<KeyCaller | SessionCaller>, 'services' | 'em' | 'caller'>,
   urls: readonly string[],
 ): Promise<InputVideos> {
   const videos: InputVideos = { urls: [], uploadIds: [] };
@@ -30,7 +30,7 @@ export async function readInputVideos(
     const param = `${PARAM}[${index}]`;
     if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url) || !URL.canParse(url))
       throw new GatewayError('invalid_value', { param, message: `${param} must be an https URL.` });
-    const link = readUploadLink(gateway, url);
+    const link = readUploadLink(services, url);
     if (!link) {
       if (!isAllowedUrl(url)) throw new GatewayError('url_not_allowed', { param });
       videos.urls.push(url);
@@ -39,7 +39,7 @@ export async function readInputVideos(
     const upload = link.isSigned ? await findOwnUpload(em, caller.user.id, link.id) : null;
     if (!upload) throw new GatewayError('url_not_allowed', { param });
     const until = new Date(Date.now() + VENDOR_LINK_DAYS * 86_400_000);
-    videos.urls.push(linkToUpload(gateway, upload, until));
+    videos.urls.push(linkToUpload(services, upload, until));
     videos.uploadIds.push(upload.id);
   }
   return videos;

@@ -7,7 +7,7 @@ import { uploadKey } from '../../domain/files/uploads.ts';
 import { signUrl } from '../../storage/signed-urls.ts';
 import { isSigned, sendFile } from '../http/send-file.ts';
 import { forkEm } from '../../db/database.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 /** An upload's path is its storage key: `/uploads/file_….mp4`. */
 export const UPLOAD_FILE_ROUTE = '/uploads/:name';
@@ -16,17 +16,17 @@ const UPLOAD_PATH = /^\/uploads\/(file_[0-9A-Z]{26})\.[a-z0-9]+$/;
 
 /** Good until that moment, if the upload is still there. */
 export function linkToUpload(
-  gateway: Gateway,
+  services: Services,
   upload: Pick<Upload, 'id' | 'contentType'>,
   expiresAt: Date,
 ): string {
-  const keys = gateway.secrets.signingKeys();
-  return signUrl({ publicUrl: gateway.publicUrl(), path: `/${uploadKey(upload)}`, expiresAt, keys });
+  const keys = services.secrets.signingKeys();
+  return signUrl({ publicUrl: services.publicUrl(), path: `/${uploadKey(upload)}`, expiresAt, keys });
 }
 
 /** Null for a URL that does not lead to our uploads; then what it names, and whether we signed it and its time is not over. */
-export function readUploadLink(gateway: Gateway, text: string): { id: string; isSigned: boolean } | null {
-  const own = URL.parse(gateway.publicUrl());
+export function readUploadLink(services: Services, text: string): { id: string; isSigned: boolean } | null {
+  const own = URL.parse(services.publicUrl());
   const url = URL.parse(text);
   const base = own?.pathname.replace(/\/+$/, '') ?? '';
   if (!own || !url || url.origin !== own.origin || !url.pathname.startsWith(`${base}/uploads/`)) return null;
@@ -35,19 +35,19 @@ export function readUploadLink(gateway: Gateway, text: string): { id: string; is
   const [, id = ''] = UPLOAD_PATH.exec(inside.pathname) ?? [];
   return {
     id,
-    isSigned: id !== '' && url.username === '' && url.password === '' && isSigned(gateway, inside),
+    isSigned: id !== '' && url.username === '' && url.password === '' && isSigned(services, inside),
   };
 }
 
 /** The row decides whether it is still there, and the signature who may have it. */
-export function sendUpload(gateway: Gateway): RequestHandler {
+export function sendUpload(services: Services): RequestHandler {
   return async (req, res) => {
     const url = new URL(req.originalUrl, 'http://localhost');
-    const [, id] = (isSigned(gateway, url) && UPLOAD_PATH.exec(url.pathname)) || [];
-    const upload = id === undefined ? null : await findServedUpload(forkEm(gateway.database), id);
+    const [, id] = (isSigned(services, url) && UPLOAD_PATH.exec(url.pathname)) || [];
+    const upload = id === undefined ? null : await findServedUpload(forkEm(services.database), id);
     const key = upload && uploadKey(upload);
     if (!upload || !key || url.pathname !== `/${key}`) throw new GatewayError('file_not_found');
     const { contentType, filename } = upload;
-    await sendFile(gateway.storage, req, res, { key, contentType, filename });
+    await sendFile(services.storage, req, res, { key, contentType, filename });
   };
 }

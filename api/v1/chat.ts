@@ -2,45 +2,58 @@
 import { findCharge } from '../../db/chat/calls.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { ChatFailed, UpstreamFailure, type OpenChat, type TriedUpstream } from '../../providers/chat/chat.ts';
-import { Bill } from '../chat/bill.ts';
+import { ChatBilling } from '../chat/bill.ts';
 import { explainFailure } from '../chat/chat-errors.ts';
 import { readChat, type Chat } from '../chat/read-chat.ts';
 import { relayStream } from '../chat/relay-stream.ts';
 import { answerWhole } from '../chat/whole-answer.ts';
 import { freeKey, inProgress } from '../idempotency.ts';
-import type { Call, KeyCaller, Reply } from '../context.ts';
+import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'x-accel-buffering': 'no', // a proxy that collects a stream would take its sense away
 };
 
-export async function completeChat(call: Call<KeyCaller>): Promise<Reply> {
-  const chat = readChat(call);
-  await refusePaid(call);
-  const bill = new Bill(call, chat);
+export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+  const chat = readChat(ctx);
+  await refusePaid(ctx);
+  const bill = new ChatBilling(ctx, chat);
   await bill.reserve();
   bill.keepAlive();
-  const prompt = (): string => JSON.stringify(call.body['messages']);
-  const left = call.left();
+  const prompt = (): string => JSON.stringify(ctx.body['messages']);
+  const left = ctx.disconnected();
   let open: OpenChat | null = null;
   try {
-    open = await openChat(call, chat, left);
+    open = await openChat(ctx, chat, left);
     if (!chat.stream) return await answerWhole(chat, bill, open);
   } catch (thrown) {
-    throw await giveUp(call, bill, { thrown, open, prompt, hasLeft: left.aborted });
+    throw await giveUp(ctx, bill, { thrown, open, prompt, hasLeft: left.aborted });
   }
-  const { stopping, chat: parts } = call.gateway;
+  const { stopping, chat: parts } = ctx.services;
   const { commentEveryMs } = parts;
-  const relay = { chat, bill, open, left, stopping, prompt, mayRepeat: call.once !== null, commentEveryMs };
+  const relay = {
+    chat,
+    bill,
+    open,
+    left,
+    stopping,
+    prompt,
+    mayRepeat: ctx.idempotency !== null,
+    commentEveryMs,
+  };
   return { status: 200, headers: STREAM_HEADERS, stream: (res) => relayStream(res, relay) };
 }
 
-function openChat({ gateway, requestId }: Call<KeyCaller>, chat: Chat, left: AbortSignal): Promise<OpenChat> {
+function openChat(
+  { services, requestId }: RequestContext<KeyCaller>,
+  chat: Chat,
+  left: AbortSignal,
+): Promise<OpenChat> {
   const { family, upstreamModel, upstreams } = chat.model;
   const usual = [{ family, upstreamModel, priority: 1, weight: 1 }];
   const request = { upstreams: upstreams.length > 0 ? upstreams : usual, body: chat.upstreamBody, requestId };
-  return gateway.chat.upstreams.open(request, left);
+  return services.chat.upstreams.open(request, left);
 }
 
 interface BrokenOff {
@@ -53,8 +66,8 @@ interface BrokenOff {
 
 /** Nothing was delivered, so nothing is charged, and the key may be used again. Answers what the caller is told. */
 async function giveUp(
-  call: Call<KeyCaller>,
-  bill: Bill,
+  ctx: RequestContext<KeyCaller>,
+  bill: ChatBilling,
   { thrown, open, prompt, hasLeft }: BrokenOff,
 ): Promise<unknown> {
   const failure = thrown instanceof ChatFailed ? thrown.failure : thrown;
@@ -70,14 +83,14 @@ async function giveUp(
     upstreamRequestId: isUpstreams ? failure.upstreamRequestId : null,
     tried,
   });
-  if (error.status >= 500 || hasLeft) await freeKey(call);
+  if (error.status >= 500 || hasLeft) await freeKey(ctx);
   return error;
 }
 
 /** A process died over an earlier request with this key. What that one was charged for is not delivered twice. */
-async function refusePaid({ em, once }: Call<KeyCaller>): Promise<void> {
-  if (!once?.begunId) return;
-  const charged = await findCharge(em, once.begunId);
+async function refusePaid({ em, idempotency }: RequestContext<KeyCaller>): Promise<void> {
+  if (!idempotency?.resumedId) return;
+  const charged = await findCharge(em, idempotency.resumedId);
   if (charged === null) throw inProgress();
   if (charged > 0n)
     throw new GatewayError('idempotency_key_reused', {

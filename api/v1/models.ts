@@ -1,20 +1,20 @@
 // GET /v1/models and GET /v1/models/:id: OpenAI's list and object, as far as the key's scope reaches.
 import type { Model } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import type { Call, KeyCaller, Reply } from '../context.ts';
+import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { presentModel } from './model-view.ts';
 
-export async function listModels(call: Call<KeyCaller>): Promise<Reply> {
-  return { status: 200, body: { object: 'list', data: visibleModels(call).map(presentModel) } };
+export async function listModels(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+  return { status: 200, body: { object: 'list', data: visibleModels(ctx).map(presentModel) } };
 }
 
-export async function readModel(call: Call<KeyCaller>): Promise<Reply> {
-  const model = visibleModels(call).find(({ id }) => id === call.params['id']);
+export async function readModel(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+  const model = visibleModels(ctx).find(({ id }) => id === ctx.params['id']);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
   return { status: 200, body: presentModel(model) };
 }
 
-function visibleModels({ gateway, caller }: Call<KeyCaller>): Model[] {
+function visibleModels({ services, caller }: RequestContext<KeyCaller>): Model[] {
   const scope = caller.key.modelScope;
-  return [...gateway.catalog.models.values()].filter(({ id }) => !scope || scope.includes(id));
+  return [...services.catalog.models.values()].filter(({ id }) => !scope || scope.includes(id));
 }

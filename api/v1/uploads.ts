@@ -5,54 +5,64 @@ import { isId } from '../../db/ids.ts';
 import type { Upload } from '../../db/entities/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { uploadKey } from '../../domain/files/uploads.ts';
-import type { Call, KeyCaller, Reply } from '../context.ts';
+import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { answerOnce } from '../idempotency.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { readQuery } from '../http/request-fields.ts';
 import { linkToUpload } from '../uploads/links.ts';
 import type { UploadView } from '../shapes/uploads.ts';
-import type { Gateway } from '../services.ts';
+import type { Services } from '../services.ts';
 
 export const UPLOAD_LIST_QUERY = z.object(pageQuery('file'));
 
 /** The file is in storage already; it stays if its user has room for it. */
-export async function createUpload(call: Call<KeyCaller>): Promise<Reply> {
-  const { gateway, caller, file } = call;
+export async function createUpload(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+  const { services, caller, file } = ctx;
   if (!file) throw new Error('an upload without its file');
-  return answerOnce(call, async (em) => {
-    const kept = await keepUpload(em, { ...file, userId: caller.user.id }, gateway.uploads.quotaBytes);
+  return answerOnce(ctx, async (em) => {
+    const kept = await keepUpload(em, { ...file, userId: caller.user.id }, services.uploads.quotaBytes);
     if (!kept) throw new GatewayError('storage_quota_exceeded');
-    return { status: 201, body: { data: presentUpload(gateway, kept) } };
+    return { status: 201, body: { data: presentUpload(services, kept) } };
   });
 }
 
-export async function listUploads({ gateway, em, caller, query }: Call<KeyCaller>): Promise<Reply> {
+export async function listUploads({
+  services,
+  em,
+  caller,
+  query,
+}: RequestContext<KeyCaller>): Promise<Reply> {
   const { limit, cursor } = readQuery(UPLOAD_LIST_QUERY, query);
   const found = await listOwnUploads(em, caller.user.id, { limit: limit + 1, beforeId: cursor ?? null });
-  return answerPage(found, limit, (upload) => presentUpload(gateway, upload));
+  return answerPage(found, limit, (upload) => presentUpload(services, upload));
 }
 
-export async function readUpload({ gateway, em, caller, params }: Call<KeyCaller>): Promise<Reply> {
+export async function readUpload({
+  services,
+  em,
+  caller,
+  params,
+}: RequestContext<KeyCaller>): Promise<Reply> {
   const upload = await findOwnUpload(em, caller.user.id, readUploadId(params));
   if (!upload) throw new GatewayError('file_not_found');
-  return { status: 200, body: { data: presentUpload(gateway, upload) } };
+  return { status: 200, body: { data: presentUpload(services, upload) } };
 }
 
 /** Gone at once, also for tasks that still need it; a storage that is away keeps the bytes until the sweeper comes. */
 export async function deleteUpload({
-  gateway,
+  services,
   em,
   caller,
   params,
   requestId,
-}: Call<KeyCaller>): Promise<Reply> {
+}: RequestContext<KeyCaller>): Promise<Reply> {
   const removed = await removeUpload(em, caller.user.id, readUploadId(params));
   if (!removed) throw new GatewayError('file_not_found');
   try {
-    await gateway.storage.delete(uploadKey(removed));
+    await services.storage.delete(uploadKey(removed));
     await forgetUpload(em, removed.id);
   } catch (err) {
-    gateway.log.warn({ err, requestId }, 'a deleted file could not be removed yet');
+    services.log.warn({ err, requestId }, 'a deleted file could not be removed yet');
   }
   return { status: 204 };
 }
@@ -64,7 +74,7 @@ function readUploadId(params: Readonly<Record<string, string>>): string {
   return id;
 }
 
-function presentUpload(gateway: Gateway, upload: Upload): UploadView {
+function presentUpload(services: Services, upload: Upload): UploadView {
   return {
     id: upload.id,
     object: 'file',
@@ -72,7 +82,7 @@ function presentUpload(gateway: Gateway, upload: Upload): UploadView {
     contentType: upload.contentType,
     bytes: upload.bytes,
     sha256: upload.sha256,
-    url: linkToUpload(gateway, upload, upload.expiresAt),
+    url: linkToUpload(services, upload, upload.expiresAt),
     createdAt: upload.createdAt.toISOString(),
     expiresAt: upload.expiresAt.toISOString(),
   };

@@ -3,7 +3,7 @@ import { openPrompts } from '../../db/tasks/requests.ts';
 import { findOwnTask } from '../../db/tasks/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
-import type { Call, KeyCaller, Reply } from '../context.ts';
+import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { readTaskId } from '../http/request-fields.ts';
 import { submitTask } from '../tasks/submit-task.ts';
 import { readVideoRequest } from '../tasks/task-requests.ts';
@@ -11,10 +11,10 @@ import { presentVideoTask } from '../tasks/views.ts';
 
 const RETRY_AFTER = { 'retry-after': '5' };
 
-export async function createVideo(call: Call<KeyCaller>): Promise<Reply> {
-  const request = readVideoRequest(call.body);
-  const task = await submitTask(call, request);
-  const data = presentVideoTask(call.gateway, task, request.wishes.prompt);
+export async function createVideo(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+  const request = readVideoRequest(ctx.body);
+  const task = await submitTask(ctx, request);
+  const data = presentVideoTask(ctx.services, task, request.wishes.prompt);
   return {
     status: 202,
     body: { data },
@@ -22,10 +22,15 @@ export async function createVideo(call: Call<KeyCaller>): Promise<Reply> {
   };
 }
 
-export async function readVideoTask({ gateway, em, caller, params }: Call<KeyCaller>): Promise<Reply> {
+export async function readVideoTask({
+  services,
+  em,
+  caller,
+  params,
+}: RequestContext<KeyCaller>): Promise<Reply> {
   const task = await findOwnTask(em, caller.user.id, readTaskId(params));
   if (task?.mode !== 'video') throw new GatewayError('task_not_found');
-  const prompts = await openPrompts(em, gateway.secrets, [task.id]);
-  const data = presentVideoTask(gateway, task, prompts.get(task.id));
+  const prompts = await openPrompts(em, services.secrets, [task.id]);
+  const data = presentVideoTask(services, task, prompts.get(task.id));
   return { status: 200, body: { data }, headers: isFinal(task.status) ? {} : RETRY_AFTER };
 }

@@ -6,7 +6,7 @@ import { sql } from '@mikro-orm/postgresql';
 import express, { type Request, type Response } from 'express';
 import { Agent, request } from 'undici';
 import { openDatabase } from '../../db/open-database.ts';
-import { rideTogether } from '../../db/chat/batching.ts';
+import { batch } from '../../db/chat/batching.ts';
 import { forkEm } from '../../db/database.ts';
 
 const upstream = `http://127.0.0.1:${process.env['UPSTREAM_PORT']}/v1/chat/completions`;
@@ -15,12 +15,12 @@ const database = openDatabase({ url: process.env['DATABASE_URL'] ?? '', connecti
 const dispatcher = new Agent({ connections: 512 });
 const together = { ridersMax: 100, gatherMs: 1, isOneRidersFault: () => false };
 
-const before = rideTogether(async (ids: readonly string[]) => {
+const before = batch(async (ids: readonly string[]) => {
   await forkEm(database).execute(sql`
     insert into bench_hold (id) select id from jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) e(id)`);
   return ids;
 }, together);
-const after = rideTogether(async (ids: readonly string[]) => {
+const after = batch(async (ids: readonly string[]) => {
   await forkEm(database).execute(sql`
     update bench_hold set settled_at = now()
     where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))`);

@@ -11,7 +11,7 @@ interface Rider<Item, Answer> {
  * Answers come in the order of the items. When a statement fails in a way that `isOneRidersFault` recognises, such as
  * a lock that somebody holds, each of its riders is asked alone: nobody suffers for another.
  */
-export function rideTogether<Item, Answer>(
+export function batch<Item, Answer>(
   askAll: (items: readonly Item[]) => Promise<readonly Answer[]>,
   options: {
     ridersMax: number;

@@ -4,11 +4,11 @@ import type { MicroCredits } from '../../domain/credits.ts';
 import { makeId } from '../ids.ts';
 import type { ReserveRefusal } from '../ledger/ledger.ts';
 import { readMicroCredits } from '../columns.ts';
-import { rideTogether } from './batching.ts';
+import { batch } from './batching.ts';
 import { forkEm, type Database, type Em } from '../database.ts';
-import { type CallStatus, type BillingBasis, type Tried } from '../../domain/chat-calls.ts';
+import { type ChatCallStatus, type BillingBasis, type TriedUpstream } from '../../domain/chat-calls.ts';
 
-export interface NewCall {
+export interface NewChatCall {
   /** Of the reservation; `makeId('res')`. */
   id: string;
   userId: string;
@@ -20,18 +20,18 @@ export interface NewCall {
 }
 
 /** `available`: what the account had left at that moment. */
-export type CallVerdict =
-  { kind: 'reserved' } | { kind: 'refused'; reason: CallRefusal; available: MicroCredits };
-export type CallRefusal =
+export type ChatCallVerdict =
+  { kind: 'reserved' } | { kind: 'refused'; reason: ChatCallRefusal; available: MicroCredits };
+export type ChatCallRefusal =
   ReserveRefusal | 'model_not_allowed' | 'key_quota_exceeded' | 'daily_budget_exceeded';
 
-export interface CallEnd {
+export interface ChatCallEnd {
   /** Of the reservation. */
   id: string;
   charged: MicroCredits;
   /** What the call cost beyond the charge: the operator's. */
   loss: MicroCredits;
-  status: CallStatus;
+  status: ChatCallStatus;
   promptTokens: number | null;
   completionTokens: number | null;
   billingBasis: BillingBasis;
@@ -40,7 +40,7 @@ export interface CallEnd {
   errorCode: string | null;
   /** Masked. */
   errorMessage: string | null;
-  tried: readonly Tried[];
+  tried: readonly TriedUpstream[];
 }
 
 /** What is known of a call that is still running: the least that has to be charged if nobody can ask it any more. */
@@ -51,13 +51,13 @@ export interface KnownSoFar {
   completionTokens: number;
 }
 
-export interface Calls {
+export interface ChatCalls {
   /** Sets credits aside. The user, the key and its limits are judged in the same statement. */
-  reserve(call: NewCall): Promise<CallVerdict>;
+  reserve(call: NewChatCall): Promise<ChatCallVerdict>;
   /** The same in the transaction of \`em\`, alone. */
-  reserveIn(em: Em, call: NewCall): Promise<CallVerdict>;
+  reserveIn(em: Em, call: NewChatCall): Promise<ChatCallVerdict>;
   /** Charges and records. Safe to repeat: the first one counts. */
-  settle(end: CallEnd): Promise<void>;
+  settle(end: ChatCallEnd): Promise<void>;
   /** Extends the lease of a running call and writes down what is known of it. */
   renewLease(known: KnownSoFar): Promise<void>;
 }
@@ -70,8 +70,8 @@ const ASKED_AGAIN_MAX = 20;
 /** PostgreSQL's codes for a lock that was not to be had in time, and for a deadlock. */
 const LOCK_CODES = ['55P03', '40P01'];
 
-export function createCalls(database: Database, leaseSeconds: number): Calls {
-  const move = rideTogether((moves: readonly Move[]) => moveAll(forkEm(database), moves, leaseSeconds), {
+export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
+  const move = batch((moves: readonly Move[]) => moveAll(forkEm(database), moves, leaseSeconds), {
     ridersMax: RIDERS_MAX,
     gatherMs: GATHER_MS,
     isOneRidersFault: isLockFault,
@@ -152,13 +152,13 @@ interface AbandonedRow {
 
 interface VerdictRow {
   n: number;
-  verdict: CallRefusal | 'reserved' | 'again' | 'settled';
+  verdict: ChatCallRefusal | 'reserved' | 'again' | 'settled';
   available: string;
 }
 
 /** What rides in one statement: calls that begin and calls that end. */
-type Move = { call: NewCall } | { end: CallEnd };
-type Moved = CallVerdict | 'again' | 'settled';
+type Move = { call: NewChatCall } | { end: ChatCallEnd };
+type Moved = ChatCallVerdict | 'again' | 'settled';
 
 /** Ends first: what they return is there for those that begin. */
 async function moveAll(em: Em, moves: readonly Move[], leaseSeconds: number): Promise<Moved[]> {
@@ -186,12 +186,12 @@ function isLockFault(error: unknown): boolean {
   return error instanceof Error && 'code' in error && LOCK_CODES.includes(String(error.code));
 }
 
-function reserveItem({ id, userId, keyId, model, stream, requestId, amount }: NewCall, n: number) {
+function reserveItem({ id, userId, keyId, model, stream, requestId, amount }: NewChatCall, n: number) {
   const who = { user_id: userId, key_id: keyId, request_id: requestId };
   return { n, id, ...who, model, stream, amount: String(amount) };
 }
 
-function settleItem(end: CallEnd, n: number) {
+function settleItem(end: ChatCallEnd, n: number) {
   return {
     n,
     id: end.id,

@@ -1,14 +1,14 @@
 // Records of chat calls, for their owner.
 import { ChatCallEntity, type ChatCall } from '../entities/calls.ts';
 import type { Em } from '../database.ts';
-import type { CallStatus } from '../../domain/chat-calls.ts';
+import type { ChatCallStatus } from '../../domain/chat-calls.ts';
 
 export interface CallPage {
   limit: number;
   beforeId: string | null;
   model: string | undefined;
   keyId: string | undefined;
-  status: CallStatus | undefined;
+  status: ChatCallStatus | undefined;
 }
 
 /** Newest first, older than `beforeId` if given; filtered by owner before anything else. */

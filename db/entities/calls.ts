@@ -1,6 +1,6 @@
 // One record for each chat call that reached an upstream, written when it is settled.
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
-import type { BillingBasis, CallStatus, Tried } from '../../domain/chat-calls.ts';
+import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';
 
 export const ChatCallEntity = defineEntity({
   name: 'ChatCall',
@@ -14,7 +14,7 @@ export const ChatCallEntity = defineEntity({
     keyId: p.text(),
     model: p.text(),
     stream: p.boolean(),
-    status: p.text().$type<CallStatus>(),
+    status: p.text().$type<ChatCallStatus>(),
     promptTokens: p.integer().nullable(),
     completionTokens: p.integer().nullable(),
     creditsReserved: p.bigint('bigint'),
@@ -24,7 +24,7 @@ export const ChatCallEntity = defineEntity({
     errorCode: p.text().nullable(),
     errorMessage: p.text().nullable(),
     /** The upstreams that were asked, in order. */
-    tried: p.json<Tried[]>(),
+    tried: p.json<TriedUpstream[]>(),
     createdAt: p.datetime(),
   },
 });

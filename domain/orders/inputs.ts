@@ -1,7 +1,7 @@
 // The input images and videos of an order: how many there may be, and what a video's images are for.
 import type { ImageRole, Model } from '../catalog/catalog.ts';
 import { GatewayError } from '../errors.ts';
-import type { FieldNames, Wishes } from './order.ts';
+import type { FieldNames, OrderInput } from './order.ts';
 
 export interface OrderedInputs {
   inputImages: number;
@@ -11,7 +11,7 @@ export interface OrderedInputs {
 }
 
 /** Counts only. Throws a GatewayError that names the field and what the model takes. */
-export function checkInputs(model: Model, wishes: Wishes, names: FieldNames): OrderedInputs {
+export function checkInputs(model: Model, wishes: OrderInput, names: FieldNames): OrderedInputs {
   const { inputVideosMax = 0, inputVideoSecondsMax = 0, inputVideoSecondsTotalMax = Infinity } = model.limits;
   const inputVideos = wishes.inputVideos?.length ?? 0;
   if (inputVideos > inputVideosMax)

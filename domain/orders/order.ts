@@ -26,7 +26,7 @@ export interface Order {
 }
 
 /** The wishes of one request, already of the right types; absent means: as the model's default says. */
-export interface Wishes {
+export interface OrderInput {
   prompt: string;
   images?: number | undefined;
   duration?: number | undefined;

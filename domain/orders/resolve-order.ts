@@ -5,10 +5,10 @@ import { GatewayError } from '../errors.ts';
 import { checkInputs } from './inputs.ts';
 import { orderText } from './text.ts';
 import { countVideoTokens } from './video-tokens.ts';
-import { type Order, type Wishes, type FieldNames } from './order.ts';
+import { type Order, type OrderInput, type FieldNames } from './order.ts';
 
 /** Throws a GatewayError that names the field and the allowed values. */
-export function resolveOrder(model: Model, wishes: Wishes, names: FieldNames): Order {
+export function resolveOrder(model: Model, wishes: OrderInput, names: FieldNames): Order {
   const { limits, defaults } = model;
   checkPrompt(wishes.prompt, limits.promptCharactersMax);
   if (model.refusesPromptFlags) refuseFlags(wishes.prompt);
@@ -47,7 +47,7 @@ export function renewOrder(model: Model, order: Order): Order {
   if (order.mode === 'text') return orderText(model, { ...order, answers: 1 }, 'max_tokens');
   const inputImages = order.imageRole === 'references' ? 'reference_images' : 'image_urls';
   const names = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages };
-  const wishes: Wishes = {
+  const wishes: OrderInput = {
     prompt: 'kept elsewhere',
     images: order.images || undefined,
     duration: order.seconds || undefined,

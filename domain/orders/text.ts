@@ -3,7 +3,7 @@ import type { Model } from '../catalog/catalog.ts';
 import { GatewayError } from '../errors.ts';
 import type { Order } from './order.ts';
 
-export interface TextWishes {
+export interface TextOrderInput {
   /** The most the prompt can have. */
   promptTokens: number;
   /** Of one answer; undefined: as the model's default says. */
@@ -26,7 +26,7 @@ const NO_PICTURES = {
 } as const;
 
 /** Throws a GatewayError that names `param`, the caller's field for the answer's limit. */
-export function orderText(model: Model, wishes: TextWishes, param: string): Order {
+export function orderText(model: Model, wishes: TextOrderInput, param: string): Order {
   const tokens = limitOfAnswer(model, wishes.outputTokens, param);
   const promptTokens = Math.min(wishes.promptTokens, model.limits.contextTokens ?? wishes.promptTokens);
   return { ...NO_PICTURES, mode: 'text', promptTokens, outputTokens: tokens * wishes.answers };

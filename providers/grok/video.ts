@@ -13,7 +13,14 @@ import {
   type Submission,
   type UpstreamJob,
 } from '../provider.ts';
-import { membersOf, numberOf, readVendorError, textOf, type Members, type VendorError } from '../http/json-fields.ts';
+import {
+  membersOf,
+  numberOf,
+  readVendorError,
+  textOf,
+  type Members,
+  type VendorError,
+} from '../http/json-fields.ts';
 import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
 
 export const NAME = 'grok-video';

@@ -1,7 +1,7 @@
 /** What generateContent accepts of an image model; everything else is refused, naming the field. */
 
 import { EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import { type Fields, isFields } from '../requests.ts';
 
 export interface PictureOrder {
@@ -60,62 +60,66 @@ export function thinks(model: string): boolean {
   return OFFERS[model]?.thinks ?? false;
 }
 
-export function checkPictureOrder(call: Call, model: string, request: PictureRequest): PictureOrder {
+export function checkPictureOrder(
+  request: SandboxRequest,
+  model: string,
+  input: PictureRequest,
+): PictureOrder {
   const offer = OFFERS[model];
-  if (offer === undefined) throw new EarlyAnswer(call.voice.refuse(404));
-  refuseUnknown(call, request.fields, FIELDS, '');
-  if (request.parts.length === 0) refuse(call, 'contents', '* contents: contents is not specified');
-  const config = objectAt(call, request.fields, 'generationConfig');
-  refuseUnknown(call, config, CONFIG_FIELDS, 'generation_config.');
+  if (offer === undefined) throw new EarlyAnswer(request.voice.refuse(404));
+  refuseUnknown(request, input.fields, FIELDS, '');
+  if (input.parts.length === 0) refuse(request, 'contents', '* contents: contents is not specified');
+  const config = objectAt(request, input.fields, 'generationConfig');
+  refuseUnknown(request, config, CONFIG_FIELDS, 'generation_config.');
   const { candidateCount = 1 } = config;
   if (candidateCount !== 1)
-    refuse(call, 'generation_config.candidate_count', 'Multiple candidates is not enabled for this model');
-  const modalities = modalitiesOf(call, config);
-  const image = objectAt(call, config, 'imageConfig');
-  refuseUnknown(call, image, ['aspectRatio', 'imageSize'], 'generation_config.image_config.');
+    refuse(request, 'generation_config.candidate_count', 'Multiple candidates is not enabled for this model');
+  const modalities = modalitiesOf(request, config);
+  const image = objectAt(request, config, 'imageConfig');
+  refuseUnknown(request, image, ['aspectRatio', 'imageSize'], 'generation_config.image_config.');
   return {
     model,
-    aspectRatio: oneOf(call, image, 'aspectRatio', offer.ratios, '1:1'),
-    imageSize: oneOf(call, image, 'imageSize', offer.sizes, '1K'),
-    inputImages: countImages(call, request.parts),
+    aspectRatio: oneOf(request, image, 'aspectRatio', offer.ratios, '1:1'),
+    imageSize: oneOf(request, image, 'imageSize', offer.sizes, '1K'),
+    inputImages: countImages(request, input.parts),
     withText: modalities.includes('TEXT'),
   };
 }
 
-function modalitiesOf(call: Call, { responseModalities }: Fields): string[] {
+function modalitiesOf(request: SandboxRequest, { responseModalities }: Fields): string[] {
   const given = responseModalities ?? ['TEXT', 'IMAGE'];
   const known = ['TEXT', 'IMAGE'];
   const isKnown = Array.isArray(given) && given.every((word) => known.includes(word));
   if (isKnown && given.includes('IMAGE')) return given;
   return refuse(
-    call,
+    request,
     'generation_config.response_modalities',
     'The requested combination of response modalities is not supported by the model.',
   );
 }
 
-function countImages(call: Call, parts: readonly Fields[]): number {
+function countImages(request: SandboxRequest, parts: readonly Fields[]): number {
   const images = parts.filter(({ text }) => text === undefined);
   for (const { inlineData, fileData } of images) {
     if (isFields(fileData) && typeof fileData['fileUri'] === 'string') continue;
     const { mimeType, data } = isFields(inlineData) ? inlineData : {};
     if (!INPUT_TYPES.includes(String(mimeType)))
-      refuse(call, 'contents.parts.inline_data.mime_type', `Unsupported MIME type: ${String(mimeType)}`);
+      refuse(request, 'contents.parts.inline_data.mime_type', `Unsupported MIME type: ${String(mimeType)}`);
     if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
-      refuse(call, 'contents.parts.inline_data.data', 'Base64 decoding failed');
+      refuse(request, 'contents.parts.inline_data.data', 'Base64 decoding failed');
   }
   if (images.length > INPUT_IMAGES_MAX)
-    refuse(call, 'contents', `Please use fewer than ${INPUT_IMAGES_MAX + 1} images in your request.`);
+    refuse(request, 'contents', `Please use fewer than ${INPUT_IMAGES_MAX + 1} images in your request.`);
   return images.length;
 }
 
-function objectAt(call: Call, fields: Fields, field: string): Fields {
+function objectAt(request: SandboxRequest, fields: Fields, field: string): Fields {
   const value = fields[field] ?? {};
-  return isFields(value) ? value : refuse(call, field, `Invalid value at '${field}'`);
+  return isFields(value) ? value : refuse(request, field, `Invalid value at '${field}'`);
 }
 
 function oneOf(
-  call: Call,
+  request: SandboxRequest,
   fields: Fields,
   field: string,
   values: readonly string[],
@@ -124,19 +128,19 @@ function oneOf(
   const value = fields[field] ?? byDefault;
   const known = values.find((candidate) => candidate === value);
   const message = `${field} must be one of ${values.map((one) => `'${one}'`).join(', ')}.`;
-  return known ?? refuse(call, `generation_config.image_config.${field}`, message);
+  return known ?? refuse(request, `generation_config.image_config.${field}`, message);
 }
 
-function refuseUnknown(call: Call, fields: Fields, known: readonly string[], at: string): void {
+function refuseUnknown(request: SandboxRequest, fields: Fields, known: readonly string[], at: string): void {
   const unknown = Object.keys(fields).find((field) => !known.includes(field));
   if (unknown !== undefined)
     refuse(
-      call,
+      request,
       `${at}${unknown}`,
       `Invalid JSON payload received. Unknown name "${unknown}": Cannot find field.`,
     );
 }
 
-function refuse(call: Call, field: string, message: string): never {
-  throw new EarlyAnswer(call.voice.refuse(400, { field, message }));
+function refuse(request: SandboxRequest, field: string, message: string): never {
+  throw new EarlyAnswer(request.voice.refuse(400, { field, message }));
 }

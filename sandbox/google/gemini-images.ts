@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, type Content, EarlyAnswer, json } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import type { Choice } from '../directives.ts';
 import { tellUsage } from '../evidence.ts';
 import { beginSubmission, confirmSubmission, createJob, nextOrders, waitUntilFinal } from '../faults.ts';
@@ -35,25 +35,25 @@ const INPUT_IMAGE_TOKENS = 258;
 const THOUGHT_TOKENS = 200;
 const CHARACTERS_PER_TOKEN = 4;
 
-async function paint(call: Call): Promise<Answer> {
-  const request = readPictureRequest(readJsonObject(call));
-  call.entry.prompt = request.prompt;
-  requireGoogleKey(call);
-  const submission = beginSubmission(call, request.prompt);
-  const order = checkPictureOrder(call, call.parameters['model'] ?? '', request);
+async function paint(request: SandboxRequest): Promise<Answer> {
+  const input = readPictureRequest(readJsonObject(request));
+  request.entry.prompt = input.prompt;
+  requireGoogleKey(request);
+  const submission = beginSubmission(request, input.prompt);
+  const order = checkPictureOrder(request, request.parameters['model'] ?? '', input);
   const job = createJob(submission, {
     id: randomUUID().replaceAll('-', ''),
     secondsByDefault: SECONDS,
     ordered: { ...order },
-    consumption: consumptionOf(order, request),
+    consumption: consumptionOf(order, input),
   });
-  if (!(await waitUntilFinal(call, job))) return { kind: 'hang' };
-  const answer = job.outcome === 'succeed' ? succeed(call, job, order) : fail(call, job, order);
+  if (!(await waitUntilFinal(request, job))) return { kind: 'hang' };
+  const answer = job.outcome === 'succeed' ? succeed(request, job, order) : fail(request, job, order);
   return confirmSubmission(submission, answer, json(200, { modelVersion: order.model }));
 }
 
-function succeed(call: Call, job: Job, order: PictureOrder): Answer {
-  const result = nextOrders(call, job, 'result').choose('result');
+function succeed(request: SandboxRequest, job: Job, order: PictureOrder): Answer {
+  const result = nextOrders(request, job, 'result').choose('result');
   const count = job.deliver ?? 1;
   const pictures = Array.from({ length: count }, (_, index) => inlinePart(job, order, result, index));
   const told = order.withText ? [{ text: 'Here is your picture.' }] : [];
@@ -88,26 +88,30 @@ function inlinePart(job: Job, order: PictureOrder, result: Choice<'result'>, ind
   return { inlineData: { mimeType: 'image/png', data }, thoughtSignature: 'c2FuZGJveA==' };
 }
 
-function fail(call: Call, job: Job, order: PictureOrder): Answer {
+function fail(request: SandboxRequest, job: Job, order: PictureOrder): Answer {
   const { outcome, reason, text } = job;
   if (outcome === 'moderated') {
     const finishMessage = wordError('Unable to show the generated image.', text);
     const candidates = [{ finishReason: 'IMAGE_SAFETY', finishMessage, index: 0 }];
     return json(200, { ...envelope(job, order), candidates });
   }
-  if (outcome === 'expire') return call.voice.refuse(504, { text });
-  if (outcome === 'cancelled') return call.voice.refuse(499, { text });
+  if (outcome === 'expire') return request.voice.refuse(504, { text });
+  if (outcome === 'cancelled') return request.voice.refuse(499, { text });
   switch (reason) {
     case 'moderation':
       return json(200, { ...envelope(job, order), promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } });
     case 'invalid':
-      return call.voice.refuse(400, { text, field: 'contents', message: 'Unable to process input image.' });
+      return request.voice.refuse(400, {
+        text,
+        field: 'contents',
+        message: 'Unable to process input image.',
+      });
     case 'quota':
-      return call.voice.refuse(429, { text, code: SPENDING_CAP });
+      return request.voice.refuse(429, { text, code: SPENDING_CAP });
     case 'concurrency':
-      return call.voice.refuse(429, { text });
+      return request.voice.refuse(429, { text });
     case 'internal':
-      return call.voice.refuse(500, { text });
+      return request.voice.refuse(500, { text });
   }
 }
 
@@ -142,12 +146,12 @@ function consumptionOf(
 }
 
 /** Google knows the key as a header or as `?key=`; a wrong one is an invalid argument to it. */
-function requireGoogleKey(call: Call): void {
-  const header = call.req.headers['x-goog-api-key'];
-  const key = (typeof header === 'string' ? header : '') || call.query.get('key');
+function requireGoogleKey(request: SandboxRequest): void {
+  const header = request.req.headers['x-goog-api-key'];
+  const key = (typeof header === 'string' ? header : '') || request.query.get('key');
   if (!key) {
-    const message = "Method doesn't allow unregistered callers. Please use API Key to call this API.";
-    throw new EarlyAnswer(call.voice.refuse(403, { message }));
+    const message = "Method doesn't allow unregistered callers. Please use API Key to request this API.";
+    throw new EarlyAnswer(request.voice.refuse(403, { message }));
   }
-  if (key.includes('invalid')) throw new EarlyAnswer(call.voice.refuse(400, { code: WRONG_KEY }));
+  if (key.includes('invalid')) throw new EarlyAnswer(request.voice.refuse(400, { code: WRONG_KEY }));
 }

@@ -1,7 +1,7 @@
 /** What both of Google's services tell about a Veo operation: no progress, a result, an error, or nothing left of it. */
 
 import { type Answer, json } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import { lookAtJob } from '../faults.ts';
 import type { Job } from '../jobs.ts';
 import { wordError } from '../leaky.ts';
@@ -33,12 +33,12 @@ const CANCELLED = { code: 1, message: 'The operation was cancelled.' };
 
 /** `tellDone` writes the answer of an operation that is done, with so many samples. */
 export function tellOperation(
-  call: Call,
+  request: SandboxRequest,
   job: Job,
   name: string,
   tellDone: (samples: number, filtered: Filtered) => Answer,
 ): Answer {
-  const { state, weird } = lookAtJob(call, job);
+  const { state, weird } = lookAtJob(request, job);
   if (weird) return json(200, { name, metadata: { state: 'SIMMERING' } });
   switch (state.phase) {
     case 'queued':
@@ -53,7 +53,10 @@ export function tellOperation(
         raiMediaFilteredReasons: [wordError(FILTERED, job.text)],
       });
     case 'expired':
-      return call.voice.refuse(404, { message: 'Operation is not found, or has expired.', text: job.text });
+      return request.voice.refuse(404, {
+        message: 'Operation is not found, or has expired.',
+        text: job.text,
+      });
     case 'failed':
     case 'cancelled': {
       const { code, message } = state.phase === 'cancelled' ? CANCELLED : FAILURES[job.reason];

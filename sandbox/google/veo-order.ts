@@ -1,7 +1,7 @@
 /** What Veo accepts on either of Google's services; everything else is refused, naming the field. */
 
 import { EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import { isBareBase64, refuseField, requireOneOf, requireText, requireWhole } from '../field-checks.ts';
 import { type Fields, isFields } from '../requests.ts';
 
@@ -44,75 +44,77 @@ export function promptOf(fields: Fields): string {
 
 /** `parameters`: those that this service knows. */
 export function checkVeoOrder(
-  call: Call,
+  request: SandboxRequest,
   model: string,
   fields: Fields,
   parameters: readonly string[],
 ): VeoOrder {
-  if (!MODELS.includes(model)) throw new EarlyAnswer(call.voice.refuse(404));
-  refuseUnknown(call, fields, ['instances', 'parameters', 'labels'], '');
+  if (!MODELS.includes(model)) throw new EarlyAnswer(request.voice.refuse(404));
+  refuseUnknown(request, fields, ['instances', 'parameters', 'labels'], '');
   const instance = instanceOf(fields);
-  refuseUnknown(call, instance, INSTANCE_FIELDS, 'instances[0].');
+  refuseUnknown(request, instance, INSTANCE_FIELDS, 'instances[0].');
   const given = isFields(fields['parameters']) ? fields['parameters'] : {};
-  refuseUnknown(call, given, parameters, 'parameters.');
-  requireText(call, 'instances[0].prompt', instance['prompt'], PROMPT_CHARACTERS_MAX);
-  const inputImages = checkImages(call, model, instance);
+  refuseUnknown(request, given, parameters, 'parameters.');
+  requireText(request, 'instances[0].prompt', instance['prompt'], PROMPT_CHARACTERS_MAX);
+  const inputImages = checkImages(request, model, instance);
   const { resolution: wished = '720p', aspectRatio = '16:9', generateAudio = true } = given;
   const sampleCountMax = parameters === VERTEX_PARAMETERS ? 4 : 1;
-  requireWhole(call, 'sampleCount', given['sampleCount'] ?? 1, { min: 1, max: sampleCountMax });
+  requireWhole(request, 'sampleCount', given['sampleCount'] ?? 1, { min: 1, max: sampleCountMax });
   const resolutions = isLite(model) ? ['720p', '1080p'] : RESOLUTIONS;
-  const resolution = requireOneOf(call, 'resolution', wished, resolutions);
+  const resolution = requireOneOf(request, 'resolution', wished, resolutions);
   const needsLongest = resolution !== '720p' || instance['referenceImages'] !== undefined;
   return {
     model,
-    durationSeconds: durationOf(call, given['durationSeconds'] ?? LONGEST, needsLongest),
+    durationSeconds: durationOf(request, given['durationSeconds'] ?? LONGEST, needsLongest),
     resolution,
-    aspectRatio: requireOneOf(call, 'aspectRatio', aspectRatio, RATIOS),
+    aspectRatio: requireOneOf(request, 'aspectRatio', aspectRatio, RATIOS),
     generateAudio: generateAudio !== false,
     inputImages,
   };
 }
 
 /** A text with a number in it is understood, too. */
-function durationOf(call: Call, value: unknown, needsLongest: boolean): number {
+function durationOf(request: SandboxRequest, value: unknown, needsLongest: boolean): number {
   const seconds = typeof value === 'string' ? Number(value) : value;
   const allowed = needsLongest ? [LONGEST] : DURATIONS;
   const found = allowed.find((candidate) => candidate === seconds);
   const message = `durationSeconds must be one of ${allowed.join(', ')} for this request.`;
-  return found ?? refuseField(call, 'durationSeconds', message);
+  return found ?? refuseField(request, 'durationSeconds', message);
 }
 
-function checkImages(call: Call, model: string, instance: Fields): number {
+function checkImages(request: SandboxRequest, model: string, instance: Fields): number {
   const { image, lastFrame, referenceImages } = instance;
   for (const [field, value] of Object.entries({ image, lastFrame }))
-    if (value !== undefined) checkImage(call, `instances[0].${field}`, value);
+    if (value !== undefined) checkImage(request, `instances[0].${field}`, value);
   if (lastFrame !== undefined && image === undefined)
-    refuseField(call, 'instances[0].lastFrame', 'lastFrame needs an image for the first frame.');
+    refuseField(request, 'instances[0].lastFrame', 'lastFrame needs an image for the first frame.');
   const frames = [image, lastFrame].filter((value) => value !== undefined).length;
-  return frames + (referenceImages === undefined ? 0 : checkReferences(call, model, frames, referenceImages));
+  return (
+    frames + (referenceImages === undefined ? 0 : checkReferences(request, model, frames, referenceImages))
+  );
 }
 
-function checkReferences(call: Call, model: string, frames: number, value: unknown): number {
+function checkReferences(request: SandboxRequest, model: string, frames: number, value: unknown): number {
   const field = 'instances[0].referenceImages';
-  if (isLite(model)) refuseField(call, field, 'This model takes no reference images.');
-  if (frames > 0) refuseField(call, field, 'Reference images cannot be combined with frames.');
+  if (isLite(model)) refuseField(request, field, 'This model takes no reference images.');
+  if (frames > 0) refuseField(request, field, 'Reference images cannot be combined with frames.');
   if (!Array.isArray(value) || value.length === 0 || value.length > REFERENCE_IMAGES_MAX)
-    return refuseField(call, field, `There may be 1 to ${REFERENCE_IMAGES_MAX} reference images.`);
+    return refuseField(request, field, `There may be 1 to ${REFERENCE_IMAGES_MAX} reference images.`);
   for (const entry of value) {
     const { image, referenceType } = isFields(entry) ? entry : {};
-    requireOneOf(call, `${field}.referenceType`, referenceType, ['asset', 'ASSET']);
-    checkImage(call, `${field}.image`, image);
+    requireOneOf(request, `${field}.referenceType`, referenceType, ['asset', 'ASSET']);
+    checkImage(request, `${field}.image`, image);
   }
   return value.length;
 }
 
 /** No links, but those into Google's own storage. */
-function checkImage(call: Call, field: string, value: unknown): void {
+function checkImage(request: SandboxRequest, field: string, value: unknown): void {
   const { bytesBase64Encoded, gcsUri, mimeType } = isFields(value) ? value : {};
-  requireOneOf(call, `${field}.mimeType`, mimeType, IMAGE_TYPES);
+  requireOneOf(request, `${field}.mimeType`, mimeType, IMAGE_TYPES);
   const isInStorage = typeof gcsUri === 'string' && gcsUri.startsWith('gs://');
   if (!isInStorage && !isBareBase64(bytesBase64Encoded))
-    refuseField(call, field, `${field} needs bytesBase64Encoded or a gcsUri.`);
+    refuseField(request, field, `${field} needs bytesBase64Encoded or a gcsUri.`);
 }
 
 function isLite(model: string): boolean {
@@ -125,9 +127,14 @@ function instanceOf(fields: Fields): Fields {
   return isFields(first) ? first : {};
 }
 
-function refuseUnknown(call: Call, fields: Fields, known: readonly string[], within: string): void {
+function refuseUnknown(
+  request: SandboxRequest,
+  fields: Fields,
+  known: readonly string[],
+  within: string,
+): void {
   const unknown = Object.keys(fields).find((field) => !known.includes(field));
   if (unknown === undefined) return;
   const message = `Invalid JSON payload received. Unknown name "${unknown}": Cannot find field.`;
-  refuseField(call, `${within}${unknown}`, message);
+  refuseField(request, `${within}${unknown}`, message);
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import { beginSubmission, confirmSubmission, createJob, nextOrders, requireJob } from '../faults.ts';
 import type { Job } from '../jobs.ts';
 import { bearerKey, isFields, readJsonObject, requireKey } from '../requests.ts';
@@ -29,30 +29,30 @@ const TOKEN_SECONDS = 3_599;
 const ASSERTION_SECONDS_MAX = 3_600;
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-function generate(call: Call): Answer {
-  const fields = readJsonObject(call);
+function generate(request: SandboxRequest): Answer {
+  const fields = readJsonObject(request);
   const prompt = promptOf(fields);
-  call.entry.prompt = prompt;
-  requireKey(call, bearerKey(call));
-  const submission = beginSubmission(call, prompt);
-  const order = checkVeoOrder(call, call.parameters['model'] ?? '', fields, VERTEX_PARAMETERS);
+  request.entry.prompt = prompt;
+  requireKey(request, bearerKey(request));
+  const submission = beginSubmission(request, prompt);
+  const order = checkVeoOrder(request, request.parameters['model'] ?? '', fields, VERTEX_PARAMETERS);
   const job = createJob(submission, {
     id: randomUUID(),
     secondsByDefault: SECONDS,
     ordered: { ...order },
     consumption: {},
   });
-  return confirmSubmission(submission, json(200, { name: nameOf(call, job) }), json(200, {}));
+  return confirmSubmission(submission, json(200, { name: nameOf(request, job) }), json(200, {}));
 }
 
-function poll(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  const { operationName: name } = readJsonObject(call);
-  if (typeof name !== 'string' || !name.startsWith(`${resourceOf(call)}/operations/`))
-    return call.voice.refuse(400, { field: 'operationName', message: 'Invalid operation name.' });
-  const job = requireJob(call, name.slice(name.lastIndexOf('/') + 1));
-  return tellOperation(call, job, name, (samples, filtered) => {
-    const result = nextOrders(call, job, 'result').choose('result');
+function poll(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  const { operationName: name } = readJsonObject(request);
+  if (typeof name !== 'string' || !name.startsWith(`${resourceOf(request)}/operations/`))
+    return request.voice.refuse(400, { field: 'operationName', message: 'Invalid operation name.' });
+  const job = requireJob(request, name.slice(name.lastIndexOf('/') + 1));
+  return tellOperation(request, job, name, (samples, filtered) => {
+    const result = nextOrders(request, job, 'result').choose('result');
     const bytesBase64Encoded = inlineResult(result, fileOf(job));
     const videos = Array.from({ length: samples }, () => ({ mimeType: 'video/mp4', bytesBase64Encoded }));
     const type = 'type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse';
@@ -66,18 +66,18 @@ function poll(call: Call): Answer {
   });
 }
 
-function resourceOf({ parameters }: Call): string {
+function resourceOf({ parameters }: SandboxRequest): string {
   const { project, location, model } = parameters;
   return `projects/${project}/locations/${location}/publishers/google/models/${model}`;
 }
 
-function nameOf(call: Call, job: Job): string {
-  return `${resourceOf(call)}/operations/${job.id}`;
+function nameOf(request: SandboxRequest, job: Job): string {
+  return `${resourceOf(request)}/operations/${job.id}`;
 }
 
 /** Google's token endpoint: any service account is known here, but its assertion has to be well made. */
-function exchangeToken(call: Call): Answer {
-  const form = new URLSearchParams(call.body.toString('utf8'));
+function exchangeToken(request: SandboxRequest): Answer {
+  const form = new URLSearchParams(request.body.toString('utf8'));
   if (form.get('grant_type') !== GRANT_TYPE)
     return refuseToken('unsupported_grant_type', 'Invalid grant_type');
   const [header, claims] = (form.get('assertion') ?? '').split('.').map(readPart);
@@ -85,7 +85,7 @@ function exchangeToken(call: Call): Answer {
   const isWhole = typeof iss === 'string' && iss.includes('@') && typeof scope === 'string' && scope !== '';
   if (header?.['alg'] !== 'RS256' || !isWhole || iss.includes('invalid'))
     return refuseToken('invalid_grant', 'Invalid JWT Signature.');
-  if (aud !== `${call.origin}/google/token`) return refuseToken('invalid_grant', 'Invalid JWT audience.');
+  if (aud !== `${request.origin}/google/token`) return refuseToken('invalid_grant', 'Invalid JWT audience.');
   const now = Date.now() / 1000;
   const isFresh =
     Number(iat) <= now + 60 && Number(exp) > now && Number(exp) - Number(iat) <= ASSERTION_SECONDS_MAX;

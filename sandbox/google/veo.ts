@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, EarlyAnswer, json, redirect } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import { beginSubmission, confirmSubmission, createJob, nextOrders, requireJob } from '../faults.ts';
 import type { Job } from '../jobs.ts';
 import { readJsonObject } from '../requests.ts';
@@ -30,13 +30,13 @@ export const veo: Dialect = {
 
 const SECONDS = 2;
 
-function generate(call: Call): Answer {
-  const fields = readJsonObject(call);
+function generate(request: SandboxRequest): Answer {
+  const fields = readJsonObject(request);
   const prompt = promptOf(fields);
-  call.entry.prompt = prompt;
-  requireGoogleKey(call);
-  const submission = beginSubmission(call, prompt);
-  const order = checkVeoOrder(call, call.parameters['model'] ?? '', fields, GEMINI_PARAMETERS);
+  request.entry.prompt = prompt;
+  requireGoogleKey(request);
+  const submission = beginSubmission(request, prompt);
+  const order = checkVeoOrder(request, request.parameters['model'] ?? '', fields, GEMINI_PARAMETERS);
   const job = createJob(submission, {
     id: randomUUID().replaceAll('-', '').slice(0, 16),
     secondsByDefault: SECONDS,
@@ -46,11 +46,11 @@ function generate(call: Call): Answer {
   return confirmSubmission(submission, json(200, { name: nameOf(job) }), json(200, {}));
 }
 
-function poll(call: Call): Answer {
-  requireGoogleKey(call);
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  return tellOperation(call, job, nameOf(job), (samples, filtered) => {
-    const generatedSamples = Array.from({ length: samples }, () => ({ video: linkOf(call, job) }));
+function poll(request: SandboxRequest): Answer {
+  requireGoogleKey(request);
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  return tellOperation(request, job, nameOf(job), (samples, filtered) => {
+    const generatedSamples = Array.from({ length: samples }, () => ({ video: linkOf(request, job) }));
     const generateVideoResponse = { ...(samples > 0 ? { generatedSamples } : {}), ...filtered };
     const type = 'type.googleapis.com/google.ai.generativelanguage.v1beta.PredictLongRunningResponse';
     return json(200, { name: nameOf(job), done: true, response: { '@type': type, generateVideoResponse } });
@@ -61,32 +61,32 @@ function nameOf(job: Job): string {
   return `models/${String(job.ordered['model'])}/operations/${job.id}`;
 }
 
-function linkOf(call: Call, job: Job): { uri?: string } {
-  const result = nextOrders(call, job, 'result').choose('result');
-  const uri = linkResult(call, result, `/google/v1beta/files/${job.id}:download?alt=media`);
+function linkOf(request: SandboxRequest, job: Job): { uri?: string } {
+  const result = nextOrders(request, job, 'result').choose('result');
+  const uri = linkResult(request, result, `/google/v1beta/files/${job.id}:download?alt=media`);
   return uri === undefined ? {} : { uri };
 }
 
 /** The bytes are somewhere else, where nobody asks for a key. */
-function download(call: Call): Answer {
-  requireGoogleKey(call);
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  if (call.query.get('alt') !== 'media') return call.voice.refuse(400, { field: 'alt' });
-  return redirect(`${call.origin}/google/download/${job.id}.mp4`);
+function download(request: SandboxRequest): Answer {
+  requireGoogleKey(request);
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  if (request.query.get('alt') !== 'media') return request.voice.refuse(400, { field: 'alt' });
+  return redirect(`${request.origin}/google/download/${job.id}.mp4`);
 }
 
-function sendFile(call: Call): Answer {
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  return serveResult(call, job, fileOf(job));
+function sendFile(request: SandboxRequest): Answer {
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  return serveResult(request, job, fileOf(job));
 }
 
 /** Google knows the key as a header or as `?key=`; a wrong one is an invalid argument to it. */
-function requireGoogleKey(call: Call): void {
-  const header = call.req.headers['x-goog-api-key'];
-  const key = (typeof header === 'string' ? header : '') || call.query.get('key');
+function requireGoogleKey(request: SandboxRequest): void {
+  const header = request.req.headers['x-goog-api-key'];
+  const key = (typeof header === 'string' ? header : '') || request.query.get('key');
   if (!key) {
     const message = "Method doesn't allow unregistered callers. Please use API Key to call this API.";
-    throw new EarlyAnswer(call.voice.refuse(403, { message }));
+    throw new EarlyAnswer(request.voice.refuse(403, { message }));
   }
-  if (key.includes('invalid')) throw new EarlyAnswer(call.voice.refuse(400, { code: WRONG_KEY }));
+  if (key.includes('invalid')) throw new EarlyAnswer(request.voice.refuse(400, { code: WRONG_KEY }));
 }

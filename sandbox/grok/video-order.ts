@@ -1,7 +1,7 @@
 /** What Grok Imagine video accepts; everything else is refused, naming the field. */
 
 import { EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import { type Fields, isFields } from '../requests.ts';
 
 export interface VideoOrder {
@@ -29,77 +29,83 @@ const FIELDS = (
   'generate_audio storage_options user'
 ).split(' ');
 
-export function checkVideoOrder(call: Call, fields: Fields): VideoOrder {
+export function checkVideoOrder(request: SandboxRequest, fields: Fields): VideoOrder {
   const unknown = Object.keys(fields).find((field) => !FIELDS.includes(field));
-  if (unknown !== undefined) refuse(call, unknown, `Unknown field: ${unknown}.`);
-  const model = oneOf(call, fields, 'model', MODELS, undefined);
-  const references = list(call, fields, 'reference_images', REFERENCE_IMAGES_MAX);
-  list(call, fields, 'reference_audios', REFERENCE_AUDIOS_MAX);
-  checkPrompt(call, fields);
-  const inputImages = checkImages(call, fields, references);
-  checkModelLimits(call, fields, model, references.length > 0);
+  if (unknown !== undefined) refuse(request, unknown, `Unknown field: ${unknown}.`);
+  const model = oneOf(request, fields, 'model', MODELS, undefined);
+  const references = list(request, fields, 'reference_images', REFERENCE_IMAGES_MAX);
+  list(request, fields, 'reference_audios', REFERENCE_AUDIOS_MAX);
+  checkPrompt(request, fields);
+  const inputImages = checkImages(request, fields, references);
+  checkModelLimits(request, fields, model, references.length > 0);
   return {
     model,
-    duration: durationOf(call, fields, model === CLASSIC && references.length > 0),
-    resolution: oneOf(call, fields, 'resolution', RESOLUTIONS, '480p'),
-    aspectRatio: oneOf(call, fields, 'aspect_ratio', ASPECT_RATIOS, '16:9'),
+    duration: durationOf(request, fields, model === CLASSIC && references.length > 0),
+    resolution: oneOf(request, fields, 'resolution', RESOLUTIONS, '480p'),
+    aspectRatio: oneOf(request, fields, 'aspect_ratio', ASPECT_RATIOS, '16:9'),
     inputImages,
     generateAudio: fields['generate_audio'] !== false,
   };
 }
 
-function checkPrompt(call: Call, { prompt, image }: Fields): void {
+function checkPrompt(request: SandboxRequest, { prompt, image }: Fields): void {
   if ((prompt === undefined || prompt === '') && image === undefined) {
-    refuse(call, 'prompt', 'A prompt is required for text-to-video.');
+    refuse(request, 'prompt', 'A prompt is required for text-to-video.');
   }
   if (prompt !== undefined && typeof prompt !== 'string')
-    refuse(call, 'prompt', 'The prompt must be a string.');
+    refuse(request, 'prompt', 'The prompt must be a string.');
   if (typeof prompt === 'string' && prompt.length > PROMPT_CHARACTERS_MAX) {
-    refuse(call, 'prompt', `The prompt is longer than ${PROMPT_CHARACTERS_MAX} characters.`);
+    refuse(request, 'prompt', `The prompt is longer than ${PROMPT_CHARACTERS_MAX} characters.`);
   }
 }
 
 /** The number of pictures in the order, which are paid for one by one. */
-function checkImages(call: Call, fields: Fields, references: unknown[]): number {
+function checkImages(request: SandboxRequest, fields: Fields, references: unknown[]): number {
   const singles = ['image', 'last_frame'].filter((field) => fields[field] !== undefined);
   for (const field of singles) {
-    if (!isImage(fields[field])) refuse(call, field, `${field} needs a https URL, a data URI or a file_id.`);
+    if (!isImage(fields[field]))
+      refuse(request, field, `${field} needs a https URL, a data URI or a file_id.`);
   }
   if (!references.every(isImage)) {
-    refuse(call, 'reference_images', 'Every reference image needs a https URL or a data URI.');
+    refuse(request, 'reference_images', 'Every reference image needs a https URL or a data URI.');
   }
   if (references.length > 0 && fields['image'] !== undefined) {
-    refuse(call, 'reference_images', 'image and reference_images cannot be combined.');
+    refuse(request, 'reference_images', 'image and reference_images cannot be combined.');
   }
   return singles.length + references.length;
 }
 
-function checkModelLimits(call: Call, fields: Fields, model: string, byReference: boolean): void {
+function checkModelLimits(
+  request: SandboxRequest,
+  fields: Fields,
+  model: string,
+  byReference: boolean,
+): void {
   if (fields['resolution'] === '1080p' && (model === CLASSIC || byReference)) {
-    refuse(call, 'resolution', 'This resolution is not available here.');
+    refuse(request, 'resolution', 'This resolution is not available here.');
   }
-  if (model === LITE && byReference) refuse(call, 'reference_images', 'This model takes no references.');
+  if (model === LITE && byReference) refuse(request, 'reference_images', 'This model takes no references.');
   for (const field of ['last_frame', 'keyframes']) {
     if (fields[field] !== undefined && (model === CLASSIC || model === LITE)) {
-      refuse(call, field, `This model takes no ${field}.`);
+      refuse(request, field, `This model takes no ${field}.`);
     }
   }
   if (fields['generate_audio'] !== undefined && typeof fields['generate_audio'] !== 'boolean') {
-    refuse(call, 'generate_audio', 'generate_audio must be a boolean.');
+    refuse(request, 'generate_audio', 'generate_audio must be a boolean.');
   }
 }
 
-function durationOf(call: Call, { duration }: Fields, classicByReference: boolean): number {
+function durationOf(request: SandboxRequest, { duration }: Fields, classicByReference: boolean): number {
   if (duration === undefined) return 8;
   const max = classicByReference ? CLASSIC_REFERENCE_DURATION_MAX : DURATION_MAX;
   if (typeof duration === 'number' && Number.isInteger(duration) && duration >= 1 && duration <= max) {
     return duration;
   }
-  return refuse(call, 'duration', `The duration must be a whole number from 1 to ${max}.`);
+  return refuse(request, 'duration', `The duration must be a whole number from 1 to ${max}.`);
 }
 
 function oneOf(
-  call: Call,
+  request: SandboxRequest,
   fields: Fields,
   field: string,
   values: readonly string[],
@@ -107,14 +113,14 @@ function oneOf(
 ): string {
   const value = fields[field] ?? byDefault;
   const known = values.find((candidate) => candidate === value);
-  return known ?? refuse(call, field, `${field} must be one of ${values.join(', ')}.`);
+  return known ?? refuse(request, field, `${field} must be one of ${values.join(', ')}.`);
 }
 
-function list(call: Call, fields: Fields, field: string, lengthMax: number): unknown[] {
+function list(request: SandboxRequest, fields: Fields, field: string, lengthMax: number): unknown[] {
   const value = fields[field];
   if (value === undefined) return [];
-  if (!Array.isArray(value)) return refuse(call, field, `${field} must be a list.`);
-  if (value.length > lengthMax) return refuse(call, field, `${field} holds at most ${lengthMax}.`);
+  if (!Array.isArray(value)) return refuse(request, field, `${field} must be a list.`);
+  if (value.length > lengthMax) return refuse(request, field, `${field} holds at most ${lengthMax}.`);
   return value;
 }
 
@@ -124,6 +130,6 @@ function isImage(value: unknown): boolean {
   return typeof value['url'] === 'string' && /^(https:\/\/|data:image\/[\w.+-]+;base64,)/.test(value['url']);
 }
 
-function refuse(call: Call, field: string, message: string): never {
-  throw new EarlyAnswer(call.voice.refuse(400, { field, message }));
+function refuse(request: SandboxRequest, field: string, message: string): never {
+  throw new EarlyAnswer(request.voice.refuse(400, { field, message }));
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json, whole } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import { tellUsage } from '../evidence.ts';
 import {
   beginSubmission,
@@ -53,13 +53,13 @@ const FAILURES = {
   moderation: { code: 'permission_denied', message: 'The content violates the usage guidelines.' },
 } as const;
 
-function generate(call: Call): Answer {
-  const fields = readJsonObject(call);
+function generate(request: SandboxRequest): Answer {
+  const fields = readJsonObject(request);
   const prompt = typeof fields['prompt'] === 'string' ? fields['prompt'] : '';
-  call.entry.prompt = prompt;
-  requireKey(call, bearerKey(call));
-  const submission = beginSubmission(call, prompt);
-  const order = checkVideoOrder(call, fields);
+  request.entry.prompt = prompt;
+  requireKey(request, bearerKey(request));
+  const submission = beginSubmission(request, prompt);
+  const order = checkVideoOrder(request, fields);
   const job = createJob(submission, {
     id: randomUUID(),
     secondsByDefault: SECONDS,
@@ -69,10 +69,10 @@ function generate(call: Call): Answer {
   return confirmSubmission(submission, json(200, { request_id: job.id }), json(200, {}));
 }
 
-function poll(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  const look = lookAtJob(call, job);
+function poll(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  const look = lookAtJob(request, job);
   const { model } = job.ordered;
   if (look.weird) return json(200, { status: 'simmering', progress: look.progress, model });
   switch (look.state.phase) {
@@ -81,7 +81,7 @@ function poll(call: Call): Answer {
       return tellPending(job, look);
     case 'succeeded':
     case 'moderated':
-      return json(200, { ...tellDone(call, job, look.state.phase === 'succeeded'), model });
+      return json(200, { ...tellDone(request, job, look.state.phase === 'succeeded'), model });
     case 'expired':
       return json(200, { status: 'expired', progress: 0, model });
     case 'failed':
@@ -99,8 +99,8 @@ function tellPending(job: Job, look: Look): Answer {
 }
 
 /** A moderated video is done, and paid, but not to be had. What is undefined here is absent from the JSON. */
-function tellDone(call: Call, job: Job, allowed: boolean): Record<string, unknown> {
-  const url = allowed ? linkVideo(call, job) : '';
+function tellDone(request: SandboxRequest, job: Job, allowed: boolean): Record<string, unknown> {
+  const url = allowed ? linkVideo(request, job) : '';
   const video = { url, duration: job.ordered['duration'], respect_moderation: allowed };
   return {
     status: 'done',
@@ -110,9 +110,9 @@ function tellDone(call: Call, job: Job, allowed: boolean): Record<string, unknow
   };
 }
 
-function linkVideo(call: Call, job: Job): string | undefined {
-  const result = nextOrders(call, job, 'result').choose('result');
-  return linkResult(call, result, `${grokVideo.prefix}/files/${job.id}.mp4`);
+function linkVideo(request: SandboxRequest, job: Job): string | undefined {
+  const result = nextOrders(request, job, 'result').choose('result');
+  return linkResult(request, result, `${grokVideo.prefix}/files/${job.id}.mp4`);
 }
 
 function tellFailure(job: Job, look: Look): Record<string, unknown> {
@@ -132,8 +132,8 @@ function costInTicks({ model, resolution, duration, inputImages }: VideoOrder): 
   return (perSecond * duration + (price?.perImage ?? 0) * inputImages) * TICKS_PER_THOUSANDTH;
 }
 
-function download(call: Call): Answer {
-  const job = requireJob(call, call.parameters['id'] ?? '');
+function download(request: SandboxRequest): Answer {
+  const job = requireJob(request, request.parameters['id'] ?? '');
   const [width = 16, height = 9] = String(job.ordered['aspectRatio']).split(':').map(Number);
-  return serveResult(call, job, videoFile(width, height));
+  return serveResult(request, job, videoFile(width, height));
 }

@@ -1,6 +1,6 @@
 /** What MiniMax's first video API accepts; everything else is refused, naming the field. */
 
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import {
   isHttpsUrl,
   isImageDataUri,
@@ -27,38 +27,38 @@ const FIELDS = (
   'callback_url aigc_watermark'
 ).split(' ');
 
-export function checkFirstOrder(call: Call, fields: Fields): FirstOrder {
-  refuseUnknown(call, fields, FIELDS);
-  const model = requireOneOf(call, 'model', fields['model'], MODELS);
-  requireText(call, 'prompt', fields['prompt'], PROMPT_CHARACTERS_MAX);
+export function checkFirstOrder(request: SandboxRequest, fields: Fields): FirstOrder {
+  refuseUnknown(request, fields, FIELDS);
+  const model = requireOneOf(request, 'model', fields['model'], MODELS);
+  requireText(request, 'prompt', fields['prompt'], PROMPT_CHARACTERS_MAX);
   const images = ['first_frame_image', 'last_frame_image'].filter((field) => fields[field] !== undefined);
   for (const field of images) {
     if (!isHttpsUrl(fields[field]) && !isImageDataUri(fields[field]))
-      refuseField(call, field, `${field} must be a URL or a data URI.`);
+      refuseField(request, field, `${field} must be a URL or a data URI.`);
   }
-  const resolution = requireOneOf(call, 'resolution', fields['resolution'] ?? '768P', [
+  const resolution = requireOneOf(request, 'resolution', fields['resolution'] ?? '768P', [
     '512P',
     '768P',
     '1080P',
   ]);
   const seconds = Number(fields['duration'] ?? 6);
   if (fields['duration'] !== undefined && typeof fields['duration'] !== 'number')
-    refuseField(call, 'duration', 'duration must be a number.');
+    refuseField(request, 'duration', 'duration must be a number.');
   if (seconds !== 6 && (seconds !== 10 || resolution === '1080P'))
-    refuseField(call, 'duration', `duration ${seconds} is not available at ${resolution}.`);
-  checkImages(call, { model, resolution, images });
+    refuseField(request, 'duration', `duration ${seconds} is not available at ${resolution}.`);
+  checkImages(request, { model, resolution, images });
   return { model, seconds, resolution, inputImages: images.length };
 }
 
 function checkImages(
-  call: Call,
+  request: SandboxRequest,
   { model, resolution, images }: { model: string; resolution: string; images: readonly string[] },
 ): void {
   const needsImage = model === FAST || resolution === '512P';
   if (resolution === '512P' && model !== OLDER)
-    refuseField(call, 'resolution', 'This model does not make 512P.');
+    refuseField(request, 'resolution', 'This model does not make 512P.');
   if ((needsImage || images.length > 0) && images[0] !== 'first_frame_image')
-    refuseField(call, 'first_frame_image', 'first_frame_image is required here.');
+    refuseField(request, 'first_frame_image', 'first_frame_image is required here.');
   if (images.length > 1 && (model !== OLDER || resolution === '512P'))
-    refuseField(call, 'last_frame_image', 'last_frame_image is not available here.');
+    refuseField(request, 'last_frame_image', 'last_frame_image is not available here.');
 }

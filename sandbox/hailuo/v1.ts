@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 import type { Answer } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import { beginSubmission, confirmSubmission, createJob, type Look, lookAtJob } from '../faults.ts';
 import type { Job } from '../jobs.ts';
 import { wordError } from '../leaky.ts';
@@ -35,13 +35,13 @@ const FAILURES = {
   moderation: 'output new_sensitive',
 } as const;
 
-function generate(call: Call): Answer {
-  const fields = readJsonObject(call);
+function generate(request: SandboxRequest): Answer {
+  const fields = readJsonObject(request);
   const prompt = typeof fields['prompt'] === 'string' ? fields['prompt'] : '';
-  call.entry.prompt = prompt;
-  requireKey(call, bearerKey(call));
-  const submission = beginSubmission(call, prompt);
-  const order = checkFirstOrder(call, fields);
+  request.entry.prompt = prompt;
+  requireKey(request, bearerKey(request));
+  const submission = beginSubmission(request, prompt);
+  const order = checkFirstOrder(request, fields);
   const job = createJob(submission, {
     id: `1${String(randomInt(2 ** 47)).padStart(15, '0')}`,
     secondsByDefault: SECONDS,
@@ -52,11 +52,11 @@ function generate(call: Call): Answer {
   return confirmSubmission(submission, tellFirst({ task_id: job.id }), tellFirst({ task_id: '' }));
 }
 
-function poll(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  const job = findJob(call, call.query.get('task_id') ?? '');
-  if (job === undefined) return call.voice.refuse(400, { message: 'task_id does not exist' });
-  const look = lookAtJob(call, job);
+function poll(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  const job = findJob(request, request.query.get('task_id') ?? '');
+  if (job === undefined) return request.voice.refuse(400, { message: 'task_id does not exist' });
+  const look = lookAtJob(request, job);
   if (look.weird) return tellFirst({ task_id: job.id, status: 'Simmering', file_id: '' });
   switch (look.state.phase) {
     case 'queued':
@@ -86,19 +86,19 @@ function tellFailure(job: Job, look: Look): Answer {
   return tellFirst(body, wordError(message, job.text), code);
 }
 
-function retrieve(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  const fileId = call.query.get('file_id') ?? '';
-  const job = fileId.startsWith(FILE) ? findJob(call, fileId.slice(FILE.length)) : undefined;
-  if (job === undefined || call.jobs.stateOf(job).phase !== 'succeeded')
-    return call.voice.refuse(400, { message: 'file_id does not exist' });
+function retrieve(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  const fileId = request.query.get('file_id') ?? '';
+  const job = fileId.startsWith(FILE) ? findJob(request, fileId.slice(FILE.length)) : undefined;
+  if (job === undefined || request.jobs.stateOf(job).phase !== 'succeeded')
+    return request.voice.refuse(400, { message: 'file_id does not exist' });
   const file = { file_id: fileId, bytes: 0, purpose: 'video_generation', filename: 'output.mp4' };
-  return tellFirst({ file: { ...file, download_url: linkVideo(call, job) } });
+  return tellFirst({ file: { ...file, download_url: linkVideo(request, job) } });
 }
 
-function findJob(call: Call, id: string): Job | undefined {
-  call.entry.jobId = id;
-  const job = call.jobs.find(call.vendor, id);
-  call.entry.prompt = job?.prompt ?? '';
+function findJob(request: SandboxRequest, id: string): Job | undefined {
+  request.entry.jobId = id;
+  const job = request.jobs.find(request.vendor, id);
+  request.entry.prompt = job?.prompt ?? '';
   return job;
 }

@@ -1,6 +1,6 @@
 /** What MiniMax's second video API accepts; everything else is refused, naming the field. */
 
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import {
   isHttpsUrl,
   isImageDataUri,
@@ -47,20 +47,20 @@ export function promptOf(fields: Fields): string {
   return typeof text === 'string' ? text : '';
 }
 
-export function checkSecondOrder(call: Call, fields: Fields): SecondOrder {
-  refuseUnknown(call, fields, FIELDS);
-  const model = requireOneOf(call, 'model', fields['model'], Object.keys(MODELS));
+export function checkSecondOrder(request: SandboxRequest, fields: Fields): SecondOrder {
+  refuseUnknown(request, fields, FIELDS);
+  const model = requireOneOf(request, 'model', fields['model'], Object.keys(MODELS));
   const { resolutions, secondsMin } = MODELS[model] ?? { resolutions: [], secondsMin: 0 };
-  requireText(call, 'content', promptOf(fields), PROMPT_CHARACTERS_MAX);
-  const roles = checkContent(call, contentIn(fields));
-  const ratio = requireOneOf(call, 'ratio', fields['ratio'] ?? 'adaptive', RATIOS);
+  requireText(request, 'content', promptOf(fields), PROMPT_CHARACTERS_MAX);
+  const roles = checkContent(request, contentIn(fields));
+  const ratio = requireOneOf(request, 'ratio', fields['ratio'] ?? 'adaptive', RATIOS);
   if (roles.length === 0 && ratio === 'adaptive')
-    refuseField(call, 'ratio', 'Text alone needs a concrete ratio.');
+    refuseField(request, 'ratio', 'Text alone needs a concrete ratio.');
   const bounds = { min: secondsMin, max: SECONDS_MAX };
   return {
     model,
-    seconds: requireWhole(call, 'duration', fields['duration'] ?? 5, bounds),
-    resolution: requireOneOf(call, 'resolution', fields['resolution'] ?? resolutions[0], resolutions),
+    seconds: requireWhole(request, 'duration', fields['duration'] ?? 5, bounds),
+    resolution: requireOneOf(request, 'resolution', fields['resolution'] ?? resolutions[0], resolutions),
     ratio: ratio === 'adaptive' ? '16:9' : ratio,
     inputImages: roles.filter((role) => !/video|audio/.test(role)).length,
     inputVideos: roles.filter((role) => role === 'reference_video').length,
@@ -68,29 +68,29 @@ export function checkSecondOrder(call: Call, fields: Fields): SecondOrder {
 }
 
 /** The roles of everything but the text. */
-function checkContent(call: Call, content: readonly Fields[]): string[] {
+function checkContent(request: SandboxRequest, content: readonly Fields[]): string[] {
   const media = content.filter(({ type }) => type !== 'text');
-  const roles = media.map((item) => checkItem(call, item, `content[${content.indexOf(item)}]`));
+  const roles = media.map((item) => checkItem(request, item, `content[${content.indexOf(item)}]`));
   for (const [role, max] of Object.entries(EACH_MAX)) {
     if (roles.filter((candidate) => candidate === role).length > max)
-      refuseField(call, 'content', `There are at most ${max} of ${role}.`);
+      refuseField(request, 'content', `There are at most ${max} of ${role}.`);
   }
   const isFrame = (role: string): boolean => role.endsWith('_frame');
   if (roles.some(isFrame) && !roles.every(isFrame))
-    refuseField(call, 'content', 'Frames and references cannot be used together.');
+    refuseField(request, 'content', 'Frames and references cannot be used together.');
   if (roles.length > 0 && roles.every((role) => role === 'reference_audio'))
-    refuseField(call, 'content', 'Audio needs a reference image or video.');
+    refuseField(request, 'content', 'Audio needs a reference image or video.');
   return roles;
 }
 
-function checkItem(call: Call, item: Fields, field: string): string {
-  const type = requireOneOf(call, `${field}.type`, item['type'], Object.keys(ROLES));
+function checkItem(request: SandboxRequest, item: Fields, field: string): string {
+  const type = requireOneOf(request, `${field}.type`, item['type'], Object.keys(ROLES));
   const source = item[type];
   const url = isFields(source) ? source['url'] : undefined;
   const isFile = typeof url === 'string' && url.startsWith('mm_file://');
   if (!isHttpsUrl(url) && !isFile && !(type === 'image_url' && isImageDataUri(url)))
-    refuseField(call, `${field}.${type}.url`, 'A https URL, a data URI or a file is required.');
-  return requireOneOf(call, `${field}.role`, item['role'] ?? ROLES[type]?.[0], ROLES[type] ?? []);
+    refuseField(request, `${field}.${type}.url`, 'A https URL, a data URI or a file is required.');
+  return requireOneOf(request, `${field}.role`, item['role'] ?? ROLES[type]?.[0], ROLES[type] ?? []);
 }
 
 function contentIn(fields: Fields): readonly Fields[] {

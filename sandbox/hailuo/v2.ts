@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 import { type Answer, EarlyAnswer, json } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import { tellUsage } from '../evidence.ts';
 import {
   beginSubmission,
@@ -46,13 +46,13 @@ const FAILURES = {
 /** Ended tasks that were erased: nobody can ask about them any more. */
 const erased = new WeakSet<Job>();
 
-function generate(call: Call): Answer {
-  const fields = readJsonObject(call);
+function generate(request: SandboxRequest): Answer {
+  const fields = readJsonObject(request);
   const prompt = promptOf(fields);
-  call.entry.prompt = prompt;
-  requireKey(call, bearerKey(call));
-  const submission = beginSubmission(call, prompt);
-  const order = checkSecondOrder(call, fields);
+  request.entry.prompt = prompt;
+  requireKey(request, bearerKey(request));
+  const submission = beginSubmission(request, prompt);
+  const order = checkSecondOrder(request, fields);
   const inputSeconds = order.inputVideos * INPUT_VIDEO_SECONDS;
   const job = createJob(submission, {
     id: `4${String(randomInt(2 ** 47)).padStart(15, '0')}`,
@@ -68,20 +68,20 @@ function generate(call: Call): Answer {
   return confirmSubmission(submission, json(200, { task_id: job.id }), json(200, {}));
 }
 
-function poll(call: Call): Answer {
-  const job = requireTask(call);
-  const look = lookAtJob(call, job);
+function poll(request: SandboxRequest): Answer {
+  const job = requireTask(request);
+  const look = lookAtJob(request, job);
   const { model, resolution, seconds, ratio } = job.ordered;
   const described = { id: job.id, model, resolution, duration: seconds, ratio };
-  return json(200, { task: { ...described, ...tellState(call, job, look) } });
+  return json(200, { task: { ...described, ...tellState(request, job, look) } });
 }
 
-function tellState(call: Call, job: Job, look: Look): Record<string, unknown> {
+function tellState(request: SandboxRequest, job: Job, look: Look): Record<string, unknown> {
   if (look.weird) return { status: 'simmering' };
   const { phase } = look.state;
   switch (phase) {
     case 'succeeded': {
-      const content = job.deliver === 0 ? undefined : { url: linkVideo(call, job) };
+      const content = job.deliver === 0 ? undefined : { url: linkVideo(request, job) };
       return { status: phase, content, usage: tellUsage(job.consumption, job.usage) };
     }
     case 'failed':
@@ -94,24 +94,24 @@ function tellState(call: Call, job: Job, look: Look): Record<string, unknown> {
   }
 }
 
-function cancel(call: Call): Answer {
-  const job = requireTask(call);
-  const ordered = nextOrders(call, job, 'cancel').choose('cancel');
+function cancel(request: SandboxRequest): Answer {
+  const job = requireTask(request);
+  const ordered = nextOrders(request, job, 'cancel').choose('cancel');
   if (ordered === 'hang') return { kind: 'hang' };
-  const { phase } = call.jobs.stateOf(job);
+  const { phase } = request.jobs.stateOf(job);
   if (ordered === 'too_late' || phase === 'running' || phase === 'cancelled')
-    return call.voice.refuse(400, { message: `a ${phase} task cannot be cancelled` });
+    return request.voice.refuse(400, { message: `a ${phase} task cannot be cancelled` });
   if (phase === 'queued') {
-    call.jobs.cancel(job);
+    request.jobs.cancel(job);
     return json(200, { task_id: job.id, action: 'cancel', status: 'cancelled' });
   }
   erased.add(job);
   return json(200, { task_id: job.id, action: 'delete', status: 'deleted' });
 }
 
-function requireTask(call: Call): Job {
-  requireKey(call, bearerKey(call));
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  if (erased.has(job)) throw new EarlyAnswer(call.voice.refuse(404));
+function requireTask(request: SandboxRequest): Job {
+  requireKey(request, bearerKey(request));
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  if (erased.has(job)) throw new EarlyAnswer(request.voice.refuse(404));
   return job;
 }

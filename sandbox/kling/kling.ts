@@ -1,7 +1,7 @@
 /** Kling's API since 3.0: the model is in the path, and one list answers for tasks by either id. */
 
 import { type Answer, EarlyAnswer } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import { beginSubmission, confirmSubmission, createJob, type Look, lookAtJob } from '../faults.ts';
 import type { Job } from '../jobs.ts';
 import { readJsonObject } from '../requests.ts';
@@ -27,7 +27,7 @@ export const kling: Dialect = {
       method: 'POST' as const,
       path: `/${kind}/{model}`,
       operation: 'submit' as const,
-      play: (call: Call): Answer => generate(call, kind),
+      play: (request: SandboxRequest): Answer => generate(request, kind),
     })),
     { method: 'GET', path: '/tasks', operation: 'poll', play: poll },
     { method: 'GET', path: '/files/{id}.mp4', operation: 'download', play: download },
@@ -36,42 +36,42 @@ export const kling: Dialect = {
 
 const IDS_MAX = 20;
 
-function generate(call: Call, kind: Kind): Answer {
-  const fields = readJsonObject(call);
+function generate(request: SandboxRequest, kind: Kind): Answer {
+  const fields = readJsonObject(request);
   const prompt = promptOf(fields);
-  call.entry.prompt = prompt;
-  const account = requireAccount(call);
-  const submission = beginSubmission(call, prompt);
-  const order = checkOrder(call, kind, fields);
-  const job = createJob(submission, planOf(newTaskId(call, account, order.externalId), order, kind));
+  request.entry.prompt = prompt;
+  const account = requireAccount(request);
+  const submission = beginSubmission(request, prompt);
+  const order = checkOrder(request, kind, fields);
+  const job = createJob(submission, planOf(newTaskId(request, account, order.externalId), order, kind));
   const accepted = tellData({ ...describe(job), status: 'submitted' });
   return confirmSubmission(submission, accepted, tellData({}));
 }
 
 /** Tasks that are not there are left out of the list. */
-function poll(call: Call): Answer {
-  const account = requireAccount(call);
-  const own = call.query.get('task_ids');
-  const external = call.query.get('external_task_ids');
+function poll(request: SandboxRequest): Answer {
+  const account = requireAccount(request);
+  const own = request.query.get('task_ids');
+  const external = request.query.get('external_task_ids');
   const ids = (own ?? external ?? '').split(',').filter((id) => id !== '');
   if (ids.length === 0 || ids.length > IDS_MAX)
-    throw new EarlyAnswer(call.voice.refuse(400, { field: 'task_ids', message: `1 to ${IDS_MAX} ids.` }));
+    throw new EarlyAnswer(request.voice.refuse(400, { field: 'task_ids', message: `1 to ${IDS_MAX} ids.` }));
   const tasks = ids
-    .map((id) => call.jobs.find(call.vendor, own === null ? taskIdOf(account, id) : id))
+    .map((id) => request.jobs.find(request.vendor, own === null ? taskIdOf(account, id) : id))
     .filter((job) => job !== undefined)
-    .map((job) => tellTask(call, job))
+    .map((job) => tellTask(request, job))
     .filter((task) => task !== undefined);
   return tellData(tasks);
 }
 
-function tellTask(call: Call, job: Job): Record<string, unknown> | undefined {
-  call.entry.jobId = job.id;
-  call.entry.prompt = job.prompt;
-  const look = lookAtJob(call, job);
-  return look.state.phase === 'expired' ? undefined : { ...describe(job), ...tellState(call, job, look) };
+function tellTask(request: SandboxRequest, job: Job): Record<string, unknown> | undefined {
+  request.entry.jobId = job.id;
+  request.entry.prompt = job.prompt;
+  const look = lookAtJob(request, job);
+  return look.state.phase === 'expired' ? undefined : { ...describe(job), ...tellState(request, job, look) };
 }
 
-function tellState(call: Call, job: Job, look: Look): Record<string, unknown> {
+function tellState(request: SandboxRequest, job: Job, look: Look): Record<string, unknown> {
   if (look.weird) return { status: 'simmering' };
   switch (look.state.phase) {
     case 'queued':
@@ -79,7 +79,7 @@ function tellState(call: Call, job: Job, look: Look): Record<string, unknown> {
     case 'running':
       return { status: 'processing' };
     case 'succeeded': {
-      const outputs = linkVideos(call, job).map((video) => ({ type: 'video', ...video }));
+      const outputs = linkVideos(request, job).map((video) => ({ type: 'video', ...video }));
       const amount = unitsOf(job);
       const billing = [{ charge_type: 'unit', amount, package_type: 'video' }];
       return { status: 'succeeded', outputs, billing: amount === undefined ? undefined : billing };

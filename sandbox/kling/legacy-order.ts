@@ -1,6 +1,6 @@
 /** What Kling's flat API accepts; everything else is refused, naming the field. */
 
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import {
   isBareBase64,
   isHttpsUrl,
@@ -23,39 +23,43 @@ const FIELDS = {
   image2video: `${COMMON} image image_tail`.split(' '),
 } as const;
 
-export function checkLegacyOrder(call: Call, kind: 'text2video' | 'image2video', fields: Fields): KlingOrder {
-  refuseUnknown(call, fields, FIELDS[kind]);
-  const model = requireOneOf(call, 'model_name', fields['model_name'], MODELS);
-  if (kind === 'text2video') requireText(call, 'prompt', fields['prompt'], PROMPT_CHARACTERS_MAX);
-  const mode = requireOneOf(call, 'mode', fields['mode'] ?? 'std', Object.keys(RESOLUTIONS));
-  const audio = checkSound(call, fields, model, mode);
+export function checkLegacyOrder(
+  request: SandboxRequest,
+  kind: 'text2video' | 'image2video',
+  fields: Fields,
+): KlingOrder {
+  refuseUnknown(request, fields, FIELDS[kind]);
+  const model = requireOneOf(request, 'model_name', fields['model_name'], MODELS);
+  if (kind === 'text2video') requireText(request, 'prompt', fields['prompt'], PROMPT_CHARACTERS_MAX);
+  const mode = requireOneOf(request, 'mode', fields['mode'] ?? 'std', Object.keys(RESOLUTIONS));
+  const audio = checkSound(request, fields, model, mode);
   const { external_task_id: externalId } = fields;
   return {
     model,
-    seconds: Number(requireOneOf(call, 'duration', fields['duration'] ?? '5', ['5', '10'])),
+    seconds: Number(requireOneOf(request, 'duration', fields['duration'] ?? '5', ['5', '10'])),
     resolution: mode === 'pro' ? RESOLUTIONS.pro : RESOLUTIONS.std,
-    ratio: requireOneOf(call, 'aspect_ratio', fields['aspect_ratio'] ?? '16:9', RATIOS),
+    ratio: requireOneOf(request, 'aspect_ratio', fields['aspect_ratio'] ?? '16:9', RATIOS),
     audio,
-    inputImages: kind === 'image2video' ? checkImages(call, fields) : 0,
+    inputImages: kind === 'image2video' ? checkImages(request, fields) : 0,
     inputVideos: 0,
     externalId: typeof externalId === 'string' && externalId !== '' ? externalId : undefined,
   };
 }
 
-function checkSound(call: Call, fields: Fields, model: string, mode: string): boolean {
+function checkSound(request: SandboxRequest, fields: Fields, model: string, mode: string): boolean {
   if (fields['sound'] === undefined) return false;
-  if (model !== 'kling-v2-6') refuseField(call, 'sound', 'This model has no sound.');
-  const audio = requireOneOf(call, 'sound', fields['sound'], ['on', 'off']) === 'on';
-  if (audio && mode !== 'pro') refuseField(call, 'sound', 'Sound needs the mode pro.');
+  if (model !== 'kling-v2-6') refuseField(request, 'sound', 'This model has no sound.');
+  const audio = requireOneOf(request, 'sound', fields['sound'], ['on', 'off']) === 'on';
+  if (audio && mode !== 'pro') refuseField(request, 'sound', 'Sound needs the mode pro.');
   return audio;
 }
 
-function checkImages(call: Call, fields: Fields): number {
+function checkImages(request: SandboxRequest, fields: Fields): number {
   const given = ['image', 'image_tail'].filter((field) => fields[field] !== undefined);
-  if (given[0] !== 'image') refuseField(call, 'image', 'image is required.');
+  if (given[0] !== 'image') refuseField(request, 'image', 'image is required.');
   for (const field of given) {
     if (!isHttpsUrl(fields[field]) && !isBareBase64(fields[field]))
-      refuseField(call, field, `${field} must be a URL or base64 without a data: prefix.`);
+      refuseField(request, field, `${field} must be a URL or base64 without a data: prefix.`);
   }
   return given.length;
 }

@@ -1,7 +1,7 @@
 /** Kling's flat API, for models before 3.0: the path to look at a task depends on the kind of work. */
 
 import { type Answer, EarlyAnswer } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import { beginSubmission, confirmSubmission, createJob, type Look, lookAtJob } from '../faults.ts';
 import type { Job } from '../jobs.ts';
 import { readJsonObject } from '../requests.ts';
@@ -19,28 +19,28 @@ export const klingLegacy: Dialect = {
   ],
 };
 
-function generate(call: Call): Answer {
-  const fields = readJsonObject(call);
+function generate(request: SandboxRequest): Answer {
+  const fields = readJsonObject(request);
   const prompt = typeof fields['prompt'] === 'string' ? fields['prompt'] : '';
-  call.entry.prompt = prompt;
-  const account = requireAccount(call);
-  const submission = beginSubmission(call, prompt);
-  const kind = requireKind(call);
-  const order = checkLegacyOrder(call, kind, fields);
-  const job = createJob(submission, planOf(newTaskId(call, account, order.externalId), order, kind));
+  request.entry.prompt = prompt;
+  const account = requireAccount(request);
+  const submission = beginSubmission(request, prompt);
+  const kind = requireKind(request);
+  const order = checkLegacyOrder(request, kind, fields);
+  const job = createJob(submission, planOf(newTaskId(request, account, order.externalId), order, kind));
   const accepted = { ...describe(job), task_status: 'submitted' };
   return confirmSubmission(submission, tellData(accepted), tellData({}));
 }
 
-function poll(call: Call): Answer {
-  const account = requireAccount(call);
-  const job = requireTask(call, account);
-  const look = lookAtJob(call, job);
-  if (look.state.phase === 'expired') return call.voice.refuse(404);
-  return tellData({ ...describe(job), ...tellState(call, job, look) });
+function poll(request: SandboxRequest): Answer {
+  const account = requireAccount(request);
+  const job = requireTask(request, account);
+  const look = lookAtJob(request, job);
+  if (look.state.phase === 'expired') return request.voice.refuse(404);
+  return tellData({ ...describe(job), ...tellState(request, job, look) });
 }
 
-function tellState(call: Call, job: Job, look: Look): Record<string, unknown> {
+function tellState(request: SandboxRequest, job: Job, look: Look): Record<string, unknown> {
   if (look.weird) return { task_status: 'simmering' };
   switch (look.state.phase) {
     case 'queued':
@@ -48,7 +48,7 @@ function tellState(call: Call, job: Job, look: Look): Record<string, unknown> {
     case 'running':
       return { task_status: 'processing' };
     case 'succeeded': {
-      const videos = linkVideos(call, job).map((video, index) => ({ id: `${job.id}${index}`, ...video }));
+      const videos = linkVideos(request, job).map((video, index) => ({ id: `${job.id}${index}`, ...video }));
       return { task_status: 'succeed', task_result: { videos }, final_unit_deduction: unitsOf(job) };
     }
     default:
@@ -67,18 +67,19 @@ function describe(job: Job): Record<string, unknown> {
 }
 
 /** By the vendor's id or by the customer's own, under the kind it was ordered with. */
-function requireTask(call: Call, account: string): Job {
-  const id = decodeURIComponent(call.parameters['id'] ?? '');
-  const job = call.jobs.find(call.vendor, id) ?? call.jobs.find(call.vendor, taskIdOf(account, id));
-  call.entry.jobId = job?.id ?? id;
-  if (job === undefined || job.ordered['kind'] !== requireKind(call))
-    throw new EarlyAnswer(call.voice.refuse(404));
-  call.entry.prompt = job.prompt;
+function requireTask(request: SandboxRequest, account: string): Job {
+  const id = decodeURIComponent(request.parameters['id'] ?? '');
+  const job =
+    request.jobs.find(request.vendor, id) ?? request.jobs.find(request.vendor, taskIdOf(account, id));
+  request.entry.jobId = job?.id ?? id;
+  if (job === undefined || job.ordered['kind'] !== requireKind(request))
+    throw new EarlyAnswer(request.voice.refuse(404));
+  request.entry.prompt = job.prompt;
   return job;
 }
 
-function requireKind(call: Call): 'text2video' | 'image2video' {
-  const { kind } = call.parameters;
+function requireKind(request: SandboxRequest): 'text2video' | 'image2video' {
+  const { kind } = request.parameters;
   if (kind === 'text2video' || kind === 'image2video') return kind;
-  throw new EarlyAnswer(call.voice.refuse(404));
+  throw new EarlyAnswer(request.voice.refuse(404));
 }

@@ -1,7 +1,7 @@
 /** What Kling's API since 3.0 accepts; everything else is refused, naming the field. */
 
 import { EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import {
   isBareBase64,
   isHttpsUrl,
@@ -36,70 +36,71 @@ export function promptOf(fields: Fields): string {
   return typeof prompt === 'string' ? prompt : '';
 }
 
-export function checkOrder(call: Call, kind: Kind, fields: Fields): KlingOrder {
-  const model = call.parameters['model'] ?? '';
-  if (!MODELS[kind].includes(model)) throw new EarlyAnswer(call.voice.refuse(404));
+export function checkOrder(request: SandboxRequest, kind: Kind, fields: Fields): KlingOrder {
+  const model = request.parameters['model'] ?? '';
+  if (!MODELS[kind].includes(model)) throw new EarlyAnswer(request.voice.refuse(404));
   const isText = kind === 'text-to-video';
   refuseUnknown(
-    call,
+    request,
     fields,
     isText ? ['prompt', 'settings', 'options'] : ['contents', 'settings', 'options'],
   );
-  requireText(call, 'prompt', promptOf(fields), PROMPT_CHARACTERS_MAX);
+  requireText(request, 'prompt', promptOf(fields), PROMPT_CHARACTERS_MAX);
   const settings = isFields(fields['settings']) ? fields['settings'] : {};
   const options = isFields(fields['options']) ? fields['options'] : {};
   refuseUnknown(
-    call,
+    request,
     settings,
     ['resolution', 'aspect_ratio', 'duration', 'audio', 'multi_shot'],
     'settings.',
   );
-  refuseUnknown(call, options, ['callback_url', 'external_task_id', 'watermark_info'], 'options.');
-  const inputs = checkContents(call, kind, model, contentsIn(fields));
+  refuseUnknown(request, options, ['callback_url', 'external_task_id', 'watermark_info'], 'options.');
+  const inputs = checkContents(request, kind, model, contentsIn(fields));
   const { external_task_id: externalId } = options;
   return {
     model,
     ...inputs,
-    seconds: requireWhole(call, 'settings.duration', settings['duration'] ?? 5, { min: 3, max: 15 }),
-    resolution: checkResolution(call, model, settings['resolution'] ?? '720p'),
-    ratio: requireOneOf(call, 'settings.aspect_ratio', settings['aspect_ratio'] ?? '16:9', RATIOS),
-    audio: checkAudio(call, model, settings['audio'], inputs.inputVideos),
+    seconds: requireWhole(request, 'settings.duration', settings['duration'] ?? 5, { min: 3, max: 15 }),
+    resolution: checkResolution(request, model, settings['resolution'] ?? '720p'),
+    ratio: requireOneOf(request, 'settings.aspect_ratio', settings['aspect_ratio'] ?? '16:9', RATIOS),
+    audio: checkAudio(request, model, settings['audio'], inputs.inputVideos),
     externalId: typeof externalId === 'string' && externalId !== '' ? externalId : undefined,
   };
 }
 
-function checkResolution(call: Call, model: string, value: unknown): KlingOrder['resolution'] {
+function checkResolution(request: SandboxRequest, model: string, value: unknown): KlingOrder['resolution'] {
   if (value === '720p' || value === '1080p') return value;
   if (value === '4k' && !model.endsWith('-turbo')) return value;
-  return refuseField(call, 'settings.resolution', 'This resolution is not available here.');
+  return refuseField(request, 'settings.resolution', 'This resolution is not available here.');
 }
 
-function checkAudio(call: Call, model: string, value: unknown, inputVideos: number): boolean {
+function checkAudio(request: SandboxRequest, model: string, value: unknown, inputVideos: number): boolean {
   const isTurbo = model.endsWith('-turbo');
   if (value === undefined) return isTurbo;
-  const audio = requireOneOf(call, 'settings.audio', value, ['native', 'original', 'off']) === 'native';
-  if (isTurbo && !audio) refuseField(call, 'settings.audio', 'This model always has sound.');
-  if (audio && inputVideos > 0) refuseField(call, 'settings.audio', 'With an input video there is no sound.');
+  const audio = requireOneOf(request, 'settings.audio', value, ['native', 'original', 'off']) === 'native';
+  if (isTurbo && !audio) refuseField(request, 'settings.audio', 'This model always has sound.');
+  if (audio && inputVideos > 0)
+    refuseField(request, 'settings.audio', 'With an input video there is no sound.');
   return audio;
 }
 
-function checkContents(call: Call, kind: Kind, model: string, contents: readonly Fields[]) {
+function checkContents(request: SandboxRequest, kind: Kind, model: string, contents: readonly Fields[]) {
   const count = (...types: string[]): number =>
     contents.filter(({ type }) => types.includes(String(type))).length;
   for (const [index, content] of contents.entries()) {
     const field = `contents[${index}]`;
-    const type = requireOneOf(call, `${field}.type`, content['type'], CONTENT_TYPES[kind]);
-    if (type !== 'prompt') checkUrl(call, `${field}.url`, content['url'], takesBase64(model, type));
+    const type = requireOneOf(request, `${field}.type`, content['type'], CONTENT_TYPES[kind]);
+    if (type !== 'prompt') checkUrl(request, `${field}.url`, content['url'], takesBase64(model, type));
   }
   if (kind === 'image-to-video' && count('first_frame') !== 1)
-    refuseField(call, 'contents', 'One first_frame is required.');
+    refuseField(request, 'contents', 'One first_frame is required.');
   if (count('first_frame') > 1 || count('last_frame') > count('first_frame'))
-    refuseField(call, 'contents', 'A last_frame needs a first_frame, and there is one of each at most.');
+    refuseField(request, 'contents', 'A last_frame needs a first_frame, and there is one of each at most.');
   const inputVideos = count('feature_video', 'base_video');
-  if (inputVideos > 1) refuseField(call, 'contents', 'There is one video at most.');
+  if (inputVideos > 1) refuseField(request, 'contents', 'There is one video at most.');
   const references = count('refer_image');
   if (references > REFERENCE_IMAGES_MAX)
-    refuseField(call, 'contents', `There are at most ${REFERENCE_IMAGES_MAX} reference images.`);
+    refuseField(request, 'contents', `There are at most ${REFERENCE_IMAGES_MAX} reference images.`);
   return { inputImages: count('first_frame', 'last_frame') + references, inputVideos };
 }
 
@@ -107,10 +108,10 @@ function takesBase64(model: string, type: string): boolean {
   return !model.endsWith('-turbo') && !type.endsWith('_video');
 }
 
-function checkUrl(call: Call, field: string, value: unknown, base64: boolean): void {
+function checkUrl(request: SandboxRequest, field: string, value: unknown, base64: boolean): void {
   if (isHttpsUrl(value) || (base64 && isBareBase64(value))) return;
   refuseField(
-    call,
+    request,
     field,
     base64 ? 'A URL or base64 without a data: prefix is required.' : 'A URL is required.',
   );

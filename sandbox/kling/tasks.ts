@@ -2,7 +2,7 @@
 
 import { createHash, randomInt } from 'node:crypto';
 import { type Answer, EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import { tellUsage } from '../evidence.ts';
 import { type Look, nextOrders, requireJob } from '../faults.ts';
 import type { Job } from '../jobs.ts';
@@ -41,14 +41,14 @@ const FAILURES = {
 } as const;
 
 /** Who is calling: the key itself, or the access key in a token, which must be of its time. */
-export function requireAccount(call: Call): string {
-  const key = bearerKey(call);
-  requireKey(call, key);
+export function requireAccount(request: SandboxRequest): string {
+  const key = bearerKey(request);
+  requireKey(request, key);
   const claims = claimsIn(key ?? '');
   if (claims === undefined) return key ?? '';
   const nowSeconds = Date.now() / 1000;
-  if (Number(claims['exp']) <= nowSeconds) refuseToken(call, '1004', 'Authorization has expired');
-  if (Number(claims['nbf']) > nowSeconds) refuseToken(call, '1003', 'Authorization is not yet valid');
+  if (Number(claims['exp']) <= nowSeconds) refuseToken(request, '1004', 'Authorization has expired');
+  if (Number(claims['nbf']) > nowSeconds) refuseToken(request, '1003', 'Authorization is not yet valid');
   return String(claims['iss']);
 }
 
@@ -58,12 +58,12 @@ export function taskIdOf(account: string, externalId: string): string {
   return String(hash % 900_000_000_000_000_000n).padStart(18, '8');
 }
 
-export function newTaskId(call: Call, account: string, externalId: string | undefined): string {
+export function newTaskId(request: SandboxRequest, account: string, externalId: string | undefined): string {
   if (externalId === undefined) return `9${String(randomInt(2 ** 47)).padStart(17, '0')}`;
   const id = taskIdOf(account, externalId);
-  if (call.jobs.find(call.vendor, id) !== undefined) {
+  if (request.jobs.find(request.vendor, id) !== undefined) {
     throw new EarlyAnswer(
-      call.voice.refuse(400, { message: `External task id ${externalId} already exists` }),
+      request.voice.refuse(400, { message: `External task id ${externalId} already exists` }),
     );
   }
   return id;
@@ -98,17 +98,20 @@ export function wordFailure(job: Job, look: Look): string {
 }
 
 /** One link for each video that is delivered. A video is a little longer than it was ordered. */
-export function linkVideos(call: Call, job: Job): { url: string | undefined; duration: string }[] {
-  const result = nextOrders(call, job, 'result').choose('result');
-  const url = linkResult(call, result, `/kling/files/${job.id}.mp4`);
+export function linkVideos(
+  request: SandboxRequest,
+  job: Job,
+): { url: string | undefined; duration: string }[] {
+  const result = nextOrders(request, job, 'result').choose('result');
+  const url = linkResult(request, result, `/kling/files/${job.id}.mp4`);
   const duration = (Number(job.ordered['seconds']) + 0.041).toFixed(3);
   return Array.from({ length: job.deliver ?? 1 }, () => ({ url, duration }));
 }
 
-export function download(call: Call): Answer {
-  const job = requireJob(call, call.parameters['id'] ?? '');
+export function download(request: SandboxRequest): Answer {
+  const job = requireJob(request, request.parameters['id'] ?? '');
   const [width = 16, height = 9] = String(job.ordered['ratio']).split(':').map(Number);
-  return serveResult(call, job, videoFile(width, height));
+  return serveResult(request, job, videoFile(width, height));
 }
 
 /** Undefined for what is no token. */
@@ -125,6 +128,6 @@ function claimsIn(key: string): Record<string, unknown> | undefined {
   }
 }
 
-function refuseToken(call: Call, code: string, message: string): never {
-  throw new EarlyAnswer(call.voice.refuse(401, { code, message }));
+function refuseToken(request: SandboxRequest, code: string, message: string): never {
+  throw new EarlyAnswer(request.voice.refuse(401, { code, message }));
 }

@@ -1,43 +1,43 @@
 /** What OpenAI's chat asks of single fields, and how it words and codes a refusal. Null counts as absent. */
 
 import { EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import { type Fields, isFields } from '../requests.ts';
 
 type Kind = 'boolean' | 'string' | 'object';
 
-export function refuse(call: Call, field: string, message: string, code?: string): never {
-  throw new EarlyAnswer(call.voice.refuse(400, { field, message, ...(code !== undefined && { code }) }));
+export function refuse(request: SandboxRequest, field: string, message: string, code?: string): never {
+  throw new EarlyAnswer(request.voice.refuse(400, { field, message, ...(code !== undefined && { code }) }));
 }
 
-export function refuseAbsent(call: Call, field: string): never {
-  return refuse(call, field, `Missing required parameter: '${field}'.`, 'missing_required_parameter');
+export function refuseAbsent(request: SandboxRequest, field: string): never {
+  return refuse(request, field, `Missing required parameter: '${field}'.`, 'missing_required_parameter');
 }
 
-export function refuseType(call: Call, field: string, expected: string, value: unknown): never {
+export function refuseType(request: SandboxRequest, field: string, expected: string, value: unknown): never {
   const message = `Invalid type for '${field}': expected ${expected}, but got ${nameType(value)} instead.`;
-  return refuse(call, field, message, 'invalid_type');
+  return refuse(request, field, message, 'invalid_type');
 }
 
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-export function checkKind(call: Call, fields: Fields, field: string, kind: Kind): void {
+export function checkKind(request: SandboxRequest, fields: Fields, field: string, kind: Kind): void {
   const value = fields[field];
   if (isAbsent(value)) return;
   const fits = kind === 'object' ? isFields(value) : typeof value === kind;
-  if (!fits) refuseType(call, field, kind === 'object' ? 'an object' : `a ${kind}`, value);
+  if (!fits) refuseType(request, field, kind === 'object' ? 'an object' : `a ${kind}`, value);
 }
 
-export function requireText(call: Call, field: string, value: unknown): string {
-  if (isAbsent(value)) refuseAbsent(call, field);
-  return typeof value === 'string' ? value : refuseType(call, field, 'a string', value);
+export function requireText(request: SandboxRequest, field: string, value: unknown): string {
+  if (isAbsent(value)) refuseAbsent(request, field);
+  return typeof value === 'string' ? value : refuseType(request, field, 'a string', value);
 }
 
 /** Undefined where it is absent. */
 export function oneOf<Value extends string>(
-  call: Call,
+  request: SandboxRequest,
   field: string,
   value: unknown,
   values: readonly Value[],
@@ -47,12 +47,12 @@ export function oneOf<Value extends string>(
   if (known !== undefined) return known;
   const supported = values.map((candidate) => `'${candidate}'`).join(', ');
   const message = `Invalid value: ${JSON.stringify(value)}. Supported values are: ${supported}.`;
-  return refuse(call, field, message, 'invalid_value');
+  return refuse(request, field, message, 'invalid_value');
 }
 
 /** Undefined where it is absent. */
 export function numberIn(
-  call: Call,
+  request: SandboxRequest,
   fields: Fields,
   field: string,
   range: { min: number; max: number; kind: 'integer' | 'decimal' },
@@ -61,13 +61,13 @@ export function numberIn(
   const { min, max, kind } = range;
   if (isAbsent(value)) return undefined;
   if (typeof value !== 'number' || (kind === 'integer' && !Number.isInteger(value))) {
-    return refuseType(call, field, kind === 'integer' ? 'an integer' : 'a decimal', value);
+    return refuseType(request, field, kind === 'integer' ? 'an integer' : 'a decimal', value);
   }
   if (value >= min && value <= max) return value;
   const [side, bound] = value < min ? ['below_min', `>= ${min}`] : ['above_max', `<= ${max}`];
   const words = side === 'below_min' ? 'below minimum value' : 'above maximum value';
   const message = `Invalid '${field}': ${kind} ${words}. Expected a value ${bound}, but got ${value} instead.`;
-  return refuse(call, field, message, `${kind}_${side}_value`);
+  return refuse(request, field, message, `${kind}_${side}_value`);
 }
 
 function nameType(value: unknown): string {

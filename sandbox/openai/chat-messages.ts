@@ -1,6 +1,6 @@
 /** The messages of a chat: what OpenAI accepts in them, and how many tokens they have here. */
 
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import { type Fields, isFields } from '../requests.ts';
 import { isAbsent, oneOf, refuse, refuseAbsent, refuseType, requireText } from './chat-fields.ts';
 
@@ -30,14 +30,14 @@ export function readLastUserText(messages: unknown): string {
 }
 
 /** A text has as many tokens as it has words: what stands between white space. An image has 85. */
-export function checkMessages(call: Call, { messages }: Fields): PromptTokens {
-  if (isAbsent(messages)) refuseAbsent(call, 'messages');
-  if (!Array.isArray(messages)) refuseType(call, 'messages', 'an array of objects', messages);
+export function checkMessages(request: SandboxRequest, { messages }: Fields): PromptTokens {
+  if (isAbsent(messages)) refuseAbsent(request, 'messages');
+  if (!Array.isArray(messages)) refuseType(request, 'messages', 'an array of objects', messages);
   if (messages.length === 0) {
     const message = "Invalid 'messages': empty array. Expected an array with minimum length 1.";
-    refuse(call, 'messages', message, 'empty_array');
+    refuse(request, 'messages', message, 'empty_array');
   }
-  for (const [index, message] of messages.entries()) checkMessage(call, `messages[${index}]`, message);
+  for (const [index, message] of messages.entries()) checkMessage(request, `messages[${index}]`, message);
   const texts = listOf(messages).flatMap(({ content }) =>
     typeof content === 'string' ? [content] : textsOf(content),
   );
@@ -48,39 +48,46 @@ export function checkMessages(call: Call, { messages }: Fields): PromptTokens {
   return { text: Math.max(1, words), image: images.length * TOKENS_PER_IMAGE };
 }
 
-function checkMessage(call: Call, field: string, message: unknown): void {
-  if (!isFields(message)) refuseType(call, field, 'an object', message);
-  const role = oneOf(call, `${field}.role`, message['role'], ROLES) ?? refuseAbsent(call, `${field}.role`);
-  if (role === 'tool') requireText(call, `${field}.tool_call_id`, message['tool_call_id']);
-  checkContent(call, `${field}.content`, message, role);
+function checkMessage(request: SandboxRequest, field: string, message: unknown): void {
+  if (!isFields(message)) refuseType(request, field, 'an object', message);
+  const role =
+    oneOf(request, `${field}.role`, message['role'], ROLES) ?? refuseAbsent(request, `${field}.role`);
+  if (role === 'tool') requireText(request, `${field}.tool_call_id`, message['tool_call_id']);
+  checkContent(request, `${field}.content`, message, role);
 }
 
-function checkContent(call: Call, field: string, { content, tool_calls: calls }: Fields, role: Role): void {
+function checkContent(
+  request: SandboxRequest,
+  field: string,
+  { content, tool_calls: calls }: Fields,
+  role: Role,
+): void {
   if (typeof content === 'string') return;
   if (isAbsent(content)) {
     if (role === 'assistant' && Array.isArray(calls)) return;
-    refuse(call, field, `Invalid value for '${field}': expected a string, got null.`, 'invalid_value');
+    refuse(request, field, `Invalid value for '${field}': expected a string, got null.`, 'invalid_value');
   }
-  if (!Array.isArray(content)) refuseType(call, field, 'a string or an array of objects', content);
-  for (const [index, part] of content.entries()) checkPart(call, `${field}[${index}]`, part, role);
+  if (!Array.isArray(content)) refuseType(request, field, 'a string or an array of objects', content);
+  for (const [index, part] of content.entries()) checkPart(request, `${field}[${index}]`, part, role);
 }
 
-function checkPart(call: Call, field: string, part: unknown, role: Role): void {
-  if (!isFields(part)) refuseType(call, field, 'an object', part);
-  const type = oneOf(call, `${field}.type`, part['type'], PARTS[role]) ?? refuseAbsent(call, `${field}.type`);
-  if (type === 'text') requireText(call, `${field}.text`, part['text']);
-  if (type === 'image_url') checkImage(call, `${field}.image_url`, part['image_url']);
+function checkPart(request: SandboxRequest, field: string, part: unknown, role: Role): void {
+  if (!isFields(part)) refuseType(request, field, 'an object', part);
+  const type =
+    oneOf(request, `${field}.type`, part['type'], PARTS[role]) ?? refuseAbsent(request, `${field}.type`);
+  if (type === 'text') requireText(request, `${field}.text`, part['text']);
+  if (type === 'image_url') checkImage(request, `${field}.image_url`, part['image_url']);
 }
 
-function checkImage(call: Call, field: string, image: unknown): void {
-  if (isAbsent(image)) refuseAbsent(call, field);
-  if (!isFields(image)) refuseType(call, field, 'an object', image);
-  const url = requireText(call, `${field}.url`, image['url']);
+function checkImage(request: SandboxRequest, field: string, image: unknown): void {
+  if (isAbsent(image)) refuseAbsent(request, field);
+  if (!isFields(image)) refuseType(request, field, 'an object', image);
+  const url = requireText(request, `${field}.url`, image['url']);
   if (!/^(https:\/\/|data:image\/(png|jpeg|webp|gif);base64,)\S+$/.test(url)) {
     const message = 'Invalid image URL: it must be an https URL, or a data URI of a PNG, JPEG, WebP or GIF.';
-    refuse(call, `${field}.url`, message, 'invalid_image_url');
+    refuse(request, `${field}.url`, message, 'invalid_image_url');
   }
-  oneOf(call, `${field}.detail`, image['detail'], ['auto', 'low', 'high']);
+  oneOf(request, `${field}.detail`, image['detail'], ['auto', 'low', 'high']);
 }
 
 function textsOf(content: unknown): string[] {

@@ -1,7 +1,7 @@
 /** What OpenAI's chat accepts. Fields it has never heard of do no harm; known ones with a wrong value are refused. */
 
 import { EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import { type Fields, isFields } from '../requests.ts';
 import { checkKind, numberIn, oneOf, refuse, requireText } from './chat-fields.ts';
 import { type AnswerForm, checkForm } from './chat-form.ts';
@@ -43,70 +43,70 @@ const WORDS = {
 };
 const TIERS = ['auto', 'default', 'flex', 'scale', 'priority'] as const;
 
-export function checkChatOrder(call: Call, fields: Fields): ChatOrder {
-  const model = checkModel(call, requireText(call, 'model', fields['model']));
-  const promptTokens = checkMessages(call, fields);
-  checkSettings(call, fields);
-  const tier = oneOf(call, 'service_tier', fields['service_tier'], TIERS) ?? 'auto';
+export function checkChatOrder(request: SandboxRequest, fields: Fields): ChatOrder {
+  const model = checkModel(request, requireText(request, 'model', fields['model']));
+  const promptTokens = checkMessages(request, fields);
+  checkSettings(request, fields);
+  const tier = oneOf(request, 'service_tier', fields['service_tier'], TIERS) ?? 'auto';
   const { prompt_cache_key: cacheKey } = fields;
   return {
     model,
     promptTokens,
-    choices: numberIn(call, fields, 'n', { min: 1, max: CHOICES_MAX, kind: 'integer' }) ?? 1,
-    tokensMax: tokensMaxOf(call, fields),
+    choices: numberIn(request, fields, 'n', { min: 1, max: CHOICES_MAX, kind: 'integer' }) ?? 1,
+    tokensMax: tokensMaxOf(request, fields),
     stream: fields['stream'] === true,
-    ...checkStreamOptions(call, fields),
-    form: checkForm(call, fields),
+    ...checkStreamOptions(request, fields),
+    form: checkForm(request, fields),
     serviceTier: tier === 'auto' ? 'default' : tier,
     cacheKey: typeof cacheKey === 'string' && cacheKey !== '' ? cacheKey : undefined,
   };
 }
 
 /** Any model called gpt-… or grok-… exists, except one that says it is retired. */
-export function checkModel(call: Call, model: string): string {
+export function checkModel(request: SandboxRequest, model: string): string {
   if (/^(gpt|grok)-[\w.-]+$/.test(model) && !model.includes('retired')) return model;
   const message = `The model \`${model}\` does not exist or you do not have access to it.`;
-  throw new EarlyAnswer(call.voice.refuse(404, { message, field: 'model', code: 'model_not_found' }));
+  throw new EarlyAnswer(request.voice.refuse(404, { message, field: 'model', code: 'model_not_found' }));
 }
 
-function checkSettings(call: Call, fields: Fields): void {
-  for (const field of BOOLEANS) checkKind(call, fields, field, 'boolean');
-  for (const field of STRINGS) checkKind(call, fields, field, 'string');
-  for (const field of OBJECTS) checkKind(call, fields, field, 'object');
+function checkSettings(request: SandboxRequest, fields: Fields): void {
+  for (const field of BOOLEANS) checkKind(request, fields, field, 'boolean');
+  for (const field of STRINGS) checkKind(request, fields, field, 'string');
+  for (const field of OBJECTS) checkKind(request, fields, field, 'object');
   for (const [field, range] of Object.entries(DECIMALS)) {
-    numberIn(call, fields, field, { ...range, kind: 'decimal' });
+    numberIn(request, fields, field, { ...range, kind: 'decimal' });
   }
-  for (const [field, words] of Object.entries(WORDS)) oneOf(call, field, fields[field], words);
-  numberIn(call, fields, 'top_logprobs', { min: 0, max: 20, kind: 'integer' });
+  for (const [field, words] of Object.entries(WORDS)) oneOf(request, field, fields[field], words);
+  numberIn(request, fields, 'top_logprobs', { min: 0, max: 20, kind: 'integer' });
   const { stop } = fields;
   if (Array.isArray(stop) && stop.length > STOPS_MAX) {
     const message = `Invalid 'stop': array too long. Expected an array with maximum length ${STOPS_MAX}.`;
-    refuse(call, 'stop', message, 'array_above_max_length');
+    refuse(request, 'stop', message, 'array_above_max_length');
   }
 }
 
-function tokensMaxOf(call: Call, fields: Fields): number {
+function tokensMaxOf(request: SandboxRequest, fields: Fields): number {
   const range = { min: 1, max: TOKENS_MAX, kind: 'integer' } as const;
-  const older = numberIn(call, fields, 'max_tokens', range);
-  const newer = numberIn(call, fields, 'max_completion_tokens', range);
+  const older = numberIn(request, fields, 'max_tokens', range);
+  const newer = numberIn(request, fields, 'max_completion_tokens', range);
   if (older !== undefined && newer !== undefined) {
     const message = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.";
-    refuse(call, 'max_tokens', message, 'invalid_parameter_combination');
+    refuse(request, 'max_tokens', message, 'invalid_parameter_combination');
   }
   return newer ?? older ?? TOKENS_MAX;
 }
 
 function checkStreamOptions(
-  call: Call,
+  request: SandboxRequest,
   { stream, stream_options: options }: Fields,
 ): Pick<ChatOrder, 'includeUsage' | 'includeObfuscation'> {
   if (!isFields(options)) return { includeUsage: false, includeObfuscation: false };
   if (stream !== true) {
     const message = "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
-    refuse(call, 'stream_options', message);
+    refuse(request, 'stream_options', message);
   }
   for (const name of ['include_usage', 'include_obfuscation']) {
-    checkKind(call, { [`stream_options.${name}`]: options[name] }, `stream_options.${name}`, 'boolean');
+    checkKind(request, { [`stream_options.${name}`]: options[name] }, `stream_options.${name}`, 'boolean');
   }
   return {
     includeUsage: options['include_usage'] === true,

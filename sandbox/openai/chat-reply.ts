@@ -1,7 +1,7 @@
 /** What the model says: words or JSON in as many pieces as it has tokens, how it ends and what it consumed. */
 
 import { randomUUID } from 'node:crypto';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import type { Orders } from '../directives.ts';
 import { type Consumption, type Evidence, tellUsage } from '../evidence.ts';
 import { exampleOf } from '../json-example.ts';
@@ -26,7 +26,7 @@ const TOKENS = 8;
 const WORDS = 'the quick brown fox jumps over the lazy dog and runs into the deep white snow'.split(' ');
 
 /** As many tokens as ordered and allowed; JSON has no more of them than characters. */
-export function composeReply(call: Call, orders: Orders, order: ChatOrder): Reply {
+export function composeReply(request: SandboxRequest, orders: Orders, order: ChatOrder): Reply {
   const json = order.form.kind === 'text' ? undefined : JSON.stringify(exampleOf(order.form.schema));
   const wished = Math.min(orders.number('tokens') ?? TOKENS, json?.length ?? Number.POSITIVE_INFINITY);
   const tokens = Math.min(wished, order.tokensMax);
@@ -38,7 +38,7 @@ export function composeReply(call: Call, orders: Orders, order: ChatOrder): Repl
     choices,
     tokens,
     finishReason: finishReasonOf(orders, order, tokens < wished),
-    usage: tellUsage(consumptionOf(call, order, tokens * choices), orders.choose('usage')),
+    usage: tellUsage(consumptionOf(request, order, tokens * choices), orders.choose('usage')),
     piece: json === undefined ? wordAt : (_choice, index) => partOf(json, wished, index),
   };
 }
@@ -68,9 +68,14 @@ function finishReasonOf(orders: Orders, { form }: ChatOrder, isCutShort: boolean
  * With a `prompt_cache_key`, the text of a prompt is written to the cache the first time this vendor sees it and read
  * from the cache afterwards, however short it is.
  */
-function consumptionOf(call: Call, { promptTokens, cacheKey }: ChatOrder, outputTokens: number): Consumption {
+function consumptionOf(
+  request: SandboxRequest,
+  { promptTokens, cacheKey }: ChatOrder,
+  outputTokens: number,
+): Consumption {
   const { text, image } = promptTokens;
-  const seen = cacheKey === undefined ? 0 : call.counts.next(call.vendor, 'chat', cacheEntry(call, cacheKey));
+  const seen =
+    cacheKey === undefined ? 0 : request.counts.next(request.vendor, 'chat', cacheEntry(request, cacheKey));
   return {
     prompt_tokens: text + image,
     completion_tokens: outputTokens,
@@ -92,6 +97,6 @@ function consumptionOf(call: Call, { promptTokens, cacheKey }: ChatOrder, output
   };
 }
 
-function cacheEntry(call: Call, cacheKey: string): string {
-  return `cache ${cacheKey} ${call.entry.prompt}`;
+function cacheEntry(request: SandboxRequest, cacheKey: string): string {
+  return `cache ${cacheKey} ${request.entry.prompt}`;
 }

@@ -3,12 +3,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import type { Orders } from '../directives.ts';
 import type { Reply } from './chat-reply.ts';
 
 export interface StreamPlan {
-  readonly call: Call;
+  readonly call: SandboxRequest;
   readonly orders: Orders;
   readonly reply: Reply;
   readonly headers: Readonly<Record<string, string>>;
@@ -61,12 +61,12 @@ function endingOf({ orders, reply }: StreamPlan): Ending {
 }
 
 async function* events(plan: StreamPlan, ending: Ending): AsyncGenerator<string> {
-  const { call, orders, reply } = plan;
+  const { call: request, orders, reply } = plan;
   const delayMs = orders.number('delay') ?? DELAY_MS;
-  await pause(call, orders.number('first') ?? 0);
+  await pause(request, orders.number('first') ?? 0);
   if (ending.afterTokens > 0 || ending.kind === 'complete') yield* opening(reply);
   for (let sent = 0; sent < ending.afterTokens; sent += 1) {
-    if (sent > 0) await pause(call, delayMs);
+    if (sent > 0) await pause(request, delayMs);
     const choice = sent % reply.choices;
     yield event(reply, [deltaChoice(reply, choice, Math.floor(sent / reply.choices))]);
   }
@@ -81,7 +81,7 @@ async function* events(plan: StreamPlan, ending: Ending): AsyncGenerator<string>
       yield event(reply, [deltaChoice(reply, 0, 0)]).slice(0, 60);
       return;
     case 'silence':
-      await once(call.closed, 'abort');
+      await once(request.closed, 'abort');
       return;
     case 'cut':
   }
@@ -145,6 +145,6 @@ function event(reply: Reply, choices: readonly object[], usage: Reply['usage'] |
 export const SYSTEM_FINGERPRINT = 'fp_5a4db0c5e1';
 
 /** Throws where the client goes meanwhile. */
-async function pause(call: Call, ms: number): Promise<void> {
-  if (ms > 0) await sleep(ms, undefined, { signal: call.closed });
+async function pause(request: SandboxRequest, ms: number): Promise<void> {
+  if (ms > 0) await sleep(ms, undefined, { signal: request.closed });
 }

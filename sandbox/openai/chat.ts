@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, json } from '../answers.ts';
-import type { Call, Dialect, Voice } from '../dialect.ts';
+import type { SandboxRequest, Dialect, Voice } from '../dialect.ts';
 import type { Orders } from '../directives.ts';
 import { beginChat, confirmSubmission } from '../faults.ts';
 import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
@@ -32,23 +32,23 @@ function chatDialect(vendor: string, prefix: string, voice: Voice): Dialect {
 }
 
 /** `seconds` passes before any answer begins, streamed ones included. */
-async function complete(call: Call): Promise<Answer> {
-  const fields = readJsonObject(call);
+async function complete(request: SandboxRequest): Promise<Answer> {
+  const fields = readJsonObject(request);
   const prompt = readLastUserText(fields['messages']);
-  call.entry.prompt = prompt;
-  requireKey(call, bearerKey(call));
-  const submission = beginChat(call, prompt);
-  const order = checkChatOrder(call, fields);
+  request.entry.prompt = prompt;
+  requireKey(request, bearerKey(request));
+  const submission = beginChat(request, prompt);
+  const order = checkChatOrder(request, fields);
   const { orders } = submission;
-  const reply = composeReply(call, orders, order);
-  call.entry.jobId = reply.id;
+  const reply = composeReply(request, orders, order);
+  request.entry.jobId = reply.id;
   const seconds = orders.number('seconds') ?? 0;
-  if (seconds > 0) await sleep(seconds * 1000, undefined, { signal: call.closed });
-  if (['fail', 'expire', 'cancelled'].includes(orders.choose('outcome'))) return fail(call, orders);
-  const headers = headersOf(call, reply);
+  if (seconds > 0) await sleep(seconds * 1000, undefined, { signal: request.closed });
+  if (['fail', 'expire', 'cancelled'].includes(orders.choose('outcome'))) return fail(request, orders);
+  const headers = headersOf(request, reply);
   if (order.stream) {
-    const error = bodyOf(fail(call, orders));
-    const streamed = streamReply({ call, orders, reply, headers, error });
+    const error = bodyOf(fail(request, orders));
+    const streamed = streamReply({ call: request, orders, reply, headers, error });
     return confirmSubmission(submission, streamed, emptyStream(headers));
   }
   if (orders.choose('outcome') === 'stuck') return { kind: 'hang' };
@@ -89,19 +89,19 @@ function messageOf(reply: Reply, index: number): object {
   };
 }
 
-function fail(call: Call, orders: Orders): Answer {
+function fail(request: SandboxRequest, orders: Orders): Answer {
   const text = orders.choose('text');
   switch (orders.choose('reason')) {
     case 'internal':
-      return call.voice.refuse(500, { text });
+      return request.voice.refuse(500, { text });
     case 'invalid':
-      return call.voice.refuse(400, { text, code: 'invalid_value', field: 'messages' });
+      return request.voice.refuse(400, { text, code: 'invalid_value', field: 'messages' });
     case 'quota':
-      return call.voice.refuse(429, { text, code: 'insufficient_quota' });
+      return request.voice.refuse(429, { text, code: 'insufficient_quota' });
     case 'concurrency':
-      return call.voice.refuse(429, { text });
+      return request.voice.refuse(429, { text });
     case 'moderation':
-      return call.voice.refuse(400, { text, code: 'content_policy_violation' });
+      return request.voice.refuse(400, { text, code: 'content_policy_violation' });
   }
 }
 
@@ -110,34 +110,34 @@ function bodyOf(answer: Answer): string {
 }
 
 /** Rate limits are counted by nobody here: the numbers are those of an account that is idle. */
-function headersOf(call: Call, { order }: Reply): Record<string, string> {
+function headersOf(request: SandboxRequest, { order }: Reply): Record<string, string> {
   const limits = {
     'x-ratelimit-limit-requests': '10000',
     'x-ratelimit-limit-tokens': '2000000',
     'x-ratelimit-remaining-requests': '9999',
     'x-ratelimit-remaining-tokens': String(Math.max(0, 2_000_000 - order.promptTokens.text)),
   };
-  if (call.vendor !== 'openai') return limits;
+  if (request.vendor !== 'openai') return limits;
   return {
     ...limits,
     'x-ratelimit-reset-requests': '6ms',
     'x-ratelimit-reset-tokens': '1s',
     'openai-organization': 'sandbox',
-    'openai-processing-ms': String(Date.now() - Date.parse(call.entry.at)),
+    'openai-processing-ms': String(Date.now() - Date.parse(request.entry.at)),
     'openai-version': '2020-10-01',
   };
 }
 
-function listModels(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  return json(200, { object: 'list', data: MODELS.map((model) => modelObject(call, model)) });
+function listModels(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  return json(200, { object: 'list', data: MODELS.map((model) => modelObject(request, model)) });
 }
 
-function showModel(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  return json(200, modelObject(call, checkModel(call, call.parameters['model'] ?? '')));
+function showModel(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  return json(200, modelObject(request, checkModel(request, request.parameters['model'] ?? '')));
 }
 
-function modelObject(call: Call, id: string): object {
-  return { id, object: 'model', created: MODEL_CREATED_AT, owned_by: call.vendor };
+function modelObject(request: SandboxRequest, id: string): object {
+  return { id, object: 'model', created: MODEL_CREATED_AT, owned_by: request.vendor };
 }

@@ -1,7 +1,7 @@
 /** What OpenAI Images accepts, from JSON or a form; everything else is refused as OpenAI does, naming the field. */
 
 import { EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import { type Fields, isFields, readForm, readJsonObject } from '../requests.ts';
 import type { ImageFormat } from '../results.ts';
 
@@ -50,53 +50,64 @@ const GENERATION_FIELDS = COMMON_FIELDS.split(' ');
 const EDIT_FIELDS = [...GENERATION_FIELDS, 'images', 'mask', 'input_fidelity'];
 
 /** A form's single values as JSON would have them, its files as `images` and `mask`. */
-export async function readImageRequest(call: Call): Promise<ImageRequest> {
-  const isForm = call.req.headers['content-type']?.startsWith('multipart/form-data') ?? false;
-  const fields = isForm ? fieldsOf(await readForm(call)) : readJsonObject(call);
+export async function readImageRequest(request: SandboxRequest): Promise<ImageRequest> {
+  const isForm = request.req.headers['content-type']?.startsWith('multipart/form-data') ?? false;
+  const fields = isForm ? fieldsOf(await readForm(request)) : readJsonObject(request);
   return { fields, prompt: typeof fields['prompt'] === 'string' ? fields['prompt'] : '' };
 }
 
-export function checkGeneration(call: Call, request: ImageRequest): ImageOrder {
-  return checkOrder(call, request, GENERATION_FIELDS, 0);
+export function checkGeneration(request: SandboxRequest, input: ImageRequest): ImageOrder {
+  return checkOrder(request, input, GENERATION_FIELDS, 0);
 }
 
-export function checkEdit(call: Call, request: ImageRequest): ImageOrder {
-  const { images, mask } = request.fields;
+export function checkEdit(request: SandboxRequest, input: ImageRequest): ImageOrder {
+  const { images, mask } = input.fields;
   const given = Array.isArray(images) ? images : [];
-  if (given.length === 0) refuseAbsent(call, 'image');
+  if (given.length === 0) refuseAbsent(request, 'image');
   if (given.length > INPUT_IMAGES_MAX) {
-    refuse(call, 'image', `At most ${INPUT_IMAGES_MAX} images are allowed.`, 'array_above_max_length');
+    refuse(request, 'image', `At most ${INPUT_IMAGES_MAX} images are allowed.`, 'array_above_max_length');
   }
   for (const image of mask === undefined ? given : [...given, mask]) {
-    if (!isImage(image)) refuse(call, 'image', 'Invalid image file or mode.', 'invalid_image_file');
+    if (!isImage(image)) refuse(request, 'image', 'Invalid image file or mode.', 'invalid_image_file');
   }
-  oneOf(call, request.fields, 'input_fidelity', ['low', 'high']);
-  return checkOrder(call, request, EDIT_FIELDS, given.length);
+  oneOf(request, input.fields, 'input_fidelity', ['low', 'high']);
+  return checkOrder(request, input, EDIT_FIELDS, given.length);
 }
 
-function checkOrder(call: Call, request: ImageRequest, known: string[], inputImages: number): ImageOrder {
-  const { fields, prompt } = request;
+function checkOrder(
+  request: SandboxRequest,
+  input: ImageRequest,
+  known: string[],
+  inputImages: number,
+): ImageOrder {
+  const { fields, prompt } = input;
   const unknown = Object.keys(fields).find((field) => !known.includes(field));
-  if (unknown !== undefined) refuse(call, unknown, `Unknown parameter: '${unknown}'.`, 'unknown_parameter');
-  if (prompt === '') refuseAbsent(call, 'prompt');
+  if (unknown !== undefined)
+    refuse(request, unknown, `Unknown parameter: '${unknown}'.`, 'unknown_parameter');
+  if (prompt === '') refuseAbsent(request, 'prompt');
   if (prompt.length > PROMPT_CHARACTERS_MAX) {
-    refuse(call, 'prompt', `The prompt is longer than ${PROMPT_CHARACTERS_MAX}.`, 'string_above_max_length');
+    refuse(
+      request,
+      'prompt',
+      `The prompt is longer than ${PROMPT_CHARACTERS_MAX}.`,
+      'string_above_max_length',
+    );
   }
-  if (fields['stream'] === true) refuse(call, 'stream', 'No streaming here.', 'unsupported_value');
-  const model = oneOf(call, fields, 'model', MODELS) ?? MODEL_BY_DEFAULT;
-  oneOf(call, fields, 'moderation', ['auto', 'low']);
-  integer(call, fields, 'output_compression', 0, 100);
-  integer(call, fields, 'partial_images', 0, 3);
-  const quality = oneOf(call, fields, 'quality', qualitiesOf(model)) ?? 'auto';
-  const background = oneOf(call, fields, 'background', ['transparent', 'opaque', 'auto']) ?? 'auto';
-  const format = oneOf(call, fields, 'output_format', FORMATS) ?? 'png';
+  if (fields['stream'] === true) refuse(request, 'stream', 'No streaming here.', 'unsupported_value');
+  const model = oneOf(request, fields, 'model', MODELS) ?? MODEL_BY_DEFAULT;
+  oneOf(request, fields, 'moderation', ['auto', 'low']);
+  integer(request, fields, 'output_compression', 0, 100);
+  integer(request, fields, 'partial_images', 0, 3);
+  const quality = oneOf(request, fields, 'quality', qualitiesOf(model)) ?? 'auto';
+  const background = oneOf(request, fields, 'background', ['transparent', 'opaque', 'auto']) ?? 'auto';
+  const format = oneOf(request, fields, 'output_format', FORMATS) ?? 'png';
   if (background === 'transparent' && format === 'jpeg') {
-    refuse(call, 'background', 'Transparent background is not supported for jpeg.', 'invalid_value');
+    refuse(request, 'background', 'Transparent background is not supported for jpeg.', 'invalid_value');
   }
   return {
     model,
-    count: integer(call, fields, 'n', 1, 10) ?? 1,
-    ...sizeOf(call, fields, model),
+    count: integer(request, fields, 'n', 1, 10) ?? 1,
+    ...sizeOf(request, fields, model),
     quality: quality === 'auto' ? 'medium' : quality,
     background: background === 'auto' ? 'opaque' : background,
     format,
@@ -104,14 +115,14 @@ function checkOrder(call: Call, request: ImageRequest, known: string[], inputIma
   };
 }
 
-function sizeOf(call: Call, fields: Fields, model: string): { width: number; height: number } {
+function sizeOf(request: SandboxRequest, fields: Fields, model: string): { width: number; height: number } {
   const size = fields['size'] ?? 'auto';
   if (size === 'auto') return { width: 1024, height: 1024 };
   const parts = typeof size === 'string' ? /^(\d{1,5})x(\d{1,5})$/.exec(size) : null;
-  if (typeof size !== 'string' || parts === null) refuseSize(call, size);
+  if (typeof size !== 'string' || parts === null) refuseSize(request, size);
   const [width, height] = [Number(parts[1]), Number(parts[2])];
   const legal = FLEXIBLE_MODELS.includes(model) ? isFlexibleSize(width, height) : FIXED_SIZES.includes(size);
-  if (!legal) refuseSize(call, size);
+  if (!legal) refuseSize(request, size);
   return { width, height };
 }
 
@@ -128,7 +139,7 @@ function qualitiesOf(model: string): string[] {
 
 /** Undefined where the field is absent. */
 function oneOf<Value extends string>(
-  call: Call,
+  request: SandboxRequest,
   fields: Fields,
   field: string,
   values: readonly Value[],
@@ -139,18 +150,24 @@ function oneOf<Value extends string>(
   if (known !== undefined) return known;
   const supported = values.map((candidate) => `'${candidate}'`).join(', ');
   const message = `Invalid value: ${JSON.stringify(value)}. Supported values are: ${supported}.`;
-  return refuse(call, field, message, 'invalid_value');
+  return refuse(request, field, message, 'invalid_value');
 }
 
-function integer(call: Call, fields: Fields, field: string, min: number, max: number): number | undefined {
+function integer(
+  request: SandboxRequest,
+  fields: Fields,
+  field: string,
+  min: number,
+  max: number,
+): number | undefined {
   const value = fields[field];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number' || !Number.isInteger(value)) {
-    return refuse(call, field, `Invalid type for '${field}': expected an integer.`, 'invalid_type');
+    return refuse(request, field, `Invalid type for '${field}': expected an integer.`, 'invalid_type');
   }
   if (value >= min && value <= max) return value;
   const [bound, code] = value < min ? [`>= ${min}`, 'below_min'] : [`<= ${max}`, 'above_max'];
-  return refuse(call, field, `Invalid '${field}': expected a value ${bound}.`, `integer_${code}_value`);
+  return refuse(request, field, `Invalid '${field}': expected a value ${bound}.`, `integer_${code}_value`);
 }
 
 function isImage(value: unknown): boolean {
@@ -177,14 +194,14 @@ function typed(value: string): string | number | boolean {
   return value === 'true' || value === 'false' ? value === 'true' : value;
 }
 
-function refuseSize(call: Call, size: unknown): never {
-  return refuse(call, 'size', `Invalid size for this model: ${JSON.stringify(size)}.`, 'invalid_value');
+function refuseSize(request: SandboxRequest, size: unknown): never {
+  return refuse(request, 'size', `Invalid size for this model: ${JSON.stringify(size)}.`, 'invalid_value');
 }
 
-function refuseAbsent(call: Call, field: string): never {
-  return refuse(call, field, `Missing required parameter: '${field}'.`, 'missing_required_parameter');
+function refuseAbsent(request: SandboxRequest, field: string): never {
+  return refuse(request, field, `Missing required parameter: '${field}'.`, 'missing_required_parameter');
 }
 
-function refuse(call: Call, field: string, message: string, code: string): never {
-  throw new EarlyAnswer(call.voice.refuse(400, { field, message, code }));
+function refuse(request: SandboxRequest, field: string, message: string, code: string): never {
+  throw new EarlyAnswer(request.voice.refuse(400, { field, message, code }));
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, type Content, json } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import type { Choice } from '../directives.ts';
 import { type Consumption, tellUsage } from '../evidence.ts';
 import {
@@ -34,9 +34,14 @@ export const openaiImages: Dialect = {
       method: 'POST',
       path: '/v1/images/generations',
       operation: 'submit',
-      play: (call) => paint(call, checkGeneration),
+      play: (request) => paint(request, checkGeneration),
     },
-    { method: 'POST', path: '/v1/images/edits', operation: 'submit', play: (call) => paint(call, checkEdit) },
+    {
+      method: 'POST',
+      path: '/v1/images/edits',
+      operation: 'submit',
+      play: (request) => paint(request, checkEdit),
+    },
     { method: 'GET', path: '/files/{id}/{index}', operation: 'download', play: download },
   ],
 };
@@ -55,28 +60,31 @@ const REFERENCE_PIXELS = 1024 * 1024;
 const INPUT_IMAGE_TOKENS = 323;
 const CHARACTERS_PER_TOKEN = 4;
 
-async function paint(call: Call, check: (call: Call, request: ImageRequest) => ImageOrder): Promise<Answer> {
-  const request = await readImageRequest(call);
-  call.entry.prompt = request.prompt;
-  requireKey(call, bearerKey(call));
-  const submission = beginSubmission(call, request.prompt);
-  const order = check(call, request);
+async function paint(
+  request: SandboxRequest,
+  check: (request: SandboxRequest, input: ImageRequest) => ImageOrder,
+): Promise<Answer> {
+  const input = await readImageRequest(request);
+  request.entry.prompt = input.prompt;
+  requireKey(request, bearerKey(request));
+  const submission = beginSubmission(request, input.prompt);
+  const order = check(request, input);
   const job = createJob(submission, {
     id: `img_${randomUUID().replaceAll('-', '')}`,
     secondsByDefault: SECONDS,
     ordered: { ...order },
-    consumption: consumptionOf(order, request.prompt, submission.orders.number('deliver')),
+    consumption: consumptionOf(order, input.prompt, submission.orders.number('deliver')),
   });
-  if (!(await waitUntilFinal(call, job))) return { kind: 'hang' };
+  if (!(await waitUntilFinal(request, job))) return { kind: 'hang' };
   const created = Math.floor(job.createdAtMs / 1000);
-  const answer = job.outcome === 'succeed' ? succeed(call, job, order, created) : fail(call, job);
+  const answer = job.outcome === 'succeed' ? succeed(request, job, order, created) : fail(request, job);
   return confirmSubmission(submission, answer, json(200, { created }));
 }
 
-function succeed(call: Call, job: Job, order: ImageOrder, created: number): Answer {
-  const result = nextOrders(call, job, 'result').choose('result');
+function succeed(request: SandboxRequest, job: Job, order: ImageOrder, created: number): Answer {
+  const result = nextOrders(request, job, 'result').choose('result');
   const data = Array.from({ length: job.deliver ?? order.count }, (_, index) =>
-    item(call, job, result, index, pictureOf(job, order, index)),
+    item(request, job, result, index, pictureOf(job, order, index)),
   );
   const body = {
     created,
@@ -96,31 +104,38 @@ interface Item {
 }
 
 /** OpenAI never links a picture here: a client that follows such a link all the same is led astray. */
-function item(call: Call, job: Job, result: Choice<'result'>, index: number, picture: Content): Item {
+function item(
+  request: SandboxRequest,
+  job: Job,
+  result: Choice<'result'>,
+  index: number,
+  picture: Content,
+): Item {
   const inline = inlineResult(result, picture);
   if (inline !== undefined) return { b64_json: inline };
   if (result !== 'private' && result !== 'redirect_private') return {};
-  const url = linkResult(call, result, `${openaiImages.prefix}/files/${job.id}/${index}`);
+  const url = linkResult(request, result, `${openaiImages.prefix}/files/${job.id}/${index}`);
   return url === undefined ? {} : { url };
 }
 
-function fail(call: Call, job: Job): Answer {
+function fail(request: SandboxRequest, job: Job): Answer {
   const { outcome, reason, text } = job;
   if (outcome === 'moderated' || (outcome === 'fail' && reason === 'moderation')) {
-    return call.voice.refuse(400, { code: 'moderation_blocked', text });
+    return request.voice.refuse(400, { code: 'moderation_blocked', text });
   }
-  if (outcome !== 'fail' || reason === 'internal') return call.voice.refuse(500, { text });
-  if (reason === 'invalid') return call.voice.refuse(400, { text, code: 'invalid_value', field: 'prompt' });
-  return call.voice.refuse(429, reason === 'quota' ? { text, code: 'insufficient_quota' } : { text });
+  if (outcome !== 'fail' || reason === 'internal') return request.voice.refuse(500, { text });
+  if (reason === 'invalid')
+    return request.voice.refuse(400, { text, code: 'invalid_value', field: 'prompt' });
+  return request.voice.refuse(429, reason === 'quota' ? { text, code: 'insufficient_quota' } : { text });
 }
 
-function download(call: Call): Answer {
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  const index = Number(call.parameters['index']);
-  if (!Number.isInteger(index)) return call.voice.refuse(404);
+function download(request: SandboxRequest): Answer {
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  const index = Number(request.parameters['index']);
+  if (!Number.isInteger(index)) return request.voice.refuse(404);
   const [width, height] = [Number(job.ordered['width']), Number(job.ordered['height'])];
   const image = { width, height, format: 'png', transparent: false } as const;
-  return serveResult(call, job, imageFile(job, index, image));
+  return serveResult(request, job, imageFile(job, index, image));
 }
 
 function pictureOf(job: Job, order: ImageOrder, index: number): Content {

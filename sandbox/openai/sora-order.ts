@@ -1,7 +1,7 @@
 /** What OpenAI's Videos API accepts, from JSON or a form; everything else is refused, naming the field. */
 
 import { Buffer } from 'node:buffer';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import {
   isHttpsUrl,
   isImageDataUri,
@@ -34,49 +34,49 @@ const PROMPT_CHARACTERS_MAX = 32_000;
 const FIELDS = ['prompt', 'model', 'seconds', 'size', 'input_reference'];
 
 /** A form's file becomes its type and its bytes. */
-export async function readSoraRequest(call: Call): Promise<Fields> {
-  if (!call.req.headers['content-type']?.startsWith('multipart/form-data')) return readJsonObject(call);
+export async function readSoraRequest(request: SandboxRequest): Promise<Fields> {
+  if (!request.req.headers['content-type']?.startsWith('multipart/form-data')) return readJsonObject(request);
   const fields: Record<string, unknown> = {};
-  for (const [name, value] of await readForm(call))
+  for (const [name, value] of await readForm(request))
     fields[name] = typeof value === 'string' ? value : await readFile(value);
   return fields;
 }
 
-export function checkSoraOrder(call: Call, fields: Fields): SoraOrder {
-  refuseUnknown(call, fields, FIELDS);
-  requireText(call, 'prompt', fields['prompt'], PROMPT_CHARACTERS_MAX);
-  const model = requireOneOf(call, 'model', fields['model'] ?? 'sora-2', MODELS);
+export function checkSoraOrder(request: SandboxRequest, fields: Fields): SoraOrder {
+  refuseUnknown(request, fields, FIELDS);
+  requireText(request, 'prompt', fields['prompt'], PROMPT_CHARACTERS_MAX);
+  const model = requireOneOf(request, 'model', fields['model'] ?? 'sora-2', MODELS);
   const sizes = PRO_MODELS.includes(model) ? PRO_SIZES : SIZES;
-  const size = requireOneOf(call, 'size', fields['size'] ?? '720x1280', sizes);
+  const size = requireOneOf(request, 'size', fields['size'] ?? '720x1280', sizes);
   const reference = fields['input_reference'];
-  if (reference !== undefined) checkReference(call, reference, size);
+  if (reference !== undefined) checkReference(request, reference, size);
   return {
     model,
     // A number is refused, too.
-    seconds: requireOneOf(call, 'seconds', fields['seconds'] ?? '4', SECONDS),
+    seconds: requireOneOf(request, 'seconds', fields['seconds'] ?? '4', SECONDS),
     size,
     inputImages: reference === undefined ? 0 : 1,
   };
 }
 
-function checkReference(call: Call, reference: unknown, size: string): void {
+function checkReference(request: SandboxRequest, reference: unknown, size: string): void {
   const field = 'input_reference';
-  if (isInputFile(reference)) return checkFile(call, reference, size);
+  if (isInputFile(reference)) return checkFile(request, reference, size);
   const { file_id: fileId, image_url: url } = isFields(reference) ? reference : {};
   if (typeof fileId === 'string' && url === undefined) return;
   if (fileId === undefined && (isHttpsUrl(url) || isImageDataUri(url))) return;
-  refuseField(call, field, `${field} must be a file, or have either a file_id or an image_url.`);
+  refuseField(request, field, `${field} must be a file, or have either a file_id or an image_url.`);
 }
 
 /** The first frame is not cut to size. Only a PNG is looked into here. */
-function checkFile(call: Call, { type, bytes }: InputFile, size: string): void {
+function checkFile(request: SandboxRequest, { type, bytes }: InputFile, size: string): void {
   const field = 'input_reference';
-  if (!IMAGE_TYPES.includes(type)) refuseField(call, field, `Unsupported mimetype: ${type}.`);
+  if (!IMAGE_TYPES.includes(type)) refuseField(request, field, `Unsupported mimetype: ${type}.`);
   if (type !== 'image/png') return;
   if (bytes.length < 24 || bytes.toString('latin1', 1, 4) !== 'PNG')
-    refuseField(call, field, 'The image could not be decoded.');
+    refuseField(request, field, 'The image could not be decoded.');
   if (`${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}` !== size)
-    refuseField(call, field, 'Inpaint image must match the requested width and height.');
+    refuseField(request, field, 'Inpaint image must match the requested width and height.');
 }
 
 async function readFile(file: File): Promise<InputFile> {

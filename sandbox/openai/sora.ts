@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import { tellUsage } from '../evidence.ts';
 import {
   beginSubmission,
@@ -56,13 +56,13 @@ const FAILURES = {
   moderation: { code: 'moderation_blocked', message: 'Your request was blocked by our moderation system.' },
 } as const;
 
-async function generate(call: Call): Promise<Answer> {
-  const fields = await readSoraRequest(call);
+async function generate(request: SandboxRequest): Promise<Answer> {
+  const fields = await readSoraRequest(request);
   const prompt = typeof fields['prompt'] === 'string' ? fields['prompt'] : '';
-  call.entry.prompt = prompt;
-  requireKey(call, bearerKey(call));
-  const submission = beginSubmission(call, prompt);
-  const order = checkSoraOrder(call, fields);
+  request.entry.prompt = prompt;
+  requireKey(request, bearerKey(request));
+  const submission = beginSubmission(request, prompt);
+  const order = checkSoraOrder(request, fields);
   const job = createJob(submission, {
     id: `video_${randomUUID().replaceAll('-', '')}`,
     secondsByDefault: SECONDS,
@@ -73,11 +73,11 @@ async function generate(call: Call): Promise<Answer> {
   return confirmSubmission(submission, json(200, video), json(200, { object: 'video' }));
 }
 
-function poll(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  const look = lookAtJob(call, job);
-  return json(200, { ...describe(job, look.state), ...oddities(look), ...linkOf(call, job, look) });
+function poll(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  const look = lookAtJob(request, job);
+  return json(200, { ...describe(job, look.state), ...oddities(look), ...linkOf(request, job, look) });
 }
 
 /** What the video object tells of the job, the same on creation, on a look and in a list. */
@@ -117,26 +117,26 @@ function oddities({ state, weird, flapping, progress }: Look): Record<string, un
 }
 
 /** OpenAI has no link. Resellers do: here, only one that leads astray. */
-function linkOf(call: Call, job: Job, { state, weird }: Look): Record<string, unknown> {
+function linkOf(request: SandboxRequest, job: Job, { state, weird }: Look): Record<string, unknown> {
   if (state.phase !== 'succeeded' || weird) return {};
-  const result = nextOrders(call, job, 'result').choose('result');
-  return result === 'private' ? { video_url: linkResult(call, result, `/${job.id}.mp4`) } : {};
+  const result = nextOrders(request, job, 'result').choose('result');
+  return result === 'private' ? { video_url: linkResult(request, result, `/${job.id}.mp4`) } : {};
 }
 
 /** Newest first, and without the look that a poll is: the directives of polls are not for lists. */
-function list(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  const limit = Number(call.query.get('limit') ?? LIST_BY_DEFAULT);
+function list(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  const limit = Number(request.query.get('limit') ?? LIST_BY_DEFAULT);
   if (!Number.isInteger(limit) || limit < 0 || limit > LIST_MAX)
-    return call.voice.refuse(400, { field: 'limit', message: `limit must be from 0 to ${LIST_MAX}.` });
-  const newestFirst = call.jobs.of(call.vendor);
-  const jobs = call.query.get('order') === 'asc' ? newestFirst.toReversed() : newestFirst;
-  const after = call.query.get('after');
+    return request.voice.refuse(400, { field: 'limit', message: `limit must be from 0 to ${LIST_MAX}.` });
+  const newestFirst = request.jobs.of(request.vendor);
+  const jobs = request.query.get('order') === 'asc' ? newestFirst.toReversed() : newestFirst;
+  const after = request.query.get('after');
   const from = after === null ? 0 : jobs.findIndex(({ id }) => id === after) + 1;
   const page = jobs.slice(from, from + limit);
   return json(200, {
     object: 'list',
-    data: page.map((job) => describe(job, call.jobs.stateOf(job))),
+    data: page.map((job) => describe(job, request.jobs.stateOf(job))),
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
     has_more: from + limit < jobs.length,
@@ -144,19 +144,19 @@ function list(call: Call): Answer {
 }
 
 /** `deliver=0` and `result=missing` leave nothing to download. */
-function download(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  const variant = call.query.get('variant') ?? 'video';
-  if (!VARIANTS.includes(variant)) return call.voice.refuse(400, { field: 'variant' });
-  if (call.jobs.stateOf(job).phase !== 'succeeded')
-    return call.voice.refuse(400, {
+function download(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  const variant = request.query.get('variant') ?? 'video';
+  if (!VARIANTS.includes(variant)) return request.voice.refuse(400, { field: 'variant' });
+  if (request.jobs.stateOf(job).phase !== 'succeeded')
+    return request.voice.refuse(400, {
       message: 'Video is not ready yet, use GET /v1/videos/{video_id} to check.',
     });
   const isMissing = job.directives.at(1).choose('result') === 'missing';
-  if (job.deliver === 0 || isMissing) return call.voice.refuse(404, { text: job.text });
+  if (job.deliver === 0 || isMissing) return request.voice.refuse(404, { text: job.text });
   const [width = 16, height = 9] = String(job.ordered['size']).split('x').map(Number);
-  if (variant === 'video') return serveResult(call, job, videoFile(width, height));
+  if (variant === 'video') return serveResult(request, job, videoFile(width, height));
   const format = variant === 'thumbnail' ? 'webp' : 'jpeg';
-  return serveResult(call, job, imageFile(job, 0, { width, height, format, transparent: false }));
+  return serveResult(request, job, imageFile(job, 0, { width, height, format, transparent: false }));
 }

@@ -1,7 +1,7 @@
 /** What Ark accepts as `content` of a video: one text, and frames or references, never both. */
 
 import { EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import { type Fields, isFields } from '../requests.ts';
 
 export interface Inputs {
@@ -29,51 +29,56 @@ export function textsOf(content: unknown): string {
   return texts.filter((text) => typeof text === 'string').join(' ');
 }
 
-export function readContent(call: Call, content: unknown, limits: ContentLimits): Inputs {
-  if (!Array.isArray(content) || content.length === 0) refuse(call, 'content', 'content must be a list.');
+export function readContent(request: SandboxRequest, content: unknown, limits: ContentLimits): Inputs {
+  if (!Array.isArray(content) || content.length === 0) refuse(request, 'content', 'content must be a list.');
   const items: Fields[] = content.filter(isFields);
-  if (items.length < content.length) refuse(call, 'content', 'Every item of content must be an object.');
-  items.forEach((item, index) => checkItem(call, item, `content[${index}]`));
+  if (items.length < content.length) refuse(request, 'content', 'Every item of content must be an object.');
+  items.forEach((item, index) => checkItem(request, item, `content[${index}]`));
   const images = items.filter(({ type }) => type === 'image_url').map(({ role }) => String(role));
   const videos = items.filter(({ type }) => type === 'video_url').length;
   const hasText = items.some(({ type }) => type === 'text');
-  if (!hasText && images.length + videos === 0) refuse(call, 'content', 'content needs a text.');
-  checkFrames(call, images, videos, limits);
+  if (!hasText && images.length + videos === 0) refuse(request, 'content', 'content needs a text.');
+  checkFrames(request, images, videos, limits);
   return { images, videos };
 }
 
-function checkFrames(call: Call, images: readonly string[], videos: number, limits: ContentLimits): void {
+function checkFrames(
+  request: SandboxRequest,
+  images: readonly string[],
+  videos: number,
+  limits: ContentLimits,
+): void {
   const references = images.filter((role) => role === 'reference_image').length;
   const first = images.filter((role) => role === 'first_frame').length;
   const last = images.filter((role) => role === 'last_frame').length;
   if (first + last > 0 && references + videos > 0) {
-    refuse(call, 'content', 'first/last frame content cannot be mixed with reference media content.');
+    refuse(request, 'content', 'first/last frame content cannot be mixed with reference media content.');
   }
   if (first > 1 || last > 1 || (last === 1 && first === 0)) {
-    refuse(call, 'content', 'There may be one first frame, and one last frame beside it.');
+    refuse(request, 'content', 'There may be one first frame, and one last frame beside it.');
   }
-  if (last === 1 && !limits.lastFrame) refuse(call, 'content', 'This model takes no last frame.');
-  if (references > limits.images) refuse(call, 'content', `At most ${limits.images} reference images.`);
-  if (videos > limits.videos) refuse(call, 'content', `At most ${limits.videos} reference videos.`);
+  if (last === 1 && !limits.lastFrame) refuse(request, 'content', 'This model takes no last frame.');
+  if (references > limits.images) refuse(request, 'content', `At most ${limits.images} reference images.`);
+  if (videos > limits.videos) refuse(request, 'content', `At most ${limits.videos} reference videos.`);
 }
 
-function checkItem(call: Call, item: Fields, place: string): void {
+function checkItem(request: SandboxRequest, item: Fields, place: string): void {
   const type = String(item['type']);
   if (type === 'text') {
-    if (typeof item['text'] !== 'string') refuse(call, `${place}.text`, 'The text must be a string.');
+    if (typeof item['text'] !== 'string') refuse(request, `${place}.text`, 'The text must be a string.');
     return;
   }
-  const roles = ROLES[type] ?? refuse(call, `${place}.type`, `Unknown type of content: ${type}.`);
+  const roles = ROLES[type] ?? refuse(request, `${place}.type`, `Unknown type of content: ${type}.`);
   const media = item[type];
   const url = isFields(media) ? media['url'] : undefined;
   if (typeof url !== 'string' || !/^(https?:\/\/|data:|asset:\/\/)/.test(url)) {
-    refuse(call, `${place}.${type}.url`, 'The URL must be a link, a data URI or an asset.');
+    refuse(request, `${place}.${type}.url`, 'The URL must be a link, a data URI or an asset.');
   }
   if (!roles.includes(String(item['role']))) {
-    refuse(call, `${place}.role`, `The role must be one of ${roles.join(', ')}.`);
+    refuse(request, `${place}.role`, `The role must be one of ${roles.join(', ')}.`);
   }
 }
 
-function refuse(call: Call, field: string, message: string): never {
-  throw new EarlyAnswer(call.voice.refuse(400, { field, message }));
+function refuse(request: SandboxRequest, field: string, message: string): never {
+  throw new EarlyAnswer(request.voice.refuse(400, { field, message }));
 }

@@ -1,7 +1,7 @@
 /** What Ark's video generation accepts, by model; everything else is refused, naming the field. */
 
 import { EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import type { Fields } from '../requests.ts';
 import { type Inputs, readContent, textsOf } from './content.ts';
 
@@ -69,32 +69,32 @@ const FLAGS: Readonly<Record<string, string>> = {
   dur: 'duration',
 };
 
-export function checkOrder(call: Call, sent: Fields): SeedanceOrder {
+export function checkOrder(request: SandboxRequest, sent: Fields): SeedanceOrder {
   const unknown = Object.keys(sent).find((field) => !FIELDS.includes(field));
-  if (unknown !== undefined) refuse(call, unknown, `Unknown parameter: ${unknown}.`);
+  if (unknown !== undefined) refuse(request, unknown, `Unknown parameter: ${unknown}.`);
   const model = typeof sent['model'] === 'string' ? sent['model'] : '';
-  const limits = limitsOf(call, model);
-  const inputs = readContent(call, sent['content'], limits);
+  const limits = limitsOf(request, model);
+  const inputs = readContent(request, sent['content'], limits);
   const fields = withFlags(sent);
-  checkFlags(call, fields, limits);
+  checkFlags(request, fields, limits);
   return {
     model,
-    resolution: oneOf(call, 'resolution', fields['resolution'] ?? '720p', limits.resolutions),
-    ratio: ratioOf(call, fields, { model, limits, inputs }),
-    duration: durationOf(call, fields['duration'] ?? (isNewest(model) ? -1 : 5), limits),
-    seed: seedOf(call, fields['seed'] ?? -1),
+    resolution: oneOf(request, 'resolution', fields['resolution'] ?? '720p', limits.resolutions),
+    ratio: ratioOf(request, fields, { model, limits, inputs }),
+    duration: durationOf(request, fields['duration'] ?? (isNewest(model) ? -1 : 5), limits),
+    seed: seedOf(request, fields['seed'] ?? -1),
     generateAudio: limits.audio ? fields['generate_audio'] !== false : null,
     inputImages: inputs.images.length,
     inputVideos: inputs.videos,
   };
 }
 
-function limitsOf(call: Call, model: string): ModelLimits {
+function limitsOf(request: SandboxRequest, model: string): ModelLimits {
   const limits = MODELS[model.replace(/^(doubao|dreamina)-/, '')];
   if (limits === undefined) {
     const message = `The model or endpoint ${model} does not exist or you do not have access to it.`;
     throw new EarlyAnswer(
-      call.voice.refuse(404, { code: 'InvalidEndpointOrModel.NotFound', field: 'model', message }),
+      request.voice.refuse(404, { code: 'InvalidEndpointOrModel.NotFound', field: 'model', message }),
     );
   }
   const inChina = model.startsWith('doubao-') && isNewest(model);
@@ -116,13 +116,14 @@ function withFlags(sent: Fields): Fields {
   return { ...Object.fromEntries(set), ...Object.fromEntries(flagged) };
 }
 
-function checkFlags(call: Call, fields: Fields, limits: ModelLimits): void {
+function checkFlags(request: SandboxRequest, fields: Fields, limits: ModelLimits): void {
   for (const field of ['generate_audio', 'watermark', 'camera_fixed', 'return_last_frame', 'draft']) {
     const value = fields[field];
-    if (value !== undefined && typeof value !== 'boolean') refuse(call, field, `${field} must be a boolean.`);
+    if (value !== undefined && typeof value !== 'boolean')
+      refuse(request, field, `${field} must be a boolean.`);
   }
   if (fields['generate_audio'] !== undefined && !limits.audio) {
-    refuse(call, 'generate_audio', 'generate_audio is not supported by this model.');
+    refuse(request, 'generate_audio', 'generate_audio is not supported by this model.');
   }
 }
 
@@ -132,41 +133,45 @@ interface RatioContext {
   readonly inputs: Inputs;
 }
 
-function ratioOf(call: Call, fields: Fields, { model, limits, inputs }: RatioContext): string {
+function ratioOf(request: SandboxRequest, fields: Fields, { model, limits, inputs }: RatioContext): string {
   const hasFrame = inputs.images.includes('first_frame');
   const byDefault = limits.chooses || hasFrame ? 'adaptive' : '16:9';
-  const ratio = oneOf(call, 'ratio', fields['ratio'] ?? byDefault, RATIOS);
+  const ratio = oneOf(request, 'ratio', fields['ratio'] ?? byDefault, RATIOS);
   if (isNewest(model) && hasFrame && ratio !== 'adaptive') {
     const message = 'ratio only supports adaptive for first-frame and first-and-last-frame tasks.';
     const code = 'InvalidParameter.TaskTypeConstraint';
-    throw new EarlyAnswer(call.voice.refuse(400, { code, field: 'ratio', message }));
+    throw new EarlyAnswer(request.voice.refuse(400, { code, field: 'ratio', message }));
   }
   if (ratio !== 'adaptive') return ratio;
-  if (!limits.chooses && !hasFrame) refuse(call, 'ratio', 'adaptive needs a first frame.');
+  if (!limits.chooses && !hasFrame) refuse(request, 'ratio', 'adaptive needs a first frame.');
   return CHOSEN_RATIO;
 }
 
-function durationOf(call: Call, duration: unknown, { durations: [min, max], chooses }: ModelLimits): number {
+function durationOf(
+  request: SandboxRequest,
+  duration: unknown,
+  { durations: [min, max], chooses }: ModelLimits,
+): number {
   if (duration === -1 && chooses) return max;
   if (typeof duration === 'number' && Number.isInteger(duration) && duration >= min && duration <= max) {
     return duration;
   }
-  return refuse(call, 'duration', `The duration must be a whole number from ${min} to ${max}.`);
+  return refuse(request, 'duration', `The duration must be a whole number from ${min} to ${max}.`);
 }
 
 /** Of -1 the vendor makes a number of its own. */
-function seedOf(call: Call, seed: unknown): number {
+function seedOf(request: SandboxRequest, seed: unknown): number {
   if (typeof seed !== 'number' || !Number.isInteger(seed) || seed < -1 || seed > SEED_MAX) {
-    return refuse(call, 'seed', `The seed must be a whole number from -1 to ${SEED_MAX}.`);
+    return refuse(request, 'seed', `The seed must be a whole number from -1 to ${SEED_MAX}.`);
   }
   return seed === -1 ? Math.floor(Math.random() * 100_000) : seed;
 }
 
-function oneOf(call: Call, field: string, value: unknown, values: readonly string[]): string {
+function oneOf(request: SandboxRequest, field: string, value: unknown, values: readonly string[]): string {
   const known = values.find((candidate) => candidate === value);
-  return known ?? refuse(call, field, `${field} must be one of ${values.join(', ')}.`);
+  return known ?? refuse(request, field, `${field} must be one of ${values.join(', ')}.`);
 }
 
-function refuse(call: Call, field: string, message: string): never {
-  throw new EarlyAnswer(call.voice.refuse(400, { field, message }));
+function refuse(request: SandboxRequest, field: string, message: string): never {
+  throw new EarlyAnswer(request.voice.refuse(400, { field, message }));
 }

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { type Answer, EarlyAnswer, json } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import { tellUsage } from '../evidence.ts';
 import {
   beginSubmission,
@@ -60,13 +60,13 @@ const MODERATED = {
 /** Their records are gone, as the vendor's are. */
 const erased = new WeakSet<Job>();
 
-function submit(call: Call): Answer {
-  const fields = readJsonObject(call);
+function submit(request: SandboxRequest): Answer {
+  const fields = readJsonObject(request);
   const prompt = textsOf(fields['content']);
-  call.entry.prompt = prompt;
-  requireKey(call, bearerKey(call));
-  const submission = beginSubmission(call, prompt);
-  const order = checkOrder(call, fields);
+  request.entry.prompt = prompt;
+  requireKey(request, bearerKey(request));
+  const submission = beginSubmission(request, prompt);
+  const order = checkOrder(request, fields);
   const tokens = tokensOf(order);
   const job = createJob(submission, {
     id: newId(),
@@ -77,56 +77,61 @@ function submit(call: Call): Answer {
   return confirmSubmission(submission, json(200, { id: job.id }), json(200, {}));
 }
 
-function poll(call: Call): Answer {
-  const job = requireTask(call);
-  const look = lookAtJob(call, job);
-  return json(200, look.weird ? { ...describe(job), status: 'simmering' } : tellTask(call, job, look.state));
+function poll(request: SandboxRequest): Answer {
+  const job = requireTask(request);
+  const look = lookAtJob(request, job);
+  return json(
+    200,
+    look.weird ? { ...describe(job), status: 'simmering' } : tellTask(request, job, look.state),
+  );
 }
 
-function list(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  const { query } = call;
+function list(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  const { query } = request;
   const ids = query.getAll('filter.task_ids');
   const [model, status] = [query.get('filter.model'), query.get('filter.status')];
-  const found = call.jobs.of(call.vendor).filter((job) => {
+  const found = request.jobs.of(request.vendor).filter((job) => {
     return (
       !erased.has(job) &&
       (ids.length === 0 || ids.includes(job.id)) &&
       (model === null || job.ordered['model'] === model) &&
-      (status === null || statusOf(call.jobs.stateOf(job)) === status)
+      (status === null || statusOf(request.jobs.stateOf(job)) === status)
     );
   });
   const size = Math.min(Number(query.get('page_size') ?? 20), PAGE_SIZE_MAX);
   const start = (Number(query.get('page_num') ?? 1) - 1) * size;
-  const items = found.slice(start, start + size).map((job) => tellTask(call, job, call.jobs.stateOf(job)));
+  const items = found
+    .slice(start, start + size)
+    .map((job) => tellTask(request, job, request.jobs.stateOf(job)));
   return json(200, { items, total: found.length });
 }
 
-function remove(call: Call): Answer {
-  const job = requireTask(call);
-  const order = nextOrders(call, job, 'cancel').choose('cancel');
+function remove(request: SandboxRequest): Answer {
+  const job = requireTask(request);
+  const order = nextOrders(request, job, 'cancel').choose('cancel');
   if (order === 'hang') return { kind: 'hang' };
-  const { phase } = call.jobs.stateOf(job);
-  if (order === 'too_late' || phase === 'running') return call.voice.refuse(409);
-  if (phase === 'queued') call.jobs.cancel(job);
+  const { phase } = request.jobs.stateOf(job);
+  if (order === 'too_late' || phase === 'running') return request.voice.refuse(409);
+  if (phase === 'queued') request.jobs.cancel(job);
   else erased.add(job);
   return json(200, {});
 }
 
-function requireTask(call: Call): Job {
-  requireKey(call, bearerKey(call));
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  if (erased.has(job)) throw new EarlyAnswer(call.voice.refuse(404));
+function requireTask(request: SandboxRequest): Job {
+  requireKey(request, bearerKey(request));
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  if (erased.has(job)) throw new EarlyAnswer(request.voice.refuse(404));
   return job;
 }
 
-function tellTask(call: Call, job: Job, state: JobState): object {
+function tellTask(request: SandboxRequest, job: Job, state: JobState): object {
   const status = statusOf(state);
   const task = { ...describe(job), status };
   if (status === 'failed') return { ...task, error: tellError(job, state) };
   if (status !== 'succeeded') return task;
-  const result = nextOrders(call, job, 'result').choose('result');
-  const url = linkResult(call, result, `${seedance.prefix}/files/${job.id}.mp4`);
+  const result = nextOrders(request, job, 'result').choose('result');
+  const url = linkResult(request, result, `${seedance.prefix}/files/${job.id}.mp4`);
   return {
     ...task,
     content: job.deliver === 0 ? {} : { video_url: url },
@@ -167,8 +172,8 @@ function newId(): string {
   return `cgt-${at}-${randomBytes(8).toString('hex')}`;
 }
 
-function download(call: Call): Answer {
-  const job = requireJob(call, call.parameters['id'] ?? '');
+function download(request: SandboxRequest): Answer {
+  const job = requireJob(request, request.parameters['id'] ?? '');
   const [width = 16, height = 9] = String(job.ordered['ratio']).split(':').map(Number);
-  return serveResult(call, job, videoFile(width, height));
+  return serveResult(request, job, videoFile(width, height));
 }

@@ -1,7 +1,7 @@
 /** What each endpoint of Vidu accepts; everything else is refused, naming the field. */
 
 import { EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import type { Fields } from '../requests.ts';
 
 export type Endpoint = 'text2video' | 'img2video' | 'start-end2video' | 'reference2video';
@@ -63,58 +63,63 @@ const RESOLUTIONS_OF: Readonly<Record<string, readonly string[]>> = {
   'viduq3-mix': ['720p', '1080p'],
 };
 
-export function checkViduOrder(call: Call, fields: Fields, endpoint: Endpoint): ViduOrder {
+export function checkViduOrder(request: SandboxRequest, fields: Fields, endpoint: Endpoint): ViduOrder {
   const terms = TERMS[endpoint];
   const known = [...COMMON_FIELDS, ...terms.fields];
   const unknown = Object.keys(fields).find((field) => !known.includes(field));
-  if (unknown !== undefined) refuse(call, unknown, 'the field is unwanted here', 'FieldUnwanted');
-  if (fields['model'] === undefined) refuse(call, 'model', 'the field is lacking', 'FieldLacking');
+  if (unknown !== undefined) refuse(request, unknown, 'the field is unwanted here', 'FieldUnwanted');
+  if (fields['model'] === undefined) refuse(request, 'model', 'the field is lacking', 'FieldLacking');
   const model = terms.models.find((name) => name === fields['model']);
-  if (model === undefined) return refuse(call, 'model', 'the model is unavailable', 'ModelUnavailable');
-  checkPrompt(call, fields, endpoint);
-  const images = checkImages(call, fields, terms);
+  if (model === undefined) return refuse(request, 'model', 'the model is unavailable', 'ModelUnavailable');
+  checkPrompt(request, fields, endpoint);
+  const images = checkImages(request, fields, terms);
   return {
     endpoint,
     model,
-    duration: durationOf(call, fields, model),
-    resolution: oneOf(call, fields, 'resolution', RESOLUTIONS_OF[model] ?? RESOLUTIONS, '720p'),
+    duration: durationOf(request, fields, model),
+    resolution: oneOf(request, fields, 'resolution', RESOLUTIONS_OF[model] ?? RESOLUTIONS, '720p'),
     aspectRatio: terms.fields.includes('aspect_ratio')
-      ? oneOf(call, fields, 'aspect_ratio', ASPECT_RATIOS, '16:9')
+      ? oneOf(request, fields, 'aspect_ratio', ASPECT_RATIOS, '16:9')
       : '',
-    audio: flag(call, fields, 'audio', model.startsWith('viduq3')),
+    audio: flag(request, fields, 'audio', model.startsWith('viduq3')),
     images,
-    offPeak: flag(call, fields, 'off_peak', false),
+    offPeak: flag(request, fields, 'off_peak', false),
   };
 }
 
-function checkPrompt(call: Call, { prompt }: Fields, endpoint: Endpoint): void {
+function checkPrompt(request: SandboxRequest, { prompt }: Fields, endpoint: Endpoint): void {
   const isNeeded = endpoint === 'text2video' || endpoint === 'reference2video';
   if (prompt === undefined && !isNeeded) return;
-  if (prompt === undefined || prompt === '') refuse(call, 'prompt', 'the field is lacking', 'FieldLacking');
+  if (prompt === undefined || prompt === '')
+    refuse(request, 'prompt', 'the field is lacking', 'FieldLacking');
   if (typeof prompt !== 'string' || prompt.length > PROMPT_CHARACTERS_MAX) {
-    refuse(call, 'prompt', `the prompt has at most ${PROMPT_CHARACTERS_MAX} characters`);
+    refuse(request, 'prompt', `the prompt has at most ${PROMPT_CHARACTERS_MAX} characters`);
   }
 }
 
-function checkImages(call: Call, { images }: Fields, { images: { min, max } }: Terms): number {
+function checkImages(request: SandboxRequest, { images }: Fields, { images: { min, max } }: Terms): number {
   const given: unknown = images ?? [];
   if (!Array.isArray(given) || given.length < min || given.length > max) {
-    return refuse(call, 'images', `the number of images must be within ${min} and ${max}`);
+    return refuse(request, 'images', `the number of images must be within ${min} and ${max}`);
   }
   if (!given.every((image) => typeof image === 'string' && /^(https:\/\/|data:image\/)/.test(image))) {
-    return refuse(call, 'images', 'an image is a https URL or a data URI', 'ImageFormatInvalid');
+    return refuse(request, 'images', 'an image is a https URL or a data URI', 'ImageFormatInvalid');
   }
   return given.length;
 }
 
-function durationOf(call: Call, { duration = DURATION_BY_DEFAULT }: Fields, model: string): number {
+function durationOf(
+  request: SandboxRequest,
+  { duration = DURATION_BY_DEFAULT }: Fields,
+  model: string,
+): number {
   const max = model.startsWith('viduq3') ? 16 : 10;
   const fits = typeof duration === 'number' && Number.isInteger(duration) && duration >= 1 && duration <= max;
-  return fits ? duration : refuse(call, 'duration', `the duration must be within 1 and ${max}`);
+  return fits ? duration : refuse(request, 'duration', `the duration must be within 1 and ${max}`);
 }
 
 function oneOf(
-  call: Call,
+  request: SandboxRequest,
   fields: Fields,
   field: string,
   values: readonly string[],
@@ -122,14 +127,14 @@ function oneOf(
 ): string {
   const value = fields[field] ?? byDefault;
   const known = values.find((candidate) => candidate === value);
-  return known ?? refuse(call, field, `the value must be one of ${values.join(', ')}`);
+  return known ?? refuse(request, field, `the value must be one of ${values.join(', ')}`);
 }
 
-function flag(call: Call, fields: Fields, field: string, byDefault: boolean): boolean {
+function flag(request: SandboxRequest, fields: Fields, field: string, byDefault: boolean): boolean {
   const value = fields[field] ?? byDefault;
-  return typeof value === 'boolean' ? value : refuse(call, field, 'the value must be a boolean');
+  return typeof value === 'boolean' ? value : refuse(request, field, 'the value must be a boolean');
 }
 
-function refuse(call: Call, field: string, message: string, code = 'FieldInvalid'): never {
-  throw new EarlyAnswer(call.voice.refuse(400, { field, message, code }));
+function refuse(request: SandboxRequest, field: string, message: string, code = 'FieldInvalid'): never {
+  throw new EarlyAnswer(request.voice.refuse(400, { field, message, code }));
 }

@@ -2,7 +2,7 @@
 
 import { randomInt, randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import { tellUsage } from '../evidence.ts';
 import {
   beginSubmission,
@@ -30,7 +30,7 @@ export const vidu: Dialect = {
       method: 'POST' as const,
       path: `/ent/v2/${endpoint}`,
       operation: 'submit' as const,
-      play: (call: Call) => generate(call, endpoint),
+      play: (request: SandboxRequest) => generate(request, endpoint),
     })),
     { method: 'GET', path: '/ent/v2/tasks/{id}/creations', operation: 'poll', play: poll },
     { method: 'POST', path: '/ent/v2/tasks/{id}/cancel', operation: 'cancel', play: cancel },
@@ -65,14 +65,14 @@ const FAILURES = {
   moderation: 'TaskPromptPolicyViolation',
 } as const;
 
-function generate(call: Call, endpoint: Endpoint): Answer {
-  const fields = readJsonObject(call);
+function generate(request: SandboxRequest, endpoint: Endpoint): Answer {
+  const fields = readJsonObject(request);
   const prompt = typeof fields['prompt'] === 'string' ? fields['prompt'] : '';
-  call.entry.prompt = prompt;
-  requireKey(call, tokenOf(call));
-  if (call.body.length > BODY_BYTES_MAX) return call.voice.refuse(413);
-  const submission = beginSubmission(call, prompt);
-  const order = checkViduOrder(call, fields, endpoint);
+  request.entry.prompt = prompt;
+  requireKey(request, tokenOf(request));
+  if (request.body.length > BODY_BYTES_MAX) return request.voice.refuse(413);
+  const submission = beginSubmission(request, prompt);
+  const order = checkViduOrder(request, fields, endpoint);
   const credits = creditsFor(order);
   const job = createJob(submission, {
     id: String(randomInt(1e11, 1e12)) + String(randomInt(1e6)),
@@ -89,12 +89,12 @@ function generate(call: Call, endpoint: Endpoint): Answer {
   return confirmSubmission(submission, json(200, { task_id: job.id, ...created }), json(200, created));
 }
 
-function poll(call: Call): Answer {
-  requireKey(call, tokenOf(call));
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  const look = lookAtJob(call, job);
+function poll(request: SandboxRequest): Answer {
+  requireKey(request, tokenOf(request));
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  const look = lookAtJob(request, job);
   // There is no word for a job that expired: it is gone.
-  if (look.state.phase === 'expired') return call.voice.refuse(404, { text: job.text });
+  if (look.state.phase === 'expired') return request.voice.refuse(404, { text: job.text });
   const isDone = look.state.phase === 'succeeded' && !look.weird;
   return json(200, {
     id: job.id,
@@ -102,7 +102,7 @@ function poll(call: Call): Answer {
     err_code: look.weird ? '' : failureWord(job, look.state.phase),
     ...credits(job),
     payload: '',
-    creations: isDone ? creations(call, job) : [],
+    creations: isDone ? creations(request, job) : [],
   });
 }
 
@@ -123,10 +123,10 @@ function credits(job: Job): Record<string, unknown> {
   return typeof told === 'object' ? told : {};
 }
 
-function creations(call: Call, job: Job): object[] {
-  const result = nextOrders(call, job, 'result').choose('result');
-  const url = linkResult(call, result, `${vidu.prefix}/files/${job.id}.mp4`);
-  const cover = `${call.origin}${vidu.prefix}/files/${job.id}.jpg`;
+function creations(request: SandboxRequest, job: Job): object[] {
+  const result = nextOrders(request, job, 'result').choose('result');
+  const url = linkResult(request, result, `${vidu.prefix}/files/${job.id}.mp4`);
+  const cover = `${request.origin}${vidu.prefix}/files/${job.id}.jpg`;
   return Array.from({ length: job.deliver ?? 1 }, () => ({
     id: randomUUID(),
     url,
@@ -135,17 +135,17 @@ function creations(call: Call, job: Job): object[] {
   }));
 }
 
-function cancel(call: Call): Answer {
-  requireKey(call, tokenOf(call));
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  const orders = nextOrders(call, job, 'cancel').choose('cancel');
+function cancel(request: SandboxRequest): Answer {
+  requireKey(request, tokenOf(request));
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  const orders = nextOrders(request, job, 'cancel').choose('cancel');
   if (orders === 'hang') return { kind: 'hang' };
-  const { phase } = call.jobs.stateOf(job);
+  const { phase } = request.jobs.stateOf(job);
   if (phase !== 'queued' || orders === 'too_late') {
     const message = `task state ${stateWord(job, phase)} is not allowed to cancel`;
-    return call.voice.refuse(400, { message, text: job.text });
+    return request.voice.refuse(400, { message, text: job.text });
   }
-  call.jobs.cancel(job);
+  request.jobs.cancel(job);
   return json(200, {});
 }
 
@@ -155,13 +155,13 @@ function creditsFor({ endpoint, model, resolution, duration, offPeak }: ViduOrde
   return duration * (offPeak ? cheap : normal);
 }
 
-function download(call: Call): Answer {
-  const job = requireJob(call, call.parameters['id'] ?? '');
+function download(request: SandboxRequest): Answer {
+  const job = requireJob(request, request.parameters['id'] ?? '');
   const [width = 16, height = 9] = (String(job.ordered['aspectRatio']) || '16:9').split(':').map(Number);
-  return serveResult(call, job, videoFile(width, height));
+  return serveResult(request, job, videoFile(width, height));
 }
 
 /** The scheme is Token, and nothing else. */
-function tokenOf(call: Call): string | undefined {
-  return /^Token +(\S+)$/.exec(call.req.headers.authorization ?? '')?.[1];
+function tokenOf(request: SandboxRequest): string | undefined {
+  return /^Token +(\S+)$/.exec(request.req.headers.authorization ?? '')?.[1];
 }

@@ -1,7 +1,7 @@
 /** What DashScope's Wan models accept; everything else is refused, naming the field. */
 
 import { EarlyAnswer } from '../answers.ts';
-import type { Call } from '../dialect.ts';
+import type { SandboxRequest } from '../dialect.ts';
 import { type Fields, isFields } from '../requests.ts';
 import { checkMedia } from './media.ts';
 import { type WanLimits } from './limits.ts';
@@ -63,77 +63,90 @@ export const INPUT_VIDEO_SECONDS = 5;
 const SEED_MAX = 2_147_483_647;
 const PROMPT_CHARACTERS_MAX = 5_000;
 
-export function checkOrder(call: Call, fields: Fields): WanOrder {
-  refuseUnknown(call, '', fields, ['model', 'input', 'parameters']);
+export function checkOrder(request: SandboxRequest, fields: Fields): WanOrder {
+  refuseUnknown(request, '', fields, ['model', 'input', 'parameters']);
   const model = typeof fields['model'] === 'string' ? fields['model'] : '';
-  const limits = limitsOf(call, model);
-  const input = isFields(fields['input']) ? fields['input'] : refuse(call, 'input', 'An object is required.');
+  const limits = limitsOf(request, model);
+  const input = isFields(fields['input'])
+    ? fields['input']
+    : refuse(request, 'input', 'An object is required.');
   const parameters = isFields(fields['parameters']) ? fields['parameters'] : {};
-  refuseUnknown(call, 'input.', input, limits.input);
-  refuseUnknown(call, 'parameters.', parameters, limits.parameters);
-  checkPrompt(call, input['prompt']);
-  checkRest(call, parameters);
-  const inputVideos = checkMedia(call, input['media'] ?? [], limits);
-  const duration = durationOf(call, parameters['duration'] ?? 5, limits, inputVideos);
+  refuseUnknown(request, 'input.', input, limits.input);
+  refuseUnknown(request, 'parameters.', parameters, limits.parameters);
+  checkPrompt(request, input['prompt']);
+  checkRest(request, parameters);
+  const inputVideos = checkMedia(request, input['media'] ?? [], limits);
+  const duration = durationOf(request, parameters['duration'] ?? 5, limits, inputVideos);
   return {
     model,
     duration,
-    resolution: oneOf(call, 'resolution', parameters['resolution'] ?? '1080P', limits.resolutions),
-    ratio: limits.ratios.length === 0 ? '16:9' : ratioOf(call, parameters['ratio'], limits.ratios),
+    resolution: oneOf(request, 'resolution', parameters['resolution'] ?? '1080P', limits.resolutions),
+    ratio: limits.ratios.length === 0 ? '16:9' : ratioOf(request, parameters['ratio'], limits.ratios),
     audio: parameters['audio'] !== false,
     inputVideos,
   };
 }
 
-function limitsOf(call: Call, model: string): WanLimits {
+function limitsOf(request: SandboxRequest, model: string): WanLimits {
   const limits = MODELS[model.replace(/-\d{4}-\d{2}-\d{2}$/, '')];
-  if (limits === undefined) throw new EarlyAnswer(call.voice.refuse(404, { field: 'model' }));
+  if (limits === undefined) throw new EarlyAnswer(request.voice.refuse(404, { field: 'model' }));
   return limits;
 }
 
-function checkPrompt(call: Call, prompt: unknown): void {
-  if (typeof prompt !== 'string' || prompt.trim() === '') refuse(call, 'input.prompt', 'A text is required.');
+function checkPrompt(request: SandboxRequest, prompt: unknown): void {
+  if (typeof prompt !== 'string' || prompt.trim() === '')
+    refuse(request, 'input.prompt', 'A text is required.');
   if (prompt.length > PROMPT_CHARACTERS_MAX) {
-    refuse(call, 'input.prompt', `At most ${PROMPT_CHARACTERS_MAX} characters.`);
+    refuse(request, 'input.prompt', `At most ${PROMPT_CHARACTERS_MAX} characters.`);
   }
 }
 
-function checkRest(call: Call, parameters: Fields): void {
+function checkRest(request: SandboxRequest, parameters: Fields): void {
   for (const field of ['audio', 'prompt_extend', 'watermark', 'enable_thinking']) {
     const value = parameters[field];
-    if (value !== undefined && typeof value !== 'boolean') refuse(call, field, 'Must be a boolean.');
+    if (value !== undefined && typeof value !== 'boolean') refuse(request, field, 'Must be a boolean.');
   }
   const seed = parameters['seed'] ?? 0;
   if (typeof seed !== 'number' || !Number.isInteger(seed) || seed < 0 || seed > SEED_MAX) {
-    refuse(call, 'seed', `Must be a whole number from 0 to ${SEED_MAX}.`);
+    refuse(request, 'seed', `Must be a whole number from 0 to ${SEED_MAX}.`);
   }
 }
 
-function ratioOf(call: Call, ratio: unknown, ratios: readonly string[]): string {
-  const known = oneOf(call, 'ratio', ratio ?? '16:9', ratios);
+function ratioOf(request: SandboxRequest, ratio: unknown, ratios: readonly string[]): string {
+  const known = oneOf(request, 'ratio', ratio ?? '16:9', ratios);
   return known === 'adaptive' ? '16:9' : known;
 }
 
-function durationOf(call: Call, duration: unknown, limits: WanLimits, inputVideos: number): number {
+function durationOf(
+  request: SandboxRequest,
+  duration: unknown,
+  limits: WanLimits,
+  inputVideos: number,
+): number {
   const [min, max] = limits.durations;
   const left = Math.min(max, SECONDS_ALTOGETHER_MAX - inputVideos * INPUT_VIDEO_SECONDS);
   if (duration === -1 && limits.chooses) return left;
   if (typeof duration === 'number' && Number.isInteger(duration) && duration >= min && duration <= left) {
     return duration;
   }
-  return refuse(call, 'duration', `Must be a whole number from ${min} to ${left}.`);
+  return refuse(request, 'duration', `Must be a whole number from ${min} to ${left}.`);
 }
 
-function refuseUnknown(call: Call, prefix: string, fields: Fields, known: readonly string[]): void {
+function refuseUnknown(
+  request: SandboxRequest,
+  prefix: string,
+  fields: Fields,
+  known: readonly string[],
+): void {
   const unknown = Object.keys(fields).find((field) => !known.includes(field));
-  if (unknown !== undefined) refuse(call, `${prefix}${unknown}`, 'This parameter is not supported.');
+  if (unknown !== undefined) refuse(request, `${prefix}${unknown}`, 'This parameter is not supported.');
 }
 
-function oneOf(call: Call, field: string, value: unknown, values: readonly string[]): string {
+function oneOf(request: SandboxRequest, field: string, value: unknown, values: readonly string[]): string {
   const known = values.find((candidate) => candidate === value);
-  return known ?? refuse(call, field, `Must be one of ${values.join(', ')}.`);
+  return known ?? refuse(request, field, `Must be one of ${values.join(', ')}.`);
 }
 
-function refuse(call: Call, field: string, message: string): never {
-  throw new EarlyAnswer(call.voice.refuse(400, { field, message }));
+function refuse(request: SandboxRequest, field: string, message: string): never {
+  throw new EarlyAnswer(request.voice.refuse(400, { field, message }));
 }

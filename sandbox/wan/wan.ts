@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, EarlyAnswer, json } from '../answers.ts';
-import type { Call, Dialect } from '../dialect.ts';
+import type { SandboxRequest, Dialect } from '../dialect.ts';
 import { tellUsage } from '../evidence.ts';
 import {
   beginSubmission,
@@ -64,19 +64,19 @@ const MODERATED = {
 };
 
 /** White space around a prompt is no part of what it orders, but is told again as it was sent. */
-function submit(call: Call): Answer {
-  const fields = readJsonObject(call);
+function submit(request: SandboxRequest): Answer {
+  const fields = readJsonObject(request);
   const input = isFields(fields['input']) ? fields['input'] : {};
   const sent = typeof input['prompt'] === 'string' ? input['prompt'] : '';
   const prompt = sent.trimEnd();
-  call.entry.prompt = prompt;
-  requireKey(call, bearerKey(call));
-  if (call.req.headers['x-dashscope-async'] !== 'enable') {
+  request.entry.prompt = prompt;
+  requireKey(request, bearerKey(request));
+  if (request.req.headers['x-dashscope-async'] !== 'enable') {
     const message = 'current user api does not support synchronous calls.';
-    return call.voice.refuse(403, { message });
+    return request.voice.refuse(403, { message });
   }
-  const submission = beginSubmission(call, prompt);
-  const order = checkOrder(call, fields);
+  const submission = beginSubmission(request, prompt);
+  const order = checkOrder(request, fields);
   const job = createJob(submission, {
     id: randomUUID(),
     secondsByDefault: SECONDS,
@@ -87,12 +87,12 @@ function submit(call: Call): Answer {
   return confirmSubmission(submission, answer({ task_id: job.id, task_status: 'PENDING' }), answer({}));
 }
 
-function poll(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  const id = call.parameters['id'] ?? '';
+function poll(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  const id = request.parameters['id'] ?? '';
   try {
-    const job = requireJob(call, id);
-    return tell(call, job, lookAtJob(call, job));
+    const job = requireJob(request, id);
+    return tell(request, job, lookAtJob(request, job));
   } catch (error) {
     // What this vendor does not know, it does not call an error.
     const isMissing = error instanceof EarlyAnswer && 'status' in error.answer && error.answer.status === 404;
@@ -101,14 +101,14 @@ function poll(call: Call): Answer {
   }
 }
 
-function list(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  const { query } = call;
+function list(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  const { query } = request;
   const [model, status] = [query.get('model_name'), query.get('status')];
-  const found = call.jobs.of(call.vendor).filter((job) => {
+  const found = request.jobs.of(request.vendor).filter((job) => {
     return (
       (model === null || job.ordered['model'] === model) &&
-      (status === null || WORDS[call.jobs.stateOf(job).phase] === status)
+      (status === null || WORDS[request.jobs.stateOf(job).phase] === status)
     );
   });
   const pageSize = Math.min(Number(query.get('page_size') ?? 10), PAGE_SIZE_MAX);
@@ -116,7 +116,7 @@ function list(call: Call): Answer {
   const data = found.slice((pageNo - 1) * pageSize, pageNo * pageSize).map((job) => ({
     task_id: job.id,
     model_name: job.ordered['model'],
-    status: WORDS[call.jobs.stateOf(job).phase],
+    status: WORDS[request.jobs.stateOf(job).phase],
     gmt_create: job.createdAtMs,
     start_time: job.createdAtMs,
     end_time: null,
@@ -127,38 +127,38 @@ function list(call: Call): Answer {
   return json(200, { request_id: randomUUID(), data, ...page });
 }
 
-function cancel(call: Call): Answer {
-  requireKey(call, bearerKey(call));
-  const job = requireJob(call, call.parameters['id'] ?? '');
-  const order = nextOrders(call, job, 'cancel').choose('cancel');
+function cancel(request: SandboxRequest): Answer {
+  requireKey(request, bearerKey(request));
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  const order = nextOrders(request, job, 'cancel').choose('cancel');
   if (order === 'hang') return { kind: 'hang' };
-  if (order === 'too_late' || call.jobs.stateOf(job).phase !== 'queued') {
+  if (order === 'too_late' || request.jobs.stateOf(job).phase !== 'queued') {
     const message = 'Failed to cancel the task, please confirm if the task is in PENDING status.';
-    return call.voice.refuse(400, { code: 'UnsupportedOperation', message });
+    return request.voice.refuse(400, { code: 'UnsupportedOperation', message });
   }
-  call.jobs.cancel(job);
+  request.jobs.cancel(job);
   return json(200, { request_id: randomUUID() });
 }
 
-function tell(call: Call, job: Job, { state, weird }: Look): Answer {
+function tell(request: SandboxRequest, job: Job, { state, weird }: Look): Answer {
   const output = {
     task_id: job.id,
     task_status: weird ? 'SIMMERING' : WORDS[state.phase],
     submit_time: timeOf(job.createdAtMs),
     orig_prompt: `${job.prompt}${String(job.ordered['promptEnd'])}`,
   };
-  const request = { request_id: randomUUID() };
-  if (weird) return json(200, { ...request, output });
+  const identified = { request_id: randomUUID() };
+  if (weird) return json(200, { ...identified, output });
   if (state.phase === 'succeeded') {
     const usage = tellUsage(job.consumption, job.usage);
-    return json(200, { ...request, output: { ...output, ...linkVideo(call, job) }, usage });
+    return json(200, { ...identified, output: { ...output, ...linkVideo(request, job) }, usage });
   }
-  return json(200, { ...request, output: { ...output, ...tellError(job, state) } });
+  return json(200, { ...identified, output: { ...output, ...tellError(job, state) } });
 }
 
-function linkVideo(call: Call, job: Job): object {
-  const result = nextOrders(call, job, 'result').choose('result');
-  const url = linkResult(call, result, `${wan.prefix}/files/${job.id}.mp4`);
+function linkVideo(request: SandboxRequest, job: Job): object {
+  const result = nextOrders(request, job, 'result').choose('result');
+  const url = linkResult(request, result, `${wan.prefix}/files/${job.id}.mp4`);
   return { actual_prompt: job.prompt, ...(job.deliver === 0 ? {} : { video_url: url }) };
 }
 
@@ -186,8 +186,8 @@ function timeOf(ms: number): string {
   return new Date(ms + 8 * 3_600_000).toISOString().replace('T', ' ').replace('Z', '');
 }
 
-function download(call: Call): Answer {
-  const job = requireJob(call, call.parameters['id'] ?? '');
+function download(request: SandboxRequest): Answer {
+  const job = requireJob(request, request.parameters['id'] ?? '');
   const [width = 16, height = 9] = String(job.ordered['ratio']).split(':').map(Number);
-  return serveResult(call, job, videoFile(width, height));
+  return serveResult(request, job, videoFile(width, height));
 }

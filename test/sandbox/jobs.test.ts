@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { readDirectives } from '../../sandbox/directives.ts';
 import { type Job, type JobPlan, Jobs } from '../../sandbox/jobs.ts';
-import { Newest } from '../../sandbox/newest.ts';
+import { LruMap } from '../../sandbox/newest.ts';
 
 describe('sandbox jobs', () => {
   let nowMs = 0;
@@ -65,7 +65,7 @@ describe('sandbox jobs', () => {
   });
 
   it('are forgotten from the oldest on when there are too many', () => {
-    const newest = new Newest<number>(2);
+    const newest = new LruMap<number>(2);
     [1, 2, 3].forEach((value) => newest.set(String(value), value));
     expect(newest.values()).to.eql([2, 3]);
     expect(newest.get('1')).to.equal(undefined);

@@ -3,7 +3,13 @@ import { expect } from 'chai';
 import { findTask } from '../../db/tasks/tasks.ts';
 import { SEARCH_ATTRIBUTES, workflowIdOf } from '../../workflows/names.ts';
 import { shrinkAccount } from '../support/accounts.ts';
-import { countWorkflowTasks, openEngine, readHistory, sweepNow, type TestEngine } from '../support/servers/engine.ts';
+import {
+  countWorkflowTasks,
+  openEngine,
+  readHistory,
+  sweepNow,
+  type TestEngine,
+} from '../support/servers/engine.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
 import { countSubmissions } from '../support/servers/sandbox.ts';
 import {
@@ -131,7 +137,7 @@ describe('the workflow of a task', () => {
 
     it('does nothing on a second start of the same attempt, while it runs and after it ended', async () => {
       const task = await orderVideo(owner.session, 'seconds=0 poll=500*1');
-      const { engine: starter } = gateway.gateway;
+      const { taskWorkflows: starter } = gateway.gateway;
       const starts = Array.from({ length: 5 }, async () => starter.startTask(await rowOf(task)));
       expect(new Set(await Promise.all(starts))).to.deep.equal(new Set([true]));
       await untilStatus(owner.session, task.id, 'completed');
@@ -146,7 +152,7 @@ describe('the workflow of a task', () => {
       const task = await orderVideo(owner.session, 'seconds=0 outcome=fail*1 poll=500*3');
       await untilStatus(owner.session, task.id, 'failed', 20_000);
       await owner.session.post(`/api/tasks/${task.id}/retry`);
-      expect(await gateway.gateway.engine.startTask(await rowOf(task))).to.equal(false);
+      expect(await gateway.gateway.taskWorkflows.startTask(await rowOf(task))).to.equal(false);
       await untilStatus(owner.session, task.id, 'completed');
       expect(await countSubmissions(gateway.sandboxUrl, task.word)).to.equal(2);
     }).timeout(40_000);

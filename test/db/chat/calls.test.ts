@@ -3,7 +3,13 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
-import { createCalls, settleAbandonedCalls, type CallEnd, type Calls, type NewCall } from '../../../db/chat/calls.ts';
+import {
+  createChatCalls,
+  settleAbandonedCalls,
+  type ChatCallEnd,
+  type ChatCalls,
+  type NewChatCall,
+} from '../../../db/chat/calls.ts';
 import { makeId } from '../../../db/ids.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
 import { grant } from '../../../db/ledger/ledger.ts';
@@ -17,13 +23,13 @@ const CREDIT = parseCredits(1);
 
 describe('the money of chat calls', () => {
   let stored: Awaited<ReturnType<typeof createDatabase>>;
-  let calls: Calls;
+  let calls: ChatCalls;
   const secrets = new Secrets([{ id: 'k', bytes: randomBytes(32) }]);
   const em = (): Em => forkEm(stored.database);
 
   before(async () => {
     stored = await createDatabase();
-    calls = createCalls(stored.database, 60);
+    calls = createChatCalls(stored.database, 60);
   });
   afterEach(async () => expect(await findViolations(em())).to.deep.equal([]));
   after(() => stored.drop());
@@ -149,12 +155,12 @@ describe('the money of chat calls', () => {
     return { userId, keyId: id };
   }
 
-  function newCall(who: Spender, credits: number): NewCall {
+  function newCall(who: Spender, credits: number): NewChatCall {
     const amount = CREDIT * BigInt(credits);
     return { id: makeId('res'), ...who, model: 'gpt', stream: false, requestId: 'r', amount };
   }
 
-  function ended({ id }: NewCall, credits: number): CallEnd {
+  function ended({ id }: NewChatCall, credits: number): ChatCallEnd {
     return {
       id,
       charged: CREDIT * BigInt(credits),

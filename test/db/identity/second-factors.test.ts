@@ -4,7 +4,12 @@ import { setImmediate } from 'node:timers/promises';
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { UserEntity, type Session, type User } from '../../../db/entities/identity.ts';
-import { claimFlowGuess, createLoginFlow, findLoginFlow, finishLoginFlow } from '../../../db/identity/login-flows.ts';
+import {
+  claimFlowGuess,
+  createLoginFlow,
+  findLoginFlow,
+  finishLoginFlow,
+} from '../../../db/identity/login-flows.ts';
 import { changePassword } from '../../../db/identity/password-change.ts';
 import { confirmTotp, removeTotp, startTotp, useSecondFactor } from '../../../db/identity/second-factors.ts';
 import { Secrets } from '../../../db/secrets.ts';

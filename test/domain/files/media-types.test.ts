@@ -1,7 +1,12 @@
 // What a file is by its first bytes, and what only pretends.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { fileExtensionOf, isWholeImage, isWholeVideo, sniffMediaType } from '../../../domain/files/media-types.ts';
+import {
+  fileExtensionOf,
+  isWholeImage,
+  isWholeVideo,
+  sniffMediaType,
+} from '../../../domain/files/media-types.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const ftyp = (brand: string): Uint8Array => bytes(`\0\0\0\x20ftyp${brand}\0\0\x02\0isomiso2mp41`);

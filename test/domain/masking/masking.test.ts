@@ -3,7 +3,12 @@
 import { expect } from 'chai';
 
 import type { JsonValue } from '../../../domain/json.ts';
-import { composeErrorMessage, maskErrorText, maskPayload, maskText } from '../../../domain/masking/masking.ts';
+import {
+  composeErrorMessage,
+  maskErrorText,
+  maskPayload,
+  maskText,
+} from '../../../domain/masking/masking.ts';
 
 const OWN_KEY = `sk-svc_${'Ab3dEf6hIj'.repeat(5).slice(0, 49)}`;
 const JWT = `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.${'dBjftJeZ4CVP'.repeat(3)}`;

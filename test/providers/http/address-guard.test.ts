@@ -8,7 +8,11 @@ import {
   guardedConnector,
   isPublicAddress,
 } from '../../../providers/http/address-guard.ts';
-import { downloadFromOutside, DownloadFailed, type DownloadOptions } from '../../../providers/http/download.ts';
+import {
+  downloadFromOutside,
+  DownloadFailed,
+  type DownloadOptions,
+} from '../../../providers/http/download.ts';
 import { startStandIn, type Play, type StandIn } from '../stand-in.ts';
 
 const trustsNobody = (): boolean => false;

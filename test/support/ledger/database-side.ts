@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
 import { COMMAND_LINE } from '../../../db/audit-log.ts';
-import { createCalls, settleAbandonedCalls, type Calls } from '../../../db/chat/calls.ts';
+import { createChatCalls, settleAbandonedCalls, type ChatCalls } from '../../../db/chat/calls.ts';
 import { makeId } from '../../../db/ids.ts';
 import * as ledger from '../../../db/ledger/ledger.ts';
 import { createTask, retryTask, type NewTask } from '../../../db/tasks/new-tasks.ts';
@@ -32,7 +32,7 @@ export class LedgerBench {
   readonly people: Person[] = [];
   readonly #database: Database;
   readonly #secrets: Secrets;
-  readonly #calls: Calls;
+  readonly #calls: ChatCalls;
   readonly #run = randomBytes(6).toString('hex');
   readonly #tasks: { id: string; amount: MicroCredits }[] = [];
   readonly #reserved: { id: string; amount: MicroCredits }[] = [];
@@ -41,7 +41,7 @@ export class LedgerBench {
   private constructor(database: Database, secrets: Secrets) {
     this.#database = database;
     this.#secrets = secrets;
-    this.#calls = createCalls(database, LEASE_SECONDS);
+    this.#calls = createChatCalls(database, LEASE_SECONDS);
   }
 
   static async create(database: Database, secrets: Secrets): Promise<LedgerBench> {

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createApp } from '../../../api/app.ts';
 import { createHttpServer } from '../../../api/http/http-server.ts';
-import { openGateway } from '../../../api/open-services.ts';
+import { openServices } from '../../../api/open-services.ts';
 import { loadConfig, type Config } from '../../../config/config.ts';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
@@ -25,7 +25,7 @@ import { createDatabase } from './database.ts';
 import { createActor, type Actor } from '../http/http.ts';
 import { createNamespace } from './temporal-namespace.ts';
 import { forkEm, type Database, type Em } from '../../../db/database.ts';
-import type { Gateway } from '../../../api/services.ts';
+import type { Services } from '../../../api/services.ts';
 
 export interface TestUser {
   id: string;
@@ -45,7 +45,7 @@ export interface TestGateway {
   database: Database;
   secrets: Secrets;
   config: Config;
-  gateway: Gateway;
+  gateway: Services;
   /** The environment that a process of its own would need to be part of this gateway. */
   env: Record<string, string>;
   anonymous: Actor;
@@ -128,7 +128,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     { process: 'test', level: 'info' },
     { write: (line: string) => void lines.push(line) },
   );
-  const gateway = openGateway(config, stored.database, log);
+  const gateway = openServices(config, stored.database, log);
   await gateway.limits.start();
   const { server } = createHttpServer(createApp(gateway));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -174,7 +174,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       server.close();
       await stopWorker();
       gateway.limits.stop();
-      await gateway.engine.close();
+      await gateway.taskWorkflows.close();
       await sandbox.close();
       await stored.drop();
       rmSync(folder, { recursive: true, force: true });
@@ -182,7 +182,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   };
 }
 
-async function createTestWorkers(config: Config, gateway: Gateway, log: Log): Promise<Workers> {
+async function createTestWorkers(config: Config, gateway: Services, log: Log): Promise<Workers> {
   // Once per process, before anything else touches the engine's runtime; the tests' own words are enough.
   if (!bundle) installRuntime(log);
   bundle ??= bundleWorkflows();
@@ -197,7 +197,7 @@ async function createTestWorkers(config: Config, gateway: Gateway, log: Log): Pr
       secrets: gateway.secrets,
       providers: createProviders(config),
       storage: gateway.storage,
-      engine: gateway.engine,
+      engine: gateway.taskWorkflows,
       log,
       runningTasksPerUserMax: config.runningTasksPerUserMax,
       requestKeptDays: config.requestKeptDays,
@@ -206,7 +206,7 @@ async function createTestWorkers(config: Config, gateway: Gateway, log: Log): Pr
 }
 
 async function createTestUser(
-  gateway: Gateway,
+  gateway: Services,
   baseUrl: string,
   credits: string | number = 1000,
 ): Promise<TestUser> {

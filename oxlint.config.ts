@@ -1,0 +1,178 @@
+// The linter's rules. Most of the file is ARROWS: which folder may import from which.
+import { defineConfig } from 'oxlint';
+
+/** The folders that run in production, and `log.ts`, as the first part of a path from the project's root. */
+const ROOMS = [
+  ...['domain', 'db', 'providers', 'storage', 'workflows', 'activities', 'worker', 'api'],
+  ...['config', 'runtime', 'cli', 'log'],
+];
+/** No product file imports these. */
+const OUTSIDE = ['sandbox', 'dev', 'bench', 'test', 'examples'];
+const VENDORS = ['google', 'grok', 'hailuo', 'kling', 'openai', 'seedance', 'vidu', 'wan'];
+const DB_SUBJECTS = ['chat', 'identity', 'keys', 'ledger', 'redeem', 'tasks'];
+
+type Pattern = {
+  regex: string;
+  message: string;
+  allowTypeImports?: boolean;
+};
+
+/** Each folder with the folders it may import from; its own files are always allowed. */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  db: ['domain', 'log'],
+  providers: ['domain'],
+  storage: ['domain'],
+  workflows: ['domain'],
+  activities: ['domain', 'db', 'providers', 'storage'],
+  worker: ['domain', 'db', 'providers', 'storage', 'workflows', 'activities', 'config', 'runtime', 'log'],
+  api: ['domain', 'db', 'providers', 'storage', 'workflows', 'config', 'runtime', 'log'],
+  config: ['domain', 'providers', 'storage', 'db'],
+  runtime: ['domain', 'db', 'log'],
+  cli: ['domain', 'db', 'config', 'log'],
+  sandbox: [],
+};
+
+/** What a folder has to observe beyond its arrows. */
+const FURTHER: Readonly<Record<string, readonly Pattern[]>> = {
+  domain: [{ regex: '^[a-z@#]', message: 'domain/ imports no package and nothing of Node.' }],
+  workflows: [{ regex: '^node:', message: 'Workflows run in a sandbox without Node.' }],
+  api: [
+    {
+      regex: '^(\\.\\./)+workflows/(?:[^c]|c[^l])',
+      message: 'api/ talks to Temporal through workflows/client.ts only.',
+    },
+    {
+      regex: '^(\\.\\./)+providers/(?:[^c]|c[^h])',
+      message: 'api/ calls vendors for chat only: providers/chat/.',
+    },
+  ],
+};
+
+export default defineConfig({
+  plugins: ['typescript', 'unicorn', 'oxc', 'import', 'promise', 'node'],
+  categories: { correctness: 'error', suspicious: 'error' },
+  rules: {
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-non-null-assertion': 'error',
+    'typescript/no-floating-promises': 'error',
+    'typescript/no-misused-promises': ['error', { checksVoidReturn: false }],
+    'typescript/consistent-type-imports': 'error',
+    'typescript/no-unsafe-type-assertion': 'off',
+    'typescript/consistent-return': 'off',
+    'typescript/unbound-method': 'off',
+    'typescript/no-misused-spread': 'off',
+    'import/no-named-as-default-member': 'off',
+    'promise/no-callback-in-promise': 'off',
+    'eslint/no-unmodified-loop-condition': 'off',
+    'import/no-cycle': ['error', { ignoreTypes: false }],
+    'import/no-unassigned-import': 'off',
+    'node/no-process-env': 'error',
+    'eslint/max-lines': ['error', { max: 250, skipBlankLines: false }],
+    'eslint/no-console': 'error',
+    'eslint/no-shadow': 'off',
+    'eslint/no-await-in-loop': 'off',
+    'eslint/no-underscore-dangle': 'off',
+    'eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+    'promise/always-return': 'off',
+    'unicorn/no-array-reverse': 'off',
+    'unicorn/no-array-sort': 'off',
+    'unicorn/no-useless-spread': 'off',
+    'unicorn/consistent-function-scoping': 'off',
+  },
+  ignorePatterns: ['node_modules', '.data*'],
+  overrides: [
+    ...Object.keys(ARROWS).map((room) => restrict(`${room}/**`, patternsOf(room))),
+    ...VENDORS.map((vendor) =>
+      restrict(`providers/${vendor}/**`, [
+        ...patternsOf('providers'),
+        noSibling('providers', vendor, VENDORS),
+      ]),
+    ),
+    ...VENDORS.map((vendor) =>
+      restrict(`sandbox/${vendor}/**`, [...patternsOf('sandbox'), noSibling('sandbox', vendor, VENDORS)]),
+    ),
+    ...DB_SUBJECTS.map((subject) =>
+      restrict(`db/${subject}/**`, [
+        ...patternsOf('db'),
+        noSibling(
+          'db',
+          subject,
+          DB_SUBJECTS.filter((other) => other !== 'ledger'),
+        ),
+      ]),
+    ),
+    restrict('api/shapes/**', [
+      ...patternsOf('api'),
+      { regex: '^\\.\\./(?:[^.]|\\.\\./[^d]|\\.\\./d[^o])', message: 'api/shapes/ imports domain/ only.' },
+    ]),
+    ...['account', 'admin', 'chat', 'console', 'docs', 'http', 'limits', 'middleware', 'monitoring', 'tasks']
+      .concat('uploads', 'v1')
+      .map((folder) =>
+        restrict(`api/${folder}/**`, [
+          ...patternsOf('api'),
+          { regex: '^\\.\\./openapi/', message: 'Only api/app.ts imports api/openapi/.' },
+        ]),
+      ),
+    {
+      files: ['workflows/**'],
+      rules: {
+        'eslint/no-restricted-imports': [
+          'error',
+          {
+            patterns: [
+              ...patternsOf('workflows').map((pattern) => ({
+                ...pattern,
+                regex: pattern.regex.replace('|activities', ''),
+              })),
+              {
+                regex: '^(\\.\\./)+activities/',
+                message: 'workflows/ may import activities as types only.',
+                allowTypeImports: true,
+              },
+            ],
+          },
+        ],
+      },
+    },
+    {
+      files: ['config/**', 'dev/**/*.ts', 'dev/*.mjs', 'sandbox/**', 'test/**', 'bench/**', 'examples/**'],
+      rules: { 'node/no-process-env': 'off', 'eslint/no-console': 'off' },
+    },
+    {
+      files: ['test/**'],
+      rules: {
+        'typescript/no-unused-expressions': 'off',
+        'eslint/no-unused-expressions': 'off',
+        'eslint/max-lines': ['error', { max: 520, skipBlankLines: true }],
+      },
+    },
+  ],
+});
+
+function restrict(files: string, patterns: readonly Pattern[]) {
+  return {
+    files: [files],
+    rules: {
+      'eslint/no-restricted-imports': ['error', { patterns }] as ['error', { patterns: readonly Pattern[] }],
+    },
+  };
+}
+
+function patternsOf(room: string): Pattern[] {
+  const allowed = ARROWS[room] ?? [];
+  const forbidden = [...ROOMS, ...OUTSIDE].filter((other) => other !== room && !allowed.includes(other));
+  const message =
+    allowed.length === 0
+      ? `${room}/ imports nothing but its own files.`
+      : `${room}/ may import ${allowed.join(', ')} only.`;
+  return [{ regex: `^(\\.\\./)+(${forbidden.join('|')})\\b`, message }, ...(FURTHER[room] ?? [])];
+}
+
+function noSibling(room: string, own: string, all: readonly string[]): Pattern {
+  const others = all.filter((other) => other !== own);
+  return {
+    regex: `^\\.\\./(${others.join('|')})/`,
+    message: `${room}/${own}/ imports no other folder of ${room}/ that stands beside it.`,
+  };
+}
