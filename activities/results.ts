@@ -88,7 +88,8 @@ export async function storeInline(
 
 /** A result whose place was written down; `poll_again`: its bytes come with another poll. */
 export type KeptResult =
-  Exclude<UpstreamResult, { kind: 'inline' | 'text' }> | { kind: 'poll_again'; index: number };
+  | Exclude<UpstreamResult, { kind: 'inline' | 'text' }>
+  | { kind: 'poll_again'; index: number };
 
 interface Source {
   provider: Provider;

@@ -1,6 +1,5 @@
 /** Makes docs/models.md from catalog.json: what each model offers and costs, for people. `npm run models` writes it. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { format, resolveConfig } from 'prettier';
 import {
   METERS,
   type Catalog,
@@ -15,11 +14,10 @@ import { CREDITS_PER_USD, toCredits, toUsd } from '../domain/credits.ts';
 export const MODELS_PAGE = 'docs/models.md';
 const CATALOG = 'catalog.json';
 
-/** The page for the catalogue as delivered, formatted as the rest of the documents. */
-export async function composeModelsPage(): Promise<string> {
+/** The page for the catalogue as delivered. */
+export function composeModelsPage(): string {
   const catalog = parseCatalog(JSON.parse(readFileSync(CATALOG, 'utf8')));
-  const config = await resolveConfig(MODELS_PAGE);
-  return format(compose(catalog), { ...config, parser: 'markdown' });
+  return compose(catalog);
 }
 
 function compose({ effectiveFrom, models }: Catalog): string {
@@ -140,4 +138,4 @@ function present(lines: readonly (string | number | boolean | undefined)[]): str
   return lines.filter(Boolean).join('<br>');
 }
 
-if (import.meta.main) writeFileSync(MODELS_PAGE, await composeModelsPage());
+if (import.meta.main) writeFileSync(MODELS_PAGE, composeModelsPage());

@@ -14,7 +14,9 @@ import type { BillingBasis, ChatCallStatus } from '../../domain/chat-calls.ts';
 
 /** What is paid for. `counted`: the upstream said nothing that can be believed, so we count what it delivered. */
 export type Consumption =
-  { kind: 'reported'; usage: ChatUsage } | { kind: 'counted'; text: string } | { kind: 'nothing' };
+  | { kind: 'reported'; usage: ChatUsage }
+  | { kind: 'counted'; text: string }
+  | { kind: 'nothing' };
 
 export interface Ending {
   status: ChatCallStatus;

@@ -9,7 +9,8 @@ export type GuessKind = 'login' | 'second-factor' | 'verify' | 'password' | 'tot
 
 /** The part of a route that says where its requests count. */
 export type RouteLimit =
-  { limit: Exclude<LimitName, 'auth'>; guess?: undefined } | { limit: 'auth'; guess: GuessKind };
+  | { limit: Exclude<LimitName, 'auth'>; guess?: undefined }
+  | { limit: 'auth'; guess: GuessKind };
 
 /** Points per whole seconds: Redis would keep shorter windows for ever. */
 export type LimitSettings = Readonly<Record<LimitName, { points: number; seconds: number }>>;

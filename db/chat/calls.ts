@@ -21,9 +21,13 @@ export interface NewChatCall {
 
 /** `available`: what the account had left at that moment. */
 export type ChatCallVerdict =
-  { kind: 'reserved' } | { kind: 'refused'; reason: ChatCallRefusal; available: MicroCredits };
+  | { kind: 'reserved' }
+  | { kind: 'refused'; reason: ChatCallRefusal; available: MicroCredits };
 export type ChatCallRefusal =
-  ReserveRefusal | 'model_not_allowed' | 'key_quota_exceeded' | 'daily_budget_exceeded';
+  | ReserveRefusal
+  | 'model_not_allowed'
+  | 'key_quota_exceeded'
+  | 'daily_budget_exceeded';
 
 export interface ChatCallEnd {
   /** Of the reservation. */

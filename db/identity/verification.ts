@@ -11,7 +11,9 @@ const VERIFICATION_LIFE_MS = 10 * 60_000;
 
 /** `resetMs`: how long no answer is judged. On the last guess it tells what a wrong answer leads to. */
 export type VerifyGuess =
-  { kind: 'admitted' } | { kind: 'last'; resetMs: number } | { kind: 'locked'; resetMs: number };
+  | { kind: 'admitted' }
+  | { kind: 'last'; resetMs: number }
+  | { kind: 'locked'; resetMs: number };
 
 /**
  * Counts a guess as wrong until it turns out right, so that parallel guesses cannot overshoot: the fifth already

@@ -15,7 +15,10 @@ export interface LedgerMove {
 
 /** Why credits could not be set aside. */
 export type ReserveRefusal =
-  'insufficient_credits' | 'account_disabled' | 'invalid_api_key' | 'expired_api_key';
+  | 'insufficient_credits'
+  | 'account_disabled'
+  | 'invalid_api_key'
+  | 'expired_api_key';
 
 export type ReserveVerdict =
   | { kind: 'reserved'; amount: MicroCredits }

@@ -62,7 +62,8 @@ export function tellingHeaders({ headers }: RawAnswer): IncomingHttpHeaders {
 
 /** Something to write: at once, after a while, when the server has said something, or when something else has happened. */
 export type Piece =
-  string | { text: string; afterMs?: number; after?: string; when?: () => Promise<unknown> };
+  | string
+  | { text: string; afterMs?: number; after?: string; when?: () => Promise<unknown> };
 
 export interface Conversation {
   /** In their order, interim ones included. */
