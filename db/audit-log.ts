@@ -1,22 +1,9 @@
 // The audit log: an entry is written in the transaction of the change it tells of, and never changed.
+import type { AuditAction } from '../domain/audit.ts';
 import type { JsonValue } from '../domain/json.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities/audit.ts';
 import { makeId } from './ids.ts';
 import type { Em } from './database.ts';
-
-export const AUDIT_ACTIONS = [
-  'CREATE_REDEEM_CODE',
-  'DISABLE_REDEEM_CODE',
-  'CREATE_USER',
-  'UPDATE_USER',
-  'GRANT_CREDITS',
-  'CREATE_API_KEY',
-  'RESET_SECOND_FACTOR',
-  'FREEZE_ACCOUNT',
-  'UNFREEZE_ACCOUNT',
-  'ROTATE_SECRETS',
-] as const;
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Who did it, and from where. The command line has no user and no address. */
 export interface AuditOrigin {

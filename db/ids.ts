@@ -1,26 +1,10 @@
 // Ids: a prefix and 26 characters of a time-ordered 128-bit number, so that sorting by id is sorting by age.
 import { randomBytes } from 'node:crypto';
+import type { IdPrefix } from '../domain/ids.ts';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford's base 32: no I, L, O, U
 const RANDOM_BYTES = 10;
 const POOLED_IDS = 400;
-
-export type IdPrefix =
-  | 'task'
-  | 'key'
-  | 'res'
-  | 'led'
-  | 'txn'
-  | 'usr'
-  | 'ses'
-  | 'rdm'
-  | 'rdp'
-  | 'aud'
-  | 'rec'
-  | 'flow'
-  | 'idm'
-  | 'file'
-  | 'call';
 
 /** A new id, such as `task_01KB5M…`: 48 bits of milliseconds, then 80 random bits. */
 export function makeId(

@@ -1,6 +1,7 @@
 // The audit log, for those who may read it.
 import { z } from 'zod';
-import { AUDIT_ACTIONS, listAuditEntries } from '../../db/audit-log.ts';
+import { listAuditEntries } from '../../db/audit-log.ts';
+import { AUDIT_ACTIONS } from '../../domain/audit.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { readQuery } from '../http/request-fields.ts';

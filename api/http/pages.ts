@@ -1,6 +1,7 @@
 // Lists in pages: the query that asks for one, and the answer that says whether there are more.
 import { z } from 'zod';
-import { isId, type IdPrefix } from '../../db/ids.ts';
+import { isId } from '../../db/ids.ts';
+import type { IdPrefix } from '../../domain/ids.ts';
 import type { Reply } from '../context.ts';
 import { queryInteger } from './request-fields.ts';
 

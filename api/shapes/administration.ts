@@ -1,6 +1,6 @@
 // What administrators read: redeem codes, grants, the audit log.
 import { z } from 'zod';
-import { AUDIT_ACTIONS } from '../../db/audit-log.ts';
+import { AUDIT_ACTIONS } from '../../domain/audit.ts';
 import { credits, id, instant } from './basics.ts';
 
 const codeFields = {

@@ -1,6 +1,6 @@
 // Building blocks of answers: how amounts, times, ids and lists look everywhere.
 import { z } from 'zod';
-import type { IdPrefix } from '../../db/ids.ts';
+import type { IdPrefix } from '../../domain/ids.ts';
 import { TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
 import { BILLING_MODES } from '../../domain/catalog/catalog.ts';
 
