@@ -1,9 +1,18 @@
 // `npm run bench -- NAME`: measures one part of the product against its floor, in one run, and prints a table.
 import { describeError } from '../dev/terminal.ts';
 import { benchChat } from './chat.ts';
+import { benchBurst } from './burst.ts';
+import { benchSlowVendor } from './slow-vendor.ts';
 import { benchTasks } from './tasks.ts';
+import { benchWaiting } from './waiting.ts';
 
-const BENCHES: Record<string, () => Promise<void>> = { tasks: benchTasks, chat: benchChat };
+const BENCHES: Record<string, () => Promise<void>> = {
+  tasks: benchTasks,
+  chat: benchChat,
+  burst: benchBurst,
+  'slow-vendor': benchSlowVendor,
+  waiting: benchWaiting,
+};
 
 const bench = BENCHES[process.argv[2] ?? ''];
 if (bench) {

@@ -1,6 +1,6 @@
 // Load on one target, and what it took: throughput, latencies, and the processor time of everything behind it.
-import { readdirSync, readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
+import { processorSeconds } from '../processes.ts';
 
 export interface Target {
   name: string;
@@ -24,7 +24,6 @@ export interface Load {
 }
 
 const BODY = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Say something.' }] };
-const CLOCK_TICKS_PER_SECOND = 100;
 
 /** Whole answers, `connections` at a time, for so many seconds. */
 export async function loadTarget(target: Target, connections: number, seconds: number): Promise<Load> {
@@ -76,29 +75,4 @@ export async function timeCall(target: Target): Promise<number> {
   await response.text();
   if (response.status !== 200) throw new Error(`${target.name} answered ${response.status}`);
   return performance.now() - startedAt;
-}
-
-/** User and system time of these processes and everything they started, in seconds (Linux). */
-function processorSeconds(pids: readonly number[]): number {
-  const stats = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => readStat(Number(name)));
-  const parents = new Map(stats.map(({ pid, parent }) => [pid, parent]));
-  const belongs = (pid: number): boolean => {
-    for (let at: number | undefined = pid; at !== undefined && at > 1; at = parents.get(at))
-      if (pids.includes(at)) return true;
-    return false;
-  };
-  return stats.filter(({ pid }) => belongs(pid)).reduce((sum, { seconds }) => sum + seconds, 0);
-}
-
-function readStat(pid: number): { pid: number; parent: number; seconds: number }[] {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const ticks = Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]);
-    return [{ pid, parent: Number(fields[1]), seconds: ticks / CLOCK_TICKS_PER_SECOND }];
-  } catch {
-    return []; // it has just ended
-  }
 }

@@ -1,0 +1,91 @@
+// The callers of the admission benches: accounts with a key each and a known number of credits, and what they ask for.
+import { createSession } from '../../db/identity/sessions.ts';
+import { insertUser } from '../../db/identity/users.ts';
+import { createApiKey } from '../../db/keys/api-keys.ts';
+import { grant } from '../../db/ledger/ledger.ts';
+import { forkEm, type Database } from '../../db/database.ts';
+import type { MicroCredits } from '../../domain/credits.ts';
+import type { BenchSystem } from '../system.ts';
+
+/** An answer without its body's meaning: what was said, how long it took, and the id of what was made. */
+export interface Timed {
+  status: number;
+  ms: number;
+  /** Null where nothing was created. */
+  taskId: string | null;
+}
+
+export class BenchCaller {
+  readonly userId: string;
+  readonly #baseUrl: string;
+  readonly #key: string;
+  readonly #sessionToken: string;
+
+  constructor(baseUrl: string, account: { userId: string; key: string; sessionToken: string }) {
+    this.#baseUrl = baseUrl;
+    this.userId = account.userId;
+    this.#key = account.key;
+    this.#sessionToken = account.sessionToken;
+  }
+
+  createImage(prompt: string): Promise<Timed> {
+    return this.#post('/v1/images/generations', { model: 'gpt-image-2', prompt });
+  }
+
+  createVideo(prompt: string): Promise<Timed> {
+    return this.#post('/v1/videos/generations', { model: 'grok-imagine-video', prompt });
+  }
+
+  readBalance(): Promise<Timed> {
+    return this.#ask('/v1/balance', { headers: { authorization: `Bearer ${this.#key}` } });
+  }
+
+  cancel(taskId: string): Promise<Timed> {
+    return this.#ask(`/api/tasks/${taskId}`, {
+      method: 'DELETE',
+      headers: { cookie: `svc_session=${this.#sessionToken}` },
+    });
+  }
+
+  #post(path: string, body: object): Promise<Timed> {
+    return this.#ask(path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async #ask(path: string, init: RequestInit): Promise<Timed> {
+    const startedAt = performance.now();
+    const response = await fetch(this.#baseUrl + path, init);
+    const body: unknown = await response.json();
+    const ms = performance.now() - startedAt;
+    return { status: response.status, ms, taskId: response.status === 202 ? findId(body) : null };
+  }
+}
+
+/** Creates an account with these credits, a key and a session. The password is none: hashing would take longer. */
+export async function createBenchCaller(
+  system: BenchSystem,
+  database: Database,
+  credits: MicroCredits,
+): Promise<BenchCaller> {
+  const em = forkEm(database);
+  const email = `bench-${crypto.randomUUID()}@example.com`;
+  const userId = await insertUser(em, { email, passwordHash: 'none', permissions: [] });
+  if (userId === null) throw new Error('an account of the bench could not be created');
+  if (credits > 0n) {
+    const description = 'Bench credits';
+    await grant(em, { userId, amount: credits, idempotencyKey: `bench:${userId}`, description });
+  }
+  const { key } = await createApiKey(em, system.secrets, { userId, name: 'Bench' });
+  const sessionToken = await createSession(em, system.secrets, userId);
+  return new BenchCaller(system.baseUrl, { userId, key, sessionToken });
+}
+
+/** The id of a created task: images answer the object itself, videos within `data`. */
+function findId(body: unknown): string | null {
+  if (typeof body !== 'object' || body === null) return null;
+  if ('id' in body && typeof body.id === 'string') return body.id;
+  return 'data' in body ? findId(body.data) : null;
+}

@@ -1,0 +1,134 @@
+// Hundreds of creations of one user at the same moment: every answer is a verdict, and another user notices nothing.
+import { openDatabase } from '../db/open-database.ts';
+import { forkEm, type Em } from '../db/database.ts';
+import { parseCredits, type MicroCredits } from '../domain/credits.ts';
+import { createBenchCaller, type BenchCaller, type Timed } from './admission/callers.ts';
+import { readMoney, untilTasks } from './admission/tasks-in-database.ts';
+import { printTable, quantile } from './measure.ts';
+import { startBenchSystem } from './system.ts';
+import { Verdict } from './verdict.ts';
+
+const BURSTS = [50, 200, 1_000];
+/** The burst that the goals speak of. */
+const JUDGED_BURST = 200;
+/** Images that a poor user can pay, and how many that user asks for at once. */
+const AFFORDABLE = 7;
+const RICH = parseCredits('1000000');
+const NEIGHBOUR_PAUSE_MS = 20;
+const SETTLE_LIMIT_MS = 180_000;
+const ANSWER_GOAL_MS = 1_500;
+const NEIGHBOUR_GOAL_MS = 100;
+
+/** `npm run bench -- burst`. */
+export async function benchBurst(): Promise<void> {
+  const system = await startBenchSystem();
+  const database = openDatabase({ url: system.databaseUrl, connectionsMax: 2 });
+  const em = forkEm(database);
+  const verdict = new Verdict();
+  const create = (credits: MicroCredits) => createBenchCaller(system, database, credits);
+  try {
+    const price = await priceOfOneImage(em, await create(RICH));
+    const rows = [['burst', '202', '402', '429', '503', 'other', 'last ms', 'neighbour p99 ms', 'not 2xx']];
+    for (const size of BURSTS) {
+      const neighbour = watchNeighbour(await create(RICH));
+      const answers = await burst(await create(RICH), size);
+      const beside = await neighbour.stop();
+      rows.push([String(size), ...describe(answers), ...describeNeighbour(beside)]);
+      if (size === JUDGED_BURST) judge(verdict, answers, beside);
+    }
+    printTable(rows);
+    for (const size of BURSTS)
+      await judgeAffordable(verdict, em, await create(price * BigInt(AFFORDABLE)), size);
+  } finally {
+    await database.close();
+    await system.stop();
+  }
+}
+
+/** Asks once and reads what was estimated, so that "credits for seven" needs no knowledge of the catalogue. */
+async function priceOfOneImage(em: Em, caller: BenchCaller): Promise<MicroCredits> {
+  const { taskId } = await caller.createImage('a bench [[sandbox seconds=0]]');
+  const [row] = await em.execute<{ estimate: string }[]>(
+    'select credits_estimate as estimate from task where id = ?',
+    [taskId],
+  );
+  if (!row) throw new Error('the first image of the bench was not created');
+  return BigInt(row.estimate);
+}
+
+function burst(caller: BenchCaller, size: number): Promise<Timed[]> {
+  return Promise.all(Array.from({ length: size }, () => caller.createImage('a burst [[sandbox seconds=0]]')));
+}
+
+interface Neighbour {
+  stop(): Promise<Timed[]>;
+}
+
+/** Another user who reads and creates, one after the other, while the burst is answered. */
+function watchNeighbour(caller: BenchCaller): Neighbour {
+  const answers: Timed[] = [];
+  let isStopped = false;
+  const watching = (async () => {
+    while (!isStopped) {
+      answers.push(await caller.readBalance(), await caller.createImage('a neighbour [[sandbox seconds=0]]'));
+      await new Promise((resolve) => setTimeout(resolve, NEIGHBOUR_PAUSE_MS));
+    }
+  })();
+  return {
+    stop: async () => {
+      isStopped = true;
+      await watching;
+      return answers;
+    },
+  };
+}
+
+function judge(verdict: Verdict, answers: readonly Timed[], beside: readonly Timed[]): void {
+  const others = answers.filter(({ status }) => ![202, 402, 429].includes(status));
+  verdict.exact(`burst of ${answers.length}: every answer is 202, 402 or 429`, others.length === 0);
+  verdict.atMost('burst: its last answer', Math.max(...answers.map(({ ms }) => ms)), ANSWER_GOAL_MS, ' ms');
+  verdict.atMost('burst: p99 of another user’s requests meanwhile', p99(beside), NEIGHBOUR_GOAL_MS, ' ms');
+}
+
+/** Credits for seven images and many more asked for at once: exactly seven are taken, and all of them end. */
+async function judgeAffordable(verdict: Verdict, em: Em, caller: BenchCaller, size: number): Promise<void> {
+  const answers = await burst(caller, size);
+  const accepted = answers.filter(({ status }) => status === 202).length;
+  const refused = answers.filter(({ status }) => status === 402 || status === 429).length;
+  const counts = await untilTasks(
+    em,
+    caller.userId,
+    ({ queued, in_progress }) => queued + in_progress === 0,
+    SETTLE_LIMIT_MS,
+  );
+  const { reserved, violations } = await readMoney(em, caller.userId);
+  const isExact =
+    accepted === AFFORDABLE &&
+    refused === size - AFFORDABLE &&
+    counts.completed === AFFORDABLE &&
+    reserved === 0n &&
+    violations === 0;
+  verdict.exact(
+    `${size} at once with credits for ${AFFORDABLE}: ${accepted} × 202, ${refused} × 402 or 429, ` +
+      `${counts.completed} completed, ${reserved} still reserved, ${violations} violations`,
+    isExact,
+  );
+}
+
+function describe(answers: readonly Timed[]): string[] {
+  const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+  const known = [202, 402, 429, 503].map(count);
+  const others = answers.length - known.reduce((sum, each) => sum + each, 0);
+  return [...known, others, Math.round(Math.max(...answers.map(({ ms }) => ms)))].map(String);
+}
+
+function describeNeighbour(beside: readonly Timed[]): string[] {
+  return [p99(beside).toFixed(0), String(beside.filter(({ status }) => status >= 300).length)];
+}
+
+function p99(answers: readonly Timed[]): number {
+  return quantile(
+    answers.map(({ ms }) => ms),
+    0.99,
+  );
+}

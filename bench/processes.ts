@@ -1,0 +1,35 @@
+// What processes cost: processor time and resident memory, read from /proc (Linux only).
+import { readdirSync, readFileSync } from 'node:fs';
+
+const CLOCK_TICKS_PER_SECOND = 100;
+
+/** User and system time of these processes and of everything they started, in seconds. */
+export function processorSeconds(pids: readonly number[]): number {
+  const stats = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readStat(Number(name)));
+  const parents = new Map(stats.map(({ pid, parent }) => [pid, parent]));
+  const belongs = (pid: number): boolean => {
+    for (let at: number | undefined = pid; at !== undefined && at > 1; at = parents.get(at))
+      if (pids.includes(at)) return true;
+    return false;
+  };
+  return stats.filter(({ pid }) => belongs(pid)).reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+/** Resident memory of one process in bytes. */
+export function residentBytes(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes ?? 0) * 1024;
+}
+
+function readStat(pid: number): { pid: number; parent: number; seconds: number }[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const ticks = Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]);
+    return [{ pid, parent: Number(fields[1]), seconds: ticks / CLOCK_TICKS_PER_SECOND }];
+  } catch {
+    return []; // the process has just ended
+  }
+}
