@@ -11,7 +11,7 @@ export type ObserveCall = <Result>(
 ) => Promise<Result>;
 
 /** The same provider, watched. What a vendor cannot do stays absent. */
-export function observed(provider: Provider, observe: ObserveCall): Provider {
+export function observeProvider(provider: Provider, observe: ObserveCall): Provider {
   const { name, poll, cancel } = provider;
   return {
     ...provider,

@@ -3,7 +3,7 @@ import * as geminiImages from './google/gemini-images.ts';
 import * as grokVideo from './grok/video.ts';
 import * as hailuo from './hailuo/hailuo.ts';
 import * as kling from './kling/kling.ts';
-import { observed, type ObserveCall } from './observed.ts';
+import { observeProvider, type ObserveCall } from './observed.ts';
 import * as openaiChat from './openai/chat.ts';
 import * as openaiImages from './openai/images.ts';
 import type { Provider } from './provider.ts';
@@ -54,7 +54,7 @@ export function createProviders(settings: ProvidersSettings, observe?: ObserveCa
     const baseUrl = familySettings.baseUrl.replace(/\/+$/, '');
     const { upstreamTimeoutMs } = settings;
     const provider = create({ ...familySettings, baseUrl, upstreamTimeoutMs });
-    return [observe ? observed(provider, observe) : provider];
+    return [observe ? observeProvider(provider, observe) : provider];
   });
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
   return {

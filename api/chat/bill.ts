@@ -6,7 +6,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { computeCharge, type Evidence } from '../../domain/pricing.ts';
 import { countPromptTokens, countTokens } from '../../providers/chat/tokens.ts';
 import type { ChatUsage } from '../../providers/chat/usage.ts';
-import type { TriedUpstream } from '../../providers/chat/chat.ts';
+import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import type { RequestContext, KeyCaller } from '../context.ts';
 import { beginOnce } from '../idempotency.ts';
 import type { Chat } from './read-chat.ts';

@@ -1,5 +1,5 @@
 // What a stream has brought so far: the answer's text, for counting it, and all of it where a repeat may ask for it again.
-import { writtenIn } from '../../providers/chat/usage.ts';
+import { outputTextOf } from '../../providers/chat/usage.ts';
 import { textOfEvents } from './stream-events.ts';
 
 /** Events are many times as long as their text, so long streams are read while they run; short ones never are. */
@@ -47,7 +47,7 @@ export class Delivered {
 
   #readOn(): void {
     const events = this.#unread.join('');
-    this.#text += textOfEvents(events, writtenIn);
+    this.#text += textOfEvents(events, outputTextOf);
     if (this.#keepsAll) this.#read.push(events);
     this.#unread = [];
     this.#unreadCharacters = 0;

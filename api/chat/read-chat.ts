@@ -6,7 +6,7 @@ import type { MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { checkInputImage } from '../../domain/files/input-images.ts';
 import { limitOfAnswer, orderText } from '../../domain/orders/text.ts';
-import { promptTokensAtMost } from '../../providers/chat/tokens.ts';
+import { maxPromptTokens } from '../../providers/chat/tokens.ts';
 import type { UsageLimits } from '../../providers/chat/usage.ts';
 import type { RequestContext, KeyCaller } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
@@ -72,7 +72,7 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
   checkParts(request.messages);
   refuseDearer(request);
   const { name: limitName, wished } = readLimit(request);
-  const wishes = { promptTokens: promptTokensAtMost(request), outputTokens: wished, answers: request.n ?? 1 };
+  const wishes = { promptTokens: maxPromptTokens(request), outputTokens: wished, answers: request.n ?? 1 };
   const order = orderText(model, wishes, limitName);
   const price = snapshotPrice(model);
   const stream = request.stream ?? false;

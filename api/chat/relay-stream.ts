@@ -3,7 +3,12 @@ import { once } from 'node:events';
 import type { Response } from 'express';
 import { ERRORS, GatewayError } from '../../domain/errors.ts';
 import { readChatUsage, type ChatUsage } from '../../providers/chat/usage.ts';
-import { brokenAnswer, letBodyEnd, UpstreamFailure, type OpenChat } from '../../providers/chat/chat.ts';
+import {
+  toUpstreamFailure,
+  drainBody,
+  UpstreamFailure,
+  type UpstreamAnswer,
+} from '../../providers/chat/chat.ts';
 import { requestIdOf } from '../middleware/request-id.ts';
 import type { ChatBilling, Consumption, Ending } from './bill.ts';
 import { explainFailure } from './chat-errors.ts';
@@ -15,7 +20,7 @@ import { presentUsage } from './views.ts';
 export interface Relay {
   chat: Chat;
   bill: ChatBilling;
-  open: OpenChat;
+  open: UpstreamAnswer;
   /** Aborted when the caller has gone. */
   left: AbortSignal;
   /** Aborted when this process can wait no longer. */
@@ -81,7 +86,7 @@ async function passOn(res: Response, relay: Relay, state: State): Promise<void> 
   for await (const chunk of body.iterator({ destroyOnReturn: false })) {
     relay.stopping.throwIfAborted();
     for (const piece of state.events.read(chunk)) {
-      if (piece.kind === 'done') return letBodyEnd(relay.open);
+      if (piece.kind === 'done') return drainBody(relay.open);
       if (piece.kind === 'error') throw new UpstreamFailure('transient', 'unknown', { text: piece.message });
       await pass(res, relay, state, piece);
     }
@@ -132,7 +137,7 @@ async function breakOff(res: Response, relay: Relay, state: State, thrown: unkno
       ? thrown
       : thrown instanceof StreamBroken
         ? new UpstreamFailure('invalid_response', 'unknown')
-        : brokenAnswer(thrown, relay.open);
+        : toUpstreamFailure(thrown, relay.open);
   const error = relay.stopping.aborted
     ? new GatewayError('service_unavailable')
     : explainFailure(failure, relay.prompt());

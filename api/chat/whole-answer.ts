@@ -1,6 +1,6 @@
 // A whole answer: read to its end, billed, and passed on with what it cost.
-import { brokenAnswer, UpstreamFailure, type OpenChat } from '../../providers/chat/chat.ts';
-import { readChatUsage, writtenIn } from '../../providers/chat/usage.ts';
+import { toUpstreamFailure, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
+import { readChatUsage, outputTextOf } from '../../providers/chat/usage.ts';
 import type { Reply } from '../context.ts';
 import type { ChatBilling, Consumption } from './bill.ts';
 import { usageLimits, type Chat } from './read-chat.ts';
@@ -9,12 +9,12 @@ import { presentUsage } from './views.ts';
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Throws an UpstreamFailure when there is no answer: then nothing was delivered. */
-export async function answerWhole(chat: Chat, bill: ChatBilling, open: OpenChat): Promise<Reply> {
+export async function answerWhole(chat: Chat, bill: ChatBilling, open: UpstreamAnswer): Promise<Reply> {
   const answer = await readAnswer(open);
   const usage = readChatUsage(answer['usage'], usageLimits(chat));
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
-    : { kind: 'counted', text: writtenIn(answer) };
+    : { kind: 'counted', text: outputTextOf(answer) };
   const charged = await bill.settle({
     status: 'completed',
     consumption,
@@ -25,7 +25,7 @@ export async function answerWhole(chat: Chat, bill: ChatBilling, open: OpenChat)
   return { status: 200, body: { ...answer, usage: presentUsage(usage && answer['usage'], charged) } };
 }
 
-async function readAnswer(open: OpenChat): Promise<Record<string, unknown>> {
+async function readAnswer(open: UpstreamAnswer): Promise<Record<string, unknown>> {
   const { body, upstreamRequestId } = open;
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -36,7 +36,7 @@ async function readAnswer(open: OpenChat): Promise<Record<string, unknown>> {
       chunks.push(chunk);
     }
   } catch (error) {
-    throw brokenAnswer(error, open);
+    throw toUpstreamFailure(error, open);
   }
   const answer = bytes > ANSWER_BYTES_MAX ? null : parseObject(Buffer.concat(chunks).toString('utf8'));
   if (!answer || !Array.isArray(answer['choices']))

@@ -14,7 +14,7 @@ import type { JsonValue } from '../../domain/json.ts';
 import { maskPayload, maskText } from '../../domain/masking/masking.ts';
 import { checkPrompt, renewOrder, resolveOrder } from '../../domain/orders/resolve-order.ts';
 import { orderText } from '../../domain/orders/text.ts';
-import { promptTokensAtMost } from '../../providers/chat/tokens.ts';
+import { maxPromptTokens } from '../../providers/chat/tokens.ts';
 import { quote, snapshotPrice, type Quote } from '../../domain/pricing.ts';
 import type { TaskMode } from '../../domain/tasks.ts';
 import type { AdmissionVerdict } from '../../workflows/client.ts';
@@ -62,7 +62,7 @@ function orderOf(model: Model, { wishes, names }: TaskRequest): Order {
   if (!wishes.text) return resolveOrder(model, wishes, names);
   checkPrompt(wishes.prompt, model.limits.promptCharactersMax);
   const { messages, outputTokens } = wishes.text;
-  const most = { promptTokens: promptTokensAtMost({ messages }), outputTokens, answers: 1 };
+  const most = { promptTokens: maxPromptTokens({ messages }), outputTokens, answers: 1 };
   return orderText(model, most, 'max_tokens');
 }
 

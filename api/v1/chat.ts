@@ -1,7 +1,8 @@
 // POST /v1/chat/completions: reserve, call, pass on, settle once however it ends.
 import { findCharge } from '../../db/chat/calls.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { ChatFailed, UpstreamFailure, type OpenChat, type TriedUpstream } from '../../providers/chat/chat.ts';
+import type { TriedUpstream } from '../../domain/chat-calls.ts';
+import { ChatFailed, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
 import { ChatBilling } from '../chat/bill.ts';
 import { explainFailure } from '../chat/chat-errors.ts';
 import { readChat, type Chat } from '../chat/read-chat.ts';
@@ -23,7 +24,7 @@ export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Repl
   bill.keepAlive();
   const prompt = (): string => JSON.stringify(ctx.body['messages']);
   const left = ctx.disconnected();
-  let open: OpenChat | null = null;
+  let open: UpstreamAnswer | null = null;
   try {
     open = await openChat(ctx, chat, left);
     if (!chat.stream) return await answerWhole(chat, bill, open);
@@ -49,16 +50,16 @@ function openChat(
   { services, requestId }: RequestContext<KeyCaller>,
   chat: Chat,
   left: AbortSignal,
-): Promise<OpenChat> {
+): Promise<UpstreamAnswer> {
   const { family, upstreamModel, upstreams } = chat.model;
   const usual = [{ family, upstreamModel, priority: 1, weight: 1 }];
   const request = { upstreams: upstreams.length > 0 ? upstreams : usual, body: chat.upstreamBody, requestId };
-  return services.chat.upstreams.open(request, left);
+  return services.chat.upstreams.openUpstream(request, left);
 }
 
 interface BrokenOff {
   thrown: unknown;
-  open: OpenChat | null;
+  open: UpstreamAnswer | null;
   /** The messages as a text. */
   prompt: () => string;
   hasLeft: boolean;

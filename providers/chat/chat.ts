@@ -1,37 +1,32 @@
-// Chat completions at OpenAI and whoever speaks its language: one call, opened at the first upstream that takes it.
+// Chat completions over OpenAI's API: sends one request to the first upstream that accepts it.
 import type { Upstream } from '../../domain/catalog/catalog.ts';
+import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import { refineChatFailure } from './refinement.ts';
 import { ChatTargets, type ChatTarget } from './targets.ts';
 import { failureOfNetwork } from '../http/client.ts';
-import { letBodyEnd, openUpstream, untilBodyBegins, type OpenAnswer } from '../http/stream.ts';
+import { drainBody, openStream, waitForFirstBytes, type StreamingResponse } from '../http/stream.ts';
 import { failureOfStatus } from '../http/status.ts';
 import { UpstreamFailure } from '../provider.ts';
 import type { FamilySettings } from '../settings.ts';
 
 export interface ChatRequest {
   upstreams: readonly Upstream[];
-  /** The whole body, but for `model`. */
+  /** The whole body except `model`, which differs per upstream. */
   body: Readonly<Record<string, unknown>>;
-  /** For the upstream's support. */
+  /** Sent as `x-client-request-id`, by which the vendor's support finds the call. */
   requestId: string;
 }
 
-/** One upstream that was asked: 'accepted', or the class of its failure. */
-export interface TriedUpstream {
-  family: string;
-  credential: string;
-  outcome: string;
-}
-
-/** An upstream answered 200; its body is still to be read. */
-export interface OpenChat extends OpenAnswer {
+/** A 2xx answer whose body has not been read yet. */
+export interface UpstreamAnswer extends StreamingResponse {
+  /** Every upstream that was asked, the accepting one last. */
   tried: TriedUpstream[];
 }
 
-/** Nobody took the call. */
+/** No upstream accepted the call. */
 export class ChatFailed extends Error {
-  /** Of the last one that was asked. */
+  /** Failure of the upstream that was asked last. */
   readonly failure: UpstreamFailure;
   readonly tried: readonly TriedUpstream[];
 
@@ -43,71 +38,76 @@ export class ChatFailed extends Error {
   }
 }
 
-/** What became of an answer that had begun. */
-export function brokenAnswer(thrown: unknown, { upstreamRequestId }: OpenAnswer): UpstreamFailure {
+/** The failure of an answer whose body broke off while it was read. */
+export function toUpstreamFailure(
+  thrown: unknown,
+  { upstreamRequestId }: StreamingResponse,
+): UpstreamFailure {
   const { errorClass, fate, isSilence, cause } = failureOfNetwork(thrown);
   return new UpstreamFailure(errorClass, fate, { isSilence, cause, upstreamRequestId });
 }
 
-export { letBodyEnd, UpstreamFailure };
+export { drainBody, UpstreamFailure };
 
 export interface ChatUpstreams {
-  /** Throws ChatFailed. An abort by `signal` is one of class `transient`, fate `unknown`. */
-  open(request: ChatRequest, signal: AbortSignal): Promise<OpenChat>;
+  /** Throws ChatFailed. An abort by `signal` has the class `transient` and the fate `unknown`. */
+  openUpstream(request: ChatRequest, signal: AbortSignal): Promise<UpstreamAnswer>;
 }
 
 export interface ChatSettings {
   families: Readonly<Record<string, FamilySettings>>;
-  /** Longest silence of an upstream. */
+  /** Longest silence of an upstream before it counts as failed. */
   upstreamTimeoutMs: number;
 }
 
 const TRIES_MAX = 4;
-/** With others left to ask, a stream has so long to begin before it is passed on as it is. */
-const BEGIN_WAIT_MS = 10_000;
+/** How long a stream may take to send its first bytes while other upstreams are left to ask. */
+const FIRST_BYTES_WAIT_MS = 10_000;
+/** Failures of one upstream that another may not have: it may offer the retired model, or a readable answer. */
+const FAULTS_OF_UPSTREAMS = new Set<UpstreamErrorClass>(['transient', 'model_retired', 'invalid_response']);
 const STREAM_TYPE = /^text\/event-stream\b/i;
 
 export function createChatUpstreams(
   settings: ChatSettings,
   targets: ChatTargets = new ChatTargets(settings.families),
 ): ChatUpstreams {
-  return { open: (request, signal) => open(settings, targets, request, signal) };
+  return { openUpstream: (request, signal) => openUpstream(settings, targets, request, signal) };
 }
 
-/** The next one is asked as long as nothing was delivered, and the mistake is not the caller's. */
-async function open(
+/** Asks one upstream after another as long as nothing was delivered and the mistake is not the caller's. */
+async function openUpstream(
   settings: ChatSettings,
   targets: ChatTargets,
   request: ChatRequest,
   signal: AbortSignal,
-): Promise<OpenChat> {
+): Promise<UpstreamAnswer> {
   const tried: TriedUpstream[] = [];
   let last: UpstreamFailure | null = null;
-  const places = targets.order(request.upstreams).slice(0, TRIES_MAX);
-  for (const [index, target] of places.entries()) {
-    const place = { family: target.family, credential: target.credential.id };
+  const candidates = targets.rank(request.upstreams).slice(0, TRIES_MAX);
+  for (const [index, target] of candidates.entries()) {
+    const account = { family: target.family, credential: target.credential.id };
     try {
-      const answer = await ask(settings, target, request, signal);
-      if (request.body['stream'] === true) await checkStream(answer, index < places.length - 1);
-      tried.push({ ...place, outcome: 'accepted' });
+      const answer = await sendChat(settings, target, request, signal);
+      if (request.body['stream'] === true) await checkStream(answer, index < candidates.length - 1);
+      tried.push({ ...account, outcome: 'accepted' });
       return { ...answer, tried };
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       last = error;
-      tried.push({ ...place, outcome: error.errorClass });
+      tried.push({ ...account, outcome: error.errorClass });
       if (!mayAskNext(error) || signal.aborted) break;
-      targets.note(target, error);
+      targets.recordFailure(target, error);
     }
   }
   throw new ChatFailed(last ?? new UpstreamFailure('auth', 'not_received'), tried);
 }
 
-async function ask(
+async function sendChat(
   settings: ChatSettings,
   target: ChatTarget,
   { body, requestId }: ChatRequest,
   signal: AbortSignal,
-): Promise<OpenAnswer> {
+): Promise<StreamingResponse> {
   const call = {
     url: `${target.baseUrl}/chat/completions`,
     headers: {
@@ -119,25 +119,25 @@ async function ask(
     timeoutMs: settings.upstreamTimeoutMs,
     signal,
   };
-  return openUpstream(call, (answer) => failureOfStatus(answer, refineChatFailure));
+  return openStream(call, (response) => failureOfStatus(response, refineChatFailure));
 }
 
-/** Throws when this is no stream, or one that ends before it begins. Without others to ask there is no waiting for that. */
-async function checkStream(answer: OpenAnswer, hasNext: boolean): Promise<void> {
+/**
+ * Throws when the answer is no stream, or a stream that ends before its first byte. The first bytes are awaited only
+ * while another upstream is left to ask.
+ */
+async function checkStream(answer: StreamingResponse, hasNext: boolean): Promise<void> {
   if (!STREAM_TYPE.test(answer.headers['content-type'] ?? '')) {
     answer.body.destroy();
     throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId: answer.upstreamRequestId });
   }
-  if (hasNext) await untilBodyBegins(answer, BEGIN_WAIT_MS);
+  if (hasNext) await waitForFirstBytes(answer, FIRST_BYTES_WAIT_MS);
 }
 
 /**
- * A chat call has no effect but its answer, so asking twice costs the operator a prompt at the most and the caller
- * nothing. A silence, though, has used up the caller's time.
+ * Whether another upstream may be asked. A chat call has no effect but its answer, so asking twice costs the operator
+ * a prompt at the most and the caller nothing. After a silence the caller's time is used up.
  */
 function mayAskNext({ fate, errorClass, isSilence }: UpstreamFailure): boolean {
   return fate === 'not_received' || (!isSilence && FAULTS_OF_UPSTREAMS.has(errorClass));
 }
-
-/** The next one may have the model that is gone here, and an answer that can be read. */
-const FAULTS_OF_UPSTREAMS = new Set<UpstreamErrorClass>(['transient', 'model_retired', 'invalid_response']);

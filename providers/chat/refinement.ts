@@ -1,4 +1,4 @@
-// What OpenAI's own words say about a chat call that failed, where the status alone does not.
+// Classifies failed chat calls by OpenAI's error codes where the HTTP status is ambiguous.
 import type { Verdict } from '../http/status.ts';
 import type { VendorError } from '../http/json-fields.ts';
 
@@ -16,7 +16,10 @@ const QUOTA_CODES = new Set([
   'billing_hard_limit_reached',
 ]);
 
-/** The caller's own mistakes come as 400, 413 and 422; a 404 is a model that is gone, or a wrong base URL. */
+/**
+ * Verdict by the error's code; undefined where the status decides. The caller's mistakes come as 400, 413 and 422; a 404
+ * is a retired model or a wrong base URL.
+ */
 export function refineChatFailure(error: VendorError, status: number): Verdict | undefined {
   const words = [error.code ?? '', error.type ?? ''];
   if (words.some((word) => MODERATION_CODES.has(word))) return { errorClass: 'moderation', fate: 'refused' };

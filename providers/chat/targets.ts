@@ -1,9 +1,9 @@
-// Where a text model can be had, in the order in which to ask: by priority, then by chance and weight, those in trouble last.
+// Ranks the accounts that offer a text model: by priority, then by weighted chance, accounts in cooldown last.
 import type { Upstream } from '../../domain/catalog/catalog.ts';
 import type { UpstreamFailure } from '../provider.ts';
 import type { Credential, FamilySettings } from '../settings.ts';
 
-/** One account at one upstream that has the model. */
+/** One account at one upstream that offers the model. */
 export interface ChatTarget {
   family: string;
   baseUrl: string;
@@ -11,15 +11,28 @@ export interface ChatTarget {
   upstreamModel: string;
 }
 
-const REST_MS = { auth: 60_000, quota: 60_000, rate: 5_000, concurrency: 2_000, transient: 2_000 } as const;
-const REST_MS_MAX = 60_000;
+/** How long an account is passed over after a failure of each class, unless the vendor names a wait of its own. */
+const COOLDOWN_MS = {
+  auth: 60_000,
+  quota: 60_000,
+  rate: 5_000,
+  concurrency: 2_000,
+  transient: 2_000,
+} as const;
+const COOLDOWN_MS_MAX = 60_000;
 
-/** Remembers, in this process, who is in trouble. `now` in milliseconds, `random` from 0 to 1. */
+/**
+ * Ranks the accounts and remembers in memory which of them are in cooldown. Cooldowns of chat calls are kept here and
+ * those of tasks in the table `credential_rest` (`db/tasks/credentials.ts`). A chat call must not cost another
+ * statement, and a failed try is followed by the next account within the same call, so it is enough that each process
+ * learns of a failing account by itself. A task is handed over once and chooses its credential in the statement that
+ * also counts the jobs of all workers, so its cooldowns must be shared. `now` is in milliseconds, `random` from 0 to 1.
+ */
 export class ChatTargets {
   readonly #families: Readonly<Record<string, FamilySettings>>;
   readonly #now: () => number;
   readonly #random: () => number;
-  readonly #restsUntil = new Map<string, number>();
+  readonly #cooldownUntil = new Map<string, number>();
 
   constructor(
     families: Readonly<Record<string, FamilySettings>>,
@@ -31,32 +44,33 @@ export class ChatTargets {
     this.#random = random;
   }
 
-  /** Every account that has the model, the best first. Those that rest come last, who is ready soonest before the others. */
-  order(upstreams: readonly Upstream[]): ChatTarget[] {
+  /** Every account that offers the model, the best first; those in cooldown last, ordered by its end. */
+  rank(upstreams: readonly Upstream[]): ChatTarget[] {
     return upstreams
       .flatMap((upstream) => this.#targetsOf(upstream))
       .toSorted(
-        (one, other) => one.restsMs - other.restsMs || one.priority - other.priority || one.turn - other.turn,
+        (one, other) =>
+          one.cooldownMs - other.cooldownMs || one.priority - other.priority || one.turn - other.turn,
       )
       .map(({ target }) => target);
   }
 
-  /** Passes an account over for a while, if the failure is the account's or the upstream's. */
-  note(target: ChatTarget, { errorClass, retryAfterMs }: UpstreamFailure): void {
-    if (!(errorClass in REST_MS)) return;
-    const usual = Object.entries(REST_MS).find(([name]) => name === errorClass)?.[1] ?? 0;
-    const restMs = Math.min(retryAfterMs ?? usual, REST_MS_MAX);
-    this.#restsUntil.set(keyOf(target), this.#now() + restMs);
+  /** Starts a cooldown if the failure is the account's or the upstream's; ignores failures of the request. */
+  recordFailure(target: ChatTarget, { errorClass, retryAfterMs }: UpstreamFailure): void {
+    if (!(errorClass in COOLDOWN_MS)) return;
+    const usual = Object.entries(COOLDOWN_MS).find(([name]) => name === errorClass)?.[1] ?? 0;
+    const cooldownMs = Math.min(retryAfterMs ?? usual, COOLDOWN_MS_MAX);
+    this.#cooldownUntil.set(keyOf(target), this.#now() + cooldownMs);
   }
 
   #targetsOf({ family, upstreamModel, priority, weight }: Upstream) {
     const settings = this.#families[family];
     return (settings?.credentials ?? []).map((credential) => {
       const target = { family, baseUrl: settings?.baseUrl ?? '', credential, upstreamModel };
-      const restsMs = Math.max(0, (this.#restsUntil.get(keyOf(target)) ?? 0) - this.#now());
-      // An exponential race: whoever has twice the weight comes first twice as often.
+      const cooldownMs = Math.max(0, (this.#cooldownUntil.get(keyOf(target)) ?? 0) - this.#now());
+      // An exponential race: an upstream with twice the weight comes first twice as often.
       const turn = -Math.log(1 - this.#random()) / Math.max(weight, Number.MIN_VALUE);
-      return { target, restsMs, priority, turn };
+      return { target, cooldownMs, priority, turn };
     });
   }
 }

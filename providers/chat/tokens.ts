@@ -1,21 +1,22 @@
-// Counting tokens ourselves, where an upstream did not say how many there were. Never on the way of a call that goes well.
+// Counts tokens locally where an upstream did not report them; successful calls never depend on it.
 
-/** The tokenizer is slow on long runs without a space, so texts are counted in pieces: at most one token too many each. */
+/** The tokenizer is slow on long runs without a space, so texts are cut into pieces, each at most one token too many. */
 const PIECE_CHARACTERS = 1_000;
-/** Beyond this the rest is assumed to be like the beginning. */
+/** Longer texts are extrapolated from their beginning. */
 const COUNTED_CHARACTERS_MAX = 200_000;
-/** Other requests get their turn after so many pieces. */
-const PIECES_AT_ONCE = 20;
-/** What a message costs beside its text, and a picture that nobody has looked at. */
+/** Pieces counted before the event loop gets its turn. */
+const PIECES_PER_TURN_MAX = 20;
+/** Tokens of a message beside its text: its role and its delimiters. */
 const TOKENS_PER_MESSAGE = 4;
+/** Tokens of a picture, whose size is not looked at. */
 const TOKENS_PER_IMAGE = 1_500;
-/** English has about four characters per token and Chinese one and a half; nothing usual has less than one byte and a half. */
+/** English has about four bytes per token, Chinese about two; usual texts have no less than one and a half. */
 const BYTES_PER_TOKEN_MIN = 1.5;
 
 /** Tokens of a text in the encoding of OpenAI's current models (o200k); other vendors' are close to it. */
 export async function countTokens(text: string): Promise<number> {
   if (text === '') return 0;
-  // Loaded when it is first needed: it is large, and most processes never need it.
+  // Loaded on first use: the vocabulary is large, and most processes never need it.
   const { countTokens: count } = await import('gpt-tokenizer/encoding/o200k_base');
   const counted = text.slice(0, COUNTED_CHARACTERS_MAX);
   let tokens = 0;
@@ -23,19 +24,19 @@ export async function countTokens(text: string): Promise<number> {
   for (let start = 0; start < counted.length; start += PIECE_CHARACTERS) {
     tokens += count(counted.slice(start, start + PIECE_CHARACTERS), { disallowedSpecial: new Set() });
     pieces += 1;
-    if (pieces % PIECES_AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (pieces % PIECES_PER_TURN_MAX === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   return Math.ceil((tokens * text.length) / counted.length);
 }
 
-/** Tokens of a prompt, about. `request` is the body of a chat request. */
+/** Approximate tokens of the prompt in the body of a chat request. */
 export async function countPromptTokens(request: Readonly<Record<string, unknown>>): Promise<number> {
   const { texts, messages, images } = readPrompt(request);
   return (await countTokens(texts.join('\n'))) + messages * TOKENS_PER_MESSAGE + images * TOKENS_PER_IMAGE;
 }
 
-/** The most a prompt can have, by its length alone: what is set aside before the upstream counts. */
-export function promptTokensAtMost(request: Readonly<Record<string, unknown>>): number {
+/** Upper bound of the prompt's tokens by its length in bytes, for the reservation before the upstream counts. */
+export function maxPromptTokens(request: Readonly<Record<string, unknown>>): number {
   const { texts, messages, images, fileBytes } = readPrompt(request);
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), fileBytes);
   return Math.ceil(bytes / BYTES_PER_TOKEN_MIN) + messages * TOKENS_PER_MESSAGE + images * TOKENS_PER_IMAGE;
@@ -44,13 +45,13 @@ export function promptTokensAtMost(request: Readonly<Record<string, unknown>>): 
 interface Prompt {
   texts: string[];
   messages: number;
-  /** Files count as one, too: nobody has read them. */
+  /** Number of pictures and of files, which are not read either. */
   images: number;
-  /** Of the files. A document has no more tokens than it has bytes. */
+  /** Bytes of all files: a document has no more tokens than bytes. */
   fileBytes: number;
 }
 
-/** Everything that the model reads: messages, tools, the wished-for format. Pictures are counted, not read. */
+/** Collects all text that the model reads: messages, tools, response format. Pictures are counted, not read. */
 function readPrompt(request: Readonly<Record<string, unknown>>): Prompt {
   const prompt: Prompt = { texts: [], messages: 0, images: 0, fileBytes: 0 };
   for (const name of ['tools', 'functions', 'response_format', 'prediction'])
@@ -68,7 +69,7 @@ function collect(value: unknown, prompt: Prompt): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) {
     if (name === 'image_url' || name === 'file') prompt.images += 1;
-    // A role and the kind of a part are among what every message costs.
+    // Roles and the types of parts are covered by TOKENS_PER_MESSAGE.
     else if (name !== 'role' && name !== 'type') collect(member, prompt);
     if (name === 'file') prompt.fileBytes += JSON.stringify(member).length;
   }

@@ -1,36 +1,37 @@
-// What an upstream says a chat call consumed, read with distrust, and what a broken stream had delivered.
+// Reads from chat answers the reported usage, checked for plausibility, and the text that was delivered.
 import { listOf, membersOf, numberOf, textOf, type Members } from '../http/json-fields.ts';
 
 export interface ChatUsage {
   promptTokens: number;
   completionTokens: number;
-  /** Among those of the prompt. */
+  /** Part of `promptTokens`. */
   cachedTokens: number;
+  /** Part of `promptTokens`, beside `cachedTokens`. */
   cacheWriteTokens: number;
 }
 
-/** The most that can be true of one call. */
+/** Highest plausible figures of one call. */
 export interface UsageLimits {
   promptTokensMax: number;
   completionTokensMax: number;
 }
 
-/** Null where there is no usage, or one that cannot be true: negative, not a number, beyond what was possible. Zero is true. */
+/** Reads the usage; null where it is absent or implausible: negative, not a whole number, beyond the limits. */
 export function readChatUsage(usage: unknown, limits: UsageLimits): ChatUsage | null {
   const members = membersOf(usage);
   const promptTokens = countOf(members['prompt_tokens'], limits.promptTokensMax);
   const completionTokens = countOf(members['completion_tokens'], limits.completionTokensMax);
   if (promptTokens === null || completionTokens === null) return null;
   const details = membersOf(members['prompt_tokens_details']);
-  // Some compatible services have a word of their own for what came from the cache.
+  // Some compatible services report cached tokens under this name.
   const cached = details['cached_tokens'] ?? members['prompt_cache_hit_tokens'];
   const cachedTokens = countOf(cached, promptTokens) ?? 0;
   const cacheWriteTokens = countOf(details['cache_write_tokens'], promptTokens - cachedTokens) ?? 0;
   return { promptTokens, completionTokens, cachedTokens, cacheWriteTokens };
 }
 
-/** The text of all choices in an answer or a chunk: what a model wrote, its reasoning and its calls of tools. */
-export function writtenIn(json: unknown): string {
+/** Text of all choices in an answer or a chunk: content, reasoning, refusal and tool calls. */
+export function outputTextOf(json: unknown): string {
   return listOf(membersOf(json)['choices'])
     .map((choice) => textIn(membersOf(membersOf(choice)['delta'] ?? membersOf(choice)['message'])))
     .join('');

@@ -1,5 +1,5 @@
 // What Google's refusals have in common, whatever was asked for: only words tell, and the body says how long to wait.
-import type { UpstreamAnswer, Verdict } from '../http/status.ts';
+import type { UpstreamResponse, Verdict } from '../http/status.ts';
 import { UpstreamFailure } from '../provider.ts';
 
 /** Of a message in lower case. */
@@ -20,7 +20,7 @@ export function verdictOnAccount(words: string): Verdict | undefined {
 }
 
 /** The same failure with the wait of google.rpc.RetryInfo, whose `retryDelay` reads like `34s` or `0.5s`. */
-export function withRetryDelay(answer: UpstreamAnswer, failure: UpstreamFailure): UpstreamFailure {
+export function withRetryDelay(answer: UpstreamResponse, failure: UpstreamFailure): UpstreamFailure {
   const written = /"retryDelay"\s*:\s*"(\d{1,5}(?:\.\d{1,9})?)s"/.exec(answer.body.toString('utf8'))?.[1];
   if (failure.retryAfterMs !== null || written === undefined) return failure;
   return changed(failure, { retryAfterMs: Math.ceil(Number(written) * 1000) });

@@ -2,8 +2,8 @@
 import type { JsonValue } from '../../domain/json.ts';
 import { isWholeImage } from '../../domain/files/media-types.ts';
 import { verdictOnAccount, withRetryDelay } from './errors.ts';
-import { callUpstreamJson } from '../http/client.ts';
-import { failureOfStatus, type UpstreamAnswer, type Verdict } from '../http/status.ts';
+import { requestJson } from '../http/client.ts';
+import { failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import { loadInputImages, type InputImage } from '../http/input-images.ts';
 import {
   UpstreamFailure,
@@ -78,7 +78,7 @@ async function paint(
   body: string,
   signal?: AbortSignal,
 ): Promise<Painted> {
-  const { json, upstreamRequestId } = await callUpstreamJson(
+  const { json, upstreamRequestId } = await requestJson(
     {
       method: 'POST',
       url: `${settings.baseUrl}/models/${encodeURIComponent(job.upstreamModel)}:generateContent`,
@@ -162,7 +162,7 @@ function failureWithoutImage(answer: Members, upstreamRequestId: string | null):
   });
 }
 
-function submitFailure(answer: UpstreamAnswer): UpstreamFailure {
+function submitFailure(answer: UpstreamResponse): UpstreamFailure {
   return withRetryDelay(answer, failureOfStatus(answer, refine));
 }
 

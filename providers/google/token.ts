@@ -1,6 +1,6 @@
 // How Google Cloud knows its customers: by an access token, for which a service account's signature is exchanged.
 import { sign } from 'node:crypto';
-import { callUpstreamJson } from '../http/client.ts';
+import { requestJson } from '../http/client.ts';
 import { UpstreamFailure } from '../provider.ts';
 import { membersOf, numberOf, textOf } from '../http/json-fields.ts';
 import type { Credential } from '../settings.ts';
@@ -66,7 +66,7 @@ export function createTokenSource(now: () => number): TokenSource {
 async function exchange(key: string, nowMs: number): Promise<{ token: string; lifetimeMs: number }> {
   const account = readAccount(key);
   try {
-    const { json } = await callUpstreamJson({
+    const { json } = await requestJson({
       method: 'POST',
       url: account.tokenUrl,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },

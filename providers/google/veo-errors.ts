@@ -1,7 +1,7 @@
 // What Veo's refusals and failed operations mean: often only the words tell.
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import { verdictOnAccount, withRetryDelay } from './errors.ts';
-import { failureAboutJob, failureOfStatus, type UpstreamAnswer, type Verdict } from '../http/status.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import type { UpstreamFailure } from '../provider.ts';
 import { numberOf, textOf, type Members } from '../http/json-fields.ts';
 
@@ -27,14 +27,14 @@ const CLASS_OF_CODE: Readonly<Record<number, UpstreamErrorClass>> = {
   16: 'auth',
 };
 
-export function submitFailure(answer: UpstreamAnswer): UpstreamFailure {
+export function submitFailure(answer: UpstreamResponse): UpstreamFailure {
   return withRetryDelay(
     answer,
     failureOfStatus(answer, ({ message }) => refine(message)),
   );
 }
 
-export function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
+export function pollFailure(answer: UpstreamResponse): UpstreamFailure {
   return withRetryDelay(
     answer,
     failureAboutJob(answer, ({ message }) => refine(message)),

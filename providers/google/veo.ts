@@ -4,8 +4,8 @@ import type { JsonValue } from '../../domain/json.ts';
 import { isWholeVideo } from '../../domain/files/media-types.ts';
 import { reworded } from './errors.ts';
 import { createTokenSource } from './token.ts';
-import { callUpstreamJson, type UpstreamCall } from '../http/client.ts';
-import type { Judge } from '../http/status.ts';
+import { requestJson, type UpstreamRequest } from '../http/client.ts';
+import type { ToFailure } from '../http/status.ts';
 import { loadInputImages, type InputImage } from '../http/input-images.ts';
 import {
   UpstreamFailure,
@@ -91,9 +91,9 @@ async function poll(context: Context, handle: JobHandle, signal?: AbortSignal): 
   return { ...state, text: service.withoutProject(state.text) };
 }
 
-interface VeoCall extends Pick<UpstreamCall, 'method' | 'url' | 'bytesMax' | 'signal'> {
+interface VeoCall extends Pick<UpstreamRequest, 'method' | 'url' | 'bytesMax' | 'signal'> {
   body?: Record<string, JsonValue>;
-  judge: Judge;
+  judge: ToFailure;
 }
 
 async function call({ settings, service }: Context, credentialId: string, request: VeoCall) {
@@ -104,7 +104,7 @@ async function call({ settings, service }: Context, credentialId: string, reques
   const headers = { ...authorization, ...(body ? { 'content-type': 'application/json' } : {}) };
   try {
     const timeoutMs = settings.upstreamTimeoutMs;
-    return await callUpstreamJson({ ...rest, ...content, headers, timeoutMs }, judge);
+    return await requestJson({ ...rest, ...content, headers, timeoutMs }, judge);
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     if (error.errorClass === 'auth') service.forget(credential);

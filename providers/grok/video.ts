@@ -4,8 +4,8 @@ import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { callUpstreamJson } from '../http/client.ts';
-import { failureAboutJob, failureOfStatus, type UpstreamAnswer, type Verdict } from '../http/status.ts';
+import { requestJson } from '../http/client.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import {
   UpstreamFailure,
   type JobState,
@@ -58,7 +58,7 @@ export function createGrokVideo(settings: AdapterSettings): Provider {
 
 async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Submission> {
   const credential = findCredential(settings, job.credential);
-  const { json, upstreamRequestId } = await callUpstreamJson(
+  const { json, upstreamRequestId } = await requestJson(
     {
       method: 'POST',
       url: `${settings.baseUrl}/videos/generations`,
@@ -81,7 +81,7 @@ async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Subm
 async function poll(settings: AdapterSettings, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
   const credential = findCredential(settings, handle.credential);
   try {
-    const { json } = await callUpstreamJson(
+    const { json } = await requestJson(
       {
         method: 'GET',
         url: `${settings.baseUrl}/videos/${encodeURIComponent(handle.id)}`,
@@ -186,6 +186,6 @@ function refine({ code, message }: VendorError): Verdict | undefined {
   return undefined;
 }
 
-function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
+function pollFailure(answer: UpstreamResponse): UpstreamFailure {
   return failureAboutJob(answer, refine);
 }

@@ -3,7 +3,7 @@ import type { JobHandle } from '../../domain/jobs.ts';
 import type { HailuoCalls, HailuoDialect } from './variant.ts';
 import { hailuoV1 } from './v1.ts';
 import { hailuoV2 } from './v2.ts';
-import { callUpstreamJson, type UpstreamCall } from '../http/client.ts';
+import { requestJson, type UpstreamRequest } from '../http/client.ts';
 import type { Provider, Submission, UpstreamJob } from '../provider.ts';
 import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
 
@@ -52,7 +52,7 @@ function dialectOf(handle: JobHandle): HailuoDialect {
 
 function callsOf(settings: AdapterSettings, credentialId: string, signal?: AbortSignal): HailuoCalls {
   const { key } = findCredential(settings, credentialId);
-  const to = (method: UpstreamCall['method'], path: string): UpstreamCall => ({
+  const to = (method: UpstreamRequest['method'], path: string): UpstreamRequest => ({
     method,
     url: `${settings.baseUrl}${path}`,
     headers: { authorization: `Bearer ${key}` },
@@ -61,12 +61,12 @@ function callsOf(settings: AdapterSettings, credentialId: string, signal?: Abort
     signal,
   });
   return {
-    get: (path, judge) => callUpstreamJson(to('GET', path), judge),
-    delete: (path, judge) => callUpstreamJson(to('DELETE', path), judge),
+    get: (path, judge) => requestJson(to('GET', path), judge),
+    delete: (path, judge) => requestJson(to('DELETE', path), judge),
     post: (path, body, judge) => {
       const call = to('POST', path);
       const headers = { ...call.headers, 'content-type': 'application/json' };
-      return callUpstreamJson({ ...call, headers, body: JSON.stringify(body) }, judge);
+      return requestJson({ ...call, headers, body: JSON.stringify(body) }, judge);
     },
   };
 }

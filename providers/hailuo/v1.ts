@@ -3,7 +3,7 @@ import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { HailuoCalls, HailuoDialect } from './variant.ts';
-import { failureOfStatus, type UpstreamAnswer, type Verdict } from '../http/status.ts';
+import { failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import { UpstreamFailure, type JobState, type UpstreamJob } from '../provider.ts';
 import { membersOf, numberOf, textOf, type Members } from '../http/json-fields.ts';
 
@@ -111,7 +111,7 @@ function refusalIn(body: Members, upstreamRequestId: string | null): UpstreamFai
 }
 
 /** A status outside 2xx may carry the vendor's own code, too. */
-function refusedBy(answer: UpstreamAnswer): UpstreamFailure {
+function refusedBy(answer: UpstreamResponse): UpstreamFailure {
   const byStatus = failureOfStatus(answer);
   const refusal = refusalIn(readJson(answer.body), answer.upstreamRequestId);
   if (!refusal) return byStatus;
@@ -124,7 +124,7 @@ function refusedBy(answer: UpstreamAnswer): UpstreamFailure {
   });
 }
 
-function goneOr(answer: UpstreamAnswer): UpstreamFailure {
+function goneOr(answer: UpstreamResponse): UpstreamFailure {
   const refusal = refusedBy(answer);
   return answer.status === 404 || refusal.errorClass === 'invalid' ? gone(refusal) : refusal;
 }

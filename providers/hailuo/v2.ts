@@ -4,7 +4,7 @@ import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import type { HailuoCalls, HailuoDialect } from './variant.ts';
-import { failureAboutJob, failureOfStatus, type UpstreamAnswer, type Verdict } from '../http/status.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import { UpstreamFailure, type JobState, type UpstreamJob } from '../provider.ts';
 import { membersOf, numberOf, textOf, type Members, type VendorError } from '../http/json-fields.ts';
 
@@ -137,7 +137,7 @@ function classOfText(text: string | null): UpstreamErrorClass | undefined {
   return CLASS_OF_CODE[code ?? ''] ?? WORDS.find(([pattern]) => pattern.test(words))?.[1];
 }
 
-function submitFailure(answer: UpstreamAnswer): UpstreamFailure {
+function submitFailure(answer: UpstreamResponse): UpstreamFailure {
   return failureOfStatus(answer, refine);
 }
 
@@ -150,6 +150,6 @@ function refine({ message }: VendorError, status: number): Verdict | undefined {
   return undefined;
 }
 
-function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
+function pollFailure(answer: UpstreamResponse): UpstreamFailure {
   return failureAboutJob(answer, refine);
 }

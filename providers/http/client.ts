@@ -1,9 +1,9 @@
 // The only outbound fetch for vendors' APIs: bounded in time and size, without redirects, and sure about what failed.
 import { Agent, buildConnector, request, type Dispatcher, type FormData } from 'undici';
-import { failureOfStatus, type Judge, type UpstreamAnswer } from './status.ts';
+import { failureOfStatus, type ToFailure, type UpstreamResponse } from './status.ts';
 import { UpstreamFailure } from '../provider.ts';
 
-export interface UpstreamCall {
+export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'DELETE';
   url: string;
   headers: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ class NotConnected extends Error {}
 const connectOnce = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
 
 /** Opens a socket, and says so when none came about. */
-export const connectOrSay: buildConnector.connector = (options, callback) => {
+export const connectWithReason: buildConnector.connector = (options, callback) => {
   connectOnce(options, (...outcome) => {
     const [error, socket] = outcome;
     if (error) callback(new NotConnected('no connection', { cause: error }), null);
@@ -35,24 +35,24 @@ export const connectOrSay: buildConnector.connector = (options, callback) => {
   });
 };
 
-const keepingAlive = new Agent({ connect: connectOrSay });
+const keepAliveAgent = new Agent({ connect: connectWithReason });
 /**
  * Work is handed over on a connection of its own: on a kept one that the vendor closes at that very moment
  * nobody could tell whether the work was taken.
  */
-const connectingAnew = new Agent({ connect: connectOrSay, pipelining: 0 });
+const oneShotAgent = new Agent({ connect: connectWithReason, pipelining: 0 });
 
 /**
  * Makes one call and reads its answer, whatever its status. Throws an UpstreamFailure:
  * `transient`, `not_received` when no connection came about (name, refusal, TLS handshake);
  * `transient`, `unknown` after a reset, a silence or an abort; `invalid_response`, `unknown` for a body beyond `bytesMax`.
  */
-export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> {
+export async function sendRequest(call: UpstreamRequest): Promise<UpstreamResponse> {
   const timeLimit = AbortSignal.timeout(call.timeoutMs * TOTAL_TIMEOUT_FACTOR);
   const signal = call.signal ? AbortSignal.any([call.signal, timeLimit]) : timeLimit;
   if (signal.aborted) throw new UpstreamFailure('transient', 'not_received', { cause: signal.reason });
   const response = await request(call.url, {
-    dispatcher: call.method === 'GET' ? keepingAlive : connectingAnew,
+    dispatcher: call.method === 'GET' ? keepAliveAgent : oneShotAgent,
     method: call.method,
     headers: { accept: 'application/json', ...call.headers, 'accept-encoding': 'identity' },
     body: call.body ?? null,
@@ -71,11 +71,11 @@ export async function callUpstream(call: UpstreamCall): Promise<UpstreamAnswer> 
  * Makes one call and answers with its parsed JSON, null for an empty body. A status outside 2xx becomes the
  * UpstreamFailure that `judge` makes of it, by default `failureOfStatus`; HTML and cut JSON are `invalid_response`.
  */
-export async function callUpstreamJson(
-  call: UpstreamCall,
-  judge: Judge = failureOfStatus,
-): Promise<UpstreamAnswer & { json: unknown }> {
-  const answer = await callUpstream(call);
+export async function requestJson(
+  call: UpstreamRequest,
+  judge: ToFailure = failureOfStatus,
+): Promise<UpstreamResponse & { json: unknown }> {
+  const answer = await sendRequest(call);
   if (answer.status < 200 || answer.status > 299) throw judge(answer);
   try {
     return { ...answer, json: answer.body.length === 0 ? null : JSON.parse(answer.body.toString('utf8')) };

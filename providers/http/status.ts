@@ -3,7 +3,7 @@ import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import { UpstreamFailure, type RequestFate } from '../provider.ts';
 import { readVendorError, type VendorError } from './json-fields.ts';
 
-export interface UpstreamAnswer {
+export interface UpstreamResponse {
   status: number;
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface Verdict {
 }
 
 /** Makes an answer outside 2xx the failure that it stands for. */
-export type Judge = (answer: UpstreamAnswer) => UpstreamFailure;
+export type ToFailure = (answer: UpstreamResponse) => UpstreamFailure;
 
 /** An adapter's verdict by the vendor's own words; undefined where they change nothing. */
 export type Refine = (error: VendorError, status: number) => Verdict | undefined;
@@ -44,7 +44,7 @@ export function verdictOfStatus(status: number): Verdict {
 }
 
 /** The failure that an answer outside 2xx stands for. */
-export function failureOfStatus(answer: UpstreamAnswer, refine?: Refine): UpstreamFailure {
+export function failureOfStatus(answer: UpstreamResponse, refine?: Refine): UpstreamFailure {
   const error = readErrorBody(answer.body);
   const verdict = refine?.(error, answer.status) ?? verdictOfStatus(answer.status);
   return new UpstreamFailure(verdict.errorClass, verdict.fate, {
@@ -56,7 +56,7 @@ export function failureOfStatus(answer: UpstreamAnswer, refine?: Refine): Upstre
 }
 
 /** The same for a question about a job: 404 and 410 say that it is gone, whatever the words. */
-export function failureAboutJob(answer: UpstreamAnswer, refine?: Refine): UpstreamFailure {
+export function failureAboutJob(answer: UpstreamResponse, refine?: Refine): UpstreamFailure {
   return failureOfStatus(answer, (error, status) => {
     if (status === 404 || status === 410) return { errorClass: 'expired', fate: 'refused' };
     return refine?.(error, status);

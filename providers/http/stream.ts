@@ -1,20 +1,26 @@
-// Opening an answer that is read while it comes: connections are kept, errors are read whole, silence is limited.
+// Sends requests whose response is streamed: pooled connections, whole error bodies, limited silence.
 import { once } from 'node:events';
 import { Agent, request, type Dispatcher } from 'undici';
-import { connectOrSay, failureOfNetwork, flattenHeaders, readErrorBytes, readRequestId } from './client.ts';
-import type { Judge } from './status.ts';
+import {
+  connectWithReason,
+  failureOfNetwork,
+  flattenHeaders,
+  readErrorBytes,
+  readRequestId,
+} from './client.ts';
+import type { ToFailure } from './status.ts';
 import { UpstreamFailure } from '../provider.ts';
 
-export interface StreamingCall {
+export interface StreamingRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** Longest silence: until the answer begins, and then between two of its pieces. */
+  /** Longest silence: until the response begins, and then between two of its chunks. */
   timeoutMs: number;
   signal: AbortSignal;
 }
 
-export interface OpenAnswer {
+export interface StreamingResponse {
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
   upstreamRequestId: string | null;
@@ -22,15 +28,22 @@ export interface OpenAnswer {
 }
 
 const CONNECTIONS_PER_ORIGIN_MAX = 512;
-const END_WAIT_MS = 1_000;
+const DRAIN_WAIT_MS = 1_000;
 
-/** One for all chat upstreams: opening a connection costs more than the rest of a call. */
-const pooled = new Agent({ connect: connectOrSay, connections: CONNECTIONS_PER_ORIGIN_MAX, pipelining: 1 });
+/** One pool for all chat upstreams: opening a connection costs more than the rest of a call. */
+const pooledAgent = new Agent({
+  connect: connectWithReason,
+  connections: CONNECTIONS_PER_ORIGIN_MAX,
+  pipelining: 1,
+});
 
-/** Answers as soon as a status of 2xx is there. Throws what `judge` makes of another one, and UpstreamFailures of the network. */
-export async function openUpstream(call: StreamingCall, judge: Judge): Promise<OpenAnswer> {
+/**
+ * Resolves as soon as the headers of a 2xx response are there. Throws the UpstreamFailure that `toFailure` makes of any
+ * other status, or the one of a network error.
+ */
+export async function openStream(call: StreamingRequest, toFailure: ToFailure): Promise<StreamingResponse> {
   const response = await request(call.url, {
-    dispatcher: pooled,
+    dispatcher: pooledAgent,
     method: 'POST',
     headers: { ...call.headers, 'accept-encoding': 'identity' },
     body: call.body,
@@ -43,20 +56,21 @@ export async function openUpstream(call: StreamingCall, judge: Judge): Promise<O
   const headers = flattenHeaders(response.headers);
   const upstreamRequestId = readRequestId(headers);
   if (response.statusCode >= 200 && response.statusCode <= 299) {
-    // Whoever reads it learns of an error; one that comes when nobody reads any more is nobody's.
+    // A reader is told of an error by its iterator; without this listener an error after the last read would be
+    // uncaught.
     response.body.on('error', () => undefined);
     return { headers, upstreamRequestId, body: response.body };
   }
   const body = await readErrorBytes(response.body);
-  throw judge({ status: response.statusCode, headers, body, upstreamRequestId });
+  throw toFailure({ status: response.statusCode, headers, body, upstreamRequestId });
 }
 
 /**
- * Waits until the body begins, or so long. Throws the UpstreamFailure of a body that broke off or ended before: nothing
- * of it was delivered to anybody.
+ * Waits for the first bytes of the body, at most `waitMs`. Throws an UpstreamFailure when the body breaks off or ends
+ * before them, which is before anything was delivered to the caller.
  */
-export async function untilBodyBegins(
-  { body, upstreamRequestId }: OpenAnswer,
+export async function waitForFirstBytes(
+  { body, upstreamRequestId }: StreamingResponse,
   waitMs: number,
 ): Promise<void> {
   if (body.readableLength > 0) return;
@@ -72,9 +86,9 @@ export async function untilBodyBegins(
     throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
 }
 
-/** For an answer that has said everything: with its end, if that comes soon, the connection can be used again. */
-export function letBodyEnd({ body }: OpenAnswer): void {
-  const timer = setTimeout(() => body.destroy(), END_WAIT_MS);
+/** Reads the remainder of a finished answer, so that its connection can be reused; gives up after a second. */
+export function drainBody({ body }: StreamingResponse): void {
+  const timer = setTimeout(() => body.destroy(), DRAIN_WAIT_MS);
   body.once('close', () => clearTimeout(timer));
   body.resume();
 }

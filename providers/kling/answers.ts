@@ -1,7 +1,7 @@
 // How Kling answers: one envelope around everything, whose code counts more than the HTTP status.
 import { parseCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
-import { callUpstreamJson, type UpstreamCall } from '../http/client.ts';
+import { requestJson, type UpstreamRequest } from '../http/client.ts';
 import { failureOfStatus, verdictOfStatus, type Verdict } from '../http/status.ts';
 import { UpstreamFailure } from '../provider.ts';
 import { membersOf, numberOf, textOf, type VendorError } from '../http/json-fields.ts';
@@ -59,8 +59,8 @@ const WORDS: readonly (readonly [RegExp, UpstreamErrorClass])[] = [
  * Makes one call and opens the envelope. Throws an UpstreamFailure, also for a refusal that comes with HTTP 200, and
  * `invalid_response`, `unknown` for what is no envelope. Whatever says that a job is not there is `expired`, `refused`.
  */
-export async function callKling(call: UpstreamCall, about: About): Promise<KlingAnswer> {
-  const answer = await callUpstreamJson(call, (refusal) =>
+export async function callKling(call: UpstreamRequest, about: About): Promise<KlingAnswer> {
+  const answer = await requestJson(call, (refusal) =>
     failureOfStatus(refusal, (error, status) => verdictOf(error, status, about)),
   );
   const envelope = membersOf(answer.json);

@@ -1,7 +1,7 @@
 // Adapter for Kling: two APIs, told apart by the model, and an id of ours by which the vendor knows a job again.
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import type { UpstreamCall } from '../http/client.ts';
+import type { UpstreamRequest } from '../http/client.ts';
 import { callKling, saysDuplicate } from './answers.ts';
 import { externalIdOf, type KlingDialect } from './variant.ts';
 import { klingLegacy } from './legacy.ts';
@@ -134,7 +134,7 @@ function callTo(
   { settings, authorize }: Context,
   credentialId: string,
   request: { path: string; body?: Record<string, JsonValue>; signal?: AbortSignal | undefined },
-): UpstreamCall {
+): UpstreamRequest {
   const authorization = authorize(findCredential(settings, credentialId));
   const call = {
     url: `${settings.baseUrl}${request.path}`,

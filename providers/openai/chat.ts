@@ -1,8 +1,8 @@
 // Adapter for text tasks on OpenAI's chat completions: one call that answers with the finished text.
 import { refineChatFailure } from '../chat/refinement.ts';
 import { countPromptTokens, countTokens } from '../chat/tokens.ts';
-import { readChatUsage, writtenIn } from '../chat/usage.ts';
-import { callUpstreamJson } from '../http/client.ts';
+import { readChatUsage, outputTextOf } from '../chat/usage.ts';
+import { requestJson } from '../http/client.ts';
 import { failureOfStatus } from '../http/status.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../provider.ts';
 import { listOf, membersOf, textOf } from '../http/json-fields.ts';
@@ -36,7 +36,7 @@ async function submit(
     messages: job.messages,
     max_completion_tokens: job.order.outputTokens,
   };
-  const { json, upstreamRequestId } = await callUpstreamJson(
+  const { json, upstreamRequestId } = await requestJson(
     {
       method: 'POST',
       url: `${settings.baseUrl}/chat/completions`,
@@ -48,7 +48,7 @@ async function submit(
     },
     (answer) => failureOfStatus(answer, refineChatFailure),
   );
-  const text = writtenIn(json);
+  const text = outputTextOf(json);
   if (text === '') throw failureWithoutText(json, upstreamRequestId);
   return {
     kind: 'finished',
@@ -68,7 +68,7 @@ async function readEvidence(
   if (usage) return { ...usage };
   return {
     promptTokens: await countPromptTokens(request),
-    completionTokens: await countTokens(writtenIn(json)),
+    completionTokens: await countTokens(outputTextOf(json)),
   };
 }
 

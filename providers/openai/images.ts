@@ -2,7 +2,7 @@
 import { Blob } from 'node:buffer';
 import { FormData } from 'undici';
 import { isWholeImage } from '../../domain/files/media-types.ts';
-import { callUpstreamJson, type UpstreamCall } from '../http/client.ts';
+import { requestJson, type UpstreamRequest } from '../http/client.ts';
 import { failureOfStatus, type Verdict } from '../http/status.ts';
 import { loadInputImages, type InputImage } from '../http/input-images.ts';
 import { sizeOf } from './image-sizes.ts';
@@ -51,7 +51,7 @@ async function submit(
   const fields = requestFields(job);
   const inputImages = await loadInputImages(job.inputImages, signal);
   const authorization = `Bearer ${credential.key}`;
-  const content: Pick<UpstreamCall, 'url' | 'headers' | 'body'> =
+  const content: Pick<UpstreamRequest, 'url' | 'headers' | 'body'> =
     inputImages.length === 0
       ? {
           url: `${settings.baseUrl}/images/generations`,
@@ -63,7 +63,7 @@ async function submit(
           headers: { authorization },
           body: requestForm(fields, inputImages),
         };
-  const { json, upstreamRequestId } = await callUpstreamJson(
+  const { json, upstreamRequestId } = await requestJson(
     {
       ...content,
       method: 'POST',

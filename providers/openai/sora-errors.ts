@@ -1,6 +1,6 @@
 // What refusals and failed jobs of OpenAI's Videos API mean. Resellers have codes of their own, so patterns tell.
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
-import { failureAboutJob, type UpstreamAnswer, type Verdict } from '../http/status.ts';
+import { failureAboutJob, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import type { UpstreamFailure } from '../provider.ts';
 import type { VendorError } from '../http/json-fields.ts';
 
@@ -28,7 +28,7 @@ export function refine({ code, type, message }: VendorError): Verdict | undefine
 }
 
 /** What a 404 means depends on the age of the job, which the caller knows. */
-export function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
+export function pollFailure(answer: UpstreamResponse): UpstreamFailure {
   return failureAboutJob(answer, refine);
 }
 

@@ -2,7 +2,7 @@
 // differently: a job, progress, and a download that needs the key.
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { callUpstreamJson } from '../http/client.ts';
+import { requestJson } from '../http/client.ts';
 import { failureOfStatus } from '../http/status.ts';
 import { loadInputImages } from '../http/input-images.ts';
 import {
@@ -55,7 +55,7 @@ export function createSora(settings: AdapterSettings): Provider {
 async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Submission> {
   const authorization = authorize(settings, job.credential);
   const { headers, body } = writeOrder(job, await loadInputImages(job.inputImages));
-  const { json, upstreamRequestId } = await callUpstreamJson(
+  const { json, upstreamRequestId } = await requestJson(
     {
       method: 'POST',
       url: `${settings.baseUrl}/videos`,
@@ -74,7 +74,7 @@ async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Subm
 /** A 404 is thrown as `expired`, `refused`: only the caller knows how old the job is. */
 async function poll(settings: AdapterSettings, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
   const url = `${settings.baseUrl}/videos/${encodeURIComponent(handle.id)}`;
-  const { json } = await callUpstreamJson(
+  const { json } = await requestJson(
     {
       method: 'GET',
       url,
@@ -100,7 +100,7 @@ async function lookUp(
 ): Promise<LookUp> {
   const headers = authorize(settings, job.credential);
   if (job.inputImages.length > 0) return { kind: 'unclear' };
-  const { json } = await callUpstreamJson({
+  const { json } = await requestJson({
     method: 'GET',
     url: `${settings.baseUrl}/videos?limit=${LIST_ENTRIES_MAX}&order=desc`,
     headers,

@@ -1,5 +1,5 @@
 // What Ark's error codes mean. The vendor adds to them with a dot ("….PrivacyInformation"), so patterns tell, not lists.
-import { failureAboutJob, failureOfStatus, type UpstreamAnswer, type Verdict } from '../http/status.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import type { UpstreamFailure } from '../provider.ts';
 import type { VendorError } from '../http/json-fields.ts';
 
@@ -24,11 +24,11 @@ export function refine({ code, message }: VendorError): Verdict | undefined {
   return VERDICTS.find((entry) => entry.code.test(word))?.verdict;
 }
 
-export function submitFailure(answer: UpstreamAnswer): UpstreamFailure {
+export function submitFailure(answer: UpstreamResponse): UpstreamFailure {
   return failureOfStatus(answer, refine);
 }
 
-export function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
+export function pollFailure(answer: UpstreamResponse): UpstreamFailure {
   return failureAboutJob(answer, refine);
 }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { callUpstreamJson } from '../http/client.ts';
+import { requestJson } from '../http/client.ts';
 import { UpstreamFailure, type JobState, type LookUp, type Provider, type Submission } from '../provider.ts';
 import type { UpstreamJob } from '../provider.ts';
 import { listOf, membersOf, numberOf, readVendorError, textOf, type Members } from '../http/json-fields.ts';
@@ -39,7 +39,7 @@ export function createSeedance(settings: AdapterSettings): Provider {
 
 async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Submission> {
   const credential = findCredential(settings, job.credential);
-  const { json, upstreamRequestId } = await callUpstreamJson(
+  const { json, upstreamRequestId } = await requestJson(
     {
       method: 'POST',
       url: `${settings.baseUrl}${TASKS}`,
@@ -95,7 +95,7 @@ async function lookUp(
     page_size: String(LIST_ENTRIES_MAX),
     'filter.model': job.upstreamModel,
   });
-  const { json } = await callUpstreamJson({
+  const { json } = await requestJson({
     method: 'GET',
     url: `${settings.baseUrl}${TASKS}?${query.toString()}`,
     headers: { authorization: `Bearer ${credential.key}` },
@@ -119,7 +119,7 @@ async function callTask(
   signal?: AbortSignal,
 ): Promise<unknown> {
   const credential = findCredential(settings, handle.credential);
-  const { json } = await callUpstreamJson(
+  const { json } = await requestJson(
     {
       method,
       url: `${settings.baseUrl}${TASKS}/${encodeURIComponent(handle.id)}`,

@@ -5,8 +5,8 @@ import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { callUpstreamJson, type UpstreamCall } from '../http/client.ts';
-import { failureAboutJob, failureOfStatus, type UpstreamAnswer, type Verdict } from '../http/status.ts';
+import { requestJson, type UpstreamRequest } from '../http/client.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import {
   UpstreamFailure,
   type JobState,
@@ -67,7 +67,7 @@ export function createVidu(settings: AdapterSettings): Provider {
 
 async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Submission> {
   const path = ENDPOINTS[job.order.imageRole];
-  const { json, upstreamRequestId } = await callUpstreamJson(
+  const { json, upstreamRequestId } = await requestJson(
     call(settings, job.credential, { method: 'POST', path, body: requestBody(job) }),
     (answer) => failureOfStatus(answer, refine),
   );
@@ -79,7 +79,7 @@ async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Subm
 /** A 404 is thrown as `expired`, `refused`: only the caller knows whether the job is too young or too old to be seen. */
 async function poll(settings: AdapterSettings, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
   const path = `tasks/${encodeURIComponent(handle.id)}/creations`;
-  const { json } = await callUpstreamJson(
+  const { json } = await requestJson(
     call(settings, handle.credential, { method: 'GET', path, signal }),
     pollFailure,
   );
@@ -95,10 +95,7 @@ async function cancel(
   const path = `tasks/${encodeURIComponent(handle.id)}/cancel`;
   const body = { id: handle.id };
   try {
-    await callUpstreamJson(
-      call(settings, handle.credential, { method: 'POST', path, body, signal }),
-      pollFailure,
-    );
+    await requestJson(call(settings, handle.credential, { method: 'POST', path, body, signal }), pollFailure);
     return 'cancelled';
   } catch (error) {
     const isRefused = error instanceof UpstreamFailure && error.errorClass === 'invalid';
@@ -107,13 +104,13 @@ async function cancel(
   }
 }
 
-interface Request extends Pick<UpstreamCall, 'method' | 'signal'> {
+interface Request extends Pick<UpstreamRequest, 'method' | 'signal'> {
   path: string;
   body?: Record<string, JsonValue>;
 }
 
 /** The vendor’s scheme is `Token`, not `Bearer`. */
-function call(settings: AdapterSettings, credentialId: string, request: Request): UpstreamCall {
+function call(settings: AdapterSettings, credentialId: string, request: Request): UpstreamRequest {
   const { method, path, body, signal } = request;
   const authorization = `Token ${findCredential(settings, credentialId).key}`;
   return {
@@ -196,7 +193,7 @@ function refine({ code, type }: VendorError, status: number): Verdict | undefine
   return status >= 500 ? undefined : { errorClass, fate };
 }
 
-function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
+function pollFailure(answer: UpstreamResponse): UpstreamFailure {
   return failureAboutJob(answer, refine);
 }
 

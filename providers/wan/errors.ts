@@ -1,5 +1,5 @@
 // What DashScope's error codes mean. Several spellings are unconfirmed, so patterns tell, not lists.
-import { failureAboutJob, failureOfStatus, type UpstreamAnswer, type Verdict } from '../http/status.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import type { UpstreamFailure } from '../provider.ts';
 import type { VendorError } from '../http/json-fields.ts';
 
@@ -25,10 +25,10 @@ export function refine({ code, message }: VendorError): Verdict | undefined {
   return isConcurrency ? { errorClass: 'concurrency', fate: 'not_received' } : verdict;
 }
 
-export function submitFailure(answer: UpstreamAnswer): UpstreamFailure {
+export function submitFailure(answer: UpstreamResponse): UpstreamFailure {
   return failureOfStatus(answer, refine);
 }
 
-export function pollFailure(answer: UpstreamAnswer): UpstreamFailure {
+export function pollFailure(answer: UpstreamResponse): UpstreamFailure {
   return failureAboutJob(answer, refine);
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { callUpstreamJson } from '../http/client.ts';
+import { requestJson } from '../http/client.ts';
 import { UpstreamFailure, type JobState, type LookUp, type Provider, type Submission } from '../provider.ts';
 import type { UpstreamJob } from '../provider.ts';
 import { listOf, membersOf, numberOf, readVendorError, textOf, type Members } from '../http/json-fields.ts';
@@ -41,7 +41,7 @@ export function createWan(settings: AdapterSettings): Provider {
 
 async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Submission> {
   const credential = findCredential(settings, job.credential);
-  const { json, upstreamRequestId } = await callUpstreamJson(
+  const { json, upstreamRequestId } = await requestJson(
     {
       method: 'POST',
       url: `${settings.baseUrl}${SYNTHESIS}`,
@@ -141,7 +141,7 @@ async function callTasks(
   call: { method: 'GET' | 'POST'; path: string; signal?: AbortSignal | undefined },
 ): Promise<unknown> {
   const credential = findCredential(settings, credentialId);
-  const { json } = await callUpstreamJson(
+  const { json } = await requestJson(
     {
       method: call.method,
       url: `${settings.baseUrl}${TASKS}${call.path}`,

@@ -17,10 +17,10 @@ describe('the order of upstreams', () => {
   const targets = (random: () => number = () => 0.5): ChatTargets =>
     new ChatTargets(FAMILIES, () => now, random);
   const firstOf = (known: ChatTargets, upstreams: Upstream[]): string | undefined =>
-    known.order(upstreams)[0]?.family;
+    known.rank(upstreams)[0]?.family;
 
   it('goes by priority, whatever the weights', () => {
-    const order = targets(Math.random).order([at('other', 2, 1_000), at('one', 1, 1)]);
+    const order = targets(Math.random).rank([at('other', 2, 1_000), at('one', 1, 1)]);
     expect(order.map(({ family }) => family)).to.deep.equal(['one', 'other']);
   });
 
@@ -38,7 +38,7 @@ describe('the order of upstreams', () => {
   it('leaves out a family without credentials', () => {
     expect(
       targets()
-        .order([at('none', 1, 1), at('one', 2, 1)])
+        .rank([at('none', 1, 1), at('one', 2, 1)])
         .map(({ family }) => family),
     ).to.deep.equal(['one']);
   });
@@ -54,9 +54,9 @@ describe('the order of upstreams', () => {
   ] as const)
     it(`passes one over for ${restMs} ms after ${errorClass}, told to wait ${retryAfterMs}`, () => {
       const known = targets();
-      const [target] = known.order(both);
+      const [target] = known.rank(both);
       if (!target) throw new Error('there is no target');
-      known.note(target, new UpstreamFailure(errorClass, 'not_received', { retryAfterMs }));
+      known.recordFailure(target, new UpstreamFailure(errorClass, 'not_received', { retryAfterMs }));
       now += restMs - 1;
       expect(firstOf(known, both)).to.equal('other');
       now += 1;
@@ -65,8 +65,8 @@ describe('the order of upstreams', () => {
 
   it('blames nobody for a request that is wrong', () => {
     const known = targets();
-    const [target] = known.order(both);
-    if (target) known.note(target, new UpstreamFailure('invalid', 'refused'));
+    const [target] = known.rank(both);
+    if (target) known.recordFailure(target, new UpstreamFailure('invalid', 'refused'));
     expect(firstOf(known, both)).to.equal('one');
   });
 });

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { callUpstream, callUpstreamJson, type UpstreamCall } from '../../../providers/http/client.ts';
+import { sendRequest, requestJson, type UpstreamRequest } from '../../../providers/http/client.ts';
 import { readRetryAfter } from '../../../providers/http/status.ts';
 import {
   failureOf,
@@ -23,7 +23,7 @@ describe('a call to a vendor', () => {
   });
   after(() => standIn.close());
 
-  function call(changes: Partial<UpstreamCall> = {}): UpstreamCall {
+  function call(changes: Partial<UpstreamRequest> = {}): UpstreamRequest {
     const { url } = standIn;
     return {
       method: 'POST',
@@ -38,7 +38,7 @@ describe('a call to a vendor', () => {
 
   it('answers with the parsed body, the headers and the vendor’s own request id', async () => {
     play = (res) => sendJson(res, 200, { id: 'x' }, { 'x-request-id': 'req_1' });
-    const answer = await callUpstreamJson(call());
+    const answer = await requestJson(call());
     expect(answer.json).to.deep.equal({ id: 'x' });
     expect(answer.upstreamRequestId).to.equal('req_1');
     expect(answer.headers['content-type']).to.equal('application/json');
@@ -46,19 +46,19 @@ describe('a call to a vendor', () => {
 
   it('asks for an answer that is not compressed, so that nothing can grow while it is read', async () => {
     play = (res) => sendJson(res, 200, {});
-    await callUpstream(call({ headers: { 'accept-encoding': 'gzip' } }));
+    await sendRequest(call({ headers: { 'accept-encoding': 'gzip' } }));
     expect(standIn.received.at(-1)?.headers['accept-encoding']).to.equal('identity');
   });
 
   it('reads an empty body as null', async () => {
     play = (res) => res.writeHead(202).end();
-    expect((await callUpstreamJson(call())).json).to.equal(null);
+    expect((await requestJson(call())).json).to.equal(null);
   });
 
   it('hands work over on a connection of its own', async () => {
     play = (res) => sendJson(res, 200, {});
     const before = standIn.connections();
-    for (let calls = 0; calls < 3; calls += 1) await callUpstream(call());
+    for (let calls = 0; calls < 3; calls += 1) await sendRequest(call());
     expect(standIn.connections() - before).to.equal(3);
   });
 
@@ -69,18 +69,18 @@ describe('a call to a vendor', () => {
       const { port } = server.address() as AddressInfo;
       server.close();
       await once(server, 'close');
-      const failure = await failureOf(callUpstream(call({ url: `http://127.0.0.1:${port}` })));
+      const failure = await failureOf(sendRequest(call({ url: `http://127.0.0.1:${port}` })));
       expect(verdictOf(failure)).to.equal('transient, not_received');
     });
 
     it('is known when the name does not exist', async () => {
-      const failure = await failureOf(callUpstream(call({ url: 'http://vendor.invalid' })));
+      const failure = await failureOf(sendRequest(call({ url: 'http://vendor.invalid' })));
       expect(verdictOf(failure)).to.equal('transient, not_received');
     });
 
     it('is known when the TLS handshake fails', async () => {
       const url = standIn.url.replace('http:', 'https:');
-      expect(verdictOf(await failureOf(callUpstream(call({ url }))))).to.equal('transient, not_received');
+      expect(verdictOf(await failureOf(sendRequest(call({ url }))))).to.equal('transient, not_received');
     });
 
     it('is known when the connection is cut during the TLS handshake', async () => {
@@ -88,14 +88,14 @@ describe('a call to a vendor', () => {
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
-      const failure = await failureOf(callUpstream(call({ url: `https://127.0.0.1:${port}` })));
+      const failure = await failureOf(sendRequest(call({ url: `https://127.0.0.1:${port}` })));
       server.close();
       expect(verdictOf(failure)).to.equal('transient, not_received');
     });
 
     it('is known when it was aborted before it began', async () => {
       const before = standIn.received.length;
-      const failure = await failureOf(callUpstream(call({ signal: AbortSignal.abort() })));
+      const failure = await failureOf(sendRequest(call({ signal: AbortSignal.abort() })));
       expect(verdictOf(failure)).to.equal('transient, not_received');
       expect(standIn.received.length).to.equal(before);
     });
@@ -133,7 +133,7 @@ describe('a call to a vendor', () => {
     for (const { title, play: answer, verdict } of cases) {
       it(`is ${verdict} when it was ${title}`, async () => {
         play = answer;
-        expect(verdictOf(await failureOf(callUpstreamJson(call())))).to.equal(verdict);
+        expect(verdictOf(await failureOf(requestJson(call())))).to.equal(verdict);
       });
     }
 
@@ -143,7 +143,7 @@ describe('a call to a vendor', () => {
       };
       const causes = ['/none', '/half'].map(async (path) => {
         const failure = await failureOf(
-          callUpstream(call({ url: `${standIn.url}${path}`, timeoutMs: 1_000 })),
+          sendRequest(call({ url: `${standIn.url}${path}`, timeoutMs: 1_000 })),
         );
         expect(verdictOf(failure)).to.equal('transient, unknown');
         return failure.cause;
@@ -157,9 +157,7 @@ describe('a call to a vendor', () => {
         const timer = setInterval(() => res.write(' '), 10);
         res.once('close', () => clearInterval(timer));
       };
-      expect(verdictOf(await failureOf(callUpstream(call({ timeoutMs: 50 }))))).to.equal(
-        'transient, unknown',
-      );
+      expect(verdictOf(await failureOf(sendRequest(call({ timeoutMs: 50 }))))).to.equal('transient, unknown');
     });
 
     it('is closed at the vendor as soon as the caller aborts', async () => {
@@ -170,7 +168,7 @@ describe('a call to a vendor', () => {
           controller.abort();
         };
       });
-      const failure = await failureOf(callUpstream(call({ signal: controller.signal })));
+      const failure = await failureOf(sendRequest(call({ signal: controller.signal })));
       expect(verdictOf(failure)).to.equal('transient, unknown');
       await closed;
     });
@@ -198,7 +196,7 @@ describe('a call to a vendor', () => {
     for (const [status, verdict] of Object.entries(verdicts)) {
       it(`is ${verdict} for ${status}`, async () => {
         play = (res) => sendJson(res, Number(status), { error: { message: 'no' } });
-        expect(verdictOf(await failureOf(callUpstreamJson(call())))).to.equal(verdict);
+        expect(verdictOf(await failureOf(requestJson(call())))).to.equal(verdict);
       });
     }
 
@@ -214,30 +212,30 @@ describe('a call to a vendor', () => {
     for (const { title, body, text } of texts) {
       it(`has the vendor’s words from ${title}`, async () => {
         play = (res) => res.writeHead(400).end(body);
-        expect((await failureOf(callUpstreamJson(call()))).text).to.equal(text);
+        expect((await failureOf(requestJson(call()))).text).to.equal(text);
       });
     }
 
     it('keeps its class when the error body never ends or breaks off', async () => {
       play = (res) => sendEndlessly(res.writeHead(429));
-      expect(verdictOf(await failureOf(callUpstreamJson(call())))).to.equal('rate, not_received');
+      expect(verdictOf(await failureOf(requestJson(call())))).to.equal('rate, not_received');
       play = (res) => {
         res.writeHead(401, { 'content-length': '100' });
         res.write('{', () => res.destroy());
       };
-      expect(verdictOf(await failureOf(callUpstreamJson(call())))).to.equal('auth, not_received');
+      expect(verdictOf(await failureOf(requestJson(call())))).to.equal('auth, not_received');
     });
 
     it('does not follow a redirect, not even to itself', async () => {
       play = (res) => res.writeHead(307, { location: '/elsewhere' }).end();
       const before = standIn.received.length;
-      await failureOf(callUpstreamJson(call()));
+      await failureOf(requestJson(call()));
       expect(standIn.received.length - before).to.equal(1);
     });
 
     it('says how long the vendor asks to wait', async () => {
       play = (res) => sendJson(res, 429, {}, { 'retry-after': '7' });
-      expect((await failureOf(callUpstreamJson(call()))).retryAfterMs).to.equal(7_000);
+      expect((await failureOf(requestJson(call()))).retryAfterMs).to.equal(7_000);
     });
   });
 
