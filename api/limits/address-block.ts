@@ -1,15 +1,15 @@
-// Whom an address stands for in a limit: with IPv6 one customer has a whole /64, with IPv4 one address.
+// Reduces an IP address to the block that one customer controls, which is what limits are counted by.
 import ipaddr from 'ipaddr.js';
 
-const NETWORK_PARTS = 4; // of 16 bits each
+/** Groups of 16 bits in the network half of an IPv6 address. */
+const NETWORK_GROUPS = 4;
 
+/** An IPv4 address as it is, the /64 network of an IPv6 address; `unknown` when `ip` is no address. */
 export function addressBlock(ip: string): string {
   if (!ipaddr.isValid(ip)) return 'unknown';
-  const address = ipaddr.process(ip); // an IPv4 address in IPv6 clothes becomes the IPv4 address
+  const address = ipaddr.process(ip); // turns an IPv4-mapped IPv6 address into the IPv4 address
   if (address.kind() === 'ipv4') return address.toString();
-  const parts = ipaddr.IPv6.parse(address.toString()).parts;
-  return `${parts
-    .slice(0, NETWORK_PARTS)
-    .map((part) => part.toString(16))
-    .join(':')}::/64`;
+  const { parts } = ipaddr.IPv6.parse(address.toString());
+  const network = parts.slice(0, NETWORK_GROUPS).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
 }

@@ -1,20 +1,21 @@
-// A circuit breaker: after a few failures in a row nobody waits for something that does not answer.
+// A circuit breaker: after several failures in a row, calls are skipped until a probe succeeds.
 
 export interface Breaker {
-  /** What the call answers; null when it failed, or was not made because the breaker is open. */
+  /** The result of `call`; null when it failed, or was skipped because the breaker is open. Never throws. */
   run: <Result>(call: () => Promise<Result>) => Promise<Result | null>;
   isOpen: () => boolean;
-  /** Tries at once instead of when the pause is over: for whoever heard that it may be back. */
+  /** Probes at once instead of after the pause, for when the connection has just come back. */
   retry: () => void;
+  /** Ends probing and closes the breaker. */
   stop: () => void;
 }
 
 export interface BreakerOptions {
-  /** So many failures in a row open it. */
+  /** Failures in a row that open the breaker. */
   failuresMax: number;
-  /** Pause before each try to close it. */
+  /** Pause before each probe. */
   openMs: number;
-  /** The try: no caller's request, so that none has to wait for it. */
+  /** Tests whether calls work again. A call of its own, so that no request has to wait for the test. */
   probe: () => Promise<unknown>;
   onOpen: (reason: unknown) => void;
   onClose: () => void;

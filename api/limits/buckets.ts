@@ -1,26 +1,26 @@
-// Which requests count together: the buckets that a 429 names, and whose point a request takes in them.
+// Buckets: which requests are counted together, and under which name a 429 reports them.
 import type { Quota } from './headers.ts';
 
-/** `auth` is for whoever logs in, verifies or redeems. */
+/** `auth` covers login, step-up verification and redeeming: every route where a secret can be guessed. */
 export type LimitName = 'chat' | 'create' | 'read' | 'upload' | 'auth';
 
-/** What is guessed. Each has windows of its own, so that one does not use up what is left for another. */
+/** Kinds of secrets that can be guessed. Each has its own windows, so that none uses up another's points. */
 export type GuessKind = 'login' | 'second-factor' | 'verify' | 'password' | 'totp-confirm' | 'redeem';
 
-/** The part of a route that says where its requests count. */
+/** The part of a route that names the bucket of its requests. */
 export type RouteLimit =
   | { limit: Exclude<LimitName, 'auth'>; guess?: undefined }
   | { limit: 'auth'; guess: GuessKind };
 
-/** Points per whole seconds: Redis would keep shorter windows for ever. */
+/** Points per window of whole seconds: Redis would keep a key without expiry for a shorter window. */
 export type LimitSettings = Readonly<Record<LimitName, { points: number; seconds: number }>>;
 
-/** A quota that is a fixed window. */
+/** A quota that is renewed in fixed windows. */
 export interface Bucket extends Quota {
   seconds: number;
 }
 
-/** Keys that are none, from one address. Good keys from there do not count. */
+/** Unknown or malformed API keys, per address block. Requests with valid keys are not counted in it. */
 export const WRONG_KEYS: Bucket = { name: 'wrong-keys', points: 60, seconds: 60 };
 
 export function bucketOf({ limit, guess }: RouteLimit, settings: LimitSettings): Bucket {

@@ -1,56 +1,62 @@
-// Counting towards a limit: a fixed window of points per key. A point is taken before the work, and can be given back.
+// Counters of limits: fixed windows of points per key. A point is consumed before the work; it can be
+// refunded.
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Bucket } from './buckets.ts';
 import type { LimitBackend, QuotaState } from './headers.ts';
 
-export interface Taken extends QuotaState {
-  /** `unavailable`: nobody could count, and without that nobody may pass. */
+export interface ConsumeResult extends QuotaState {
+  /** `unavailable`: Redis is required and does not count, so the request may not pass. */
   verdict: 'within' | 'over' | 'unavailable';
   backend: LimitBackend;
-  /** Undoes it, where it was counted, if it was. Does not wait, and a fault of the backend only costs the point. */
-  giveBack: () => void;
+  /**
+   * Gives the point back to the store that counted it; does nothing when the request was refused. Returns at
+   * once; when the store fails, the point stays consumed.
+   */
+  refund: () => void;
 }
 
 export interface Counter {
   bucket: Bucket;
   /**
-   * Takes a point, at once and whoever else is taking: that is what makes a limit hold in parallel. Never throws.
-   * `soFar` is what counted this request's earlier points: who found Redis away once does not wait for it again.
+   * Consumes a point atomically, so that parallel requests cannot exceed the limit. Never throws. `countedBy`
+   * is the store that counted earlier points of the same request: after Redis failed once, the request does
+   * not wait for it again.
    */
-  take: (key: string, soFar?: LimitBackend) => Promise<Taken>;
+  consume: (key: string, countedBy?: LimitBackend) => Promise<ConsumeResult>;
 }
 
 export type CreateCounter = (bucket: Bucket) => Counter;
 
-/** Counts in this process alone. */
+/** A counter in the memory of this process. */
 export const createMemoryCounter: CreateCounter = (bucket) => {
   const limiter = new RateLimiterMemory({ points: bucket.points, duration: bucket.seconds });
-  const giveBack = async (key: string): Promise<void> => {
+  const refund = async (key: string): Promise<void> => {
     const state = await limiter.get(key);
-    // A window that ended meanwhile stays ended: the point would be one too many in the next.
+    // After the window has ended, a reward would open a new one with a point too many.
     if (state && state.consumedPoints > 0) await limiter.reward(key);
   };
   return {
     bucket,
-    take: async (key) => {
-      const result = await consume(limiter, key);
-      // What was refused was not used; else points given back later would be lost to it.
-      if (!result.isWithin) await giveBack(key);
-      return describeTaken('memory', result, () => void giveBack(key));
+    consume: async (key) => {
+      const result = await consumePoint(limiter, key);
+      // The library counts refused requests too: without this, later refunds would not make room again.
+      if (!result.isWithin) await refund(key);
+      return toConsumeResult('memory', result, () => void refund(key));
     },
   };
 };
 
-export interface Consumed {
+/** State of a key's window after consuming a point. */
+export interface WindowResult {
   isWithin: boolean;
   state: RateLimiterRes;
 }
 
-/** Throws only when the store failed: the library rejects with its own kind of object when the limit is reached. */
-export async function consume(
+/** Throws only when the store fails: the library rejects with a RateLimiterRes when the limit is reached. */
+export async function consumePoint(
   limiter: { consume: (key: string) => Promise<RateLimiterRes> },
   key: string,
-): Promise<Consumed> {
+): Promise<WindowResult> {
   try {
     return { isWithin: true, state: await limiter.consume(key) };
   } catch (refusal) {
@@ -59,12 +65,12 @@ export async function consume(
   }
 }
 
-export function describeTaken(
+export function toConsumeResult(
   backend: LimitBackend,
-  { isWithin, state }: Consumed,
-  giveBack: () => void,
-): Taken {
+  { isWithin, state }: WindowResult,
+  refund: () => void,
+): ConsumeResult {
   const { remainingPoints: remaining, msBeforeNext: resetMs } = state;
-  if (isWithin) return { verdict: 'within', backend, remaining, resetMs, giveBack };
-  return { verdict: 'over', backend, remaining: 0, resetMs, giveBack: () => undefined };
+  if (isWithin) return { verdict: 'within', backend, remaining, resetMs, refund };
+  return { verdict: 'over', backend, remaining: 0, resetMs, refund: () => undefined };
 }

@@ -1,66 +1,69 @@
-// Limits for wrong answers of whoever may be guessing a secret. How many guesses an address may send at all is the
-// limit of the route.
+// Limits wrong answers where a secret can be guessed. Attempts per address are bounded by the route's limit.
 import type { GuessKind } from './buckets.ts';
-import type { Counter, Taken } from './counter.ts';
+import type { Counter, ConsumeResult } from './counter.ts';
 import { addressBlock } from './address-block.ts';
 import type { LimitBackend } from './headers.ts';
 import type { Limits } from './limits.ts';
 
-export interface Guesser {
+/** The origin of an attempt, and the owner of the secret. */
+export interface AttemptedBy {
   ip: string;
-  /** Whose secret it is: the user's id; for a login, where nothing is proved yet, the normalised e-mail address. */
+  /**
+   * Owner of the secret: the user's id; for a login, before anything is proved, the normalised e-mail
+   * address.
+   */
   subject: string;
-  /** What counted the request. */
+  /** The store that counted the request. */
   limitBackend: LimitBackend;
 }
 
 export interface GuessLimiter {
   /**
-   * Runs `judge` if the limits allow another wrong answer, and throws 429 before it otherwise. The point is taken
-   * beforehand, so that parallel guesses cannot overshoot, and given back unless the verdict is wrong. When `judge`
-   * throws, nothing was guessed: return wrong answers, do not throw them.
+   * Runs `check` if the limits allow another wrong answer; throws 429 before it otherwise. The point is
+   * consumed beforehand, so that parallel guesses cannot exceed the limit, and refunded unless the verdict is
+   * wrong. When `check` throws, nothing counts as guessed: a wrong answer has to be returned, not thrown.
    */
   limit: <Verdict extends { isWrong: boolean }>(
     kind: GuessKind,
-    guesser: Guesser,
-    judge: () => Promise<Verdict>,
+    attemptedBy: AttemptedBy,
+    check: () => Promise<Verdict>,
   ) => Promise<Verdict>;
 }
 
 const WRONG_ANSWERS = { points: 10, seconds: 3_600 };
 /**
- * Anybody can send wrong passwords for anybody's e-mail address, so the limit for a login is one of the address and
- * the sender together: strangers use up their own. This much higher one, over all senders, is for those who come from
- * many addresses; only such an attack can shut the owner out, and for an hour at most.
+ * Wrong passwords can be sent for any e-mail address, so WRONG_ANSWERS counts a login per e-mail address and
+ * sender together: strangers use up their own points. This much higher limit, over all senders, stops an
+ * attack from many addresses; only such an attack can lock the owner out, for an hour at most.
  */
 const WRONG_LOGINS_PER_EMAIL = { points: 100, seconds: 3_600 };
 
-/** One for the whole process. */
-export function createGuessLimiter(limits: Pick<Limits, 'createCounter' | 'take'>): GuessLimiter {
-  const kinds = new Map<GuessKind, readonly WrongAnswers[]>();
-  const countersOf = (kind: GuessKind): readonly WrongAnswers[] => {
+/** One limiter serves the whole process. */
+export function createGuessLimiter(limits: Pick<Limits, 'createCounter' | 'consume'>): GuessLimiter {
+  const kinds = new Map<GuessKind, readonly WrongAnswerCounter[]>();
+  const countersOf = (kind: GuessKind): readonly WrongAnswerCounter[] => {
     const counters = kinds.get(kind) ?? createKindCounters(kind, limits);
     kinds.set(kind, counters);
     return counters;
   };
   return {
-    limit: async (kind, { ip, subject, limitBackend }, judge) => {
+    limit: async (kind, { ip, subject, limitBackend }, check) => {
       const address = addressBlock(ip);
       const points = countersOf(kind).map(({ counter, keyOf }): Point => [counter, keyOf(subject, address)]);
-      const taken = await takeAll(limits, points, limitBackend);
+      const consumed = await consumeAll(limits, points, limitBackend);
       let isWrong = false;
       try {
-        const verdict = await judge();
+        const verdict = await check();
         isWrong = verdict.isWrong;
         return verdict;
       } finally {
-        if (!isWrong) for (const { giveBack } of taken) giveBack();
+        if (!isWrong) for (const { refund } of consumed) refund();
       }
     },
   };
 }
 
-interface WrongAnswers {
+interface WrongAnswerCounter {
   counter: Counter;
   keyOf: (subject: string, address: string) => string;
 }
@@ -70,7 +73,7 @@ type Point = [counter: Counter, key: string];
 function createKindCounters(
   kind: GuessKind,
   { createCounter }: Pick<Limits, 'createCounter'>,
-): WrongAnswers[] {
+): WrongAnswerCounter[] {
   const counter = createCounter({ name: `${kind}-wrong`, ...WRONG_ANSWERS });
   if (kind !== 'login') return [{ counter, keyOf: (subject) => subject }];
   const everywhere = createCounter({ name: 'login-wrong-email', ...WRONG_LOGINS_PER_EMAIL });
@@ -80,19 +83,19 @@ function createKindCounters(
   ];
 }
 
-/** All or none. */
-async function takeAll(
-  limits: Pick<Limits, 'take'>,
+/** Consumes every point or none: throws the 429 of the first counter that refuses. */
+async function consumeAll(
+  limits: Pick<Limits, 'consume'>,
   points: readonly Point[],
   limitBackend: LimitBackend,
-): Promise<Taken[]> {
-  const taken: Taken[] = [];
+): Promise<ConsumeResult[]> {
+  const consumed: ConsumeResult[] = [];
   try {
     for (const [counter, key] of points)
-      taken.push(await limits.take(counter, key, taken.at(-1)?.backend ?? limitBackend));
-    return taken;
+      consumed.push(await limits.consume(counter, key, consumed.at(-1)?.backend ?? limitBackend));
+    return consumed;
   } catch (refusal) {
-    for (const { giveBack } of taken) giveBack();
+    for (const { refund } of consumed) refund();
     throw refusal;
   }
 }

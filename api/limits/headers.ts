@@ -1,25 +1,25 @@
-// What a limit tells its caller, on success and on refusal: how much is left, and when it begins anew.
+// Response headers of rate limits, on success and on refusal: what is left, and when it is renewed.
 
-/** What did the counting; callers read it in X-RateLimit-Backend. */
+/** The store that counted a request, as callers read it in X-RateLimit-Backend. */
 export type LimitBackend = 'redis' | 'memory' | 'redis_unavailable';
 
-/** Something of which there is only so much. */
+/** A limited amount of something: requests in a window, or tasks in a queue. */
 export interface Quota {
-  /** Letters, digits and hyphens: it stands in headers. */
+  /** Letters, digits and hyphens, because headers carry it. */
   name: string;
   points: number;
-  /** Length of its window; null for what has none, such as places in a queue. */
+  /** Length of the window; null for a quota without one, such as waiting tasks. */
   seconds: number | null;
 }
 
-/** How a quota stands after a request. */
+/** State of a quota after a request was counted. */
 export interface QuotaState {
   remaining: number;
-  /** Until it begins anew. */
+  /** Time until the quota is renewed. */
   resetMs: number;
 }
 
-/** The headers of every limited answer: the usual three, and the pair of the IETF's draft. */
+/** Headers of every limited response: the customary X-RateLimit three, and the pair of the IETF draft. */
 export function describeQuota(quota: Quota, { remaining, resetMs }: QuotaState): Record<string, string> {
   const { name, points, seconds } = quota;
   return {
@@ -31,7 +31,7 @@ export function describeQuota(quota: Quota, { remaining, resetMs }: QuotaState):
   };
 }
 
-/** The headers of a 429. */
+/** Headers of a 429. */
 export function describeRefusal(
   quota: Quota,
   { backend, resetMs }: { backend: LimitBackend; resetMs: number },
@@ -43,7 +43,7 @@ export function describeRefusal(
   };
 }
 
-/** Whole seconds, rounded up: who comes back then is not too early. HTTP knows no fractions here. */
+/** Whole seconds, rounded up so that a retry at that time is not too early; HTTP allows no fractions here. */
 function waitSeconds(resetMs: number): number {
   return Math.max(1, Math.ceil(resetMs / 1000));
 }

@@ -1,30 +1,31 @@
-// All limits of a gateway: where they are counted, what happens when that is not possible, and what they refused.
+// All limits of a process: where they are counted, what happens without Redis, and what was refused.
 import { GatewayError } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 import { bucketOf, WRONG_KEYS, type LimitSettings, type RouteLimit } from './buckets.ts';
-import { createMemoryCounter, type Counter, type CreateCounter, type Taken } from './counter.ts';
+import { createMemoryCounter, type Counter, type CreateCounter, type ConsumeResult } from './counter.ts';
 import { describeRefusal, type LimitBackend, type Quota } from './headers.ts';
 import { openSharedCounters } from './shared-counters.ts';
 
 export type LimitCode = 'rate_limited' | 'rate_limiter_unavailable' | 'verification_locked' | 'queue_full';
 
-/** `none`: no Redis is configured. */
+/** State of the connection to Redis; `none`: no Redis is configured. */
 export type RedisState = 'ok' | 'down' | 'none';
 
 export interface Limits {
-  /** Where the requests of a route count. */
+  /** The counter of a route's requests. */
   counterOf: (limit: RouteLimit) => Counter;
+  /** Counts unknown and malformed API keys per address block. */
   wrongKeys: Counter;
-  /** A counter for a further bucket, with the same rules. */
+  /** Creates a counter for a further bucket, with the same rules about Redis and memory. */
   createCounter: CreateCounter;
-  /** Takes a point, or throws the 429. */
-  take: (counter: Counter, key: string, soFar?: LimitBackend) => Promise<Taken>;
-  /** A 429 with everything its reader needs to know when to come back. */
+  /** Consumes a point, or throws the 429. `countedBy` as in Counter. */
+  consume: (counter: Counter, key: string, countedBy?: LimitBackend) => Promise<ConsumeResult>;
+  /** Creates a 429 with the headers that tell the caller when to retry, and counts it in the metrics. */
   refuse: (code: LimitCode, quota: Quota, state: { backend: LimitBackend; resetMs: number }) => GatewayError;
   redis: () => RedisState;
-  /** Since the start of the process. */
-  figures: () => { refused: Readonly<Record<LimitBackend, number>>; isBreakerOpen: boolean };
-  /** Connects to Redis where there is one; waits for the first attempt, half a second at most. */
+  /** Refusals since the start of the process, by backend, and the state of the breaker. */
+  metricsSnapshot: () => { refused: Readonly<Record<LimitBackend, number>>; isBreakerOpen: boolean };
+  /** Connects to Redis where one is configured; waits for the first attempt, half a second at most. */
   start: () => Promise<void>;
   stop: () => void;
 }
@@ -32,21 +33,21 @@ export interface Limits {
 export interface LimitsOptions {
   settings: LimitSettings;
   redisUrl: string | null;
-  /** Without Redis, refuse what is limited instead of counting in this process. */
+  /** While Redis is away: refuse limited requests instead of counting them in this process. */
   requiresRedis: boolean;
-  /** What stands in Redis for a key. */
+  /** Turns a key into what is stored in Redis for it. */
   hashKey: (key: string) => string;
   log: Log;
 }
 
-/** Redis is looked for again every second: earlier it is of no use to come back. */
+/** The breaker probes Redis every second, so an earlier retry is of no use. */
 const UNAVAILABLE_MS = 1_000;
-const UNAVAILABLE: Taken = {
+const UNAVAILABLE: ConsumeResult = {
   verdict: 'unavailable',
   backend: 'redis_unavailable',
   remaining: 0,
   resetMs: UNAVAILABLE_MS,
-  giveBack: () => undefined,
+  refund: () => undefined,
 };
 
 export function createLimits({ settings, redisUrl, requiresRedis, hashKey, log }: LimitsOptions): Limits {
@@ -54,12 +55,12 @@ export function createLimits({ settings, redisUrl, requiresRedis, hashKey, log }
   const createCounter: CreateCounter = (bucket) => {
     const inMemory = createMemoryCounter(bucket);
     if (!shared) return inMemory;
-    const takeShared = shared.createTake(bucket);
-    const take: Counter['take'] = async (key, soFar) => {
-      const taken = soFar === 'memory' ? null : await takeShared(key);
-      return taken ?? (requiresRedis ? UNAVAILABLE : inMemory.take(key));
+    const consumeShared = shared.createConsume(bucket);
+    const consume: Counter['consume'] = async (key, countedBy) => {
+      const result = countedBy === 'memory' ? null : await consumeShared(key);
+      return result ?? (requiresRedis ? UNAVAILABLE : inMemory.consume(key));
     };
-    return { bucket, take };
+    return { bucket, consume };
   };
   const refused: Record<LimitBackend, number> = { redis: 0, memory: 0, redis_unavailable: 0 };
   const refuse: Limits['refuse'] = (code, quota, state) => {
@@ -76,15 +77,15 @@ export function createLimits({ settings, redisUrl, requiresRedis, hashKey, log }
     },
     wrongKeys: createCounter(WRONG_KEYS),
     createCounter,
-    take: async (counter, key, soFar) => {
-      const taken = await counter.take(key, soFar);
-      if (taken.verdict === 'over') throw refuse('rate_limited', counter.bucket, taken);
-      if (taken.verdict === 'unavailable') throw refuse('rate_limiter_unavailable', counter.bucket, taken);
-      return taken;
+    consume: async (counter, key, countedBy) => {
+      const result = await counter.consume(key, countedBy);
+      if (result.verdict === 'over') throw refuse('rate_limited', counter.bucket, result);
+      if (result.verdict === 'unavailable') throw refuse('rate_limiter_unavailable', counter.bucket, result);
+      return result;
     },
     refuse,
     redis: () => (shared === null ? 'none' : shared.isAnswering() ? 'ok' : 'down'),
-    figures: () => ({ refused: { ...refused }, isBreakerOpen: shared?.isBreakerOpen() ?? false }),
+    metricsSnapshot: () => ({ refused: { ...refused }, isBreakerOpen: shared?.isBreakerOpen() ?? false }),
     start: async () => shared?.start(),
     stop: () => shared?.stop(),
   };

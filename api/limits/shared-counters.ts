@@ -1,17 +1,18 @@
-// Counting in Redis, for all processes together. Whoever asks gets an answer within a tenth of a second, or none.
+// Counters in Redis, shared by all processes. A count answers within a tenth of a second, or fails.
 import { Redis } from 'ioredis';
+import { LRUCache } from 'lru-cache';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Log } from '../../log.ts';
 import { createBreaker } from './breaker.ts';
 import type { Bucket } from './buckets.ts';
-import { consume, describeTaken, type Taken } from './counter.ts';
+import { consumePoint, toConsumeResult, type ConsumeResult } from './counter.ts';
 
 export interface SharedCounters {
-  /** Takes a point like a counter, or answers null when Redis does not: away, hung, read-only, full. */
-  createTake: (bucket: Bucket) => (key: string) => Promise<Taken | null>;
+  /** Consumes a point as a Counter does; null when Redis does not count: away, hung, read-only or full. */
+  createConsume: (bucket: Bucket) => (key: string) => Promise<ConsumeResult | null>;
   isAnswering: () => boolean;
   isBreakerOpen: () => boolean;
-  /** Connects. Waits for the first attempt only; after that it goes on by itself until `stop`. */
+  /** Connects. Waits for the first attempt only; reconnecting goes on in the background until `stop`. */
   start: () => Promise<void>;
   stop: () => void;
 }
@@ -19,7 +20,7 @@ export interface SharedCounters {
 const KEY_PREFIX = 'svc:limit';
 const ANSWER_LIMIT_MS = 100;
 const CONNECT_LIMIT_MS = 500;
-/** A connection on which nothing comes back for so long is made anew: the host may have gone without a word. */
+/** A connection without an answer for so long is replaced: the host may have vanished without closing it. */
 const SILENCE_LIMIT_MS = 500;
 const RECONNECT_PAUSE_MAX_MS = 500;
 const FAILURES_MAX = 5;
@@ -27,8 +28,9 @@ const OPEN_MS = 1_000;
 const HASHES_KEPT_MAX = 10_000;
 
 /**
- * The window of a key, in one step. Unlike the library's own script it does not count what it refuses, and a point
- * given back neither opens a window nor makes one larger than its limit.
+ * Consumes points of a key's window, or refunds them when negative, in one atomic step. Unlike the library's
+ * own script it does not count refused requests, and a refund neither opens a window nor raises one above its
+ * limit.
  */
 const COUNT = `
 local points, seconds, limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -45,26 +47,26 @@ if ttl < 0 then
 end
 return {redis.call('incrby', KEYS[1], points), ttl}`;
 
-/** `hashKey` keeps ids and addresses out of Redis: whom it counts is none of its business. */
+/** Opens the counters without connecting yet. `hashKey` keeps user ids and addresses out of Redis. */
 export function openSharedCounters(
   url: string,
   { hashKey, log }: { hashKey: (key: string) => string; log: Log },
 ): SharedCounters {
   const client = connect(url);
-  const remembered = rememberHashes(hashKey);
+  const hashOf = cacheHashes(hashKey);
   const breaker = createBreaker({
     failuresMax: FAILURES_MAX,
     openMs: OPEN_MS,
-    // A write, because a Redis that is full or read-only still reads.
+    // A write, because a Redis that is full or read-only still answers reads.
     probe: () => client.set(`${KEY_PREFIX}:probe`, '', 'EX', 1),
     onOpen: (reason) => log.warn({ reason: describe(reason) }, 'Redis does not count: limits do without it'),
     onClose: () => log.info({}, 'Redis counts the limits again'),
   });
   client.on('ready', breaker.retry);
-  // What goes wrong is seen where something was asked; without a listener the process would end here.
+  // Faults are handled where a command fails; without a listener this event would end the process.
   client.on('error', () => undefined);
   return {
-    createTake: (bucket) => {
+    createConsume: (bucket) => {
       const limiter = new RateLimiterRedis({
         storeClient: client,
         keyPrefix: `${KEY_PREFIX}:${bucket.name}`,
@@ -74,9 +76,9 @@ export function openSharedCounters(
         customIncrTtlLuaScript: COUNT,
       });
       return (key) => {
-        const hashed = remembered(key);
-        const giveBack = (): void => void breaker.run(() => limiter.reward(hashed));
-        return breaker.run(async () => describeTaken('redis', await consume(limiter, hashed), giveBack));
+        const hashed = hashOf(key);
+        const refund = (): void => void breaker.run(() => limiter.reward(hashed));
+        return breaker.run(async () => toConsumeResult('redis', await consumePoint(limiter, hashed), refund));
       };
     },
     isAnswering: () => client.status === 'ready' && !breaker.isOpen(),
@@ -93,20 +95,17 @@ export function openSharedCounters(
   };
 }
 
-/** Whoever calls, calls again: hashing costs more than the rest of a count. */
-function rememberHashes(hashKey: (key: string) => string): (key: string) => string {
-  const known = new Map<string, string>();
+/** Caches hashes of recent keys: hashing costs more than the rest of a count, and callers repeat. */
+function cacheHashes(hashKey: (key: string) => string): (key: string) => string {
+  const known = new LRUCache<string, string>({ max: HASHES_KEPT_MAX });
   return (key) => {
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    if (known.size >= HASHES_KEPT_MAX) known.clear();
-    const hashed = hashKey(key);
+    const hashed = known.get(key) ?? hashKey(key);
     known.set(key, hashed);
     return hashed;
   };
 }
 
-/** A connection for limits alone: nothing waits in it, and nothing is asked twice. */
+/** A connection for limits alone: commands neither queue while it is down nor are sent twice. */
 function connect(url: string): Redis {
   return new Redis(url, {
     lazyConnect: true,
@@ -118,12 +117,12 @@ function connect(url: string): Redis {
     connectTimeout: CONNECT_LIMIT_MS,
     socketTimeout: SILENCE_LIMIT_MS,
     retryStrategy: (attempt) => Math.min(50 * attempt, RECONNECT_PAUSE_MAX_MS),
-    // After a failover the old name leads to another server, but an open connection stays with the old one.
+    // After a failover the host name leads to the new primary, but an open connection stays with the old one.
     reconnectOnError: (error) => error.message.includes('READONLY'),
   });
 }
 
-/** The sentence alone: Redis' errors carry the command, which for a login to Redis holds its password. */
+/** The message alone: errors of ioredis also carry the command, and that of AUTH holds the password. */
 function describe(reason: unknown): string {
   return reason instanceof Error ? reason.message : String(reason);
 }

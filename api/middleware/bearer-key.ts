@@ -36,7 +36,7 @@ export async function authenticateKey(
 /** Where nobody can count, a wrong key is still a wrong key. */
 async function refuseWrongKey({ limits }: Services, ip: string): Promise<GatewayError> {
   const { wrongKeys } = limits;
-  const taken = await wrongKeys.take(addressBlock(ip));
+  const taken = await wrongKeys.consume(addressBlock(ip));
   if (taken.verdict === 'over') return limits.refuse('rate_limited', wrongKeys.bucket, taken);
   return new GatewayError('invalid_api_key');
 }

@@ -11,14 +11,14 @@ export function limitRate(services: Services, route: Route): RequestHandler {
   return async (req, res, next) => {
     const { limits } = services;
     const counter = limits.counterOf(route);
-    const taken = await limits.take(counter, subjectOf(route.limit, res.locals['caller'], req.ip ?? ''));
+    const taken = await limits.consume(counter, subjectOf(route.limit, res.locals['caller'], req.ip ?? ''));
     res.locals['limitBackend'] = taken.backend;
     for (const [name, value] of Object.entries(describeQuota(counter.bucket, taken)))
       res.setHeader(name, value);
     // Our own faults must not end in a lock.
     if (route.limit === 'auth')
       res.once('finish', () => {
-        if (res.statusCode >= 500) taken.giveBack();
+        if (res.statusCode >= 500) taken.refund();
       });
     next();
   };

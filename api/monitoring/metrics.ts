@@ -100,7 +100,7 @@ function addLimitMetrics(registry: Registry, limits: Limits): void {
     registers,
     collect: () => {
       refused.reset();
-      for (const [backend, count] of Object.entries(limits.figures().refused))
+      for (const [backend, count] of Object.entries(limits.metricsSnapshot().refused))
         refused.inc({ backend }, count);
     },
   });
@@ -114,7 +114,7 @@ function addLimitMetrics(registry: Registry, limits: Limits): void {
     name: 'svc_rate_limiter_breaker_open',
     help: 'Whether Redis is not even asked, because it failed too often',
     registers,
-    collect: () => breaker.set(limits.figures().isBreakerOpen ? 1 : 0),
+    collect: () => breaker.set(limits.metricsSnapshot().isBreakerOpen ? 1 : 0),
   });
 }
 

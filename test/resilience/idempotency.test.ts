@@ -136,11 +136,11 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
     const { guesses } = gateway.gateway;
     const [arrived, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     gateway.gateway.guesses = {
-      limit: async (_kind, _guesser, judge) => {
+      limit: async (_kind, _attemptedBy, check) => {
         gateway.gateway.guesses = guesses;
         arrived.resolve();
         await overtaken.promise;
-        return judge();
+        return check();
       },
     };
     const slow = redeem();

@@ -107,14 +107,14 @@ describe('who decides about a limit', function () {
         const user = await gateway.createUser();
         expect(await readAll(user)).to.deep.equal(up);
         const newcomer = await gateway.createUser();
-        const refusedBefore = gateway.gateway.limits.figures().refused;
+        const refusedBefore = gateway.gateway.limits.metricsSnapshot().refused;
         await begin();
         try {
           expect(await readAll(newcomer)).to.deep.equal(away);
           await readAll(newcomer); // enough failures for the breaker
           expect(gateway.gateway.limits.redis()).to.equal('down');
-          expect(gateway.gateway.limits.figures().isBreakerOpen).to.equal(true);
-          const { refused } = gateway.gateway.limits.figures();
+          expect(gateway.gateway.limits.metricsSnapshot().isBreakerOpen).to.equal(true);
+          const { refused } = gateway.gateway.limits.metricsSnapshot();
           expect(refused.redis).to.equal(refusedBefore.redis);
           expect(refused.memory + refused.redis_unavailable).to.be.above(
             refusedBefore.memory + refusedBefore.redis_unavailable,

@@ -165,9 +165,9 @@ function testLimits(backend: 'memory' | 'redis'): void {
   });
 
   it('counts its refusals by who decided', async () => {
-    const before = gateway.gateway.limits.figures().refused;
+    const before = gateway.gateway.limits.metricsSnapshot().refused;
     await repeat(6, () => owner.key.get('/v1/models'));
-    const { refused, isBreakerOpen } = gateway.gateway.limits.figures();
+    const { refused, isBreakerOpen } = gateway.gateway.limits.metricsSnapshot();
     expect(refused).to.deep.equal({ ...before, [backend]: before[backend] + 2 });
     expect(isBreakerOpen).to.equal(false);
   });
