@@ -24,11 +24,11 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   providers: ['domain'],
   storage: ['domain'],
   workflows: ['domain'],
-  activities: ['domain', 'db', 'providers', 'storage'],
+  activities: ['domain', 'db', 'providers', 'storage', 'log'],
   worker: ['domain', 'db', 'providers', 'storage', 'workflows', 'activities', 'config', 'runtime', 'log'],
   api: ['domain', 'db', 'providers', 'storage', 'workflows', 'config', 'runtime', 'log'],
   config: ['domain', 'providers', 'storage', 'db'],
-  runtime: ['domain', 'db', 'log'],
+  runtime: ['domain', 'log'],
   cli: ['domain', 'db', 'config', 'log'],
   sandbox: [],
 };

@@ -24,7 +24,7 @@ export function failTaskWith(code: TaskFailureCode): ApplicationFailure {
 }
 
 /** Trouble that may pass: the engine tries again, after `waitMs` if the vendor asked for it. */
-export function tryAgain(code: TaskFailureCode, waitMs: number | null = null): ApplicationFailure {
+export function retryLater(code: TaskFailureCode, waitMs: number | null = null): ApplicationFailure {
   const delay = waitMs === null ? {} : { nextRetryDelay: Math.max(waitMs, RETRY_DELAY_MS_MIN) };
   return ApplicationFailure.create({
     message: TASK_FAILURES[code],

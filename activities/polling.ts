@@ -1,6 +1,6 @@
 // Asking the vendor how a job is going, until it has a last word.
 import { Context } from '@temporalio/activity';
-import { openPrompts } from '../db/tasks/requests.ts';
+import { decryptPrompts } from '../db/tasks/requests.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { findTask, recordProgress } from '../db/tasks/tasks.ts';
 import type { JobHandle } from '../domain/jobs.ts';
@@ -8,7 +8,7 @@ import type { TaskAttempt } from '../domain/tasks.ts';
 import { UpstreamFailure, type JobState, type Provider, type UpstreamResult } from '../providers/provider.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith } from './failures.ts';
-import { heartbeating, nothing, pause } from './patience.ts';
+import { noop, pause, withHeartbeat } from './heartbeat.ts';
 import type { KeptResult } from './results.ts';
 import { forkEm } from '../db/database.ts';
 
@@ -37,7 +37,7 @@ export function createPolling({ database, secrets, providers }: ActivityDependen
     /** Ends when the vendor finished. Fails when the vendor failed; a look that brings no answer is no failure. */
     async poll(task: TaskAttempt): Promise<void> {
       const job = await findJob(task);
-      if (!job.finished) await heartbeating('polling', nothing, () => pollUntilFinished(task, job));
+      if (!job.finished) await withHeartbeat('polling', noop, () => pollUntilFinished(task, job));
     },
 
     /**
@@ -103,7 +103,7 @@ export function createPolling({ database, secrets, providers }: ActivityDependen
         return true;
       }
       case 'failed': {
-        const prompts = await openPrompts(em, secrets, [task.taskId]);
+        const prompts = await decryptPrompts(em, secrets, [task.taskId]);
         const failure = describeUpstreamFailure(state.errorClass, state.text, prompts.get(task.taskId) ?? '');
         await submissions.recordEnded(em, task, failure, state.evidence);
         throw failTaskWith(failure.code);

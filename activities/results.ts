@@ -9,9 +9,10 @@ import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 import { fetchResult, type FetchedResult } from '../providers/http/fetch-result.ts';
 import { UpstreamFailure, type Provider, type UpstreamResult } from '../providers/provider.ts';
+import { retryWrite } from './activity-retry.ts';
 import { RESULT_BYTES_MAX, type ActivityDependencies } from './dependencies.ts';
-import { failTaskWith, tryAgain } from './failures.ts';
-import { heartbeating, nothing, untilWritten } from './patience.ts';
+import { failTaskWith, retryLater } from './failures.ts';
+import { noop, withHeartbeat } from './heartbeat.ts';
 import { forkEm } from '../db/database.ts';
 
 /** A download that broke so often is not tried again. */
@@ -34,12 +35,12 @@ export function createResults(dependencies: ActivityDependencies) {
       const sealed = { secretKeyId: submission.resultsSecretKeyId, bytes: submission.results };
       const { handle } = submission;
       const context = `${task.taskId}:${task.attempt}`;
-      const results: KeptResult[] = JSON.parse(secrets.open('result', context, sealed));
-      await heartbeating('copying the result to storage', nothing, async () => {
+      const results: KeptResult[] = JSON.parse(secrets.decrypt('result', context, sealed));
+      await withHeartbeat('copying the result to storage', noop, async () => {
         const outputs: TaskOutput[] = [];
         for (const [index, result] of results.entries())
           outputs.push(await copy({ provider, handle }, result, { task, index, mode: row.mode }));
-        await untilWritten(() => submissions.recordStored(forkEm(database), task, { outputs }));
+        await retryWrite(() => submissions.recordStored(forkEm(database), task, { outputs }));
       });
     },
   };
@@ -58,7 +59,7 @@ export function createResults(dependencies: ActivityDependencies) {
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       const isHopeless = error.errorClass !== 'transient' || Context.current().info.attempt >= FETCHES_MAX;
-      throw isHopeless ? failTaskWith('result_unavailable') : tryAgain('result_unavailable');
+      throw isHopeless ? failTaskWith('result_unavailable') : retryLater('result_unavailable');
     }
   }
 }
@@ -78,7 +79,7 @@ export async function storeInline(
     const type = sniffMediaType(result.bytes.subarray(0, SNIFF_BYTES));
     if (!type?.startsWith('image/')) continue;
     const key = keyOf({ task, index: outputs.length, mode: 'image' }, type);
-    await untilWritten(async () => {
+    await retryWrite(async () => {
       await storage.write(key, Readable.from([result.bytes], { objectMode: false }), { contentType: type });
     });
     outputs.push({ key, contentType: type, bytes: result.bytes.length });

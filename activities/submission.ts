@@ -2,11 +2,11 @@
 import { Context } from '@temporalio/activity';
 import {
   hasReadyCredential,
-  restCredential,
+  startCooldown,
   type CredentialChoice,
-  type RestReason,
+  type CooldownReason,
 } from '../db/tasks/credentials.ts';
-import { openRequest, type OpenedRequest } from '../db/tasks/requests.ts';
+import { decryptRequest, type DecryptedRequest } from '../db/tasks/requests.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { findTask } from '../db/tasks/tasks.ts';
 import type { JsonValue } from '../domain/json.ts';
@@ -18,9 +18,10 @@ import {
   type Submission,
   type UpstreamJob,
 } from '../providers/provider.ts';
+import { retryWrite } from './activity-retry.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { describeUpstreamFailure, failTaskWith, tryAgain } from './failures.ts';
-import { abortOnCancel, heartbeating, nothing, pause, untilWritten } from './patience.ts';
+import { describeUpstreamFailure, failTaskWith, retryLater } from './failures.ts';
+import { abortOnCancel, noop, pause, withHeartbeat } from './heartbeat.ts';
 import { storeInline } from './results.ts';
 import { forkEm } from '../db/database.ts';
 
@@ -50,7 +51,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
     async submit(task: TaskAttempt): Promise<HandedOver> {
       const em = forkEm(database);
       const row = await findTask(em, task.taskId);
-      const request = await openRequest(em, secrets, task.taskId);
+      const request = await decryptRequest(em, secrets, task.taskId);
       const provider = row && providers.get(row.adapter);
       if (!row || !request) throw failTaskWith('internal_error');
       if (!provider) throw failTaskWith('model_not_found');
@@ -67,7 +68,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
       });
       const intent = await submissions.intendSubmission(em, task, choiceOf(provider));
       if (intent.kind === 'go') return handOver(task, provider, jobWith(intent.credential));
-      if (intent.kind === 'busy') throw tryAgain('upstream_rate_limited', BUSY_WAIT_MS);
+      if (intent.kind === 'busy') throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);
       return resume(task, provider, jobWith);
     },
   };
@@ -78,7 +79,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
 
   async function handOver(task: TaskAttempt, provider: Provider, job: UpstreamJob): Promise<HandedOver> {
     const stayFresh = () => submissions.keepSubmissionFresh(forkEm(database), task);
-    return heartbeating('waiting for the provider’s answer', stayFresh, async () => {
+    return withHeartbeat('waiting for the provider’s answer', stayFresh, async () => {
       const abort = provider.delivery === 'immediate' ? abortOnCancel() : undefined;
       const sentAt = new Date();
       let answer: Submission;
@@ -97,17 +98,17 @@ export function createSubmission(dependencies: ActivityDependencies) {
   /** The vendor has taken the work, so this must be written down, even if the database is away for a while. */
   async function recordAnswer(task: TaskAttempt, answer: Submission): Promise<HandedOver> {
     if (answer.kind === 'accepted') {
-      const isOurs = await untilWritten(() => submissions.recordAccepted(forkEm(database), task, answer));
+      const isOurs = await retryWrite(() => submissions.recordAccepted(forkEm(database), task, answer));
       if (isOurs) return { state: 'accepted' };
       const failure = { code: 'upstream_outcome_unknown', errorText: null } as const;
-      await untilWritten(() => submissions.recordEnded(forkEm(database), task, failure));
+      await retryWrite(() => submissions.recordEnded(forkEm(database), task, failure));
       throw failTaskWith(failure.code);
     }
     const outputText = answer.results.find((result) => result.kind === 'text')?.text ?? null;
     const outputs = await storeInline(dependencies, task, answer.results);
     if (outputs.length === 0 && outputText === null) {
       const failure = { code: 'upstream_invalid_response', errorText: null } as const;
-      await untilWritten(() => submissions.recordEnded(forkEm(database), task, failure));
+      await retryWrite(() => submissions.recordEnded(forkEm(database), task, failure));
       throw failTaskWith(failure.code);
     }
     const images = answer.evidence.images === undefined ? {} : { images: outputs.length };
@@ -117,7 +118,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
       evidence: { ...answer.evidence, ...images },
       upstreamRequestId: answer.upstreamRequestId,
     };
-    await untilWritten(() => submissions.recordStored(forkEm(database), task, stored));
+    await retryWrite(() => submissions.recordStored(forkEm(database), task, stored));
     return { state: 'stored' };
   }
 
@@ -131,16 +132,16 @@ export function createSubmission(dependencies: ActivityDependencies) {
     const em = forkEm(database);
     const rest = restAfter(failure);
     if (rest !== null)
-      await restCredential(em, { family: provider.family, credential: job.credential, ...rest });
+      await startCooldown(em, { family: provider.family, credential: job.credential, ...rest });
     const another = rest !== null && (await hasReadyCredential(em, provider.family, provider.credentials));
     const mayPass = another || (errorClass !== 'auth' && errorClass !== 'quota');
     if (fate === 'not_received' && mayPass) {
-      await untilWritten(() => submissions.recordNotReceived(forkEm(database), task, described.errorText));
-      return tryAgain(described.code, another ? 0 : retryAfterMs);
+      await retryWrite(() => submissions.recordNotReceived(forkEm(database), task, described.errorText));
+      return retryLater(described.code, another ? 0 : retryAfterMs);
     }
     const ended =
       fate === 'unknown' ? { ...described, code: 'upstream_outcome_unknown' as const } : described;
-    await untilWritten(() => submissions.recordEnded(forkEm(database), task, ended));
+    await retryWrite(() => submissions.recordEnded(forkEm(database), task, ended));
     return failTaskWith(ended.code);
   }
 
@@ -152,8 +153,8 @@ export function createSubmission(dependencies: ActivityDependencies) {
       if (found.kind === 'found')
         return recordAnswer(task, { kind: 'accepted', handle: found.handle, upstreamRequestId: null });
       if (found.kind === 'absent') {
-        await untilWritten(() => submissions.recordNotReceived(forkEm(database), task, null));
-        throw tryAgain('upstream_error');
+        await retryWrite(() => submissions.recordNotReceived(forkEm(database), task, null));
+        throw retryLater('upstream_error');
       }
     }
     throw await recordFailure(task, provider, lost);
@@ -165,7 +166,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
     provider: Provider,
     jobWith: (credential: string) => UpstreamJob,
   ): Promise<HandedOver> {
-    await heartbeating('waiting for an earlier try', nothing, () => waitWhileFresh(task));
+    await withHeartbeat('waiting for an earlier try', noop, () => waitWhileFresh(task));
     const submission = await submissions.findSubmission(forkEm(database), task);
     switch (submission?.state) {
       case 'accepted':
@@ -175,13 +176,13 @@ export function createSubmission(dependencies: ActivityDependencies) {
       case 'ended':
         throw failTaskWith(submission.errorCode ?? 'upstream_error');
       case 'not_received': // the earlier try surely did not arrive, so there may be one more
-        throw tryAgain('upstream_error');
+        throw retryLater('upstream_error');
       case 'sending': {
         // Somebody may have called the vendor and died before writing down the answer.
         const job = jobWith(submission.credential ?? '');
         const failure = new UpstreamFailure('transient', 'unknown');
         const lost = { job, sentAt: submission.sentAt, failure };
-        return heartbeating('looking for the earlier try', nothing, () => lookFor(task, provider, lost));
+        return withHeartbeat('looking for the earlier try', noop, () => lookFor(task, provider, lost));
       }
       default: // there is no submission and none may be made: the task has ended
         throw failTaskWith('internal_error');
@@ -196,7 +197,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
 }
 
 /** What a text model is sent. */
-function messagesOf({ prompt, isConversation }: OpenedRequest, mode: TaskMode): JsonValue[] {
+function messagesOf({ prompt, isConversation }: DecryptedRequest, mode: TaskMode): JsonValue[] {
   if (mode !== 'text') return [];
   return isConversation ? JSON.parse(prompt) : [{ role: 'user', content: prompt }];
 }
@@ -224,7 +225,7 @@ async function lookUp(provider: Provider, { job, sentAt }: Lost): Promise<LookUp
 function restAfter({
   errorClass,
   retryAfterMs,
-}: UpstreamFailure): { reason: RestReason; seconds: number } | null {
+}: UpstreamFailure): { reason: CooldownReason; seconds: number } | null {
   if (errorClass === 'auth' || errorClass === 'quota')
     return { reason: errorClass, seconds: ACCOUNT_REST_SECONDS };
   if (errorClass !== 'rate' && errorClass !== 'concurrency') return null;

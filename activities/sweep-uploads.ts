@@ -21,11 +21,11 @@ export async function sweepUploads(
 
   async function removeEnded(): Promise<void> {
     for (;;) {
-      const ended = await uploads.claimRemovedUploads(forkEm(database));
+      const ended = await uploads.claimEndedUploads(forkEm(database));
       if (ended.length === 0) return;
       for (const upload of ended) {
         await storage.delete(uploadKey(upload));
-        await uploads.forgetUpload(forkEm(database), upload.id);
+        await uploads.deleteRemovedUpload(forkEm(database), upload.id);
       }
     }
   }
@@ -37,7 +37,7 @@ export async function sweepUploads(
       if (!last) return;
       for (const upload of older)
         if ((await storage.size(uploadKey(upload))) === null)
-          await uploads.dropUpload(forkEm(database), upload.id);
+          await uploads.deleteUpload(forkEm(database), upload.id);
       afterId = last.id;
     }
   }

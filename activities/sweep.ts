@@ -1,10 +1,10 @@
 // Finding what a crash left behind. Every step uses the functions that the API and the workflow use.
 import type { Task } from '../db/entities/tasks.ts';
-import { removeOldKeys } from '../db/idempotency.ts';
-import { settleAbandonedCalls } from '../db/chat/calls.ts';
+import { removeExpiredKeys } from '../db/idempotency.ts';
+import { settleAbandonedCalls } from '../db/chat/chat-ledger.ts';
 import { failTask } from '../db/tasks/settlement.ts';
 import * as leftovers from '../db/tasks/sweep.ts';
-import { cancelUnadmitted } from '../db/tasks/tasks.ts';
+import { cancelUnreserved } from '../db/tasks/tasks.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { sweepUploads } from './sweep-uploads.ts';
@@ -15,7 +15,7 @@ const FORGOTTEN_AFTER_SECONDS = 10;
 /** A workflow that lives moves its row, or is found running. */
 const QUIET_AFTER_SECONDS = 30;
 
-export function createSweep({ database, storage, engine, log, requestKeptDays }: ActivityDependencies) {
+export function createSweep({ database, storage, taskRuns, log, requestKeptDays }: ActivityDependencies) {
   return {
     async sweepTasks(): Promise<{ started: number; settled: number }> {
       const started = await startForgotten();
@@ -29,33 +29,33 @@ export function createSweep({ database, storage, engine, log, requestKeptDays }:
       let removed = 0;
       for (let batch = -1; batch !== 0; removed += batch)
         batch = await leftovers.removeOldRequests(forkEm(database), requestKeptDays);
-      while ((await removeOldKeys(forkEm(database))) > 0);
+      while ((await removeExpiredKeys(forkEm(database))) > 0);
       await sweepUploads({ database, storage });
       return { removed };
     },
   };
 
   async function startForgotten(): Promise<number> {
-    const tasks = await leftovers.claimForgotten(forkEm(database), FORGOTTEN_AFTER_SECONDS);
+    const tasks = await leftovers.claimUnstarted(forkEm(database), FORGOTTEN_AFTER_SECONDS);
     let started = 0;
     for (const task of tasks) {
-      if (task.cancelRequestedAt) await cancelUnadmitted(forkEm(database), task.userId, task.id);
+      if (task.cancelRequestedAt) await cancelUnreserved(forkEm(database), task.userId, task.id);
       // Its run was stopped by force before it reserved anything. A retry needs no such look: it gets a new run.
-      else if (task.attempt === 1 && (await engine.describeTask(task.id)) === 'closed')
+      else if (task.attempt === 1 && (await taskRuns.describeTask(task.id)) === 'closed')
         await failStopped(task);
-      else if (await engine.startTask(task)) started += 1;
+      else if (await taskRuns.startTask(task)) started += 1;
     }
     return started;
   }
 
   async function repeatCancels(): Promise<void> {
-    const tasks = await leftovers.findUnheardCancels(forkEm(database), FORGOTTEN_AFTER_SECONDS);
-    for (const task of tasks) await engine.cancelTask(task.id, 0);
+    const tasks = await leftovers.findUnconfirmedCancels(forkEm(database), FORGOTTEN_AFTER_SECONDS);
+    for (const task of tasks) await taskRuns.cancelTask(task.id, 0);
   }
 
   async function settleQuiet(): Promise<number> {
     let settled = 0;
-    for (const task of await leftovers.claimQuiet(forkEm(database), QUIET_AFTER_SECONDS)) {
+    for (const task of await leftovers.claimMaybeOrphaned(forkEm(database), QUIET_AFTER_SECONDS)) {
       if (await settle(task)) settled += 1;
     }
     return settled;
@@ -63,9 +63,9 @@ export function createSweep({ database, storage, engine, log, requestKeptDays }:
 
   /** A workflow that nobody knows is started again, which is safe; one that ended without a word was stopped by force. */
   async function settle(task: Task): Promise<boolean> {
-    const state = await engine.describeTask(task.id);
+    const state = await taskRuns.describeTask(task.id);
     if (state === 'running') return false;
-    if (state === 'unknown') return engine.startTask(task);
+    if (state === 'unknown') return taskRuns.startTask(task);
     await failStopped(task);
     return true;
   }

@@ -7,14 +7,20 @@
 //   handler again, with the id of what was begun in `ctx.idempotency.resumedId`: it must answer from that, and do nothing.
 // Without the header, `ctx.idempotency` is null and both do just what they are given. A repeat with another content is
 // refused; the content is the JSON body and the query, or of an uploaded file its bytes, whatever it is called.
-import { claimKey, forgetKey, keepAnswer, type KeyedRequest, type StoredAnswer } from '../db/idempotency.ts';
+import {
+  claimKey,
+  releaseKey,
+  storeAnswer,
+  type IdentifiedRequest,
+  type StoredAnswer,
+} from '../db/idempotency.ts';
 import type { Secrets } from '../db/secrets.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { Em } from '../db/database.ts';
 
 /** One request with an Idempotency-Key. */
 export interface IdempotencyContext {
-  readonly request: KeyedRequest;
+  readonly request: IdentifiedRequest;
   /** The row that this request writes, or whose answer it completes. */
   rowId: string;
   /** What an earlier request with this key began and never answered; null: nothing. */
@@ -54,7 +60,7 @@ export async function answerOnce<Reply extends Answer>(
   const reply = await ctx.em.transactional(async (tx) => {
     await claim(tx, idempotency, null, LEASE_SECONDS);
     const answer = await act(tx);
-    await keepAnswer(tx, services.secrets, idempotency.rowId, storedReply(kept(answer)));
+    await storeAnswer(tx, services.secrets, idempotency.rowId, storedReply(kept(answer)));
     return answer;
   });
   idempotency.stage = 'answered';
@@ -86,7 +92,7 @@ export async function beginOnce<Begun>(
 export async function freeKey({ em, idempotency }: IdempotentRequest): Promise<void> {
   if (idempotency?.stage !== 'begun') return;
   idempotency.stage = 'free';
-  await forgetKey(em.fork(), idempotency.rowId).catch(() => undefined);
+  await releaseKey(em.fork(), idempotency.rowId).catch(() => undefined);
 }
 
 /** Still under way: unlike other conflicts, this one is worth a repeat. */

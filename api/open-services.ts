@@ -1,8 +1,8 @@
 // The parts of a gateway, put together from its settings: the same for the process and for tests.
 import type { Config } from '../config/config.ts';
-import { createChatCalls } from '../db/chat/calls.ts';
+import { createChatCalls } from '../db/chat/chat-ledger.ts';
 import { LastUses } from '../db/keys/last-uses.ts';
-import { poolMetrics } from '../db/pool.ts';
+import { readPoolMetrics } from '../db/pool.ts';
 import { Secrets } from '../db/secrets.ts';
 import type { Log } from '../log.ts';
 import { createChatUpstreams } from '../providers/chat/chat.ts';
@@ -42,7 +42,7 @@ export function openServices(
     taskWorkflows: connectTaskWorkflows({
       ...config.temporal,
       taskDeadlineSeconds: config.taskDeadlineSeconds,
-      interceptor: tracing?.engineClient,
+      interceptor: tracing?.workflowClient,
     }),
     storage: createStorage(config.storage),
     catalog: config.catalog,
@@ -71,7 +71,7 @@ export function openServices(
     bodies: createBodyBudget(BODY_BUDGET),
     overload: createOverloadGuard(
       overloadLimits({ inFlightMax: config.requestsInFlightMax, delayMs: config.overloadDelayMs }),
-      watchLoad(() => poolMetrics(database).waiting),
+      watchLoad(() => readPoolMetrics(database).waiting),
     ),
     stopping,
   };

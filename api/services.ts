@@ -1,6 +1,6 @@
 // The dependencies of every request handler, made once per process.
 import type { Catalog } from '../domain/catalog/catalog.ts';
-import type { ChatCalls } from '../db/chat/calls.ts';
+import type { ChatCalls } from '../db/chat/chat-ledger.ts';
 import type { LastUses } from '../db/keys/last-uses.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { ChatUpstreams } from '../providers/chat/chat.ts';

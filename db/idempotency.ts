@@ -13,7 +13,7 @@ const BATCH = 1_000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** A request as its row names it. */
-export interface KeyedRequest {
+export interface IdentifiedRequest {
   userId: string;
   method: string;
   /** With its ids, without the query. */
@@ -35,7 +35,7 @@ export type StoredAnswer =
     };
 
 /** The row that a request under the same key left. */
-export interface KeyedRow {
+export interface IdempotencyRow {
   id: string;
   /** Whether that request had the same content. */
   isSameContent: boolean;
@@ -51,18 +51,22 @@ export interface KeyedRow {
  * reads the table cannot try out which prompt it belongs to. Both are free of the key ring, because two processes
  * with different rings must find the same row.
  */
-export function keyRequest(
+export function identifyRequest(
   place: { userId: string; method: string; path: string },
   key: string,
   content: string,
-): KeyedRequest {
+): IdentifiedRequest {
   const keyHash = createHash('sha256').update(key).digest();
   const fingerprint = createHmac('sha256', key).update(content).digest();
   return { ...place, keyHash, fingerprint };
 }
 
 /** The row under this key, unless its time is over. */
-export async function findKeyed(em: Em, secrets: Secrets, request: KeyedRequest): Promise<KeyedRow | null> {
+export async function findIdempotencyRow(
+  em: Em,
+  secrets: Secrets,
+  request: IdentifiedRequest,
+): Promise<IdempotencyRow | null> {
   const [row] = await em.execute<FoundRow[]>(sql`
     select id, fingerprint = ${request.fingerprint}::bytea as "isSameContent", leased_until > now() as "isLeased",
            subject_id as "subjectId", answer, answer_secret_key_id as "answerSecretKeyId"
@@ -70,7 +74,7 @@ export async function findKeyed(em: Em, secrets: Secrets, request: KeyedRequest)
   if (!row) return null;
   const { answer: bytes, answerSecretKeyId: secretKeyId, ...found } = row;
   const answer: StoredAnswer | null =
-    bytes && secretKeyId ? JSON.parse(secrets.open('answer', row.id, { secretKeyId, bytes })) : null;
+    bytes && secretKeyId ? JSON.parse(secrets.decrypt('answer', row.id, { secretKeyId, bytes })) : null;
   return { ...found, answer };
 }
 
@@ -82,7 +86,7 @@ export async function findKeyed(em: Em, secrets: Secrets, request: KeyedRequest)
  */
 export async function claimKey(
   tx: Em,
-  request: KeyedRequest,
+  request: IdentifiedRequest,
   claim: { rowId: string; subjectId: string | null; leaseSeconds: number },
 ): Promise<boolean> {
   const { userId, method, path, keyHash, fingerprint } = request;
@@ -104,7 +108,7 @@ export async function claimKey(
 }
 
 /** Keeps the answer of the row, encrypted. The first one stands. */
-export async function keepAnswer(
+export async function storeAnswer(
   em: Em,
   secrets: Secrets,
   rowId: string,
@@ -117,12 +121,12 @@ export async function keepAnswer(
 }
 
 /** Frees a key whose effect came to nothing. An answer that was kept stays. */
-export async function forgetKey(em: Em, rowId: string): Promise<void> {
+export async function releaseKey(em: Em, rowId: string): Promise<void> {
   await em.execute(sql`delete from idempotency_key where id = ${rowId} and answer is null`);
 }
 
 /** Removes rows whose time is over, a batch at a time. Returns how many. */
-export async function removeOldKeys(em: Em): Promise<number> {
+export async function removeExpiredKeys(em: Em): Promise<number> {
   const rows = await em.execute<{ id: string }[]>(sql`
     delete from idempotency_key where id in (
       select id from idempotency_key where created_at <= now() - make_interval(hours => ${KEY_KEPT_HOURS})
@@ -131,13 +135,13 @@ export async function removeOldKeys(em: Em): Promise<number> {
   return rows.length;
 }
 
-function isKeptUnder({ userId, method, path, keyHash }: KeyedRequest) {
+function isKeptUnder({ userId, method, path, keyHash }: IdentifiedRequest) {
   return sql`
     user_id = ${userId} and method = ${method} and path = ${path} and key_hash = ${keyHash}::bytea
     and created_at > now() - make_interval(hours => ${KEY_KEPT_HOURS})`;
 }
 
-interface FoundRow extends Omit<KeyedRow, 'answer'> {
+interface FoundRow extends Omit<IdempotencyRow, 'answer'> {
   answer: Uint8Array | null;
   answerSecretKeyId: string | null;
 }

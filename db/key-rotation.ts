@@ -142,7 +142,10 @@ async function renewRow(
     const bytes = row[name];
     if (!(bytes instanceof Uint8Array)) return []; // removed, its time is over
     const context = contextOf(place.map(String));
-    const text = openIfPossible(secrets, purpose, context, { secretKeyId: String(row[secretKeyId]), bytes });
+    const text = decryptIfPossible(secrets, purpose, context, {
+      secretKeyId: String(row[secretKeyId]),
+      bytes,
+    });
     return [{ name, sealed: text === null ? null : secrets.seal(purpose, context, text) }];
   });
   const [first] = fresh;
@@ -157,14 +160,14 @@ async function renewRow(
   return true;
 }
 
-function openIfPossible(
+function decryptIfPossible(
   secrets: Secrets,
   purpose: SecretPurpose,
   context: string,
   sealed: Sealed,
 ): string | null {
   try {
-    return secrets.open(purpose, context, sealed);
+    return secrets.decrypt(purpose, context, sealed);
   } catch {
     return null;
   }

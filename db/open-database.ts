@@ -2,7 +2,7 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { AuditEntryEntity, LedgerViolationEntity } from './entities/audit.ts';
-import { ChatCallEntity } from './entities/calls.ts';
+import { ChatCallEntity } from './entities/chat-calls.ts';
 import { CredentialRestEntity } from './entities/credentials.ts';
 import { IdempotencyKeyEntity } from './entities/idempotency.ts';
 import {
@@ -29,7 +29,7 @@ import { Migration005Chat } from './migrations/005-chat.ts';
 import { Migration006Uploads } from './migrations/006-uploads.ts';
 import { Migration009Operation } from './migrations/009-operation.ts';
 import { Migration010OneJobEach } from './migrations/010-one-job-each.ts';
-import { rememberPool, type PoolLike } from './pool.ts';
+import { registerPool, type PoolLike } from './pool.ts';
 import { type Database } from './database.ts';
 
 export interface DatabaseSettings {
@@ -108,7 +108,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
     },
     ignoreUndefinedInQuery: true,
   });
-  rememberPool(database, pooled);
+  registerPool(database, pooled);
   return database;
 }
 

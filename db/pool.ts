@@ -1,6 +1,5 @@
-import type { Database } from './database.ts';
-
 // The pool of database connections as operators see it.
+import type { Database } from './database.ts';
 
 export interface PoolMetrics {
   open: number;
@@ -20,11 +19,11 @@ export interface PoolLike {
 const pools = new WeakMap<Database, { max: number; pool: PoolLike | undefined }>();
 
 /** For openDatabase. The pool comes with the first connection. */
-export function rememberPool(database: Database, figures: { max: number; pool: PoolLike | undefined }): void {
+export function registerPool(database: Database, figures: { max: number; pool: PoolLike | undefined }): void {
   pools.set(database, figures);
 }
 
-export function poolMetrics(database: Database): PoolMetrics {
+export function readPoolMetrics(database: Database): PoolMetrics {
   const { max, pool } = pools.get(database) ?? { max: 0, pool: undefined };
   return {
     open: pool?.totalCount ?? 0,
@@ -36,6 +35,6 @@ export function poolMetrics(database: Database): PoolMetrics {
 
 /** Whether the next one to ask for a connection has to wait. */
 export function isPoolExhausted(database: Database): boolean {
-  const { open, idle, max } = poolMetrics(database);
+  const { open, idle, max } = readPoolMetrics(database);
   return max > 0 && open >= max && idle === 0;
 }

@@ -73,7 +73,7 @@ export class Secrets {
   }
 
   /** Decrypts. Throws when the key has left the ring, the context differs, or the bytes were changed. */
-  open(purpose: SecretPurpose, context: string, sealed: Sealed): string {
+  decrypt(purpose: SecretPurpose, context: string, sealed: Sealed): string {
     const key = this.#ring.find((candidate) => candidate.id === sealed.secretKeyId);
     if (!key) throw new Error(`the key ring has no key "${sealed.secretKeyId}"`);
     const nonce = sealed.bytes.subarray(0, NONCE_BYTES);

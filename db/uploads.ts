@@ -22,7 +22,7 @@ const BATCH = 200;
  * Writes the row if the user's living uploads and this one fit into `quotaBytes`, else answers null. Uploads of one
  * user come here one after the other, so that parallel ones cannot overshoot.
  */
-export async function keepUpload(em: Em, upload: NewUpload, quotaBytes: number): Promise<Upload | null> {
+export async function insertUpload(em: Em, upload: NewUpload, quotaBytes: number): Promise<Upload | null> {
   return em.transactional(async (tx) => {
     const { id, userId, filename, contentType, bytes, sha256 } = upload;
     await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`uploads:${userId}`}, 0))`);
@@ -78,7 +78,7 @@ export async function removeUpload(em: Em, userId: string, id: string): Promise<
 }
 
 /** After its file is gone. */
-export async function forgetUpload(em: Em, id: string): Promise<void> {
+export async function deleteRemovedUpload(em: Em, id: string): Promise<void> {
   await em.execute(sql`delete from upload where id = ${id} and state = 'removed'`);
 }
 
@@ -104,7 +104,7 @@ export async function useUploads(
 }
 
 /** Whether a task was ordered with an upload that is not there any more. */
-export async function lacksUploads(em: Em, taskId: string): Promise<boolean> {
+export async function hasMissingUploads(em: Em, taskId: string): Promise<boolean> {
   const rows = await em.execute<unknown[]>(sql`
     select 1 from upload_use n where n.task_id = ${taskId} and not exists
       (select 1 from upload u where u.id = n.upload_id and u.state = 'ready' and u.expires_at > now())`);
@@ -112,7 +112,7 @@ export async function lacksUploads(em: Em, taskId: string): Promise<boolean> {
 }
 
 /** Marks uploads whose time is over, and answers them with those marked before whose file may still be there. */
-export async function claimRemovedUploads(em: Em): Promise<Upload[]> {
+export async function claimEndedUploads(em: Em): Promise<Upload[]> {
   await em.execute(sql`
     update upload set state = 'removed' where id in (
       select u.id from upload u where u.state = 'ready' and u.expires_at <= now() and not ${isNeeded}
@@ -128,7 +128,7 @@ export async function listOlderUploads(em: Em, olderThanSeconds: number, afterId
 }
 
 /** A row whose file is missing is of no use to anybody. */
-export async function dropUpload(em: Em, id: string): Promise<void> {
+export async function deleteUpload(em: Em, id: string): Promise<void> {
   await em.execute(sql`delete from upload where id = ${id}`);
 }
 

@@ -1,21 +1,16 @@
-// The internal listener of a process: is it alive, can it do its work, and what does it count?
+// The internal listener of a process: liveness, readiness and metrics over HTTP.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-
-export interface Readiness {
-  isReady: boolean;
-  /** By part: `ok`, `none` where it is not configured, or what is the matter: that makes a ready process degraded. */
-  parts: Readonly<Record<string, string>>;
-}
+import type { Readiness } from './readiness.ts';
 
 export interface ListenerOptions {
   registry: Registry;
-  /** Never throws, and answers within a second. */
+  /** Never rejects, and answers within a second. */
   checkReadiness: () => Promise<Readiness>;
 }
 
-/** `/livez` asks nobody: it answers as long as the event loop turns. */
+/** Not listening yet. `/livez` checks no dependency: it answers as long as the event loop turns. */
 export function createInternalListener({ registry, checkReadiness }: ListenerOptions): Server {
   return createServer((req, res) => {
     const [path] = (req.url ?? '').split('?', 1);
@@ -26,20 +21,7 @@ export function createInternalListener({ registry, checkReadiness }: ListenerOpt
   });
 }
 
-/** What the question answers, or null when it fails or takes longer than that. */
-export async function answerWithin<Answer>(
-  waitMs: number,
-  question: Promise<Answer>,
-): Promise<Answer | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), waitMs);
-  });
-  const answer = question.catch(() => null);
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
-}
-
-/** Answers the port it listens on. */
+/** Resolves with the port, which the system chooses where `port` is 0; rejects when it cannot be had. */
 export function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -51,8 +33,8 @@ export function listen(server: Server, port: number, host: string): Promise<numb
 }
 
 function sendReadiness(res: ServerResponse, { isReady, parts }: Readiness): void {
-  const isWhole = Object.values(parts).every((state) => state === 'ok' || state === 'none');
-  const status = isReady ? (isWhole ? 'ok' : 'degraded') : 'unavailable';
+  const isComplete = Object.values(parts).every((state) => state === 'ok' || state === 'none');
+  const status = isReady ? (isComplete ? 'ok' : 'degraded') : 'unavailable';
   sendJson(res, isReady ? 200 : 503, { status, ...parts });
 }
 

@@ -46,7 +46,7 @@ export function openTelemetry(service: string): Tracing {
           span.end();
         }
       }),
-    engineClient: new OpenTelemetryWorkflowClientInterceptor(),
+    workflowClient: new OpenTelemetryWorkflowClientInterceptor(),
     add: (span) => processor.onEnd(readFinished(span, resource)),
     activities: (activityContext) => ({
       inbound: new OpenTelemetryActivityInboundInterceptor(activityContext),

@@ -1,11 +1,18 @@
-// What every process of the product tells of itself: memory, event loop, its pool of database connections.
+// Metrics that every process of the product reports: memory, event loop, database connections, password hashing.
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
-import { poolMetrics } from '../db/pool.ts';
-import { passwordQueue } from '../db/identity/passwords.ts';
-import type { Database } from '../db/database.ts';
 
-/** Adds them to the registry. The delay of the event loop is among prom-client's own, `nodejs_eventloop_lag_*`. */
-export function addProcessMetrics(registry: Registry, database: Database): void {
+/** Where the figures come from; each is read at every scrape. */
+export interface ProcessMetricSources {
+  /** `open` counts idle connections too; `waiting` is the requests for a connection that wait for one. */
+  readPool: () => { open: number; idle: number; waiting: number; max: number };
+  countPasswordsWaiting: () => number;
+}
+
+/** Adds them to the registry. The event loop's delay is among prom-client's own metrics, `nodejs_eventloop_lag_*`. */
+export function addProcessMetrics(
+  registry: Registry,
+  { readPool, countPasswordsWaiting }: ProcessMetricSources,
+): void {
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const connections: Gauge<'state'> = new Gauge({
@@ -14,15 +21,15 @@ export function addProcessMetrics(registry: Registry, database: Database): void 
     labelNames: ['state'],
     registers,
     collect: () => {
-      const { open, idle } = poolMetrics(database);
+      const { open, idle } = readPool();
       connections.set({ state: 'idle' }, idle);
       connections.set({ state: 'used' }, open - idle);
     },
   });
-  const figure = (name: string, help: string, read: () => number): void => {
+  const addGauge = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(read()) });
   };
-  figure('svc_database_pool_connections_max', 'The most there may be', () => poolMetrics(database).max);
-  figure('svc_database_pool_waiters', 'Who waits for one', () => poolMetrics(database).waiting);
-  figure('svc_password_hashes_waiting', 'Passwords that wait to be hashed', () => passwordQueue());
+  addGauge('svc_database_pool_connections_max', 'The most there may be', () => readPool().max);
+  addGauge('svc_database_pool_waiters', 'Who waits for one', () => readPool().waiting);
+  addGauge('svc_password_hashes_waiting', 'Passwords that wait to be hashed', countPasswordsWaiting);
 }

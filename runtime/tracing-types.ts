@@ -23,7 +23,7 @@ export interface Tracing {
   /** A span that somebody else measured. */
   add(span: FinishedSpan): void;
   /** Pass the trace on: to the workflow, and from the workflow to what an activity does. */
-  engineClient: WorkflowClientInterceptor;
+  workflowClient: WorkflowClientInterceptor;
   activities: ActivityInterceptorsFactory;
   /** Sends what is still to be sent. */
   stop(): Promise<void>;

@@ -1,33 +1,24 @@
 // Whether this worker can do its work.
+import type { Database } from '../db/database.ts';
 import { isSchemaCurrent } from '../db/probe.ts';
-import { answerWithin, type Readiness } from '../runtime/listener.ts';
+import { checkSharedParts, type Readiness } from '../runtime/readiness.ts';
 import type { TaskWorkflows } from '../workflows/client.ts';
 import type { Workers } from './workers.ts';
-import type { Database } from '../db/database.ts';
 
-const WAIT_MS = 500;
-
-/** The database decides, and whether the workers take work; an engine that is away will be back. */
+/** Ready while the database answers and both workers take work. */
 export async function checkReadiness({
   workers,
-  engine,
+  taskWorkflows,
   probe,
 }: {
   workers: Pick<Workers, 'areRunning'>;
-  engine: Pick<TaskWorkflows, 'isReachable'>;
+  taskWorkflows: Pick<TaskWorkflows, 'isReachable'>;
   probe: Database;
 }): Promise<Readiness> {
-  const [isCurrent, isEngineThere] = await Promise.all([
-    answerWithin(WAIT_MS, isSchemaCurrent(probe)),
-    engine.isReachable(WAIT_MS),
-  ]);
+  const { isReady, parts } = await checkSharedParts({
+    isSchemaCurrent: () => isSchemaCurrent(probe),
+    isTemporalReachable: (waitMs) => taskWorkflows.isReachable(waitMs),
+  });
   const isRunning = workers.areRunning();
-  return {
-    isReady: isCurrent === true && isRunning,
-    parts: {
-      database: isCurrent === null ? 'down' : isCurrent ? 'ok' : 'outdated',
-      temporal: isEngineThere ? 'ok' : 'down',
-      worker: isRunning ? 'ok' : 'stopping',
-    },
-  };
+  return { isReady: isReady && isRunning, parts: { ...parts, worker: isRunning ? 'ok' : 'stopping' } };
 }

@@ -1,7 +1,9 @@
 // The worker process: opens what activities need, makes sure the sweeper is scheduled, and works until it is told to stop.
 import { Registry } from 'prom-client';
 import { ConfigError, loadConfig, type Config } from '../config/config.ts';
+import { countWaitingPasswords } from '../db/identity/passwords.ts';
 import { openDatabase } from '../db/open-database.ts';
+import { readPoolMetrics } from '../db/pool.ts';
 import { openProbe } from '../db/probe.ts';
 import { Secrets } from '../db/secrets.ts';
 import { createLog, type Log } from '../log.ts';
@@ -42,10 +44,10 @@ async function work(config: Config, log: Log): Promise<void> {
   const registry = new Registry();
   const database = openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax });
   const probe = openProbe(config.databaseUrl);
-  const engine = connectTaskWorkflows({
+  const taskWorkflows = connectTaskWorkflows({
     ...config.temporal,
     taskDeadlineSeconds: config.taskDeadlineSeconds,
-    interceptor: tracing?.engineClient,
+    interceptor: tracing?.workflowClient,
   });
   const providers = createProviders(config, observeUpstream(registry, tracing));
   for (const { id, adapter } of config.catalog.models.values())
@@ -63,19 +65,22 @@ async function work(config: Config, log: Log): Promise<void> {
       secrets: new Secrets(config.keyRing),
       providers,
       storage: createStorage(config.storage),
-      engine,
+      taskRuns: taskWorkflows,
       log,
       runningTasksPerUserMax: config.runningTasksPerUserMax,
       requestKeptDays: config.requestKeptDays,
     },
   });
-  addProcessMetrics(registry, database);
+  addProcessMetrics(registry, {
+    readPool: () => readPoolMetrics(database),
+    countPasswordsWaiting: countWaitingPasswords,
+  });
   const health = createInternalListener({
     registry,
-    checkReadiness: () => checkReadiness({ workers, engine, probe }),
+    checkReadiness: () => checkReadiness({ workers, taskWorkflows, probe }),
   });
   const internalPort = await listen(health, config.workerInternalPort, config.internalHost);
-  await engine.ensureSweepSchedule();
+  await taskWorkflows.ensureSweepSchedule();
 
   const running = workers.run();
   const stop = async (): Promise<void> => {
@@ -83,7 +88,7 @@ async function work(config: Config, log: Log): Promise<void> {
     workers.shutdown();
     await running;
     await workers.close();
-    await engine.close();
+    await taskWorkflows.close();
     await database.close();
     await probe.close();
     await tracing?.stop();

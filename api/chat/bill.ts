@@ -1,5 +1,5 @@
 // The bill of one chat call: set aside before, kept alive while it runs, settled once however it ends.
-import type { ChatCallRefusal, ChatCallVerdict, NewChatCall } from '../../db/chat/calls.ts';
+import type { ChatCallRefusal, ChatCallVerdict, NewChatCall } from '../../db/chat/chat-ledger.ts';
 import { makeId } from '../../db/ids.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';

@@ -1,5 +1,5 @@
 // Settling calls without losing one: a database that is away for a moment is waited for, beside the answer if need be.
-import type { ChatCallEnd, ChatCalls } from '../../db/chat/calls.ts';
+import type { ChatCallEnd, ChatCalls } from '../../db/chat/chat-ledger.ts';
 import type { Log } from '../../log.ts';
 
 /** An answer waits so long for its own settlement; after that it goes out, and the settlement is tried on. */

@@ -1,5 +1,5 @@
 // What callers read of a chat call: its usage in the answer itself, and its record afterwards.
-import type { ChatCall } from '../../db/entities/calls.ts';
+import type { ChatCall } from '../../db/entities/chat-calls.ts';
 import { toCredits } from '../../domain/credits.ts';
 import type { ChatCallView } from '../shapes/chat.ts';
 import type { Charged } from './bill.ts';

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { isId } from '../../db/ids.ts';
 import type { Task } from '../../db/entities/tasks.ts';
-import { openPrompts } from '../../db/tasks/requests.ts';
+import { decryptPrompts } from '../../db/tasks/requests.ts';
 import {
-  cancelUnadmitted,
+  cancelUnreserved,
   findOwnTask,
   listEvents,
   listOwnTasks,
@@ -49,7 +49,7 @@ export async function listTasks({
   const found = await listOwnTasks(em, caller.user.id, page);
   const tasks = found.slice(0, limit);
   const hasMore = found.length > limit;
-  const prompts = await openPrompts(
+  const prompts = await decryptPrompts(
     em,
     services.secrets,
     tasks.map(({ id }) => id),
@@ -78,7 +78,7 @@ export async function cancelTask(ctx: RequestContext<SessionCaller>): Promise<Re
   const { services, em, caller } = ctx;
   const { id } = await requireOwnTask(ctx);
   if (await requestCancel(em, caller.user.id, id)) {
-    const endedAtOnce = await cancelUnadmitted(em, caller.user.id, id);
+    const endedAtOnce = await cancelUnreserved(em, caller.user.id, id);
     await services.taskWorkflows.cancelTask(id, endedAtOnce ? 0 : CANCEL_WAIT_MS);
   }
   const task = await requireOwnTask(ctx);
@@ -88,7 +88,7 @@ export async function cancelTask(ctx: RequestContext<SessionCaller>): Promise<Re
 
 export async function retryTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const retried = await retryFailedTask(ctx, await requireOwnTask(ctx));
-  const prompts = await openPrompts(ctx.em, ctx.services.secrets, [retried.id]);
+  const prompts = await decryptPrompts(ctx.em, ctx.services.secrets, [retried.id]);
   return accepted(ctx, retried, prompts.get(retried.id));
 }
 
@@ -100,7 +100,7 @@ async function requireOwnTask({ em, caller, params }: RequestContext<SessionCall
 }
 
 async function present({ services, em }: RequestContext<SessionCaller>, task: Task) {
-  const prompts = await openPrompts(em, services.secrets, [task.id]);
+  const prompts = await decryptPrompts(em, services.secrets, [task.id]);
   return presentTask(services, task, prompts.get(task.id));
 }
 

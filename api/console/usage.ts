@@ -1,6 +1,6 @@
 // GET /api/usage: the caller's own chat calls, one by one.
 import { z } from 'zod';
-import { listOwnCalls } from '../../db/chat/chat-calls.ts';
+import { listOwnChatCalls } from '../../db/chat/call-records.ts';
 import { presentCall } from '../chat/views.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { CALL_STATUSES } from '../shapes/chat.ts';
@@ -18,7 +18,7 @@ export const USAGE_QUERY = z.object({
 
 export async function listUsage({ em, caller, query }: RequestContext<SessionCaller>): Promise<Reply> {
   const { limit, cursor, model, keyId, status } = readQuery(USAGE_QUERY, query);
-  const found = await listOwnCalls(em, caller.user.id, {
+  const found = await listOwnChatCalls(em, caller.user.id, {
     limit: limit + 1,
     beforeId: cursor ?? null,
     model,

@@ -29,7 +29,7 @@ export async function authenticateKey(
   if (!found) throw await refuseWrongKey(services, req.ip ?? '');
   if (found.key.expiresAt && found.key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');
   if (found.user.disabledAt) throw new GatewayError('account_disabled');
-  services.lastUses.note(found.key);
+  services.lastUses.record(found.key);
   return { proof: 'key', ...found };
 }
 

@@ -1,6 +1,12 @@
 // Around the handlers of idempotent routes: reads the Idempotency-Key, answers repeats, keeps answers that came later.
 import { hash } from 'node:crypto';
-import { findKeyed, keepAnswer, keyRequest, type KeyedRow, type StoredAnswer } from '../../db/idempotency.ts';
+import {
+  findIdempotencyRow,
+  storeAnswer,
+  identifyRequest,
+  type IdempotencyRow,
+  type StoredAnswer,
+} from '../../db/idempotency.ts';
 import { makeId } from '../../db/ids.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Caller, Reply, Route } from '../context.ts';
@@ -33,7 +39,7 @@ export function readOnce(
   const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const place = { userId: caller.user.id, method: route.method, path };
   const content = [query.toString(), sortFields(body), ...(file ? [file.sha256] : [])];
-  const request = keyRequest(place, header, JSON.stringify(content));
+  const request = identifyRequest(place, header, JSON.stringify(content));
   return { request, rowId: makeId('idm'), resumedId: null, stage: 'free' };
 }
 
@@ -64,14 +70,17 @@ export async function keepStreamed(
   else await keep(ctx, ctx.idempotency, storedReply({ status, body: text, ...(headers && { headers }) }));
 }
 
-function find({ em, services }: RequestContext, { request }: IdempotencyContext): Promise<KeyedRow | null> {
-  return findKeyed(em, services.secrets, request);
+function find(
+  { em, services }: RequestContext,
+  { request }: IdempotencyContext,
+): Promise<IdempotencyRow | null> {
+  return findIdempotencyRow(em, services.secrets, request);
 }
 
 async function answerRepeat(
   ctx: RequestContext,
   idempotency: IdempotencyContext,
-  row: KeyedRow,
+  row: IdempotencyRow,
   handle: () => Promise<Reply>,
 ): Promise<Reply> {
   if (!row.isSameContent) throw new GatewayError('idempotency_key_reused', { param: HEADER });
@@ -119,7 +128,7 @@ async function keep(
 ): Promise<void> {
   if (idempotency.stage !== 'begun') return;
   try {
-    await keepAnswer(em, services.secrets, idempotency.rowId, answer);
+    await storeAnswer(em, services.secrets, idempotency.rowId, answer);
   } catch (err) {
     services.log.warn({ err, requestId }, 'an answer could not be kept for repeats of its request');
   }

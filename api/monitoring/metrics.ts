@@ -1,7 +1,9 @@
 // What the internal listener of the API tells Prometheus beside its requests: tasks and money, read when it asks.
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { readFigures, type Figures } from '../../db/figures.ts';
-import { answerWithin } from '../../runtime/listener.ts';
+import { readMetricsSnapshot, type MetricsSnapshot } from '../../db/metrics-snapshot.ts';
+import { answerWithin } from '../../runtime/readiness.ts';
+import { countWaitingPasswords } from '../../db/identity/passwords.ts';
+import { readPoolMetrics } from '../../db/pool.ts';
 import { addProcessMetrics } from '../../runtime/process-metrics.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { Database } from '../../db/database.ts';
@@ -12,7 +14,10 @@ const FIGURES_WAIT_MS = 2_000;
 /** Every process tells the same figures of the database: take their maximum, not their sum. */
 export function addMetrics({ metrics, database, limits }: Services, probe: Database): void {
   const { registry } = metrics;
-  addProcessMetrics(registry, database);
+  addProcessMetrics(registry, {
+    readPool: () => readPoolMetrics(database),
+    countPasswordsWaiting: countWaitingPasswords,
+  });
   addLimitMetrics(registry, limits);
   const registers = [registry];
   const read = createFiguresReader(probe);
@@ -22,7 +27,7 @@ export function addMetrics({ metrics, database, limits }: Services, probe: Datab
     name: string,
     help: string,
     labelNames: Label[],
-    show: (figures: Figures, set: (labels: Record<Label, string>, value: number) => void) => void,
+    show: (figures: MetricsSnapshot, set: (labels: Record<Label, string>, value: number) => void) => void,
   ): void => {
     const series: Gauge<Label> = new Gauge({
       name,
@@ -37,7 +42,7 @@ export function addMetrics({ metrics, database, limits }: Services, probe: Datab
       },
     });
   };
-  const figure = (name: string, help: string, pick: (figures: Figures) => number): void =>
+  const figure = (name: string, help: string, pick: (figures: MetricsSnapshot) => number): void =>
     gauge(name, help, [], (figures, set) => set({}, pick(figures)));
 
   const up: Gauge = new Gauge({
@@ -77,7 +82,7 @@ export function addMetrics({ metrics, database, limits }: Services, probe: Datab
     'Accounts at vendors that are passed over, and why',
     [...credential, 'reason'],
     (figures, set) => {
-      for (const { family, credential: id, restingBecause: reason } of figures.credentials)
+      for (const { family, credential: id, cooldownReason: reason } of figures.credentials)
         if (reason !== null) set({ family, credential: id, reason }, 1);
     },
   );
@@ -119,10 +124,10 @@ function addLimitMetrics(registry: Registry, limits: Limits): void {
 }
 
 /** All gauges of one scrape share one statement. Null when the database does not answer in time. */
-function createFiguresReader(probe: Database): () => Promise<Figures | null> {
-  let asking: Promise<Figures | null> | undefined;
+function createFiguresReader(probe: Database): () => Promise<MetricsSnapshot | null> {
+  let asking: Promise<MetricsSnapshot | null> | undefined;
   return () => {
-    asking ??= answerWithin(FIGURES_WAIT_MS, readFigures(probe)).finally(() => {
+    asking ??= answerWithin(FIGURES_WAIT_MS, readMetricsSnapshot(probe)).finally(() => {
       asking = undefined;
     });
     return asking;

@@ -4,7 +4,7 @@ import type { Task } from '../../db/entities/tasks.ts';
 import { makeId } from '../../db/ids.ts';
 import { sealRequest } from '../../db/tasks/requests.ts';
 import { findOwnTask } from '../../db/tasks/tasks.ts';
-import { lacksUploads } from '../../db/uploads.ts';
+import { hasMissingUploads } from '../../db/uploads.ts';
 import { createTask, retryTask, type CreateRefusal, type NewTask } from '../../db/tasks/new-tasks.ts';
 import type { Model } from '../../domain/catalog/catalog.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
@@ -112,7 +112,7 @@ export async function retryFailedTask(ctx: RequestContext<SessionCaller>, task: 
   const begun = await findBegun(ctx);
   if (begun) return begun;
   const { services } = ctx;
-  if (task.status !== 'failed' || (await lacksUploads(ctx.em, task.id)))
+  if (task.status !== 'failed' || (await hasMissingUploads(ctx.em, task.id)))
     throw new GatewayError('task_not_retryable');
   const model = services.catalog.models.get(task.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });

@@ -1,5 +1,5 @@
 // POST /v1/chat/completions: reserve, call, pass on, settle once however it ends.
-import { findCharge } from '../../db/chat/calls.ts';
+import { findCharge } from '../../db/chat/chat-ledger.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import { ChatFailed, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';

@@ -1,6 +1,12 @@
 // /v1/uploads/videos: files that callers bring along, for a day. Everything is the caller's own.
 import { z } from 'zod';
-import { findOwnUpload, forgetUpload, keepUpload, listOwnUploads, removeUpload } from '../../db/uploads.ts';
+import {
+  findOwnUpload,
+  deleteRemovedUpload,
+  insertUpload,
+  listOwnUploads,
+  removeUpload,
+} from '../../db/uploads.ts';
 import { isId } from '../../db/ids.ts';
 import type { Upload } from '../../db/entities/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -20,7 +26,7 @@ export async function createUpload(ctx: RequestContext<KeyCaller>): Promise<Repl
   const { services, caller, file } = ctx;
   if (!file) throw new Error('an upload without its file');
   return answerOnce(ctx, async (em) => {
-    const kept = await keepUpload(em, { ...file, userId: caller.user.id }, services.uploads.quotaBytes);
+    const kept = await insertUpload(em, { ...file, userId: caller.user.id }, services.uploads.quotaBytes);
     if (!kept) throw new GatewayError('storage_quota_exceeded');
     return { status: 201, body: { data: presentUpload(services, kept) } };
   });
@@ -60,7 +66,7 @@ export async function deleteUpload({
   if (!removed) throw new GatewayError('file_not_found');
   try {
     await services.storage.delete(uploadKey(removed));
-    await forgetUpload(em, removed.id);
+    await deleteRemovedUpload(em, removed.id);
   } catch (err) {
     services.log.warn({ err, requestId }, 'a deleted file could not be removed yet');
   }

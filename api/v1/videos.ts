@@ -1,5 +1,5 @@
 // POST /v1/videos/generations, and the two paths under which a video task is read.
-import { openPrompts } from '../../db/tasks/requests.ts';
+import { decryptPrompts } from '../../db/tasks/requests.ts';
 import { findOwnTask } from '../../db/tasks/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
@@ -30,7 +30,7 @@ export async function readVideoTask({
 }: RequestContext<KeyCaller>): Promise<Reply> {
   const task = await findOwnTask(em, caller.user.id, readTaskId(params));
   if (task?.mode !== 'video') throw new GatewayError('task_not_found');
-  const prompts = await openPrompts(em, services.secrets, [task.id]);
+  const prompts = await decryptPrompts(em, services.secrets, [task.id]);
   const data = presentVideoTask(services, task, prompts.get(task.id));
   return { status: 200, body: { data }, headers: isFinal(task.status) ? {} : RETRY_AFTER };
 }

@@ -1,6 +1,6 @@
 // Riding together: what is asked while a statement runs waits, and goes out in one statement with all that came meanwhile.
 
-interface Rider<Item, Answer> {
+interface Waiter<Item, Answer> {
   item: Item;
   resolve: (answer: Answer) => void;
   reject: (error: unknown) => void;
@@ -20,10 +20,10 @@ export function batch<Item, Answer>(
     isOneRidersFault: (error: unknown) => boolean;
   },
 ): (item: Item) => Promise<Answer> {
-  const waiting: Rider<Item, Answer>[] = [];
+  const waiting: Waiter<Item, Answer>[] = [];
   let isRunning = false;
 
-  async function ask(riders: readonly Rider<Item, Answer>[]): Promise<void> {
+  async function ask(riders: readonly Waiter<Item, Answer>[]): Promise<void> {
     try {
       const answers = await askAll(riders.map(({ item }) => item));
       for (const [index, { resolve, reject }] of riders.entries()) {

@@ -32,7 +32,7 @@ export async function verifyPassword(password: string, stored: string | null): P
 }
 
 /** How many passwords wait to be hashed. */
-export function passwordQueue(): number {
+export function countWaitingPasswords(): number {
   return waiting.length;
 }
 

@@ -77,5 +77,5 @@ function findStep(secrets: Secrets, user: User, code: string): bigint | null {
   const { totpSecret: bytes, totpSecretKeyId: secretKeyId } = user;
   const digits = code.replaceAll(/[\s-]/g, '');
   if (!bytes || !secretKeyId || !/^\d{6}$/.test(digits)) return null;
-  return findTotpStep(secrets.open('totp', user.id, { secretKeyId, bytes }), digits, Date.now());
+  return findTotpStep(secrets.decrypt('totp', user.id, { secretKeyId, bytes }), digits, Date.now());
 }

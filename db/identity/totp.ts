@@ -13,16 +13,16 @@ export function makeTotpSecret(): string {
 
 /** What an app reads from the picture that is shown at enrolment. */
 export function writeTotpUrl(secret: string, email: string): string {
-  return open(secret, email).toString();
+  return createTotp(secret, email).toString();
 }
 
 /** The number of the time step whose code this is, or null for a wrong code. */
 export function findTotpStep(secret: string, code: string, nowMs: number): bigint | null {
-  const totp = open(secret, '');
+  const totp = createTotp(secret, '');
   const delta = totp.validate({ token: code, timestamp: nowMs, window: STEPS_TO_EACH_SIDE });
   return delta === null ? null : BigInt(totp.counter({ timestamp: nowMs }) + delta);
 }
 
-function open(secret: string, label: string): TOTP {
+function createTotp(secret: string, label: string): TOTP {
   return new TOTP({ issuer: ISSUER, label, secret: Secret.fromBase32(secret) });
 }

@@ -20,7 +20,7 @@ export class LastUses {
   }
 
   /** Remembers a use, unless one of the last minute is written already. */
-  note(key: Pick<ApiKey, 'id' | 'lastUsedAt'>, at: Date = new Date()): void {
+  record(key: Pick<ApiKey, 'id' | 'lastUsedAt'>, at: Date = new Date()): void {
     if (key.lastUsedAt && at.getTime() - key.lastUsedAt.getTime() < STEP_MS) return;
     this.#pending.set(key.id, at);
   }

@@ -1,4 +1,4 @@
-// What the check of the ledger found, kept until it is in order again: any process can tell of it (db/figures.ts).
+// What the check of the ledger found, kept until it is in order again: any process can tell of it (db/metrics-snapshot.ts).
 import { sql } from '@mikro-orm/postgresql';
 import type { Violation } from './invariants.ts';
 import type { Em } from '../database.ts';

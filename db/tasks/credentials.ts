@@ -12,7 +12,7 @@ export interface CredentialChoice {
   jobsPerCredentialMax: number | null;
 }
 
-export type RestReason = CredentialRest['reason'];
+export type CooldownReason = CredentialRest['reason'];
 
 /**
  * The part of a statement that answers with one row, the `credential` for new work, or with none when every one has
@@ -49,9 +49,9 @@ export async function oneAtATime<Result>(
 }
 
 /** Passes a credential over for a while. The longer rest stands. */
-export async function restCredential(
+export async function startCooldown(
   em: Em,
-  rest: { family: string; credential: string; reason: RestReason; seconds: number },
+  rest: { family: string; credential: string; reason: CooldownReason; seconds: number },
 ): Promise<void> {
   await em.execute(sql`
     insert into credential_rest (family, credential, reason, rests_until)
@@ -79,13 +79,13 @@ export interface CredentialLoad {
   family: string;
   credential: string;
   jobs: number;
-  restingBecause: RestReason | null;
+  cooldownReason: CooldownReason | null;
 }
 
 /** Jobs at vendors and rests, for those who watch; credentials without either are not listed. */
 export async function listCredentialLoad(em: Em): Promise<CredentialLoad[]> {
   const rows = await em.execute<
-    { family: string; credential: string; jobs: string; reason: RestReason | null }[]
+    { family: string; credential: string; jobs: string; reason: CooldownReason | null }[]
   >(sql`
     select family, credential, count(task_id) as jobs, max(reason) as reason from (
       select s.family, s.credential, s.task_id, null as reason from submission s
@@ -95,6 +95,6 @@ export async function listCredentialLoad(em: Em): Promise<CredentialLoad[]> {
       select family, credential, null, reason from credential_rest where rests_until > now()
     ) load group by family, credential order by family, credential`);
   return rows.map(({ family, credential, jobs, reason }) => {
-    return { family, credential, jobs: Number(jobs), restingBecause: reason };
+    return { family, credential, jobs: Number(jobs), cooldownReason: reason };
   });
 }

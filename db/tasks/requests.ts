@@ -11,14 +11,14 @@ export interface RequestBody {
   isConversation: boolean;
 }
 
-export interface OpenedRequest extends RequestBody {
+export interface DecryptedRequest extends RequestBody {
   prompt: string;
 }
 
 export function sealRequest(
   secrets: Secrets,
   taskId: string,
-  request: OpenedRequest,
+  request: DecryptedRequest,
 ): { secretKeyId: string; prompt: Uint8Array; body: Uint8Array } {
   const { prompt, ...body } = request;
   const sealedPrompt = secrets.seal('request', `${taskId}:prompt`, prompt);
@@ -27,15 +27,23 @@ export function sealRequest(
 }
 
 /** The whole request, or null when its time is over. */
-export async function openRequest(em: Em, secrets: Secrets, taskId: string): Promise<OpenedRequest | null> {
+export async function decryptRequest(
+  em: Em,
+  secrets: Secrets,
+  taskId: string,
+): Promise<DecryptedRequest | null> {
   const row = await em.findOne(TaskRequestEntity, { taskId });
   if (!row?.body) return null;
-  const body: RequestBody = JSON.parse(openPart(secrets, taskId, 'body', row.secretKeyId, row.body));
-  return { ...body, prompt: openPart(secrets, taskId, 'prompt', row.secretKeyId, row.prompt) };
+  const body: RequestBody = JSON.parse(decryptPart(secrets, taskId, 'body', row.secretKeyId, row.body));
+  return { ...body, prompt: decryptPart(secrets, taskId, 'prompt', row.secretKeyId, row.prompt) };
 }
 
 /** The prompts of these tasks, for their owner. One whose key has left the ring is missing; the others are not. */
-export async function openPrompts(em: Em, secrets: Secrets, taskIds: string[]): Promise<Map<string, string>> {
+export async function decryptPrompts(
+  em: Em,
+  secrets: Secrets,
+  taskIds: string[],
+): Promise<Map<string, string>> {
   const rows = await em.find(
     TaskRequestEntity,
     { taskId: { $in: taskIds } },
@@ -43,16 +51,19 @@ export async function openPrompts(em: Em, secrets: Secrets, taskIds: string[]): 
   );
   const readable = rows.filter(({ secretKeyId }) => secrets.knows(secretKeyId));
   return new Map(
-    readable.map((row) => [row.taskId, openPart(secrets, row.taskId, 'prompt', row.secretKeyId, row.prompt)]),
+    readable.map((row) => [
+      row.taskId,
+      decryptPart(secrets, row.taskId, 'prompt', row.secretKeyId, row.prompt),
+    ]),
   );
 }
 
-function openPart(
+function decryptPart(
   secrets: Secrets,
   taskId: string,
   part: string,
   secretKeyId: string,
   bytes: Sealed['bytes'],
 ): string {
-  return secrets.open('request', `${taskId}:${part}`, { secretKeyId, bytes });
+  return secrets.decrypt('request', `${taskId}:${part}`, { secretKeyId, bytes });
 }

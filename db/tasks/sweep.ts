@@ -6,17 +6,17 @@ import type { Em } from '../database.ts';
 const BATCH = 200;
 
 /** Queued tasks for which nothing was reserved: their start was lost, or the engine was down. */
-export async function claimForgotten(em: Em, olderThanSeconds: number): Promise<Task[]> {
+export async function claimUnstarted(em: Em, olderThanSeconds: number): Promise<Task[]> {
   return claim(em, sql`status = 'queued' and admitted_at is null`, olderThanSeconds);
 }
 
 /** Admitted tasks that are quiet: running somewhere, or their workflow is gone. */
-export async function claimQuiet(em: Em, olderThanSeconds: number): Promise<Task[]> {
+export async function claimMaybeOrphaned(em: Em, olderThanSeconds: number): Promise<Task[]> {
   return claim(em, sql`status in ('queued', 'in_progress') and admitted_at is not null`, olderThanSeconds);
 }
 
 /** Open tasks whose owner asked for an end some time ago. */
-export async function findUnheardCancels(em: Em, olderThanSeconds: number): Promise<Task[]> {
+export async function findUnconfirmedCancels(em: Em, olderThanSeconds: number): Promise<Task[]> {
   const before = new Date(Date.now() - olderThanSeconds * 1000);
   const where = {
     status: { $in: ['queued' as const, 'in_progress' as const] },

@@ -84,7 +84,7 @@ export async function requestCancel(em: Em, userId: string, id: string): Promise
 }
 
 /** Ends a task for which nothing was reserved yet; no engine is needed for that. Returns false if something was. */
-export async function cancelUnadmitted(em: Em, userId: string, id: string): Promise<boolean> {
+export async function cancelUnreserved(em: Em, userId: string, id: string): Promise<boolean> {
   const rows = await em.execute<{ id: string }[]>(sql`
     with cancelled as (
       update task set status = 'cancelled', error_code = 'task_cancelled', completed_at = now(), updated_at = now()

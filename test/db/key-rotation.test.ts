@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { rotateSecrets } from '../../db/key-rotation.ts';
-import { openPrompts, openRequest } from '../../db/tasks/requests.ts';
+import { decryptPrompts, decryptRequest } from '../../db/tasks/requests.ts';
 import { startTotp } from '../../db/identity/second-factors.ts';
 import { Secrets } from '../../db/secrets.ts';
 import { createAdministrator, makeCode, readAudit } from '../support/administrators.ts';
@@ -54,21 +54,24 @@ describe('rotating the key ring', () => {
       ].map((entry) => ({ secretKeyId: old.id, isInRing: true, ...entry })),
     );
     const alone = new Secrets([newer]);
-    expect([...(await openPrompts(gateway.em(), alone, tasks)).values()]).to.have.members(['a cat', 'a dog']);
-    expect(await openRequest(gateway.em(), alone, first)).to.include({ prompt: 'a cat' });
+    expect([...(await decryptPrompts(gateway.em(), alone, tasks)).values()]).to.have.members([
+      'a cat',
+      'a dog',
+    ]);
+    expect(await decryptRequest(gateway.em(), alone, first)).to.include({ prompt: 'a cat' });
     const [stored] = await gateway.em().execute<{ results: Uint8Array; id: string; totp: Uint8Array }[]>(sql`
       select results, results_secret_key_id as id, totp_secret as totp from submission, app_user
       where app_user.id = ${owner.id}`);
     if (!stored) throw new Error('nothing is stored');
     const opened = [
-      alone.open('result', `${first}:1`, { secretKeyId: stored.id, bytes: stored.results }),
-      alone.open('totp', owner.id, { secretKeyId: newer.id, bytes: stored.totp }),
+      alone.decrypt('result', `${first}:1`, { secretKeyId: stored.id, bytes: stored.results }),
+      alone.decrypt('totp', owner.id, { secretKeyId: newer.id, bytes: stored.totp }),
     ];
     expect(opened).to.deep.equal(['["somewhere"]', 'JBSWY3DPEHPK3PXP']);
     const answers = await gateway.em().execute<{ id: string; answer: Uint8Array }[]>(sql`
       select id, answer from idempotency_key order by id`);
     const told = answers.map(({ id, answer }) =>
-      alone.open('answer', id, { secretKeyId: newer.id, bytes: answer }),
+      alone.decrypt('answer', id, { secretKeyId: newer.id, bytes: answer }),
     );
     expect(told.map((text) => JSON.parse(text).body.data.id)).to.deep.equal(tasks);
 

@@ -204,7 +204,7 @@ describe('/api/keys', () => {
       expect((await entryOf(other.id)).lastUsedAt).to.be.a('string');
 
       await callWith(one.key);
-      lastUses.note({ id: one.id, lastUsedAt: null }, new Date()); // as another process that had read it earlier
+      lastUses.record({ id: one.id, lastUsedAt: null }, new Date()); // as another process that had read it earlier
       await lastUses.flush();
       expect((await entryOf(one.id)).lastUsedAt).to.equal(first);
 
@@ -235,7 +235,7 @@ describe('/api/keys', () => {
       const { id } = await create();
       const lastUses = new LastUses(gateway.database, gateway.gateway.log);
       lastUses.start();
-      lastUses.note({ id, lastUsedAt: null });
+      lastUses.record({ id, lastUsedAt: null });
       await lastUses.stop();
       expect((await entryOf(id)).lastUsedAt).to.be.a('string');
     });

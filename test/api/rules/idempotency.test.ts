@@ -303,7 +303,7 @@ describe('an Idempotency-Key', function () {
     }
     const rows = await gateway.em().execute<{ id: string; secretKeyId: string; bytes: Uint8Array }[]>(sql`
       select id, answer_secret_key_id as "secretKeyId", answer as bytes from idempotency_key where answer is not null`);
-    const opened = rows.map((row) => gateway.secrets.open('answer', row.id, row)).join('\n');
+    const opened = rows.map((row) => gateway.secrets.decrypt('answer', row.id, row)).join('\n');
     expect(opened).to.include(word); // the prompt, encrypted
     expect(opened).not.to.include(code).and.not.to.include(compact);
   });

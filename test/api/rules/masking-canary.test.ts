@@ -1,7 +1,7 @@
 // One canary for each way a secret can come in; afterwards each is looked for in every place that keeps or shows something.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { openPrompts } from '../../../db/tasks/requests.ts';
+import { decryptPrompts } from '../../../db/tasks/requests.ts';
 import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
 import { createCleanup } from '../../support/cleanup.ts';
 import { openEngine, type TestEngine } from '../../support/servers/engine.ts';
@@ -161,7 +161,7 @@ describe('a secret', () => {
   it('was really there: the owner reads the prompt, and the vendor’s leaky words were written', async () => {
     const { body } = await owner.session.get(`/api/tasks/${ids[0]}`);
     expect(body.data.requestPayload.prompt).to.include(prompt);
-    const prompts = await openPrompts(gateway.em(), gateway.secrets, ids);
+    const prompts = await decryptPrompts(gateway.em(), gateway.secrets, ids);
     expect(prompts.size).to.equal(ids.length);
     const messages = ownersAnswers.join('\n');
     expect(messages).to.include('refused'); // of the leaky sentence, what may be read

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
 import { COMMAND_LINE } from '../../../db/audit-log.ts';
-import { createChatCalls, settleAbandonedCalls, type ChatCalls } from '../../../db/chat/calls.ts';
+import { createChatCalls, settleAbandonedCalls, type ChatCalls } from '../../../db/chat/chat-ledger.ts';
 import { makeId } from '../../../db/ids.ts';
 import * as ledger from '../../../db/ledger/ledger.ts';
 import { createTask, retryTask, type NewTask } from '../../../db/tasks/new-tasks.ts';

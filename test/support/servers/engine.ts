@@ -105,13 +105,13 @@ export function countWorkflowTasks({ events }: HistoryJson): number {
 
 /** The activities as the worker has them, to call the sweeper without waiting for its turn. */
 export function activitiesOf(gateway: TestGateway): Activities {
-  const { database, secrets, storage, taskWorkflows: engine, log } = gateway.gateway;
+  const { database, secrets, storage, taskWorkflows, log } = gateway.gateway;
   return createActivities({
     database,
     secrets,
     providers: createProviders(gateway.config),
     storage,
-    engine,
+    taskRuns: taskWorkflows,
     log,
     runningTasksPerUserMax: gateway.config.runningTasksPerUserMax,
     requestKeptDays: gateway.config.requestKeptDays,

@@ -197,7 +197,7 @@ async function createTestWorkers(config: Config, gateway: Services, log: Log): P
       secrets: gateway.secrets,
       providers: createProviders(config),
       storage: gateway.storage,
-      engine: gateway.taskWorkflows,
+      taskRuns: gateway.taskWorkflows,
       log,
       runningTasksPerUserMax: config.runningTasksPerUserMax,
       requestKeptDays: config.requestKeptDays,

@@ -1,7 +1,7 @@
 // Grok Imagine through the public API: what input images are for, and who pays for what its moderation dislikes.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { readFigures } from '../../../../db/figures.ts';
+import { readMetricsSnapshot } from '../../../../db/metrics-snapshot.ts';
 import { expectError } from '../../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
@@ -63,13 +63,13 @@ describe('Grok Imagine on /v1/videos/generations', () => {
     });
 
   it('costs its owner nothing when it is moderated: what the vendor bills is the operator’s loss', async () => {
-    const lossBefore = (await readFigures(gateway.database)).loss;
+    const lossBefore = (await readMetricsSnapshot(gateway.database)).loss;
     const { task } = await order({ duration: 2 }, 'seconds=0 outcome=moderated');
     expect(task).to.include({ status: 'failed', errorCode: 'content_rejected', creditsCharged: 0 });
     const rows = await gateway.em().execute<{ state: string; loss: string }[]>(sql`
       select state, loss from reservation where task_id = ${task.id}`);
     expect(rows).to.deep.equal([{ state: 'released', loss: '28000000' }]);
-    expect((await readFigures(gateway.database)).loss - lossBefore).to.equal(28);
+    expect((await readMetricsSnapshot(gateway.database)).loss - lossBefore).to.equal(28);
     expect(gateway.logged()).to.contain('the upstream cost more than was charged');
   });
 

@@ -6,7 +6,7 @@ import { readMicroCredits } from './columns.ts';
 import type { Database } from './database.ts';
 
 /** Ages in seconds by the clock of the database, 0 where there is nothing; amounts in credits. */
-export interface Figures {
+export interface MetricsSnapshot {
   openTasks: { status: 'queued' | 'in_progress'; count: number; oldestSeconds: number }[];
   /** Queued tasks that no workflow has taken up: their start was lost, or the engine or the workers are away. */
   unstarted: { count: number; oldestSeconds: number };
@@ -24,16 +24,16 @@ export interface Figures {
 }
 
 interface Row {
-  openTasks: Figures['openTasks'] | null;
-  unstarted: Figures['unstarted'];
-  openReservations: Figures['openReservations'];
+  openTasks: MetricsSnapshot['openTasks'] | null;
+  unstarted: MetricsSnapshot['unstarted'];
+  openReservations: MetricsSnapshot['openReservations'];
   sums: Record<'granted' | 'charged' | 'balance' | 'reserved', string> & { frozen: number };
   loss: string;
-  violations: Figures['violations'] | null;
+  violations: MetricsSnapshot['violations'] | null;
 }
 
 /** JSON has no integers of the size of money, so amounts come as texts. */
-export async function readFigures(database: Database): Promise<Figures> {
+export async function readMetricsSnapshot(database: Database): Promise<MetricsSnapshot> {
   const em = database.em.fork();
   const [row] = await em.execute<Row[]>(sql`
     select

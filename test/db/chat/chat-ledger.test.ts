@@ -9,7 +9,7 @@ import {
   type ChatCallEnd,
   type ChatCalls,
   type NewChatCall,
-} from '../../../db/chat/calls.ts';
+} from '../../../db/chat/chat-ledger.ts';
 import { makeId } from '../../../db/ids.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
 import { grant } from '../../../db/ledger/ledger.ts';

@@ -48,7 +48,7 @@ export interface ChatCallEnd {
 }
 
 /** What is known of a call that is still running: the least that has to be charged if nobody can ask it any more. */
-export interface KnownSoFar {
+export interface ChatCallProgress {
   id: string;
   charge: MicroCredits;
   promptTokens: number;
@@ -63,26 +63,26 @@ export interface ChatCalls {
   /** Charges and records. Safe to repeat: the first one counts. */
   settle(end: ChatCallEnd): Promise<void>;
   /** Extends the lease of a running call and writes down what is known of it. */
-  renewLease(known: KnownSoFar): Promise<void>;
+  renewLease(known: ChatCallProgress): Promise<void>;
 }
 
 /** More would make everybody wait longer for the statement than the next one takes. */
-const RIDERS_MAX = 100;
+const BATCH_ITEMS_MAX = 100;
 const GATHER_MS = 1;
 /** So often an item is asked again that was refused only because of its neighbours. */
-const ASKED_AGAIN_MAX = 20;
+const RESERVE_TRIES_MAX = 20;
 /** PostgreSQL's codes for a lock that was not to be had in time, and for a deadlock. */
 const LOCK_CODES = ['55P03', '40P01'];
 
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
   const move = batch((moves: readonly Move[]) => moveAll(forkEm(database), moves, leaseSeconds), {
-    ridersMax: RIDERS_MAX,
+    ridersMax: BATCH_ITEMS_MAX,
     gatherMs: GATHER_MS,
     isOneRidersFault: isLockFault,
   });
   return {
     reserve: async (call) => {
-      for (let asked = 0; asked < ASKED_AGAIN_MAX; asked += 1) {
+      for (let asked = 0; asked < RESERVE_TRIES_MAX; asked += 1) {
         const verdict = await move({ call });
         if (verdict !== 'again' && verdict !== 'settled') return verdict;
       }

@@ -1,9 +1,9 @@
 // Records of chat calls, for their owner.
-import { ChatCallEntity, type ChatCall } from '../entities/calls.ts';
+import { ChatCallEntity, type ChatCall } from '../entities/chat-calls.ts';
 import type { Em } from '../database.ts';
 import type { ChatCallStatus } from '../../domain/chat-calls.ts';
 
-export interface CallPage {
+export interface ChatCallPage {
   limit: number;
   beforeId: string | null;
   model: string | undefined;
@@ -12,7 +12,7 @@ export interface CallPage {
 }
 
 /** Newest first, older than `beforeId` if given; filtered by owner before anything else. */
-export async function listOwnCalls(em: Em, userId: string, page: CallPage): Promise<ChatCall[]> {
+export async function listOwnChatCalls(em: Em, userId: string, page: ChatCallPage): Promise<ChatCall[]> {
   const { limit, beforeId, model, keyId, status } = page;
   const where = {
     userId,

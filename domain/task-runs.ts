@@ -1,0 +1,23 @@
+// Starting, cancelling and looking at the workflow of a task, as the code that must not know Temporal sees it.
+import type { TaskMode } from './tasks.ts';
+
+/** What a workflow starts with; a row of the task log has all of it. */
+export interface TaskToRun {
+  id: string;
+  attempt: number;
+  mode: TaskMode;
+  model: string;
+  family: string;
+  userId: string;
+}
+
+/** `unknown`: Temporal has no workflow of this task. */
+export type TaskRunState = 'running' | 'closed' | 'unknown';
+
+export interface TaskRuns {
+  /** Starts the task without waiting; `false` when the previous run of the same task is still closing. */
+  startTask(task: TaskToRun): Promise<boolean>;
+  /** Asks the workflow to stop and waits, at most `waitMs` (0: not at all), for its end. Never throws. */
+  cancelTask(taskId: string, waitMs: number): Promise<TaskRunState | 'unreachable'>;
+  describeTask(taskId: string): Promise<TaskRunState>;
+}
