@@ -5,7 +5,7 @@ import type { Model } from '../../domain/catalog/catalog.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { checkInputImage } from '../../domain/files/input-images.ts';
-import { limitOfAnswer, orderText } from '../../domain/orders/text.ts';
+import { answerTokensMax, resolveTextOrder, type AnswerLimit } from '../../domain/orders/text.ts';
 import { maxPromptTokens } from '../../providers/chat/tokens.ts';
 import type { UsageLimits } from '../../providers/chat/usage.ts';
 import type { RequestContext, KeyCaller } from '../context.ts';
@@ -71,9 +71,9 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
     throw new GatewayError('model_not_allowed', { param: 'model' });
   checkParts(request.messages);
   refuseDearer(request);
-  const { name: limitName, wished } = readLimit(request);
-  const wishes = { promptTokens: maxPromptTokens(request), outputTokens: wished, answers: request.n ?? 1 };
-  const order = orderText(model, wishes, limitName);
+  const limit = readLimit(request);
+  const input = { promptTokens: maxPromptTokens(request), answers: request.n ?? 1, ...limit };
+  const order = resolveTextOrder(model, input);
   const price = snapshotPrice(model);
   const stream = request.stream ?? false;
   return {
@@ -83,20 +83,20 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
     order,
     price,
     estimate: quote(price, order).total,
-    upstreamBody: upstreamBody(request, stream, limitOfAnswer(model, wished, limitName)),
+    upstreamBody: upstreamBody(request, stream, answerTokensMax(model, limit)),
   };
 }
 
 /** The caller's limit of an answer, and the field it stands in. Null counts as absent. */
-function readLimit(request: z.output<typeof CHAT_BODY>): { name: string; wished: number | undefined } {
+function readLimit(request: z.output<typeof CHAT_BODY>): AnswerLimit {
   const { max_tokens: older = null, max_completion_tokens: newer = null } = request;
   if (older !== null && newer !== null) {
     const message = 'max_tokens and max_completion_tokens mean the same; send one of them.';
     throw new GatewayError('conflicting_params', { param: 'max_tokens', message });
   }
   return newer === null
-    ? { name: 'max_tokens', wished: older ?? undefined }
-    : { name: 'max_completion_tokens', wished: newer };
+    ? { names: { outputTokens: 'max_tokens' }, outputTokens: older ?? undefined }
+    : { names: { outputTokens: 'max_completion_tokens' }, outputTokens: newer };
 }
 
 /** An answer without a limit could cost more than was set aside, and a stream without usage could not be billed. */

@@ -35,7 +35,7 @@ export const TASK_LIST_QUERY = z.object({
 export async function createConsoleTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const request = readModeRequest(ctx.body, 'refused');
   const task = await submitTask(ctx, request);
-  return accepted(ctx, task, request.wishes.prompt);
+  return accepted(ctx, task, request.input.prompt);
 }
 
 export async function listTasks({

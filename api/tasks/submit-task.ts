@@ -12,24 +12,20 @@ import { ERRORS, GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import { checkInputImages } from '../../domain/files/input-images.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { maskPayload, maskText } from '../../domain/masking/masking.ts';
-import { checkPrompt, renewOrder, resolveOrder } from '../../domain/orders/resolve-order.ts';
-import { orderText } from '../../domain/orders/text.ts';
-import { maxPromptTokens } from '../../providers/chat/tokens.ts';
+import { renewOrder, resolveOrder } from '../../domain/orders/resolve-order.ts';
 import { quote, snapshotPrice, type Quote } from '../../domain/pricing.ts';
-import type { TaskMode } from '../../domain/tasks.ts';
 import type { AdmissionVerdict } from '../../workflows/client.ts';
 import type { RequestContext, KeyCaller, SessionCaller } from '../context.ts';
 import { beginOnce } from '../idempotency.ts';
 import { bindUploads, readInputVideos, type InputVideos } from '../uploads/input-videos.ts';
 import type { Em } from '../../db/database.ts';
-import { type FieldNames, type Order, type OrderInput } from '../../domain/orders/order.ts';
+import { type Order, type OrderInput } from '../../domain/orders/order.ts';
 
-/** A request for a task, read from a body: what is wanted, and how the caller's fields are called. */
+/** A request for a task, read from a body. */
 export interface TaskRequest {
-  mode: TaskMode;
+  /** The id of a model, not yet looked up. */
   model: string;
-  wishes: OrderInput;
-  names: FieldNames;
+  input: OrderInput;
 }
 
 export interface PricedOrder {
@@ -49,21 +45,15 @@ export async function priceRequest(
 ): Promise<PricedOrder> {
   const model = ctx.services.catalog.models.get(request.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
-  if (model.kind !== request.mode) throw new GatewayError('model_not_supported', { param: 'model' });
+  const { input } = request;
+  if (model.kind !== input.mode) throw new GatewayError('model_not_supported', { param: 'model' });
   const scope = ctx.caller.proof === 'key' ? ctx.caller.key.modelScope : null;
   if (scope && !scope.includes(model.id)) throw new GatewayError('model_not_allowed', { param: 'model' });
-  const order = orderOf(model, request);
-  checkInputImages(request.wishes.inputImages, request.names.inputImages);
-  const inputVideos = await readInputVideos(ctx, request.wishes.inputVideos ?? []);
+  const order = resolveOrder(model, input);
+  const media = input.mode === 'text' ? null : input;
+  if (media) checkInputImages(media.inputImages, media.names.inputImages);
+  const inputVideos = await readInputVideos(ctx, media?.inputVideos ?? []);
   return { model, order, quote: quote(snapshotPrice(model), order), inputVideos };
-}
-
-function orderOf(model: Model, { wishes, names }: TaskRequest): Order {
-  if (!wishes.text) return resolveOrder(model, wishes, names);
-  checkPrompt(wishes.prompt, model.limits.promptCharactersMax);
-  const { messages, outputTokens } = wishes.text;
-  const most = { promptTokens: maxPromptTokens({ messages }), outputTokens, answers: 1 };
-  return orderText(model, most, 'max_tokens');
 }
 
 /** Creates the task. Throws 402 when the credits do not cover it, 429 when too many are waiting. */
@@ -75,8 +65,8 @@ export async function submitTask(
   if (begun) return begun;
   const { services, caller } = ctx;
   const { model, order, quote: estimate, inputVideos } = await priceRequest(ctx, request);
-  const { prompt, inputImages } = request.wishes;
-  const isConversation = request.mode === 'text' && Array.isArray(ctx.body['messages']);
+  const { input } = request;
+  const isConversation = input.mode === 'text' && Array.isArray(ctx.body['messages']);
   const id = makeId('task');
   const task: NewTask = {
     id,
@@ -90,8 +80,8 @@ export async function submitTask(
     creditsEstimate: estimate.total,
     requestPayload: maskRequest(ctx.body, isConversation),
     sealed: sealRequest(services.secrets, id, {
-      prompt,
-      inputImages: [...inputImages],
+      prompt: input.prompt,
+      inputImages: input.mode === 'text' ? [] : [...input.inputImages],
       inputVideos: inputVideos.urls,
       isConversation,
     }),

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { TASK_MODES } from '../../domain/tasks.ts';
-import type { JsonValue } from '../../domain/json.ts';
 import { CHAT_MESSAGES, checkParts, TOKENS } from '../chat/read-chat.ts';
+import { maxPromptTokens } from '../../providers/chat/tokens.ts';
 import { readBody } from '../http/request-fields.ts';
 import type { TaskRequest } from './submit-task.ts';
 
@@ -117,55 +117,58 @@ function textRequest({
   if (prompt === undefined && !messages)
     throw new GatewayError('missing_field', { param: 'prompt', message: 'prompt or messages is required.' });
   checkParts(messages ?? []);
-  const names = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: 'image_urls' };
-  const text = { messages: toJson(messages) ?? [{ role: 'user', content: prompt ?? '' }], outputTokens };
-  const wishes = { prompt: prompt ?? JSON.stringify(messages), inputImages: [], text };
-  return { mode: 'text', model, wishes, names };
-}
-
-/** They were parsed from JSON. */
-function toJson(messages: z.output<typeof CHAT_MESSAGES> | undefined): JsonValue[] | undefined {
-  return messages && JSON.parse(JSON.stringify(messages));
+  const conversation = messages ?? [{ role: 'user', content: prompt ?? '' }];
+  return {
+    model,
+    input: {
+      mode: 'text',
+      prompt: prompt ?? JSON.stringify(messages),
+      promptTokens: maxPromptTokens({ messages: conversation }),
+      outputTokens,
+      answers: 1,
+      names: { outputTokens: 'max_tokens' },
+    },
+  };
 }
 
 function imageRequest(body: z.output<typeof IMAGE_BODY>): TaskRequest {
-  const input = readInputImages(body);
+  const { name, images } = readInputImages(body);
   return {
-    mode: 'image',
     model: body.model,
-    wishes: {
+    input: {
+      mode: 'image',
       prompt: body.prompt,
       images: body.n,
       ratio: body.size,
       resolution: body.resolution,
-      inputImages: input.images,
+      inputImages: images,
       responseFormat: body.response_format,
+      names: { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: name },
     },
-    names: { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: input.name },
   };
 }
 
 function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
-  const input = readInputImages(body);
+  const { name, images } = readInputImages(body);
   const ratio = oneOf('size', body.size, 'aspect_ratio', body.aspect_ratio);
   const resolution = oneOf('resolution', body.resolution, 'metadata.resolution', body.metadata?.resolution);
   return {
-    mode: 'video',
     model: body.model,
-    wishes: {
+    input: {
+      mode: 'video',
       prompt: body.prompt,
       duration: body.duration,
       ratio,
       resolution,
       audio: body.metadata?.audio,
-      inputImages: input.images,
+      inputImages: images,
       inputVideos: body.video_urls ?? [],
-    },
-    names: {
-      ratio: body.size === undefined ? 'aspect_ratio' : 'size',
-      resolution: body.resolution === undefined ? 'metadata.resolution' : 'resolution',
-      audio: 'metadata.audio',
-      inputImages: input.name,
+      names: {
+        ratio: body.size === undefined ? 'aspect_ratio' : 'size',
+        resolution: body.resolution === undefined ? 'metadata.resolution' : 'resolution',
+        audio: 'metadata.audio',
+        inputImages: name,
+      },
     },
   };
 }

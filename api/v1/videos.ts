@@ -14,7 +14,7 @@ const RETRY_AFTER = { 'retry-after': '5' };
 export async function createVideo(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const request = readVideoRequest(ctx.body);
   const task = await submitTask(ctx, request);
-  const data = presentVideoTask(ctx.services, task, request.wishes.prompt);
+  const data = presentVideoTask(ctx.services, task, request.input.prompt);
   return {
     status: 202,
     body: { data },

@@ -1,11 +1,11 @@
 // What a model offers only together: rules that hold for some of its orders and narrow what they may have.
 import type { Combination, Durations } from '../catalog/catalog.ts';
-import { GatewayError } from '../errors.ts';
 import type { FieldNames, Order } from './order.ts';
+import { invalidValue } from './refusals.ts';
 
 export type CombinedOrder = Pick<Order, 'seconds' | 'resolution' | 'audio' | 'imageRole' | 'inputVideos'>;
 
-/** Throws a GatewayError that names the field, the allowed values and the rest of the order that makes them so. */
+/** Throws a GatewayError that names the field, the allowed values, and the part of the order that narrows them. */
 export function checkCombinations(
   combinations: readonly Combination[],
   order: CombinedOrder,
@@ -14,7 +14,7 @@ export function checkCombinations(
   for (const combination of combinations) if (fits(combination, order)) check(combination, order, names);
 }
 
-/** Throws a GatewayError when the seconds are not among the durations; `where` ends the sentence. */
+/** Throws a GatewayError when the seconds are not among the durations; its message ends with `where`. */
 export function checkDuration(seconds: number, durations: Durations, where = ''): void {
   const allowed =
     'values' in durations ? durations.values.join(', ') : `${durations.min} to ${durations.max}`;
@@ -22,7 +22,7 @@ export function checkDuration(seconds: number, durations: Durations, where = '')
     'values' in durations
       ? durations.values.includes(seconds)
       : Number.isInteger(seconds) && seconds >= durations.min && seconds <= durations.max;
-  if (!isAllowed) throw refuse('duration', `must be ${allowed} (whole seconds)${where}`);
+  if (!isAllowed) throw invalidValue('duration', `duration must be ${allowed} (whole seconds)${where}.`);
 }
 
 function fits({ resolution, imageRole, inputVideo }: Combination, order: CombinedOrder): boolean {
@@ -38,11 +38,14 @@ function check(combination: Combination, order: CombinedOrder, names: FieldNames
   const where = describe(combination);
   if (durations) checkDuration(order.seconds, durations, where);
   if (resolutions && !resolutions.includes(order.resolution ?? ''))
-    throw refuse(names.resolution, `must be one of ${resolutions.join(', ')}${where}`);
+    throw invalidValue(
+      names.resolution,
+      `${names.resolution} must be one of ${resolutions.join(', ')}${where}.`,
+    );
   if (audio && order.audio !== null && !audio.includes(order.audio))
-    throw refuse(names.audio, `must be ${audio.join(' or ')}${where}`);
+    throw invalidValue(names.audio, `${names.audio} must be ${audio.join(' or ')}${where}.`);
   if (inputVideosMax !== undefined && order.inputVideos > inputVideosMax)
-    throw refuse('video_urls', `may have at most ${inputVideosMax} entries${where}`);
+    throw invalidValue('video_urls', `video_urls may have at most ${inputVideosMax} entries${where}.`);
 }
 
 function describe({ resolution, imageRole, inputVideo }: Combination): string {
@@ -55,8 +58,4 @@ function describe({ resolution, imageRole, inputVideo }: Combination): string {
     imageRole === undefined ? '' : images,
     inputVideo === undefined ? '' : ` ${inputVideo ? 'with' : 'without'} input videos`,
   ].join('');
-}
-
-function refuse(param: string, problem: string): GatewayError {
-  return new GatewayError('invalid_value', { param, message: `${param} ${problem}.` });
 }

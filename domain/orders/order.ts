@@ -1,9 +1,8 @@
 // An order in concrete values, and the caller's input it is made from.
 import type { ImageRole } from '../catalog/catalog.ts';
-import type { JsonValue } from '../json.ts';
 import type { TaskMode } from '../tasks.ts';
 
-/** What is ordered, in concrete values. Holds nothing secret, so that it may be stored in clear. */
+/** What is ordered, in concrete values. Contains no prompt and no URL, so that it may be stored unencrypted. */
 export interface Order {
   mode: TaskMode;
   images: number;
@@ -15,29 +14,47 @@ export interface Order {
   inputImages: number;
   imageRole: ImageRole;
   inputVideos: number;
-  /** The most that the input videos can have together: their true length is known after the work. */
+  /** The most that the input videos can have together: their true length is known only after the work. */
   inputVideoSeconds: number;
-  /** The most that the vendor can count; 0 where it counts none. */
+  /** The most that the vendor can count; 0 where the vendor bills no tokens. */
   videoTokens: number;
-  /** Of a text: the most its prompt and its answer can have; 0 for pictures and videos. */
+  /** The most that the prompt of a text can have; 0 for images and videos. */
   promptTokens: number;
+  /** The most that all answers of a text can have together; 0 for images and videos. */
   outputTokens: number;
   responseFormat: 'url' | 'b64_json';
 }
 
-/** The wishes of one request, already of the right types; absent means: as the model's default says. */
-export interface OrderInput {
+/** What one request asks for, already of the right types; absent means: as the model's default says. */
+export type OrderInput = MediaOrderInput | TextOrderInput;
+
+export interface MediaOrderInput {
+  mode: 'image' | 'video';
   prompt: string;
   images?: number | undefined;
+  /** In seconds. */
   duration?: number | undefined;
   resolution?: string | undefined;
   ratio?: string | undefined;
   audio?: boolean | undefined;
+  /** URLs and data URIs. */
   inputImages: readonly string[];
+  /** URLs. */
   inputVideos?: readonly string[] | undefined;
-  /** Of a text: the conversation, and the most tokens of its answer. */
-  text?: { messages: readonly JsonValue[]; outputTokens: number | undefined } | undefined;
   responseFormat?: 'url' | 'b64_json' | undefined;
+  names: FieldNames;
+}
+
+export interface TextOrderInput {
+  mode: 'text';
+  /** The prompt, or the JSON of the conversation. */
+  prompt: string;
+  /** The most tokens the prompt can have. */
+  promptTokens: number;
+  /** The most tokens of one answer. */
+  outputTokens: number | undefined;
+  answers: number;
+  names: TextFieldNames;
 }
 
 /** Field names as the endpoint calls them, so that an error names the caller's own field. */
@@ -47,4 +64,8 @@ export interface FieldNames {
   audio: string;
   /** `reference_images` says that a video's input images are references; under another name their number decides. */
   inputImages: string;
+}
+
+export interface TextFieldNames {
+  outputTokens: string;
 }

@@ -1,42 +1,22 @@
-// From a caller's wishes to an order in concrete values, checked against what the model offers.
+// From a caller's input to an order in concrete values, checked against what the model offers.
 import type { Model } from '../catalog/catalog.ts';
-import { checkCombinations, checkDuration } from './combinations.ts';
 import { GatewayError } from '../errors.ts';
+import { checkCombinations, checkDuration } from './combinations.ts';
 import { checkInputs } from './inputs.ts';
-import { orderText } from './text.ts';
+import type { MediaOrderInput, Order, OrderInput } from './order.ts';
+import { invalidValue, notOffered } from './refusals.ts';
+import { resolveTextOrder } from './text.ts';
 import { countVideoTokens } from './video-tokens.ts';
-import { type Order, type OrderInput, type FieldNames } from './order.ts';
 
-/** Throws a GatewayError that names the field and the allowed values. */
-export function resolveOrder(model: Model, wishes: OrderInput, names: FieldNames): Order {
-  const { limits, defaults } = model;
-  checkPrompt(wishes.prompt, limits.promptCharactersMax);
-  if (model.refusesPromptFlags) refuseFlags(wishes.prompt);
-  const resolution = choose(
-    'resolution',
-    wishes.resolution ?? defaults.resolution,
-    limits.resolutions,
-    names,
-  );
-  const seconds = wishes.duration ?? defaults.duration ?? 0;
-  if (limits.durations) checkDuration(seconds, limits.durations);
-  else if (wishes.duration !== undefined) throw notOffered('duration');
-  const inputs = checkInputs(model, wishes, names);
-  const ratio = choose('ratio', wishes.ratio ?? defaults.ratio, limits.ratios, names);
-  const order = {
-    mode: model.kind,
-    images: checkImages(wishes.images, limits.imagesMax),
-    seconds: limits.durations ? seconds : 0,
-    resolution,
-    ratio,
-    audio: checkAudio(model, wishes.audio, names.audio),
-    ...inputs,
-    promptTokens: 0,
-    outputTokens: 0,
-    responseFormat: wishes.responseFormat ?? 'url',
-  };
-  checkCombinations(limits.combinations ?? [], order, names);
-  return { ...order, videoTokens: countVideoTokens(model, order) };
+/** Characters of a prompt's own option that an error message repeats. */
+const FLAG_CHARACTERS_SHOWN = 40;
+/** Stands for the text of a request that is kept encrypted, where only its presence counts. */
+const KEPT_ELSEWHERE = 'kept elsewhere';
+
+/** Throws a GatewayError that names the field and the allowed values. The mode has to be that of the model. */
+export function resolveOrder(model: Model, input: OrderInput): Order {
+  checkPrompt(model, input.prompt);
+  return input.mode === 'text' ? resolveTextOrder(model, input) : resolveMediaOrder(model, input);
 }
 
 /**
@@ -44,27 +24,62 @@ export function resolveOrder(model: Model, wishes: OrderInput, names: FieldNames
  * values that the catalogue no longer has a price for.
  */
 export function renewOrder(model: Model, order: Order): Order {
-  if (order.mode === 'text') return orderText(model, { ...order, answers: 1 }, 'max_tokens');
-  const inputImages = order.imageRole === 'references' ? 'reference_images' : 'image_urls';
-  const names = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages };
-  const wishes: OrderInput = {
-    prompt: 'kept elsewhere',
+  return resolveOrder(model, inputOf(order));
+}
+
+function resolveMediaOrder(model: Model, input: MediaOrderInput): Order {
+  const { limits } = model;
+  if (model.refusesPromptFlags) rejectFlags(input.prompt);
+  const resolution = chooseValue(model, input, 'resolution');
+  const seconds = chooseSeconds(model, input.duration);
+  const inputs = checkInputs(model, input);
+  const ratio = chooseValue(model, input, 'ratio');
+  const order = {
+    mode: model.kind,
+    images: checkImages(input.images, limits.imagesMax),
+    seconds,
+    resolution,
+    ratio,
+    audio: checkAudio(model, input.audio, input.names.audio),
+    ...inputs,
+    promptTokens: 0,
+    outputTokens: 0,
+    responseFormat: input.responseFormat ?? 'url',
+  };
+  checkCombinations(limits.combinations ?? [], order, input.names);
+  return { ...order, videoTokens: countVideoTokens(model, order) };
+}
+
+/** The input that would lead to this order, with placeholders for the texts that the order does not contain. */
+function inputOf(order: Order): OrderInput {
+  const { mode, promptTokens, outputTokens } = order;
+  if (mode === 'text') {
+    const names = { outputTokens: 'max_tokens' };
+    return { mode, prompt: KEPT_ELSEWHERE, promptTokens, outputTokens, answers: 1, names };
+  }
+  return {
+    mode,
+    prompt: KEPT_ELSEWHERE,
     images: order.images || undefined,
     duration: order.seconds || undefined,
     resolution: order.resolution ?? undefined,
     ratio: order.ratio ?? undefined,
     audio: order.audio ?? undefined,
-    inputImages: Array.from({ length: order.inputImages }, () => 'kept elsewhere'),
-    inputVideos: Array.from({ length: order.inputVideos }, () => 'kept elsewhere'),
+    inputImages: Array.from({ length: order.inputImages }, () => KEPT_ELSEWHERE),
+    inputVideos: Array.from({ length: order.inputVideos }, () => KEPT_ELSEWHERE),
     responseFormat: order.responseFormat,
+    names: {
+      ratio: 'size',
+      resolution: 'resolution',
+      audio: 'audio',
+      inputImages: order.imageRole === 'references' ? 'reference_images' : 'image_urls',
+    },
   };
-  return resolveOrder(model, wishes, names);
 }
 
-/** Throws a GatewayError for a prompt that is empty or too long. */
-export function checkPrompt(prompt: string, charactersMax: number): void {
-  if (prompt.trim() === '')
-    throw new GatewayError('invalid_value', { param: 'prompt', message: 'prompt must not be empty.' });
+function checkPrompt({ limits }: Model, prompt: string): void {
+  const charactersMax = limits.promptCharactersMax;
+  if (prompt.trim() === '') throw invalidValue('prompt', 'prompt must not be empty.');
   // Unicode code points, not UTF-16 units: an emoji counts once.
   if (prompt.length > charactersMax && [...prompt].length > charactersMax) {
     const message = `prompt may have at most ${charactersMax} characters.`;
@@ -73,53 +88,57 @@ export function checkPrompt(prompt: string, charactersMax: number): void {
 }
 
 /** A vendor that reads options out of the prompt would make something else than what was priced. */
-function refuseFlags(prompt: string): void {
+function rejectFlags(prompt: string): void {
   const flag = /--[a-z][a-z_-]*/i.exec(prompt)?.[0];
   if (flag === undefined) return;
-  const message = `prompt must not hold options such as ${flag.slice(0, 40)}: order them as parameters.`;
-  throw new GatewayError('invalid_value', { param: 'prompt', message });
+  const shown = flag.slice(0, FLAG_CHARACTERS_SHOWN);
+  throw invalidValue('prompt', `prompt must not hold options such as ${shown}: order them as parameters.`);
 }
 
-function choose(
+/** Null where the model has no such choice. */
+function chooseValue(
+  { limits, defaults }: Model,
+  input: MediaOrderInput,
   field: 'resolution' | 'ratio',
-  value: string | undefined,
-  allowed: readonly string[] | undefined,
-  names: FieldNames,
 ): string | null {
+  const value = input[field] ?? defaults[field];
+  const allowed = field === 'resolution' ? limits.resolutions : limits.ratios;
+  const name = input.names[field];
   if (!allowed) {
-    if (value !== undefined) throw notOffered(names[field]);
+    if (value !== undefined) throw notOffered(name);
     return null;
   }
   if (value !== undefined && allowed.includes(value)) return value;
-  const message = `${names[field]} must be one of ${allowed.join(', ')}.`;
-  throw new GatewayError('invalid_value', { param: names[field], message });
+  throw invalidValue(name, `${name} must be one of ${allowed.join(', ')}.`);
 }
 
-function checkImages(wished: number | undefined, imagesMax: number | undefined): number {
-  if (imagesMax === undefined) {
-    if (wished !== undefined && wished !== 1) throw notOffered('n');
+/** 0 where the model has no durations. */
+function chooseSeconds({ limits, defaults }: Model, duration: number | undefined): number {
+  if (!limits.durations) {
+    if (duration !== undefined) throw notOffered('duration');
     return 0;
   }
-  const images = wished ?? 1;
+  const seconds = duration ?? defaults.duration ?? 0;
+  checkDuration(seconds, limits.durations);
+  return seconds;
+}
+
+/** 0 where the model makes no images. */
+function checkImages(ordered: number | undefined, imagesMax: number | undefined): number {
+  if (imagesMax === undefined) {
+    if (ordered !== undefined && ordered !== 1) throw notOffered('n');
+    return 0;
+  }
+  const images = ordered ?? 1;
   if (Number.isInteger(images) && images >= 1 && images <= imagesMax) return images;
-  throw new GatewayError('invalid_value', {
-    param: 'n',
-    message: `n must be an integer from 1 to ${imagesMax}.`,
-  });
+  throw invalidValue('n', `n must be an integer from 1 to ${imagesMax}.`);
 }
 
-function checkAudio(model: Model, wished: boolean | undefined, param: string): boolean | null {
+/** Null where the model has no sound. */
+function checkAudio(model: Model, ordered: boolean | undefined, param: string): boolean | null {
   const { limits, defaults } = model;
-  if (wished === undefined || wished === defaults.audio) return defaults.audio ?? null;
+  if (ordered === undefined || ordered === defaults.audio) return defaults.audio ?? null;
   if (!limits.audio) throw notOffered(param);
-  if (limits.audio.includes(wished)) return wished;
-  const message = `${param} must be ${limits.audio.join(' or ')}: ${model.id} knows nothing else.`;
-  throw new GatewayError('invalid_value', { param, message });
-}
-
-function notOffered(param: string): GatewayError {
-  return new GatewayError('invalid_value', {
-    param,
-    message: `This model does not offer a choice of ${param}.`,
-  });
+  if (limits.audio.includes(ordered)) return ordered;
+  throw invalidValue(param, `${param} must be ${limits.audio.join(' or ')}: ${model.id} knows nothing else.`);
 }

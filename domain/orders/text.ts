@@ -1,17 +1,10 @@
-// An order of text: how many tokens its prompt and its answer can have at the most.
+// An order of text: how many tokens its prompt and its answers can have at the most.
 import type { Model } from '../catalog/catalog.ts';
-import { GatewayError } from '../errors.ts';
-import type { Order } from './order.ts';
+import type { Order, TextOrderInput } from './order.ts';
+import { invalidValue } from './refusals.ts';
 
-export interface TextOrderInput {
-  /** The most the prompt can have. */
-  promptTokens: number;
-  /** Of one answer; undefined: as the model's default says. */
-  outputTokens: number | undefined;
-  answers: number;
-}
-
-const NO_PICTURES = {
+/** What a text has none of. */
+const NO_MEDIA = {
   images: 0,
   seconds: 0,
   resolution: null,
@@ -25,18 +18,20 @@ const NO_PICTURES = {
   responseFormat: 'url',
 } as const;
 
-/** Throws a GatewayError that names `param`, the caller's field for the answer's limit. */
-export function orderText(model: Model, wishes: TextOrderInput, param: string): Order {
-  const tokens = limitOfAnswer(model, wishes.outputTokens, param);
-  const promptTokens = Math.min(wishes.promptTokens, model.limits.contextTokens ?? wishes.promptTokens);
-  return { ...NO_PICTURES, mode: 'text', promptTokens, outputTokens: tokens * wishes.answers };
+/** The caller's limit of one answer, and the field it stands in. */
+export type AnswerLimit = Pick<TextOrderInput, 'outputTokens' | 'names'>;
+
+/** Does not look at the prompt. Throws a GatewayError that names the caller's field for the limit of an answer. */
+export function resolveTextOrder(model: Model, input: Omit<TextOrderInput, 'mode' | 'prompt'>): Order {
+  const answerTokens = answerTokensMax(model, input);
+  const promptTokens = Math.min(input.promptTokens, model.limits.contextTokens ?? input.promptTokens);
+  return { ...NO_MEDIA, mode: 'text', promptTokens, outputTokens: answerTokens * input.answers };
 }
 
-/** The tokens that one answer may have: what the caller asks for, or the model's default. */
-export function limitOfAnswer(model: Model, wished: number | undefined, param: string): number {
+/** The tokens that one answer may have: what the caller asks for, or the model's default. Throws as above. */
+export function answerTokensMax(model: Model, { outputTokens, names }: AnswerLimit): number {
   const most = model.limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER;
-  const tokens = wished ?? model.defaults.outputTokens ?? most;
+  const tokens = outputTokens ?? model.defaults.outputTokens ?? most;
   if (tokens <= most) return tokens;
-  const message = `${param} may be at most ${most} for ${model.id}.`;
-  throw new GatewayError('invalid_value', { param, message });
+  throw invalidValue(names.outputTokens, `${names.outputTokens} may be at most ${most} for ${model.id}.`);
 }

@@ -9,7 +9,10 @@ export interface MeasuredVideo {
   inputVideoSeconds: number;
 }
 
-/** The most the vendor can count, rounded up: seconds of input videos count as seconds of output. 0 without a formula. */
+/**
+ * The most the vendor can count, rounded up; 0 for a model without a formula. Seconds of input videos count as seconds
+ * of output.
+ */
 export function countVideoTokens(model: Model, video: MeasuredVideo): number {
   const { tokens } = model;
   if (!tokens) return 0;

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Model } from '../../domain/catalog/catalog.ts';
 import { parseCredits } from '../../domain/credits.ts';
 import { computeCharge, quote, snapshotPrice, type Evidence } from '../../domain/pricing.ts';
-import { orderText } from '../../domain/orders/text.ts';
+import { resolveTextOrder } from '../../domain/orders/text.ts';
 import { parseCatalog } from '../../domain/catalog/parse-catalog.ts';
 import type { Order } from '../../domain/orders/order.ts';
 
@@ -27,7 +27,8 @@ function find(id: string): Model {
 }
 
 function orderOf(id: string, promptTokens: number, outputTokens: number, answers = 1): Order {
-  return orderText(find(id), { promptTokens, outputTokens, answers }, 'max_tokens');
+  const names = { outputTokens: 'max_tokens' };
+  return resolveTextOrder(find(id), { promptTokens, outputTokens, answers, names });
 }
 
 const estimate = (id: string, order: Order): bigint => quote(snapshotPrice(find(id)), order).total;

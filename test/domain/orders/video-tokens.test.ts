@@ -6,7 +6,7 @@ import type { Model } from '../../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../../domain/errors.ts';
 import { resolveOrder } from '../../../domain/orders/resolve-order.ts';
 import { parseCatalog } from '../../../domain/catalog/parse-catalog.ts';
-import { type Order, type OrderInput } from '../../../domain/orders/order.ts';
+import type { MediaOrderInput, Order } from '../../../domain/orders/order.ts';
 
 const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
 const models = [...catalog.models.values()].filter(({ family }) => family === 'seedance');
@@ -81,8 +81,8 @@ describe('options inside the prompt of a Seedance video', () => {
   });
 });
 
-function order(model: Model, wishes: Partial<OrderInput>): Order {
-  return resolveOrder(model, { prompt: 'a cat', inputImages: [], ...wishes }, NAMES);
+function order(model: Model, input: Partial<MediaOrderInput>): Order {
+  return resolveOrder(model, { mode: 'video', prompt: 'a cat', inputImages: [], names: NAMES, ...input });
 }
 
 function count(model: Model, resolution: string, ratio: string, seconds: number): number {
