@@ -1,8 +1,5 @@
-/**
- * What `npm start` and `npm test` call first: makes sure that the dependencies are installed, then hands
- * over to the given script, if any, on the Node version of this project. Plain JavaScript, because the Node it runs
- * on may be too old for anything else.
- */
+// Stands before every npm script: installs the dependencies where they are missing, then runs the given script, if
+// any, on the Node version of this project. Plain JavaScript, because the Node it runs on may be too old for more.
 import { spawn, spawnSync } from 'child_process';
 import { createHash } from 'crypto';
 import * as fs from 'fs';
@@ -10,13 +7,13 @@ import { constants, tmpdir } from 'os';
 import { join } from 'path';
 import { fileURLToPath } from 'url';
 
-const projectDir = fileURLToPath(new URL('..', import.meta.url));
-const nodeMajorMin = 20;
-const scriptNodeMajor = 24;
-const installBytes = 1.5e9;
-const lockAgeMsMax = 20 * 60 * 1000;
-const progressEveryMs = 15000;
-const stampFile = join(projectDir, 'node_modules', '.installed-from');
+const PROJECT_DIR = fileURLToPath(new URL('..', import.meta.url));
+const NODE_MAJOR_MIN = 20;
+const SCRIPT_NODE_MAJOR = 24;
+const INSTALL_BYTES = 1.5e9;
+const LOCK_AGE_MS_MAX = 20 * 60 * 1000;
+const PROGRESS_EVERY_MS = 15000;
+const STAMP_FILE = join(PROJECT_DIR, 'node_modules', '.installed-from');
 
 let child;
 let interruptedBy;
@@ -34,9 +31,9 @@ main().catch((error) => {
 });
 
 async function main() {
-  if (majorOf(process.versions.node) < nodeMajorMin) {
+  if (majorOf(process.versions.node) < NODE_MAJOR_MIN) {
     throw new Error(
-      `Node ${nodeMajorMin} or newer is needed to begin, this is ${process.versions.node}: install it from your system's packages or nodejs.org.`,
+      `Node ${NODE_MAJOR_MIN} or newer is needed to begin, this is ${process.versions.node}: install it from your system's packages or nodejs.org.`,
     );
   }
   const [script, ...args] = process.argv.slice(2);
@@ -45,17 +42,20 @@ async function main() {
 }
 
 function isInstalled() {
-  const installed = changedAt(join(projectDir, 'node_modules', '.package-lock.json'));
+  const folder = join(PROJECT_DIR, 'node_modules');
+  // A link leads to the packages of another checkout: they are used, and not replaced from here.
+  if (fs.existsSync(folder) && fs.lstatSync(folder).isSymbolicLink()) return true;
+  const installed = changedAt(join(folder, '.package-lock.json'));
   if (installed === undefined) return false;
   // A checkout renews the date of an unchanged file, so the content counts as well.
   return (
-    installed >= changedAt(join(projectDir, 'package-lock.json')) || readOr(stampFile, '') === lockDigest()
+    installed >= changedAt(join(PROJECT_DIR, 'package-lock.json')) || readOr(STAMP_FILE, '') === lockDigest()
   );
 }
 
 /** Two runs at once on a fresh clone: the second waits until the first has installed. */
 async function installOnce() {
-  const lock = join(tmpdir(), `svc-gateway-install-${userId()}-${digest(projectDir)}`);
+  const lock = join(tmpdir(), `svc-gateway-install-${userId()}-${digest(PROJECT_DIR)}`);
   let told = false;
   while (!takeLock(lock)) {
     if (!told) console.log('Another run is installing the dependencies; waiting for it.');
@@ -83,7 +83,7 @@ function takeLock(lock) {
   const pid = Number(readOr(owner, '0'));
   // Between making the folder and writing the pid there is a moment without one.
   const isAbandoned = pid > 0 ? !isAlive(pid) : ageMs > 5000;
-  if (isAbandoned || ageMs > lockAgeMsMax) {
+  if (isAbandoned || ageMs > LOCK_AGE_MS_MAX) {
     // Renaming succeeds for one of several that find it abandoned at once.
     const aside = `${lock}-${process.pid}`;
     try {
@@ -97,17 +97,17 @@ function takeLock(lock) {
 }
 
 async function install() {
-  const { bavail, bsize } = fs.statfsSync(projectDir);
-  if (bavail * bsize < installBytes) {
+  const { bavail, bsize } = fs.statfsSync(PROJECT_DIR);
+  if (bavail * bsize < INSTALL_BYTES) {
     throw new Error(
-      `Too little disk space: installing the dependencies needs about ${installBytes / 1e9} GB, ${projectDir} has ${((bavail * bsize) / 1e9).toFixed(1)} GB free.`,
+      `Too little disk space: installing the dependencies needs about ${INSTALL_BYTES / 1e9} GB, ${PROJECT_DIR} has ${((bavail * bsize) / 1e9).toFixed(1)} GB free.`,
     );
   }
   console.log('Installing the dependencies with npm ci (once; usually 20 to 90 seconds).');
   const startedAt = Date.now();
   const progress = setInterval(() => {
     console.log(`Still installing, ${Math.round((Date.now() - startedAt) / 1000)} s.`);
-  }, progressEveryMs);
+  }, PROGRESS_EVERY_MS);
   // The tools that bring everything up are development dependencies, whatever NODE_ENV says, and the
   // pinned Node is put in place by its package's install script.
   const args = [
@@ -121,8 +121,8 @@ async function install() {
   const npm = process.env.npm_execpath;
   child =
     npm !== undefined && /\.c?js$/.test(npm)
-      ? spawn(process.execPath, [npm, ...args], { cwd: projectDir, stdio: ['ignore', 'pipe', 'pipe'] })
-      : spawn('npm', args, { cwd: projectDir, stdio: ['ignore', 'pipe', 'pipe'] });
+      ? spawn(process.execPath, [npm, ...args], { cwd: PROJECT_DIR, stdio: ['ignore', 'pipe', 'pipe'] })
+      : spawn('npm', args, { cwd: PROJECT_DIR, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   const keep = (chunk) => (output = (output + chunk).slice(-8000));
   child.stdout.on('data', keep);
@@ -140,12 +140,12 @@ async function install() {
       `The dependencies could not be installed${error ? ` (${error.message})` : ''}; check the network and the npm registry setting, then try again.\n${lines}`,
     );
   }
-  fs.writeFileSync(stampFile, lockDigest());
+  fs.writeFileSync(STAMP_FILE, lockDigest());
 }
 
 async function runScript(script, args) {
   if (interruptedBy !== undefined) throw new Error('Interrupted.');
-  child = spawn(findNode(), [join(projectDir, script), ...args], { stdio: 'inherit' });
+  child = spawn(findNode(), [join(PROJECT_DIR, script), ...args], { stdio: 'inherit' });
   const watch = watchParent();
   const { code, signal, error } = await ended(child);
   clearInterval(watch);
@@ -154,11 +154,16 @@ async function runScript(script, args) {
 }
 
 function findNode() {
-  const pinned = join(projectDir, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+  const pinned = join(
+    PROJECT_DIR,
+    'node_modules',
+    '.bin',
+    process.platform === 'win32' ? 'node.cmd' : 'node',
+  );
   if (spawnSync(pinned, ['--version']).status === 0) return pinned;
-  if (majorOf(process.versions.node) >= scriptNodeMajor) return process.execPath;
+  if (majorOf(process.versions.node) >= SCRIPT_NODE_MAJOR) return process.execPath;
   throw new Error(
-    `The pinned Node ${scriptNodeMajor} is missing from node_modules: run "npm ci --ignore-scripts=false", or use Node ${scriptNodeMajor} yourself.`,
+    `The pinned Node ${SCRIPT_NODE_MAJOR} is missing from node_modules: run "npm ci --ignore-scripts=false", or use Node ${SCRIPT_NODE_MAJOR} yourself.`,
   );
 }
 
@@ -212,8 +217,7 @@ function isAlive(pid) {
 }
 
 function changedAt(file) {
-  const stat = fs.statSync(file, { throwIfNoEntry: false });
-  return stat === undefined ? undefined : stat.mtimeMs;
+  return fs.existsSync(file) ? fs.statSync(file).mtimeMs : undefined;
 }
 
 function readOr(file, otherwise) {
@@ -225,7 +229,7 @@ function readOr(file, otherwise) {
 }
 
 function lockDigest() {
-  return digest(fs.readFileSync(join(projectDir, 'package-lock.json')));
+  return digest(fs.readFileSync(join(PROJECT_DIR, 'package-lock.json')));
 }
 
 function digest(content) {

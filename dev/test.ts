@@ -1,34 +1,44 @@
-/** `npm test [files…]`: brings up throw-away servers, runs the tests against them, leaves nothing behind. */
+// `npm test [-- FILES… --install]`: runs the tests against throw-away servers, as many of them as the files need.
+import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch, type RunningProcess } from './processes.ts';
+import { findNeededServers } from './servers/needs.ts';
+import { ensureRedisProgram } from './servers/redis.ts';
 import { removeAbandonedServers, startTestServers, type TestServers } from './servers/test-servers.ts';
 import { describeError, openTerminal } from './terminal.ts';
 
-const projectDir = join(import.meta.dirname, '..');
-const defaultFiles = 'test/**/*.test.ts';
-const testTimeoutMs = 20_000;
+const PROJECT_DIR = join(import.meta.dirname, '..');
+const ALL_FILES = 'test/**/*.test.ts';
+const TEST_TIMEOUT_MS = 20_000;
+/** Allows installing a missing Redis as a package of the system, which needs root and stays. */
+const INSTALL_FLAG = '--install';
+const INTERRUPTED_CODE = 130;
+
 const terminal = openTerminal();
 
 process.exitCode = await runTests(process.argv.slice(2));
 
 async function runTests(args: readonly string[]): Promise<number> {
-  const fetching = new AbortController();
   const interrupted = Promise.withResolvers<'interrupted'>();
+  const fetching = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       interrupted.resolve('interrupted');
       fetching.abort();
     });
   }
-  await removeAbandonedServers();
-  const starting = startTestServers(terminal, fetching.signal);
-  let mocha: RunningProcess | undefined;
+  const patterns = args.filter(isFilePattern);
+  const files = globSync(patterns.length === 0 ? ALL_FILES : patterns.map(toPattern)).sort();
+  const options = args.filter((arg) => !isFilePattern(arg) && arg !== INSTALL_FLAG);
+  const starting = startServers(files, args.includes(INSTALL_FLAG), fetching.signal);
+  let mocha: RunningProcess | null = null;
   try {
+    if (files.length === 0) throw new Error(`There is no test file ${patterns.join(' ')}.`);
     const servers = await Promise.race([starting, interrupted.promise]);
-    if (servers === 'interrupted') return 130;
-    mocha = await startMocha(args, servers);
+    if (servers === 'interrupted') return INTERRUPTED_CODE;
+    mocha = await startMocha(files, options, servers);
     const exit = await Promise.race([mocha.exited, interrupted.promise]);
-    return exit === 'interrupted' ? 130 : (exit.code ?? 1);
+    return exit === 'interrupted' ? INTERRUPTED_CODE : (exit.code ?? 1);
   } catch (error) {
     terminal.fail(describeError(error));
     return 1;
@@ -41,22 +51,44 @@ async function runTests(args: readonly string[]): Promise<number> {
   }
 }
 
-function startMocha(args: readonly string[], servers: TestServers): Promise<RunningProcess> {
-  const files = args.filter((arg) => !arg.startsWith('-') && arg.includes('.test.'));
+async function startServers(
+  files: readonly string[],
+  mayInstall: boolean,
+  signal: AbortSignal,
+): Promise<TestServers> {
+  const needed = findNeededServers(files);
+  if (needed.size > 0) await removeAbandonedServers();
+  // Some tests run a Redis of their own, and do not install one.
+  if (mayInstall) await ensureRedisProgram({ log: terminal.note, mayInstall, signal });
+  return startTestServers({ needed, mayInstall, terminal, signal });
+}
+
+function startMocha(
+  files: readonly string[],
+  options: readonly string[],
+  servers: TestServers,
+): Promise<RunningProcess> {
   const inParallel = files.length === 1 ? [] : ['--parallel', '--jobs', '2'];
   return launch({
     command: process.execPath,
     args: [
-      join(projectDir, 'node_modules/mocha/bin/mocha.js'),
-      ...['--timeout', String(testTimeoutMs), '--exit', ...inParallel, ...args],
-      ...(files.length === 0 ? [defaultFiles] : []),
+      join(PROJECT_DIR, 'node_modules/mocha/bin/mocha.js'),
+      ...['--timeout', String(TEST_TIMEOUT_MS), '--exit', ...inParallel, ...options, ...files],
     ],
-    cwd: projectDir,
-    env: {
-      ...process.env,
-      TEST_POSTGRES_URL: servers.postgresUrl,
-      TEST_TEMPORAL_ADDRESS: servers.temporalAddress,
-      TEST_REDIS_URL: servers.redisUrl,
-    },
+    cwd: PROJECT_DIR,
+    env: { ...process.env, ...servers.env },
   });
+}
+
+/** Whether an argument names test files, by name, pattern or folder: all others are options of mocha. */
+function isFilePattern(arg: string): boolean {
+  return !arg.startsWith('-') && (arg.includes('.test.') || isFolder(arg));
+}
+
+function isFolder(path: string): boolean {
+  return path.includes('/') && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function toPattern(arg: string): string {
+  return isFolder(arg) ? join(arg, '**/*.test.ts') : arg;
 }

@@ -1,4 +1,4 @@
-/** Runs a Redis server that keeps nothing, for the tests of rate limits. */
+// Runs a Redis server that keeps nothing, for the tests of rate limits.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -19,21 +19,23 @@ export interface RunningRedis extends RunningProcess {
   url: string;
 }
 
-const host = '127.0.0.1';
-const programs = ['redis-server', 'valkey-server'];
-const installer = '/usr/bin/apt-get';
-const readyTimeoutMs = 20_000;
-const helloTimeoutMs = 1_000;
+const HOST = '127.0.0.1';
+const PROGRAMS = ['redis-server', 'valkey-server'];
+const INSTALLER = '/usr/bin/apt-get';
+const READY_TIMEOUT_MS = 20_000;
+const HELLO_TIMEOUT_MS = 1_000;
 
-/** The name of a server program on this machine; on a Debian where we are root it is installed if need be. */
+/** The name of a server program on this machine. Installed when it is missing, if that is allowed, as root on Debian. */
 export async function ensureRedisProgram(options: {
   log: (message: string) => void;
+  /** Default: no. */
+  mayInstall?: boolean;
   /** Ends an installation that is under way. */
   signal?: AbortSignal;
 }): Promise<string> {
-  const found = programs.find(isUsable);
+  const found = PROGRAMS.find(isUsable);
   if (found !== undefined) return found;
-  if (process.getuid?.() === 0 && existsSync(installer)) {
+  if (options.mayInstall && process.getuid?.() === 0 && existsSync(INSTALLER)) {
     options.log('installing the package redis-server (about 2 MB, half a minute)');
     const install = ['install', '--yes', '--no-install-recommends', 'redis-server'];
     // The lists of a fresh machine are empty or old; most have them, and fetching takes longer than installing.
@@ -42,16 +44,16 @@ export async function ensureRedisProgram(options: {
       await runInstaller(['update'], options.signal);
       await runInstaller(install, options.signal);
     }
-    const installed = programs.find(isUsable);
+    const installed = PROGRAMS.find(isUsable);
     if (installed !== undefined) return installed;
   }
   throw new Error(
-    'Redis is missing, and the tests of rate limits need one: install redis-server (or valkey-server), or set REDIS_URL to a server for tests.',
+    'Redis is missing, and these tests need one: install redis-server (or valkey-server), run "npm test -- --install" as root on Debian, or set REDIS_URL to a server for tests.',
   );
 }
 
 export function isRedisServer(commandLine: string): boolean {
-  return programs.some((program) => commandLine.includes(program));
+  return PROGRAMS.some((program) => commandLine.includes(program));
 }
 
 /** Starts the server and waits until it answers. */
@@ -60,13 +62,13 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
     options.log('stopped a Redis left over from before');
   const server = await launch({
     command: options.program,
-    args: ['--bind', host, '--port', String(options.port), '--save', '', '--appendonly', 'no'],
+    args: ['--bind', HOST, '--port', String(options.port), '--save', '', '--appendonly', 'no'],
     logFile: options.logFile,
     pidFile: options.pidFile,
   });
-  const until = Date.now() + readyTimeoutMs;
+  const until = Date.now() + READY_TIMEOUT_MS;
   while (!server.hasExited() && Date.now() < until) {
-    if (await isAnswering(options.port)) return { ...server, url: `redis://${host}:${options.port}` };
+    if (await isAnswering(options.port)) return { ...server, url: `redis://${HOST}:${options.port}` };
     await sleep(20);
   }
   await server.stop();
@@ -79,7 +81,7 @@ function isUsable(program: string): boolean {
 
 async function runInstaller(args: readonly string[], signal?: AbortSignal): Promise<boolean> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const child = spawn(installer, args, { stdio: 'ignore', env, ...(signal === undefined ? {} : { signal }) });
+  const child = spawn(INSTALLER, args, { stdio: 'ignore', env, ...(signal === undefined ? {} : { signal }) });
   try {
     const [code]: unknown[] = await once(child, 'close');
     return code === 0;
@@ -91,12 +93,12 @@ async function runInstaller(args: readonly string[], signal?: AbortSignal): Prom
 
 function isAnswering(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host });
+    const socket = connect({ port, host: HOST });
     const settle = (answers: boolean): void => {
       socket.destroy();
       resolve(answers);
     };
-    socket.setTimeout(helloTimeoutMs, () => settle(false));
+    socket.setTimeout(HELLO_TIMEOUT_MS, () => settle(false));
     socket.once('connect', () => socket.write('PING\r\n'));
     socket.once('data', (bytes: Buffer) => settle(bytes.toString().startsWith('+PONG')));
     socket.once('error', () => settle(false));

@@ -1,65 +1,100 @@
-/** The servers one run of the tests works against, in a folder of its own that goes away with them. */
+// The servers one run of the tests works against, in a folder of its own that goes away with them.
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { isAlive, stopLeftover } from '../processes.ts';
+import type { ServerName } from './needs.ts';
 import { ensureTemporalBinary, isDevelopmentServer, startTemporal } from './temporal.ts';
 import { ensureRedisProgram, isRedisServer, startRedis } from './redis.ts';
 import type { Terminal } from '../terminal.ts';
 
+export interface TestServersOptions {
+  needed: ReadonlySet<ServerName>;
+  /** Whether a missing Redis is installed as a package of the system. */
+  mayInstall: boolean;
+  terminal: Terminal;
+  /** Ends a download or an installation that is under way. */
+  signal: AbortSignal;
+}
+
 export interface TestServers {
-  /** Of the superuser, on the database `postgres`. */
-  postgresUrl: string;
-  temporalAddress: string;
-  redisUrl: string;
+  /** What the tests find in their environment: the addresses of the servers that run. */
+  env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-interface Server<Address> {
-  address: Address;
+interface Server {
+  address: string;
   stop(): Promise<void>;
 }
 
-const folderPrefix = 'svc-gateway-test-';
+interface ServerPlace extends TestServersOptions {
+  folder: string;
+  port: number;
+}
 
-/** Starts what the environment does not name: DATABASE_URL, TEMPORAL_ADDRESS and REDIS_URL are used as they are. */
-export async function startTestServers(terminal: Terminal, signal: AbortSignal): Promise<TestServers> {
-  const folder = mkdtempSync(join(tmpdir(), `${folderPrefix}${process.pid}-`));
+interface ServerKind {
+  title: string;
+  /** Names a server that is used as it is, instead of starting one. */
+  given: string;
+  /** Tells the tests the address. */
+  setting: string;
+  start: (place: ServerPlace) => Promise<Server>;
+}
+
+const FOLDER_PREFIX = 'svc-gateway-test-';
+
+const SERVERS: Readonly<Record<ServerName, ServerKind>> = {
+  postgres: {
+    title: 'PostgreSQL',
+    given: 'DATABASE_URL',
+    setting: 'TEST_POSTGRES_URL',
+    start: startDatabase,
+  },
+  temporal: {
+    title: 'Temporal',
+    given: 'TEMPORAL_ADDRESS',
+    setting: 'TEST_TEMPORAL_ADDRESS',
+    start: startWorkflowServer,
+  },
+  redis: { title: 'Redis', given: 'REDIS_URL', setting: 'TEST_REDIS_URL', start: startRateLimitStore },
+};
+
+/** Starts the needed servers that the environment does not name: a given DATABASE_URL is used as it is. */
+export async function startTestServers(options: TestServersOptions): Promise<TestServers> {
+  if (options.needed.size === 0) return { env: {}, stop: () => Promise.resolve() };
+  const folder = mkdtempSync(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
   // PostgreSQL may have to run as another user, who must be able to pass.
   chmodSync(folder, 0o711);
-  const port = await findFreePort();
-  const starts = await Promise.allSettled([
-    provide('PostgreSQL', process.env['DATABASE_URL'], terminal, () => startDatabase(folder, port, terminal)),
-    provide('Temporal', process.env['TEMPORAL_ADDRESS'], terminal, () =>
-      startEngine(folder, port, terminal, signal),
-    ),
-    provide('Redis', process.env['REDIS_URL'], terminal, () => startLimits(folder, port, terminal, signal)),
-  ]);
+  const ports = new Set<number>();
+  const starts: Promise<[setting: string, server: Server]>[] = [];
+  for (const name of options.needed) {
+    const port = await findFreePort(ports);
+    ports.add(port);
+    const kind = SERVERS[name];
+    starts.push(provide(kind, { ...options, folder, port }).then((server) => [kind.setting, server]));
+  }
+  const settled = await Promise.allSettled(starts);
+  const running = settled.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
   const stop = async (): Promise<void> => {
-    const running = starts.filter((start) => start.status === 'fulfilled');
-    await Promise.all(running.map((start) => start.value.stop()));
+    await Promise.all(running.map(([, server]) => server.stop()));
     rmSync(folder, { recursive: true, force: true });
   };
-  const [postgres, temporal, redis] = starts;
-  if (postgres.status === 'fulfilled' && temporal.status === 'fulfilled' && redis.status === 'fulfilled') {
-    return {
-      postgresUrl: adminUrl(postgres.value.address),
-      temporalAddress: temporal.value.address,
-      redisUrl: redis.value.address,
-      stop,
-    };
+  const failed = settled.find((start) => start.status === 'rejected');
+  if (failed !== undefined) {
+    await stop();
+    throw failed.reason;
   }
-  await stop();
-  throw starts.find((start) => start.status === 'rejected')?.reason;
+  return { env: Object.fromEntries(running.map(([setting, { address }]) => [setting, address])), stop };
 }
 
 /** Clears away what runs left behind that were killed before they could. */
 export async function removeAbandonedServers(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
-    if (!name.startsWith(folderPrefix)) continue;
-    const pid = Number.parseInt(name.slice(folderPrefix.length), 10);
+    if (!name.startsWith(FOLDER_PREFIX)) continue;
+    const pid = Number.parseInt(name.slice(FOLDER_PREFIX.length), 10);
     if (!(pid > 1) || isAlive(pid)) continue;
     const folder = join(tmpdir(), name);
     try {
@@ -77,18 +112,14 @@ export async function removeAbandonedServers(): Promise<void> {
   }
 }
 
-async function provide(
-  name: string,
-  given: string | undefined,
-  terminal: Terminal,
-  start: () => Promise<Server<string>>,
-): Promise<Server<string>> {
-  if (given === undefined || given === '') return terminal.step(name, start);
-  terminal.note(`${name}: as the environment says`);
-  return { address: given, stop: () => Promise.resolve() };
+async function provide({ title, given, start }: ServerKind, place: ServerPlace): Promise<Server> {
+  const address = process.env[given];
+  if (!address) return place.terminal.step(title, () => start(place));
+  place.terminal.note(`${title}: as the environment says`);
+  return { address: given === 'DATABASE_URL' ? adminUrl(address) : address, stop: () => Promise.resolve() };
 }
 
-async function startDatabase(folder: string, port: number, terminal: Terminal): Promise<Server<string>> {
+async function startDatabase({ folder, port, terminal }: ServerPlace): Promise<Server> {
   const server = await startPostgres({
     dataDir: join(folder, 'postgres'),
     port,
@@ -96,38 +127,24 @@ async function startDatabase(folder: string, port: number, terminal: Terminal): 
     unsafeButFast: true,
     log: terminal.note,
   });
-  return { address: server.url, stop: server.stop };
+  return { address: adminUrl(server.url), stop: server.stop };
 }
 
-async function startEngine(
-  folder: string,
-  otherPort: number,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<Server<string>> {
-  const binary = await ensureTemporalBinary({ log: terminal.note, signal });
-  const port = await findFreePort(new Set([otherPort]));
-  const server = await startTemporal({
-    binary,
+async function startWorkflowServer({ folder, port, terminal, signal }: ServerPlace): Promise<Server> {
+  return startTemporal({
+    binary: await ensureTemporalBinary({ log: terminal.note, signal }),
     port,
     namespaces: ['default'],
     logFile: join(folder, 'temporal.log'),
     pidFile: join(folder, 'temporal.pid'),
     log: terminal.note,
   });
-  return { address: server.address, stop: server.stop };
 }
 
-async function startLimits(
-  folder: string,
-  otherPort: number,
-  terminal: Terminal,
-  signal: AbortSignal,
-): Promise<Server<string>> {
-  const program = await ensureRedisProgram({ log: terminal.note, signal });
-  const port = await findFreePort(new Set([otherPort]));
+async function startRateLimitStore(place: ServerPlace): Promise<Server> {
+  const { folder, port, terminal, signal, mayInstall } = place;
   const server = await startRedis({
-    program,
+    program: await ensureRedisProgram({ log: terminal.note, mayInstall, signal }),
     port,
     logFile: join(folder, 'redis.log'),
     pidFile: join(folder, 'redis.pid'),
@@ -136,6 +153,7 @@ async function startLimits(
   return { address: server.url, stop: server.stop };
 }
 
+/** The same server's database `postgres`, where the tests create their own. */
 function adminUrl(url: string): string {
   const admin = new URL(url);
   admin.pathname = '/postgres';
