@@ -9,7 +9,7 @@ import { createChatUpstreams } from '../providers/chat/chat.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectTaskWorkflows } from '../workflows/client.ts';
 import { COMMENT_EVERY_MS } from './chat/relay-stream.ts';
-import { SettlementWriter } from './chat/settlements.ts';
+import { SettlementWriter } from './chat/settlement-writer.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
 import { ADMISSION_WAIT_MS } from './context.ts';
 import { KnownKeys } from './known-keys.ts';
@@ -83,7 +83,7 @@ function openChat(config: Config, database: Database, log: Log): ChatServices {
   return {
     upstreams: createChatUpstreams({ families, upstreamTimeoutMs }),
     calls,
-    settlements: new SettlementWriter(calls, leaseSeconds, log),
+    settlementWriter: new SettlementWriter(calls, leaseSeconds, log),
     leaseSeconds,
     commentEveryMs: COMMENT_EVERY_MS,
   };

@@ -62,7 +62,7 @@ async function serve(config: Config, log: Log): Promise<void> {
     if (drains) await sleep(config.drainSeconds * 1000);
     await http.close();
     services.overload.stop();
-    await services.chat.settlements.drain();
+    await services.chat.settlementWriter.drain();
     await services.lastUses.stop();
     services.limits.stop();
     await services.taskWorkflows.close();

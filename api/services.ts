@@ -4,7 +4,7 @@ import type { ChatCalls } from '../db/chat/chat-ledger.ts';
 import type { LastUses } from '../db/keys/last-uses.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { ChatUpstreams } from '../providers/chat/chat.ts';
-import type { SettlementWriter } from './chat/settlements.ts';
+import type { SettlementWriter } from './chat/settlement-writer.ts';
 import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TaskWorkflows } from '../workflows/client.ts';
@@ -58,7 +58,7 @@ export interface Services {
 export interface ChatServices {
   upstreams: ChatUpstreams;
   calls: ChatCalls;
-  settlements: SettlementWriter;
+  settlementWriter: SettlementWriter;
   leaseSeconds: number;
   /** Of silence in a stream, before a comment says that the call lives. */
   commentEveryMs: number;

@@ -42,16 +42,16 @@ export const CHAT_BODY = z.looseObject({
 });
 
 /** The most that an upstream can truthfully say this call consumed. */
-export function usageLimits({ model, order }: Chat): UsageLimits {
+export function usageLimits({ model, order }: PricedChat): UsageLimits {
   const promptTokensMax = model.limits.contextTokens ?? Number.MAX_SAFE_INTEGER;
   return { promptTokensMax, completionTokensMax: order.outputTokens };
 }
 
-export interface Chat {
+export interface PricedChat {
   model: Model;
   stream: boolean;
   /** Whether the caller wants to read the usage at the end of a stream. */
-  tellsUsage: boolean;
+  includeUsage: boolean;
   order: Order;
   price: PriceSnapshot;
   /** The most the call can cost: so much is set aside. */
@@ -61,7 +61,7 @@ export interface Chat {
 }
 
 /** Throws a GatewayError that names the field. Nothing is written. */
-export function readChat({ services, caller, body }: RequestContext<KeyCaller>): Chat {
+export function readChat({ services, caller, body }: RequestContext<KeyCaller>): PricedChat {
   const request = readBody(CHAT_BODY, body);
   const model = services.catalog.models.get(request.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
@@ -70,7 +70,7 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
   if (modelScope && !modelScope.includes(model.id))
     throw new GatewayError('model_not_allowed', { param: 'model' });
   checkParts(request.messages);
-  refuseDearer(request);
+  rejectCostlierOptions(request);
   const limit = readLimit(request);
   const input = { promptTokens: maxPromptTokens(request), answers: request.n ?? 1, ...limit };
   const order = resolveTextOrder(model, input);
@@ -79,7 +79,7 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
   return {
     model,
     stream,
-    tellsUsage: request.stream_options?.include_usage !== false,
+    includeUsage: request.stream_options?.include_usage !== false,
     order,
     price,
     estimate: quote(price, order).total,
@@ -139,7 +139,7 @@ export function checkParts(messages: z.output<typeof MESSAGE>[]): void {
 const USUAL_RETENTIONS: readonly unknown[] = [null, 'in_memory', '30m'];
 
 /** Upstreams bill these beside the tokens, or bill other tokens for them; there is no price for that here. */
-function refuseDearer(request: Readonly<Record<string, unknown>>): void {
+function rejectCostlierOptions(request: Readonly<Record<string, unknown>>): void {
   const { service_tier: tier, modalities, prompt_cache_retention: retention } = request;
   const dearer = [
     { param: 'service_tier', isWished: tier === 'priority' || tier === 'scale' },

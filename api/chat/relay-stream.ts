@@ -10,15 +10,15 @@ import {
   type UpstreamAnswer,
 } from '../../providers/chat/chat.ts';
 import { requestIdOf } from '../middleware/request-id.ts';
-import type { ChatBilling, Consumption, Ending } from './bill.ts';
+import type { ChatBilling, Consumption, ChatOutcome } from './chat-billing.ts';
 import { explainFailure } from './chat-errors.ts';
-import { Delivered } from './delivered.ts';
-import { usageLimits, type Chat } from './read-chat.ts';
-import { StreamBroken, StreamEvents, type Piece } from './stream-events.ts';
+import { DeliveredEvents } from './delivered-events.ts';
+import { usageLimits, type PricedChat } from './read-chat.ts';
+import { MalformedStreamError, StreamEvents, type StreamPiece } from './stream-events.ts';
 import { presentUsage } from './views.ts';
 
 export interface Relay {
-  chat: Chat;
+  chat: PricedChat;
   bill: ChatBilling;
   open: UpstreamAnswer;
   /** Aborted when the caller has gone. */
@@ -42,7 +42,7 @@ export const COMMENT_EVERY_MS = 10_000;
 export async function relayStream(res: Response, relay: Relay): Promise<string | null> {
   const { bill, open, stopping, mayRepeat } = relay;
   const heartbeat = beatWhileSilent(res, relay.commentEveryMs);
-  const delivered = new Delivered(mayRepeat);
+  const delivered = new DeliveredEvents(mayRepeat);
   const state: State = {
     events: new StreamEvents(),
     delivered,
@@ -74,7 +74,7 @@ interface Heartbeat {
 interface State {
   events: StreamEvents;
   /** What the caller was sent, for counting it where the upstream does not. */
-  delivered: Delivered;
+  delivered: DeliveredEvents;
   /** The last that the upstream said, and whether it came by itself, after the answer. */
   usage: unknown;
   isUsageFinal: boolean;
@@ -97,7 +97,7 @@ async function pass(
   res: Response,
   relay: Relay,
   state: State,
-  piece: Extract<Piece, { text: unknown }>,
+  piece: Extract<StreamPiece, { text: unknown }>,
 ): Promise<void> {
   if (piece.kind === 'usage') {
     state.usage = piece.usage;
@@ -113,12 +113,12 @@ async function pass(
 async function finish(res: Response, relay: Relay, state: State): Promise<string> {
   const { chat, bill } = relay;
   const usage = readUsage(relay, state);
-  if (!usage && state.delivered.isEmpty) throw new StreamBroken('a stream with nothing in it');
+  if (!usage && state.delivered.isEmpty) throw new MalformedStreamError('a stream with nothing in it');
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
     : { kind: 'counted', text: state.delivered.text() };
-  const charged = await bill.settle(endingOf(relay, { status: 'completed', consumption, error: null }));
-  const last = chat.tellsUsage ? usageEvent(state, chat, presentUsage(usage && state.usage, charged)) : '';
+  const charged = await bill.finish(endingOf(relay, { status: 'completed', consumption, error: null }));
+  const last = chat.includeUsage ? usageEvent(state, chat, presentUsage(usage && state.usage, charged)) : '';
   const end = `${last}data: [DONE]\n\n`;
   if (!res.destroyed) res.write(end);
   return state.delivered.whole() + end;
@@ -129,13 +129,13 @@ async function breakOff(res: Response, relay: Relay, state: State, thrown: unkno
   relay.open.body.destroy();
   if (relay.left.aborted) {
     const consumption = brokenConsumption(relay, state);
-    await relay.bill.settle(endingOf(relay, { status: 'cancelled', consumption, error: null }));
+    await relay.bill.finish(endingOf(relay, { status: 'cancelled', consumption, error: null }));
     return;
   }
   const failure =
     thrown instanceof UpstreamFailure
       ? thrown
-      : thrown instanceof StreamBroken
+      : thrown instanceof MalformedStreamError
         ? new UpstreamFailure('invalid_response', 'unknown')
         : toUpstreamFailure(thrown, relay.open);
   const error = relay.stopping.aborted
@@ -143,11 +143,11 @@ async function breakOff(res: Response, relay: Relay, state: State, thrown: unkno
     : explainFailure(failure, relay.prompt());
   const isNothing = state.delivered.text() === '';
   const consumption: Consumption = isNothing ? { kind: 'nothing' } : brokenConsumption(relay, state);
-  await relay.bill.settle(endingOf(relay, { status: 'failed', consumption, error }));
+  await relay.bill.finish(endingOf(relay, { status: 'failed', consumption, error }));
   if (!res.destroyed) res.write(errorEvent(res, error));
 }
 
-function endingOf({ open }: Relay, ending: Omit<Ending, 'upstreamRequestId' | 'tried'>): Ending {
+function endingOf({ open }: Relay, ending: Omit<ChatOutcome, 'upstreamRequestId' | 'tried'>): ChatOutcome {
   return { ...ending, upstreamRequestId: open.upstreamRequestId, tried: open.tried };
 }
 
@@ -165,7 +165,7 @@ function brokenConsumption(relay: Relay, state: State): Consumption {
 }
 
 /** OpenAI's own last event: no choices, the usage of the whole call. */
-function usageEvent(state: State, chat: Chat, usage: object): string {
+function usageEvent(state: State, chat: PricedChat, usage: object): string {
   const { id = null, created = null, model = chat.model.id } = headOf(state.delivered.first);
   const event = { id, object: 'chat.completion.chunk', created, model, choices: [], usage };
   return `data: ${JSON.stringify(event)}\n\n`;

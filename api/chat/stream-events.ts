@@ -2,7 +2,7 @@
 import { StringDecoder } from 'node:string_decoder';
 
 /** What a piece of a stream is to the one who passes it on. */
-export type Piece =
+export type StreamPiece =
   /** To be passed on as it is: one or several whole events. */
   | { kind: 'text'; text: string }
   /** An event with usage. `text` is what is to be passed on of it, with the usage taken out; null: nothing. */
@@ -14,9 +14,9 @@ export type Piece =
 /** One event may have so many characters; a stream that never ends one is broken. */
 const EVENT_CHARACTERS_MAX = 4 * 1024 * 1024;
 /** Members that need a look. In a text of the answer they would stand with backslashes before their quotes. */
-const NEEDS_A_LOOK = /"usage"\s*:\s*\{|"error"\s*:|\[DONE\]/;
+const MAY_CONCERN_BILLING = /"usage"\s*:\s*\{|"error"\s*:|\[DONE\]/;
 
-export class StreamBroken extends Error {}
+export class MalformedStreamError extends Error {}
 
 /** Cuts a stream into pieces. Feed it chunks as they come. */
 export class StreamEvents {
@@ -24,19 +24,19 @@ export class StreamEvents {
   #rest = '';
 
   /** The pieces that are complete now. Throws StreamBroken when an event has no end. */
-  read(chunk: Buffer): Piece[] {
+  read(chunk: Buffer): StreamPiece[] {
     let text = this.#rest + this.#decoder.write(chunk);
     if (text.includes('\r')) text = text.replaceAll('\r\n', '\n');
     const end = text.lastIndexOf('\n\n');
     if (end < 0) {
-      if (text.length > EVENT_CHARACTERS_MAX) throw new StreamBroken('an event without an end');
+      if (text.length > EVENT_CHARACTERS_MAX) throw new MalformedStreamError('an event without an end');
       this.#rest = text;
       return [];
     }
     this.#rest = text.slice(end + 2);
     const whole = text.slice(0, end + 2);
-    return NEEDS_A_LOOK.test(whole)
-      ? whole.split('\n\n').filter(isSome).map(lookInto)
+    return MAY_CONCERN_BILLING.test(whole)
+      ? whole.split('\n\n').filter(isNotEmpty).map(inspectEvent)
       : [{ kind: 'text', text: whole }];
   }
 }
@@ -45,12 +45,12 @@ export class StreamEvents {
 export function textOfEvents(events: string, read: (json: unknown) => string): string {
   return events
     .split('\n\n')
-    .filter(isSome)
+    .filter(isNotEmpty)
     .map((event) => read(parseEvent(event)))
     .join('');
 }
 
-function lookInto(event: string): Piece {
+function inspectEvent(event: string): StreamPiece {
   const data = dataOf(event);
   if (data === '[DONE]') return { kind: 'done' };
   const json = parse(data);
@@ -93,6 +93,6 @@ function messageOf(error: unknown): string | null {
   return typeof message === 'string' ? message : null;
 }
 
-function isSome(text: string): boolean {
+function isNotEmpty(text: string): boolean {
   return text !== '';
 }

@@ -2,10 +2,10 @@
 import type { ChatCall } from '../../db/entities/chat-calls.ts';
 import { toCredits } from '../../domain/credits.ts';
 import type { ChatCallView } from '../shapes/chat.ts';
-import type { Charged } from './bill.ts';
+import type { ChatCharge } from './chat-billing.ts';
 
 /** The upstream's own words where they can be believed, and what the call cost. `reported` is null where ours is told. */
-export function presentUsage(reported: unknown, { promptTokens, completionTokens, ...credits }: Charged) {
+export function presentUsage(reported: unknown, { promptTokens, completionTokens, ...credits }: ChatCharge) {
   const counted = {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -16,7 +16,7 @@ export function presentUsage(reported: unknown, { promptTokens, completionTokens
 }
 
 /** One chat call, for its owner. */
-export function presentCall(call: ChatCall): ChatCallView {
+export function presentChatCall(call: ChatCall): ChatCallView {
   return {
     id: call.id,
     requestId: call.requestId,

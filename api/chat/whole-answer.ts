@@ -2,20 +2,20 @@
 import { toUpstreamFailure, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
 import { readChatUsage, outputTextOf } from '../../providers/chat/usage.ts';
 import type { Reply } from '../context.ts';
-import type { ChatBilling, Consumption } from './bill.ts';
-import { usageLimits, type Chat } from './read-chat.ts';
+import type { ChatBilling, Consumption } from './chat-billing.ts';
+import { usageLimits, type PricedChat } from './read-chat.ts';
 import { presentUsage } from './views.ts';
 
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Throws an UpstreamFailure when there is no answer: then nothing was delivered. */
-export async function answerWhole(chat: Chat, bill: ChatBilling, open: UpstreamAnswer): Promise<Reply> {
+export async function answerWhole(chat: PricedChat, bill: ChatBilling, open: UpstreamAnswer): Promise<Reply> {
   const answer = await readAnswer(open);
   const usage = readChatUsage(answer['usage'], usageLimits(chat));
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
     : { kind: 'counted', text: outputTextOf(answer) };
-  const charged = await bill.settle({
+  const charged = await bill.finish({
     status: 'completed',
     consumption,
     error: null,

@@ -1,7 +1,7 @@
 // GET /api/usage: the caller's own chat calls, one by one.
 import { z } from 'zod';
 import { listOwnChatCalls } from '../../db/chat/call-records.ts';
-import { presentCall } from '../chat/views.ts';
+import { presentChatCall } from '../chat/views.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { CALL_STATUSES } from '../shapes/chat.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
@@ -25,5 +25,5 @@ export async function listUsage({ em, caller, query }: RequestContext<SessionCal
     keyId,
     status,
   });
-  return answerPage(found, limit, presentCall);
+  return answerPage(found, limit, presentChatCall);
 }

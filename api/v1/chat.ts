@@ -3,9 +3,9 @@ import { findCharge } from '../../db/chat/chat-ledger.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import { ChatFailed, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
-import { ChatBilling } from '../chat/bill.ts';
+import { ChatBilling } from '../chat/chat-billing.ts';
 import { explainFailure } from '../chat/chat-errors.ts';
-import { readChat, type Chat } from '../chat/read-chat.ts';
+import { readChat, type PricedChat } from '../chat/read-chat.ts';
 import { relayStream } from '../chat/relay-stream.ts';
 import { answerWhole } from '../chat/whole-answer.ts';
 import { freeKey, inProgress } from '../idempotency.ts';
@@ -18,7 +18,7 @@ const STREAM_HEADERS = {
 
 export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const chat = readChat(ctx);
-  await refusePaid(ctx);
+  await rejectAlreadyCharged(ctx);
   const bill = new ChatBilling(ctx, chat);
   await bill.reserve();
   bill.keepAlive();
@@ -48,7 +48,7 @@ export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Repl
 
 function openChat(
   { services, requestId }: RequestContext<KeyCaller>,
-  chat: Chat,
+  chat: PricedChat,
   left: AbortSignal,
 ): Promise<UpstreamAnswer> {
   const { family, upstreamModel, upstreams } = chat.model;
@@ -77,7 +77,7 @@ async function giveUp(
   const error = isUpstreams
     ? explainFailure(failure, prompt())
     : new GatewayError('internal_error', { cause: thrown });
-  await bill.settle({
+  await bill.finish({
     status: hasLeft ? 'cancelled' : 'failed',
     consumption: { kind: 'nothing' },
     error: hasLeft ? null : error,
@@ -89,7 +89,7 @@ async function giveUp(
 }
 
 /** A process died over an earlier request with this key. What that one was charged for is not delivered twice. */
-async function refusePaid({ em, idempotency }: RequestContext<KeyCaller>): Promise<void> {
+async function rejectAlreadyCharged({ em, idempotency }: RequestContext<KeyCaller>): Promise<void> {
   if (!idempotency?.resumedId) return;
   const charged = await findCharge(em, idempotency.resumedId);
   if (charged === null) throw inProgress();

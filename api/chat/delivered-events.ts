@@ -5,7 +5,7 @@ import { textOfEvents } from './stream-events.ts';
 /** Events are many times as long as their text, so long streams are read while they run; short ones never are. */
 const UNREAD_CHARACTERS_MAX = 64 * 1024;
 
-export class Delivered {
+export class DeliveredEvents {
   readonly #keepsAll: boolean;
   #first = '';
   #text = '';

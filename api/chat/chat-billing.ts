@@ -9,7 +9,7 @@ import type { ChatUsage } from '../../providers/chat/usage.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import type { RequestContext, KeyCaller } from '../context.ts';
 import { beginOnce } from '../idempotency.ts';
-import type { Chat } from './read-chat.ts';
+import type { PricedChat } from './read-chat.ts';
 import type { BillingBasis, ChatCallStatus } from '../../domain/chat-calls.ts';
 
 /** What is paid for. `counted`: the upstream said nothing that can be believed, so we count what it delivered. */
@@ -18,7 +18,7 @@ export type Consumption =
   | { kind: 'counted'; text: string }
   | { kind: 'nothing' };
 
-export interface Ending {
+export interface ChatOutcome {
   status: ChatCallStatus;
   consumption: Consumption;
   error: GatewayError | null;
@@ -27,7 +27,7 @@ export interface Ending {
 }
 
 /** What a caller reads of it, next to the tokens. */
-export interface Charged {
+export interface ChatCharge {
   promptTokens: number;
   completionTokens: number;
   credits_estimate: number;
@@ -40,7 +40,7 @@ const RENEWALS_PER_LEASE = 3;
 
 export class ChatBilling {
   readonly #call: RequestContext<KeyCaller>;
-  readonly #chat: Chat;
+  readonly #chat: PricedChat;
   /** Of the reservation. */
   readonly id = makeId('res');
   readonly #startedAt = performance.now();
@@ -49,7 +49,7 @@ export class ChatBilling {
   /** The text that the caller was sent so far. */
   delivered = (): string => '';
 
-  constructor(ctx: RequestContext<KeyCaller>, chat: Chat) {
+  constructor(ctx: RequestContext<KeyCaller>, chat: PricedChat) {
     this.#call = ctx;
     this.#chat = chat;
   }
@@ -96,14 +96,14 @@ export class ChatBilling {
   }
 
   /** Charges what was consumed, at most what was set aside, and records the call. Only the first ending counts. */
-  async settle(ending: Ending): Promise<Charged> {
+  async finish(ending: ChatOutcome): Promise<ChatCharge> {
     const isFirst = !this.#isSettled;
     this.#isSettled = true; // before anything is waited for: a renewal under way must not arrange the next one
     clearTimeout(this.#timer);
     const tokens = await this.#tokensOf(ending.consumption);
     const { amount, loss } = ending.consumption.kind === 'nothing' ? FREE : this.#price(tokens);
     if (isFirst) {
-      await this.#call.services.chat.settlements.settle({
+      await this.#call.services.chat.settlementWriter.write({
         id: this.id,
         charged: amount,
         loss,

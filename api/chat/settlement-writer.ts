@@ -20,7 +20,7 @@ export class SettlementWriter {
   }
 
   /** Resolves when the end is written down, or when the answer must not wait any longer. Never rejects. */
-  async settle(end: ChatCallEnd): Promise<void> {
+  async write(end: ChatCallEnd): Promise<void> {
     const settling = this.#settleSurely(end);
     this.#open.add(settling);
     void settling.finally(() => this.#open.delete(settling));
