@@ -1,4 +1,4 @@
-// The story of one attempt of one task, as the engine runs it and operators read it.
+// The story of one attempt of one task, as Temporal runs it and operators read it.
 import {
   allHandlersFinished,
   ApplicationFailure,
@@ -17,16 +17,16 @@ import * as activities from './activities.ts';
 import { failureCodeOf, sentenceOf } from './failures.ts';
 import { SEARCH_ATTRIBUTES, type Admission, type GenerateInput } from './names.ts';
 
-/** The API asks this while it starts the workflow: were the credits set aside, or why not? */
+/** Sent by the API with the start: answers what was set aside, or fails with the reason why nothing was. */
 export const admit = defineUpdate<Admission>('admit');
 
-/** Where the finished work is. */
-type Whereabouts = 'in our storage' | 'at the vendor';
+/** Where the finished work is: in our storage, or still at the vendor. */
+type ResultLocation = 'stored' | 'upstream';
 
 type Verdict = { kind: 'admitted'; admission: Admission } | { kind: 'refused'; failure: ApplicationFailure };
 
 /**
- * estimate → reserve → wait for a place → submit → poll → store → charge.
+ * estimate → reserve → wait for a slot → submit → poll → store → charge.
  * The run ends Completed if and only if the task completed; a failed one ends Failed, a cancelled one Canceled.
  */
 export async function generate(input: GenerateInput): Promise<void> {
@@ -40,14 +40,14 @@ export async function generate(input: GenerateInput): Promise<void> {
 
   try {
     const { status } = await activities.estimate(task);
-    if (isFinal(status)) return await tellTheEnd(status); // an operator's Reset, or a start that came too late
+    if (isFinal(status)) return await reportFinalStatus(status); // an operator's Reset, or a late start
     const reserved = await activities.reserve(task);
     verdict = { kind: 'admitted', admission: reserved };
-    await waitForPlace(task);
-    const whereabouts = await generateUpstream(input, task);
-    await CancellationScope.nonCancellable(() => deliver(task, whereabouts));
+    await waitForSlot(task);
+    const location = await generateUpstream(input, task);
+    await CancellationScope.nonCancellable(() => deliver(task, location));
   } catch (error) {
-    // Written down first, then told: whoever hears the verdict finds it in the task log.
+    // Recorded before the verdict is given: a caller who hears the verdict finds it in the task log.
     const outcome = await CancellationScope.nonCancellable(() => end(task, error));
     verdict ??= { kind: 'refused', failure: asFailure(error) };
     await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
@@ -56,18 +56,18 @@ export async function generate(input: GenerateInput): Promise<void> {
 }
 
 /** A user has a limited number of tasks in progress; the others wait here, and can be cancelled while they do. */
-async function waitForPlace(task: TaskAttempt): Promise<void> {
+async function waitForSlot(task: TaskAttempt): Promise<void> {
   let waitMs = 1000;
   while ((await activities.begin(task)) === 'waiting') {
     setCurrentDetails('Queued: waiting for one of this user’s other tasks to end.');
     await sleep(waitMs * (0.75 + Math.random() / 2));
     waitMs = Math.min(waitMs * 1.5, 15_000);
   }
-  show('in_progress', 'Handing the work to the provider.');
+  publishStatus('in_progress', 'Handing the work to the provider.');
 }
 
 /** From here to the deadline the work is with the vendor. */
-async function generateUpstream(input: GenerateInput, task: TaskAttempt): Promise<Whereabouts> {
+async function generateUpstream(input: GenerateInput, task: TaskAttempt): Promise<ResultLocation> {
   const deadlineAt = Date.now() + input.deadlineSeconds * 1000;
   const untilDeadline = (summary: string) => ({
     scheduleToCloseTimeout: Math.max(1, deadlineAt - Date.now()),
@@ -75,23 +75,23 @@ async function generateUpstream(input: GenerateInput, task: TaskAttempt): Promis
   });
   const handOver = untilDeadline(`Hand over to ${input.provider}`);
   const handedOver = await activities.submit.executeWithOptions(handOver, [task]);
-  if (handedOver.state === 'stored') return 'in our storage';
+  if (handedOver.state === 'stored') return 'stored';
   setCurrentDetails('The provider is working on it.');
   await activities.poll.executeWithOptions(untilDeadline(`Wait for ${input.provider}`), [task]);
-  return 'at the vendor';
+  return 'upstream';
 }
 
 /** The upstream has finished: nothing but the result and the charge is left, and no cancellation stops that. */
-async function deliver(task: TaskAttempt, whereabouts: Whereabouts): Promise<void> {
-  if (whereabouts === 'at the vendor') {
+async function deliver(task: TaskAttempt, location: ResultLocation): Promise<void> {
+  if (location === 'upstream') {
     setCurrentDetails('Copying the result to our storage.');
     await activities.store(task);
   }
   const { status } = await activities.charge(task);
-  await tellTheEnd(status);
+  await reportFinalStatus(status);
 }
 
-/** What is left to do when the story breaks off. Answers the status the task really has afterwards. */
+/** Does what is left to do when the story breaks off. Answers the status the task really has afterwards. */
 async function end(task: TaskAttempt, error: unknown): Promise<TaskStatus> {
   const cancelled = isCancellation(error);
   const code = failureCodeOf(error);
@@ -99,7 +99,7 @@ async function end(task: TaskAttempt, error: unknown): Promise<TaskStatus> {
     if (cancelled || code === 'upstream_timeout') {
       const { state } = await activities.withdraw(task);
       if (state === 'finished') {
-        await deliver(task, 'at the vendor'); // the upstream was faster: delivery and charge win
+        await deliver(task, 'upstream'); // the upstream was faster: delivery and charge win
         return 'completed';
       }
     }
@@ -117,28 +117,28 @@ async function recordEnd(
   const { status } = cancelled
     ? await activities.recordCancellation(task)
     : await activities.recordFailure({ ...task, code });
-  show(status, status === 'failed' ? sentenceOf(code) : 'The task has ended.');
+  publishStatus(status, status === 'failed' ? sentenceOf(code) : 'The task has ended.');
   return status;
 }
 
-async function tellTheEnd(status: TaskStatus): Promise<void> {
-  show(status, 'The task has ended.');
-  if (status !== 'completed') throw endAs(`The task had already ended as ${status}.`, 'already_ended');
+async function reportFinalStatus(status: TaskStatus): Promise<void> {
+  publishStatus(status, 'The task has ended.');
+  if (status !== 'completed') throw failRun(`The task had already ended as ${status}.`, 'already_ended');
 }
 
 function asFailure(error: unknown): ApplicationFailure {
-  if (isCancellation(error)) return endAs('The task was cancelled.', 'task_cancelled');
+  if (isCancellation(error)) return failRun('The task was cancelled.', 'task_cancelled');
   const code = failureCodeOf(error);
-  return endAs(sentenceOf(code), code);
+  return failRun(sentenceOf(code), code);
 }
 
-/** How a run ends Failed: an outcome for operators to read, not an alarm. */
-function endAs(message: string, type: string): ApplicationFailure {
+/** The error that ends a run as Failed: an outcome for operators to read, not an alarm. */
+function failRun(message: string, type: string): ApplicationFailure {
   const category = ApplicationFailureCategory.BENIGN;
   return ApplicationFailure.create({ message, type, nonRetryable: true, category });
 }
 
-function show(status: TaskStatus, details: string): void {
+function publishStatus(status: TaskStatus, details: string): void {
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.taskStatus, value: status }]);
   setCurrentDetails(details);
 }

@@ -47,7 +47,7 @@ describe('recorded histories', function () {
       'cancelled-while-polling',
       'retry-completed',
       'deadline-passed',
-      'waited-for-a-place',
+      'waited-for-a-slot',
     ]);
   });
 
@@ -65,7 +65,7 @@ describe('recorded histories', function () {
 
   it('do not replay with a workflow that leaves out a step', async () => {
     if (!('code' in workflowBundle)) throw new Error('the bundle is a file, not code');
-    const step = 'await waitForPlace(task);';
+    const step = 'await waitForSlot(task);';
     expect(workflowBundle.code.split(step)).to.have.length(2);
     const changed = { ...workflowBundle, code: workflowBundle.code.replace(step, '') };
     const errors = [...(await replay(recorded, changed)).values()].filter((error) => error);

@@ -69,7 +69,7 @@ const STORIES: Record<string, (scene: Scene) => Promise<OrderedTask>> = {
     await owner.session.post(`/api/tasks/${task.id}/retry`);
     return task;
   },
-  'waited-for-a-place': async ({ gateway, owner }) => {
+  'waited-for-a-slot': async ({ gateway, owner }) => {
     const first = await orderVideo(owner.session, 'seconds=1');
     await untilSubmitted(gateway, first);
     return orderVideo(owner.session);
@@ -91,8 +91,8 @@ export async function recordHistories(): Promise<void> {
       const task = await play({ gateway, engine, owner });
       await untilFinal(owner.session, task.id);
       await engine.untilClosed(task.id);
-      const history = withoutPlaces(await readHistory(engine, task.id));
-      writeFileSync(join(HISTORIES_FOLDER, `${name}.json`), `${JSON.stringify(history, null, 1)}\n`);
+      const history = withoutHostNames(await readHistory(engine, task.id));
+      writeFileSync(join(HISTORIES_FOLDER, `${name}.json`), `${JSON.stringify(history)}\n`);
     }
   } finally {
     await engine.close();
@@ -115,8 +115,8 @@ export function readHistories(): RecordedHistory[] {
   });
 }
 
-/** Names of processes and hosts, and stacks with their paths, say where a run was recorded, not how it went. */
-function withoutPlaces(history: HistoryJson): HistoryJson {
+/** Removes what says where a run was recorded: names of processes and hosts, stacks with their paths. */
+function withoutHostNames(history: HistoryJson): HistoryJson {
   return JSON.parse(
     JSON.stringify(history, (name, value: unknown) => {
       if (name === 'stackTrace') return undefined;
