@@ -1,4 +1,4 @@
-/** Makes docs/models.md from catalog.json: what each model offers and costs, for people. `npm run models` writes it. */
+// Makes docs/models.md from catalog.json: what each model offers and costs, for people. `npm run models` writes it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import {
   METERS,
@@ -21,52 +21,52 @@ export function composeModelsPage(): string {
 }
 
 function compose({ effectiveFrom, models }: Catalog): string {
-  const families = [...new Set([...models.values()].map(({ family }) => family))];
-  const sections = families.map((family) =>
-    describeFamily(
-      family,
-      [...models.values()].filter((model) => model.family === family),
-    ),
-  );
+  const all = [...models.values()];
+  const families = [...new Set(all.map(({ family }) => family))];
   return [
     '# Models',
     '',
-    `Made from \`${CATALOG}\` by \`npm run models\`; do not edit. The prices hold from **${effectiveFrom}**, without the ` +
-      `operator’s margin. ${CREDITS_PER_USD} credits are 1 USD. A caller sees the models whose family has credentials, ` +
-      'under GET /v1/models.',
+    `Made from \`${CATALOG}\` by \`npm run models\`; do not edit.`,
     '',
-    'Billing: per_task, a price for the whole; per_second, per_image and per_token, a price for each of what is ' +
-      'delivered, and never more than the estimate. “Unconfirmed” are figures that no page of the vendor confirms: look ' +
-      'at them before relying on them.',
+    `- The prices hold from **${effectiveFrom}**, without the operator’s margin. ${CREDITS_PER_USD} credits are 1 USD.`,
+    '- A caller sees the models whose family has credentials, under GET `/v1/models`.',
+    '- Billing: per_task is a price for the whole; per_second, per_image and per_token are prices for each of what is',
+    '  delivered, and never more than the estimate.',
+    '- What is **bold** is taken where the caller says nothing.',
+    '- Unconfirmed are figures that no page of the vendor confirms: look at them before relying on them.',
     '',
-    ...sections,
+    ...families.flatMap((family) => [
+      `## ${family}`,
+      '',
+      ...all.filter((model) => model.family === family).flatMap(describeModel),
+    ]),
   ].join('\n');
 }
 
-function describeFamily(family: string, models: readonly Model[]): string {
-  const rows = models.map((model) => [
-    describeModel(model),
-    model.billingMode,
-    describeOffer(model),
-    describeInputs(model),
-    model.price.map(describePrice).join('<br>'),
-    model.unconfirmed.join('<br>') || '–',
-  ]);
-  return table(`## ${family}`, ['Model', 'Billing', 'Offers', 'Inputs', 'Price', 'Unconfirmed'], rows);
+function describeModel(model: Model): string[] {
+  const { id, kind, adapter, upstreamModel, billingMode, price, unconfirmed } = model;
+  const renamed = upstreamModel === id ? '' : `, upstream \`${upstreamModel}\``;
+  return [
+    `### \`${id}\``,
+    '',
+    `${kind}, adapter ${adapter}${renamed}, billed ${billingMode}`,
+    '',
+    ...list('Price', price.map(describePrice)),
+    ...list('Options', describeOptions(model)),
+    ...list('Inputs', describeInputs(model)),
+    ...(unconfirmed.length > 0 ? [`- Unconfirmed: ${unconfirmed.join('; ')}`] : []),
+    '',
+  ];
 }
 
-function table(heading: string, head: readonly string[], rows: readonly string[][]): string {
-  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  return [heading, '', ...lines, ''].join('\n');
-}
-
-function describeModel({ id, kind, adapter, upstreamModel }: Model): string {
-  const renamed = upstreamModel === id ? '' : `<br>upstream \`${upstreamModel}\``;
-  return `\`${id}\`<br>${kind}, ${adapter}${renamed}`;
+/** One line for one text, a nested list for several, nothing for none. */
+function list(title: string, texts: readonly string[]): string[] {
+  if (texts.length < 2) return texts.map((text) => `- ${title}: ${text}`);
+  return [`- ${title}:`, ...texts.map((text) => `  - ${text}`)];
 }
 
 /** What is in bold is taken where the caller says nothing. */
-function describeOffer({ limits, defaults }: Model): string {
+function describeOptions({ limits, defaults }: Model): string[] {
   const { durations, resolutions, ratios, audio, imagesMax, contextTokens, outputTokensMax } = limits;
   const sound = audio?.map((isOn) => choice(isOn ? 'sound' : 'silence', isOn === defaults.audio)).join(', ');
   const lines = [
@@ -75,15 +75,15 @@ function describeOffer({ limits, defaults }: Model): string {
     ratios?.map((name) => choice(name, name === defaults.ratio)).join(', '),
     sound ?? (defaults.audio === true ? 'always with sound' : undefined),
     imagesMax && `1 to ${imagesMax} images`,
-    contextTokens && `${contextTokens} tokens of context`,
-    outputTokensMax && `${outputTokensMax} tokens of answer`,
-    `prompt of ${limits.promptCharactersMax} characters`,
+    contextTokens && `${grouped(contextTokens)} tokens of context`,
+    outputTokensMax && `${grouped(outputTokensMax)} tokens of answer`,
+    `prompt of ${grouped(limits.promptCharactersMax)} characters`,
     ...(limits.combinations ?? []).map(describeCombination),
   ];
   return present(lines);
 }
 
-function describeInputs({ kind, limits }: Model): string {
+function describeInputs({ kind, limits }: Model): string[] {
   const { inputImagesMin = 0, inputImagesMax = 0, frameImagesMax = 1, referenceImagesMax = 0 } = limits;
   const frames = ['', 'a first frame', 'a first and a last frame'][frameImagesMax];
   const asReferences = referenceImagesMax > 0 ? `${referenceImagesMax} references` : '';
@@ -96,7 +96,7 @@ function describeInputs({ kind, limits }: Model): string {
     limits.inputVideoSecondsMax && `each video of at most ${limits.inputVideoSecondsMax} s`,
     limits.inputVideoSecondsTotalMax && `all videos of at most ${limits.inputVideoSecondsTotalMax} s`,
   ];
-  return present(lines) || 'text';
+  return present(lines);
 }
 
 function describeCombination(combination: Combination): string {
@@ -130,12 +130,17 @@ function describeDurations(durations: Durations): string {
   return 'values' in durations ? durations.values.join(', ') : `${durations.min} to ${durations.max}`;
 }
 
+/** 1050000 as 1,050,000. */
+function grouped(figure: number): string {
+  return figure.toLocaleString('en-US');
+}
+
 function choice(name: string, isDefault: boolean): string {
   return isDefault ? `**${name}**` : name;
 }
 
-function present(lines: readonly (string | number | boolean | undefined)[]): string {
-  return lines.filter(Boolean).join('<br>');
+function present(lines: readonly (string | number | boolean | undefined)[]): string[] {
+  return lines.filter((line) => typeof line === 'string' && line !== '').map(String);
 }
 
 if (import.meta.main) writeFileSync(MODELS_PAGE, composeModelsPage());
