@@ -1,9 +1,11 @@
-/** What a vendor can do with a request, good or bad, as data; and the one place that writes it to the wire. */
+// Answers to a request, good and bad, as data, and the one function that writes them to the connection.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+export type WholeAnswer = Content & { readonly kind: 'whole' };
 
 export interface Content {
   readonly status: number;
@@ -12,9 +14,9 @@ export interface Content {
 }
 
 /**
- * `cut`: a Content-Length that is not kept. `trickle`: all of it, over SLOW_ANSWER_MS. `endless`: the bytes,
- * then filler until the client goes. `stream`: pieces as they come, never faster than the client reads.
- * `hang`: never a byte. `reset`: the connection breaks without an answer.
+ * `cut`: half of the bytes that Content-Length promises, then the connection breaks. `trickle`: all bytes, over
+ * SLOW_ANSWER_MS. `endless`: the bytes, then filler until the client disconnects. `stream`: pieces as they come,
+ * never faster than the client reads. `hang`: not a single byte. `reset`: the connection breaks unanswered.
  */
 export type Answer =
   | ({ readonly kind: 'whole' | 'cut' | 'trickle' } & Content)
@@ -24,7 +26,7 @@ export type Answer =
       readonly status: number;
       readonly headers: Readonly<Record<string, string>>;
       readonly pieces: AsyncIterable<string>;
-      /** The connection breaks after the last piece. */
+      /** True: the connection breaks after the last piece. */
       readonly isCut: boolean;
     }
   | { readonly kind: 'hang' }
@@ -33,10 +35,10 @@ export type Answer =
 const SLOW_ANSWER_MS = 20_000;
 const SLOW_PIECES = 100;
 const ENDLESS_PIECE_BYTES = 64 * 1024;
-/** A pause between pieces keeps an endless answer from taking the whole processor (about 6 MB/s). */
+/** Limits an endless answer to about 6 MB/s, so that it does not occupy a whole processor. */
 const ENDLESS_PAUSE_MS = 10;
 
-/** Thrown to end the handling of a request with an answer. */
+/** Thrown by a handler to end the request with this answer. */
 export class EarlyAnswer extends Error {
   readonly answer: Answer;
 
@@ -46,7 +48,7 @@ export class EarlyAnswer extends Error {
   }
 }
 
-export function whole(status: number, type: string, body: string | Buffer): Content & { kind: 'whole' } {
+export function whole(status: number, type: string, body: string | Buffer): WholeAnswer {
   return { kind: 'whole', status, headers: { 'content-type': type }, bytes: Buffer.from(body) };
 }
 
@@ -54,24 +56,24 @@ export function json(
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Content & { kind: 'whole' } {
+): WholeAnswer {
   const content = whole(status, 'application/json', JSON.stringify(body));
   return { ...content, headers: { ...content.headers, ...headers } };
 }
 
-/** A page as a proxy in front of a vendor shows it, where JSON or a file was expected. */
-export function htmlPage(): Content & { kind: 'whole' } {
+/** HTML page as a proxy in front of a vendor would show it, where JSON or a file is expected. */
+export function htmlPage(): WholeAnswer {
   const page = '<!doctype html><html><head><title>One moment</title></head><body>Checking…</body></html>';
   return whole(200, 'text/html; charset=utf-8', page);
 }
 
-export function redirect(location: string): Content & { kind: 'whole' } {
+export function redirect(location: string): WholeAnswer {
   return { kind: 'whole', status: 302, headers: { location }, bytes: Buffer.alloc(0) };
 }
 
 /**
- * Ends when the answer is complete, when it was broken off as ordered, or at once for one that never comes.
- * `onBreak` hears of an ordered break just before it happens.
+ * Writes the answer; resolves when it is complete or broken off, for `hang` at once.
+ * `onBreak` is called just before the sandbox itself breaks the connection.
  */
 export async function sendAnswer(
   req: IncomingMessage,

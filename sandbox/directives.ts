@@ -1,6 +1,10 @@
-/** The orders a prompt can hold, `[[sandbox key=value key=value*N]]`: how they are written and what they allow. */
+// Directives in a prompt, `[[sandbox key=value key=value*N]]`: their syntax and their allowed values.
 
-/** The first value is the default. */
+export type ChoiceKey = keyof typeof CHOICES;
+export type NumberKey = keyof typeof NUMBERS;
+export type Choice<Key extends ChoiceKey> = (typeof CHOICES)[Key][number];
+
+/** Allowed values of each directive that is a choice; the first one is the default. */
 const CHOICES = {
   outcome: ['succeed', 'fail', 'moderated', 'stuck', 'expire', 'cancelled'],
   reason: ['internal', 'invalid', 'quota', 'concurrency', 'moderation'],
@@ -38,7 +42,7 @@ const CHOICES = {
   usage: ['honest', 'missing', 'zero', 'negative', 'huge', 'text', 'triple'],
 } as const;
 
-/** Each number's largest value; `seconds` alone may have decimals. */
+/** Largest value of each directive that is a number; only `seconds` may have decimals. */
 const NUMBERS = {
   seconds: 86_400,
   deliver: 100,
@@ -49,13 +53,9 @@ const NUMBERS = {
   error_after: 1_000_000,
 } as const;
 
-export type ChoiceKey = keyof typeof CHOICES;
-export type NumberKey = keyof typeof NUMBERS;
-export type Choice<Key extends ChoiceKey> = (typeof CHOICES)[Key][number];
-
-interface Written {
+interface Directive {
   readonly value: string;
-  /** The value holds for this many requests. */
+  /** Number of requests for which the value holds; Infinity without `*N`. */
   readonly times: number;
 }
 
@@ -68,59 +68,59 @@ export class DirectiveError extends Error {
   }
 }
 
-/** The orders as they stand for one request: those with `*N` may have run out. */
-export class Orders {
-  readonly #written: ReadonlyMap<string, Written>;
-  readonly #ordinal: number;
+/** The directives in force for one request: those with `*N` may have run out. */
+export class ActiveDirectives {
+  readonly #directives: ReadonlyMap<string, Directive>;
+  readonly #requestNumber: number;
 
-  constructor(written: ReadonlyMap<string, Written>, ordinal: number) {
-    this.#written = written;
-    this.#ordinal = ordinal;
+  constructor(directives: ReadonlyMap<string, Directive>, requestNumber: number) {
+    this.#directives = directives;
+    this.#requestNumber = requestNumber;
   }
 
   choose<Key extends ChoiceKey>(key: Key): Choice<Key> {
     return find<Choice<Key>>(CHOICES[key], this.#valueOf(key)) ?? CHOICES[key][0];
   }
 
-  /** Undefined where nothing is ordered: each kind of job has its own default. */
-  number(key: NumberKey): number | undefined {
+  /** Null without such a directive: each kind of job has a default of its own. */
+  number(key: NumberKey): number | null {
     const value = this.#valueOf(key);
-    return value === undefined ? undefined : Number(value);
+    return value === null ? null : Number(value);
   }
 
-  #valueOf(key: string): string | undefined {
-    const written = this.#written.get(key);
-    return written !== undefined && this.#ordinal <= written.times ? written.value : undefined;
+  #valueOf(key: string): string | null {
+    const directive = this.#directives.get(key);
+    return directive !== undefined && this.#requestNumber <= directive.times ? directive.value : null;
   }
 }
 
 /** All directives of one prompt. */
 export class Directives {
-  readonly #written: ReadonlyMap<string, Written>;
+  readonly #directives: ReadonlyMap<string, Directive>;
 
-  constructor(written: ReadonlyMap<string, Written>) {
-    this.#written = written;
+  constructor(directives: ReadonlyMap<string, Directive>) {
+    this.#directives = directives;
   }
 
-  /** `ordinal` is 1 for the first request of its kind with this prompt. */
-  at(ordinal: number): Orders {
-    return new Orders(this.#written, ordinal);
+  /** `requestNumber` is 1 for the first request of its kind with this prompt. */
+  at(requestNumber: number): ActiveDirectives {
+    return new ActiveDirectives(this.#directives, requestNumber);
   }
 }
 
-/** Throws DirectiveError on a key or value that does not exist. */
+/** Throws DirectiveError for an unknown key or value, and for a directive that is not closed. */
 export function readDirectives(prompt: string): Directives {
-  const written = new Map<string, Written>();
+  const directives = new Map<string, Directive>();
   for (const block of prompt.matchAll(/\[\[sandbox\b([^\]]*)(\]\])?/g)) {
     if (block[2] === undefined) throw new DirectiveError('sandbox', 'The directive is not closed with ]].');
     for (const word of (block[1] ?? '').split(/\s+/)) {
-      if (word !== '') readWord(word, written);
+      if (word !== '') readWord(word, directives);
     }
   }
-  return new Directives(written);
+  return new Directives(directives);
 }
 
-function readWord(word: string, written: Map<string, Written>): void {
+function readWord(word: string, directives: Map<string, Directive>): void {
   const parts = /^[^=]+=([^*]*)(?:\*([1-9]\d{0,8}))?$/.exec(word);
   const key = word.split('=')[0] ?? word;
   if (!isChoiceKey(key) && !isNumberKey(key)) {
@@ -130,7 +130,7 @@ function readWord(word: string, written: Map<string, Written>): void {
   if (parts === null || !allows(key, value)) {
     throw new DirectiveError(key, `Invalid value for the sandbox directive '${key}': '${word}'.`);
   }
-  written.set(key, { value, times: parts[2] === undefined ? Number.POSITIVE_INFINITY : Number(parts[2]) });
+  directives.set(key, { value, times: parts[2] === undefined ? Number.POSITIVE_INFINITY : Number(parts[2]) });
 }
 
 function allows(key: ChoiceKey | NumberKey, value: string): boolean {
@@ -147,6 +147,6 @@ function isNumberKey(key: string): key is NumberKey {
   return Object.hasOwn(NUMBERS, key);
 }
 
-function find<Value extends string>(values: readonly Value[], text: string | undefined): Value | undefined {
+function find<Value extends string>(values: readonly Value[], text: string | null): Value | undefined {
   return values.find((value) => value === text);
 }

@@ -1,4 +1,4 @@
-/** What a vendor says a job consumed, true or not. */
+// The vendor's evidence of what a job consumed: true, or distorted by the directive `usage`.
 
 import type { Choice } from './directives.ts';
 
@@ -8,17 +8,17 @@ export interface Consumption {
 
 export type Evidence = number | string | { readonly [name: string]: Evidence };
 
-/** Undefined where the vendor says nothing at all. */
-export function tellUsage(honest: Consumption, usage: Choice<'usage'>): Evidence | undefined {
-  return usage === 'missing' ? undefined : tell(honest, usage);
+/** Returns undefined, which JSON omits, where the vendor reports no usage at all. */
+export function reportUsage(honest: Consumption, usage: Choice<'usage'>): Evidence | undefined {
+  return usage === 'missing' ? undefined : distort(honest, usage);
 }
 
-function tell(honest: number | Consumption, usage: Exclude<Choice<'usage'>, 'missing'>): Evidence {
-  if (typeof honest === 'number') return tellNumber(honest, usage);
-  return Object.fromEntries(Object.entries(honest).map(([name, value]) => [name, tell(value, usage)]));
+function distort(honest: number | Consumption, usage: Exclude<Choice<'usage'>, 'missing'>): Evidence {
+  if (typeof honest === 'number') return distortNumber(honest, usage);
+  return Object.fromEntries(Object.entries(honest).map(([name, value]) => [name, distort(value, usage)]));
 }
 
-function tellNumber(honest: number, usage: Exclude<Choice<'usage'>, 'missing'>): number | string {
+function distortNumber(honest: number, usage: Exclude<Choice<'usage'>, 'missing'>): number | string {
   switch (usage) {
     case 'honest':
       return honest;
@@ -27,7 +27,7 @@ function tellNumber(honest: number, usage: Exclude<Choice<'usage'>, 'missing'>):
     case 'negative':
       return honest === 0 ? -1 : -honest;
     case 'huge':
-      // Beyond what a JavaScript number holds exactly, within what a vendor's 64 bits can say.
+      // More than a JavaScript number holds exactly, less than the 64 bits of a vendor's number.
       return 9_000_000_000_000_000_000;
     case 'text':
       return 'plenty';

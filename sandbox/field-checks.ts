@@ -1,21 +1,22 @@
-/** What dialects ask of the fields of an order; each answers with the value, or refuses the request naming the field. */
+// Checks of an order's fields; each returns the value, or refuses the request and names the field.
 
-import { EarlyAnswer } from './answers.ts';
-import type { SandboxRequest } from './dialect.ts';
-import type { Fields } from './requests.ts';
+import { type Fields, refuse } from './requests.ts';
+import type { SandboxRequest } from './vendor-api.ts';
 
 export function refuseField(request: SandboxRequest, field: string, message: string): never {
-  throw new EarlyAnswer(request.voice.refuse(400, { field, message }));
+  refuse(request, 400, { field, message });
 }
 
+/** `prefix` precedes the field's name in the error, such as `settings.`. */
 export function refuseUnknown(
   request: SandboxRequest,
   fields: Fields,
   known: readonly string[],
-  within = '',
+  prefix = '',
+  wordUnknown = (field: string): string => `Unknown field: ${field}.`,
 ): void {
   const unknown = Object.keys(fields).find((field) => !known.includes(field));
-  if (unknown !== undefined) refuseField(request, `${within}${unknown}`, `Unknown field: ${unknown}.`);
+  if (unknown !== undefined) refuseField(request, `${prefix}${unknown}`, wordUnknown(unknown));
 }
 
 export function requireOneOf(
@@ -34,7 +35,7 @@ export function requireWhole(
   value: unknown,
   { min, max }: { min: number; max: number },
 ): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  if (isWholeWithin(value, min, max)) return value;
   return refuseField(request, field, `${field} must be a whole number from ${min} to ${max}.`);
 }
 
@@ -50,7 +51,11 @@ export function requireText(
   return refuseField(request, field, `${field} is longer than ${charactersMax} characters.`);
 }
 
-/** On one machine, the links of whoever orders may be without TLS; a vendor would never see such. */
+export function isWholeWithin(value: unknown, min: number, max: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
+}
+
+/** Allows http on the local machine, where the gateway's own links have no TLS; a vendor would refuse those. */
 export function isHttpsUrl(value: unknown): boolean {
   return typeof value === 'string' && /^(https:\/\/|http:\/\/(127\.0\.0\.1|localhost)[:/])/.test(value);
 }

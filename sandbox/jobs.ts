@@ -1,6 +1,6 @@
-/** The jobs the vendors work on. A job's state is a function of the clock: nothing runs in between. */
+// The jobs of all vendors. A job's state is a function of the clock; no timer runs in between.
 
-import { LruMap } from './newest.ts';
+import { LRUCache } from 'lru-cache';
 import type { Choice, Directives } from './directives.ts';
 import type { Consumption } from './evidence.ts';
 
@@ -8,11 +8,11 @@ export type FinalPhase = 'succeeded' | 'failed' | 'moderated' | 'expired' | 'can
 
 export interface JobState {
   readonly phase: 'queued' | 'running' | FinalPhase;
-  /** 0 to 100. */
+  /** Percent, 0 to 100. */
   readonly progress: number;
 }
 
-/** What was ordered from the vendor, in the vendor's words, without the prompt: small enough to keep and show. */
+/** What was ordered, in the vendor's terms and without the prompt: small enough to keep and to show. */
 export type Ordered = Readonly<Record<string, string | number | boolean | null>>;
 
 /** Everything about a job that its submission decides. */
@@ -26,27 +26,27 @@ export interface JobPlan {
   readonly reason: Choice<'reason'>;
   readonly text: Choice<'text'>;
   readonly usage: Choice<'usage'>;
-  /** Undefined: as many as ordered. */
-  readonly deliver: number | undefined;
+  /** Number of results to deliver; null for as many as ordered. */
+  readonly deliver: number | null;
   readonly ordered: Ordered;
-  /** What the job honestly consumes if it succeeds, in the words the vendor's answer has for it. */
+  /** What the job really consumes if it succeeds, named as in the vendor's answer. */
   readonly consumption: Consumption;
 }
 
 export interface Job extends JobPlan {
   readonly createdAtMs: number;
   cancelledAtMs: number | null;
-  /** How often its state was asked for and told. */
-  looks: number;
-  /** How often success was told: after the first, `poll=regress` tells failure. */
-  successesTold: number;
+  /** Number of polls that were answered with the job's state. */
+  polls: number;
+  /** Number of polls that reported success: after the first, `poll=regress` reports failure. */
+  successesReported: number;
 }
 
-const JOBS_KEPT = 20_000;
+const JOBS_MAX = 20_000;
 const QUEUED_FRACTION = 0.5;
-const LAST_PROGRESS_BEFORE_END = 99;
+const PROGRESS_BEFORE_END_MAX = 99;
 
-const END: Readonly<Record<Exclude<Choice<'outcome'>, 'stuck'>, FinalPhase>> = {
+const FINAL_PHASES: Readonly<Record<Exclude<Choice<'outcome'>, 'stuck'>, FinalPhase>> = {
   succeed: 'succeeded',
   fail: 'failed',
   moderated: 'moderated',
@@ -55,35 +55,30 @@ const END: Readonly<Record<Exclude<Choice<'outcome'>, 'stuck'>, FinalPhase>> = {
 };
 
 export class Jobs {
-  readonly #jobs = new LruMap<Job>(JOBS_KEPT);
+  readonly #jobs: LRUCache<string, Job>;
   readonly #nowMs: () => number;
 
-  constructor(nowMs: () => number) {
+  /** Keeps the newest `jobsMax` jobs. */
+  constructor(nowMs: () => number, jobsMax = JOBS_MAX) {
+    this.#jobs = new LRUCache({ max: jobsMax });
     this.#nowMs = nowMs;
   }
 
   create(plan: JobPlan): Job {
-    const job: Job = {
-      ...plan,
-      createdAtMs: this.#nowMs(),
-      cancelledAtMs: null,
-      looks: 0,
-      successesTold: 0,
-    };
+    const createdAtMs = this.#nowMs();
+    const job: Job = { ...plan, createdAtMs, cancelledAtMs: null, polls: 0, successesReported: 0 };
     this.#jobs.set(keyOf(job.vendor, job.id), job);
     return job;
   }
 
-  find(vendor: string, id: string): Job | undefined {
-    return this.#jobs.get(keyOf(vendor, id));
+  /** Null for a job that never was or is no longer kept. Finding a job does not keep it for longer. */
+  find(vendor: string, id: string): Job | null {
+    return this.#jobs.peek(keyOf(vendor, id)) ?? null;
   }
 
-  /** Newest first. */
-  of(vendor: string): Job[] {
-    return this.#jobs
-      .values()
-      .filter((job) => job.vendor === vendor)
-      .toReversed();
+  /** The vendor's jobs, newest first. */
+  listOf(vendor: string): Job[] {
+    return [...this.#jobs.values()].filter((job) => job.vendor === vendor);
   }
 
   cancel(job: Job): void {
@@ -94,17 +89,17 @@ export class Jobs {
     if (job.cancelledAtMs !== null) return { phase: 'cancelled', progress: 0 };
     const elapsedSeconds = (this.#nowMs() - job.createdAtMs) / 1000;
     const fraction = job.seconds === 0 ? 1 : Math.min(1, elapsedSeconds / job.seconds);
-    if (fraction === 1 && job.outcome !== 'stuck') return { phase: END[job.outcome], progress: 100 };
+    if (fraction === 1 && job.outcome !== 'stuck') return { phase: FINAL_PHASES[job.outcome], progress: 100 };
     return {
       phase: fraction < QUEUED_FRACTION ? 'queued' : 'running',
-      progress: Math.min(LAST_PROGRESS_BEFORE_END, Math.floor(fraction * 100)),
+      progress: Math.min(PROGRESS_BEFORE_END_MAX, Math.floor(fraction * 100)),
     };
   }
 
-  /** Oldest first, without the prompts. */
-  about(text: string): object[] {
-    return this.#jobs
-      .values()
+  /** Jobs whose prompt contains the text, oldest first, without the prompts. */
+  search(text: string): object[] {
+    return [...this.#jobs.values()]
+      .toReversed()
       .filter((job) => job.prompt.includes(text))
       .map((job) => ({
         id: job.id,
@@ -113,7 +108,7 @@ export class Jobs {
         cancelledAt: job.cancelledAtMs === null ? null : new Date(job.cancelledAtMs).toISOString(),
         state: this.stateOf(job).phase,
         progress: this.stateOf(job).progress,
-        looks: job.looks,
+        looks: job.polls,
         ordered: job.ordered,
       }));
   }

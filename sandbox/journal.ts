@@ -1,6 +1,6 @@
-/** Every request the sandbox received, in memory, for tests and curious people to read. */
+// The journal: every request the sandbox received, in memory, for tests and for trying things out.
 
-import { LruMap } from './newest.ts';
+import { LRUCache } from 'lru-cache';
 
 export type Operation = 'submit' | 'poll' | 'cancel' | 'download' | 'chat' | 'other';
 
@@ -13,28 +13,28 @@ export interface JournalEntry {
   jobId: string | null;
   /** Null until an answer begins, and for good where the connection was cut instead. */
   status: number | null;
-  /** When the client went before the answer was complete. */
+  /** When the client disconnected before the answer was complete, otherwise null. */
   clientClosedAt: string | null;
-  /** Only searched in, never shown. */
+  /** Only searched, never shown. */
   prompt: string;
 }
 
-const JOURNAL_ENTRIES_KEPT = 20_000;
+const ENTRIES_MAX = 20_000;
 
 export class Journal {
-  readonly #entries = new LruMap<JournalEntry>(JOURNAL_ENTRIES_KEPT);
-  #arrivals = 0;
+  readonly #entries = new LRUCache<number, JournalEntry>({ max: ENTRIES_MAX });
+  #nextNumber = 0;
 
-  arrive(entry: JournalEntry): void {
-    this.#arrivals += 1;
-    this.#entries.set(String(this.#arrivals), entry);
+  add(entry: JournalEntry): void {
+    this.#entries.set(this.#nextNumber, entry);
+    this.#nextNumber += 1;
   }
 
-  /** Oldest first, without the prompts. */
-  about(text: string): Omit<JournalEntry, 'prompt'>[] {
-    return this.#entries
-      .values()
+  /** Entries whose prompt contains the text, oldest first, without the prompts. */
+  search(text: string): Omit<JournalEntry, 'prompt'>[] {
+    return [...this.#entries.values()]
+      .toReversed()
       .filter((entry) => entry.prompt.includes(text))
-      .map(({ prompt: _unshown, ...shown }) => shown);
+      .map(({ prompt: _hidden, ...shown }) => shown);
   }
 }

@@ -1,9 +1,9 @@
-/** A JSON value that fits a simple JSON Schema: every property there is, the least that every limit allows. */
+// Makes a JSON value that fits a simple JSON Schema: with every property, and the least that every limit allows.
 
-import { type Fields, isFields } from './requests.ts';
+import { type Fields, isFields, objectsIn } from './requests.ts';
 
-/** From here on whatever may be left out is, so that schemas that contain themselves come to an end. */
-const DEPTH_FULL = 5;
+/** Below this depth optional parts are left out, so that a schema that contains itself comes to an end. */
+const FULL_DEPTH_MAX = 5;
 const DEPTH_MAX = 40;
 
 const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
 };
 const TEXT = 'fox';
 
-/** Patterns, conditions and negations are not looked at. What has no type is null. */
+/** Ignores patterns, conditions and negations; returns null for a schema without a type. */
 export function exampleOf(schema: unknown): unknown {
   return example(isFields(schema) ? schema : {}, isFields(schema) ? schema : {}, 0);
 }
@@ -32,9 +32,9 @@ function example(schema: Fields, root: Fields, depth: number): unknown {
   if (fixed !== undefined) return fixed;
   if (Array.isArray(values)) return values[0] ?? null;
   if (typeof reference === 'string') return next(partAt(root, reference));
-  const options = fieldsIn(anyOf ?? oneOf);
+  const options = objectsIn(anyOf ?? oneOf);
   if (options.length > 0) return next(choose(options, depth));
-  if (Array.isArray(allOf)) return next(Object.assign({}, ...fieldsIn(allOf)));
+  if (Array.isArray(allOf)) return next(Object.assign({}, ...objectsIn(allOf)));
   switch (typeOf(schema)) {
     case 'object':
       return exampleObject(schema, depth, next);
@@ -59,7 +59,7 @@ function exampleObject(schema: Fields, depth: number, next: (part: Fields) => un
   const properties = isFields(schema['properties']) ? Object.entries(schema['properties']) : [];
   const { required } = schema;
   const isWanted = (name: string): boolean =>
-    depth < DEPTH_FULL || (Array.isArray(required) && required.includes(name));
+    depth < FULL_DEPTH_MAX || (Array.isArray(required) && required.includes(name));
   return Object.fromEntries(
     properties
       .filter(([name]) => isWanted(name))
@@ -76,22 +76,22 @@ function exampleText(schema: Fields): string {
 function exampleNumber(schema: Fields, step: number): number {
   const above = numberAt(schema, 'exclusiveMinimum');
   const below = numberAt(schema, 'exclusiveMaximum');
-  const least = numberAt(schema, 'minimum') ?? (above === undefined ? undefined : above + step);
-  const most = numberAt(schema, 'maximum') ?? (below === undefined ? undefined : below - step);
+  const least = numberAt(schema, 'minimum') ?? (above === null ? null : above + step);
+  const most = numberAt(schema, 'maximum') ?? (below === null ? null : below - step);
   const value = least ?? Math.min(step, most ?? step);
   const multiple = numberAt(schema, 'multipleOf');
-  return multiple === undefined ? value : Math.ceil(value / multiple) * multiple;
+  return multiple === null ? value : Math.ceil(value / multiple) * multiple;
 }
 
 function lengthOf(schema: Fields, depth: number): number {
   const least = numberAt(schema, 'minItems') ?? 0;
   const most = numberAt(schema, 'maxItems') ?? Number.POSITIVE_INFINITY;
-  return Math.min(most, depth < DEPTH_FULL ? Math.max(1, least) : least);
+  return Math.min(most, depth < FULL_DEPTH_MAX ? Math.max(1, least) : least);
 }
 
 function choose(options: Fields[], depth: number): Fields {
   const empty = options.find((option) => option['type'] === 'null');
-  return (depth < DEPTH_FULL ? options[0] : (empty ?? options[0])) ?? {};
+  return (depth < FULL_DEPTH_MAX ? options[0] : (empty ?? options[0])) ?? {};
 }
 
 function typeOf({ type, properties, items }: Fields): unknown {
@@ -100,7 +100,7 @@ function typeOf({ type, properties, items }: Fields): unknown {
   return items === undefined ? undefined : 'array';
 }
 
-/** Only references within the schema, such as `#/$defs/step`. */
+/** Resolves a reference within the schema, such as `#/$defs/step`; an empty schema for any other. */
 function partAt(root: Fields, reference: string): Fields {
   let part: unknown = root;
   for (const name of reference.split('/').slice(1)) {
@@ -109,11 +109,7 @@ function partAt(root: Fields, reference: string): Fields {
   return isFields(part) ? part : {};
 }
 
-function numberAt(schema: Fields, name: string): number | undefined {
+function numberAt(schema: Fields, name: string): number | null {
   const value = schema[name];
-  return typeof value === 'number' ? value : undefined;
-}
-
-function fieldsIn(list: unknown): Fields[] {
-  return Array.isArray(list) ? list.filter(isFields) : [];
+  return typeof value === 'number' ? value : null;
 }

@@ -1,4 +1,4 @@
-/** The sandbox as a process: the port is the first argument or SANDBOX_PORT, otherwise a free one. */
+// Runs the sandbox as a process on the port of the first argument or SANDBOX_PORT, otherwise on a free one.
 
 import { startSandbox } from './server.ts';
 

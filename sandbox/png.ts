@@ -1,11 +1,11 @@
-/** A small real PNG in given proportions. */
+// Encodes small PNG files of given proportions.
 
 import { crc32, deflateSync } from 'node:zlib';
 
 export interface Picture {
   readonly width: number;
   readonly height: number;
-  /** 0 to 359; pictures of different hue are told apart easily. */
+  /** Degrees, 0 to 359; makes pictures easy to tell apart. */
   readonly hue: number;
   readonly transparent: boolean;
 }
@@ -26,12 +26,12 @@ function header({ width, height }: Picture): Buffer {
   const bytes = Buffer.alloc(13);
   bytes.writeUInt32BE(width, 0);
   bytes.writeUInt32BE(height, 4);
-  // Eight bits per channel; red, green, blue, alpha; the only compression and filter there are; not interlaced.
+  // Eight bits per channel; red, green, blue, alpha; the standard's only compression and filter; not interlaced.
   bytes.set([8, 6, 0, 0, 0], 8);
   return bytes;
 }
 
-/** Vertical gradient in one hue; every row begins with the filter byte 0 (none). */
+/** A vertical gradient in one hue; every row begins with the filter byte 0 (none). */
 function pixels({ width, height, hue, transparent }: Picture): Buffer {
   const rowBytes = 1 + width * BYTES_PER_PIXEL;
   const bytes = Buffer.alloc(rowBytes * height);

@@ -1,30 +1,38 @@
-/** What dialects read from requests: the key, a JSON object, a form. */
+// Reads requests to vendor APIs (API key, JSON object, form) and refuses those that are not valid.
 
 import { EarlyAnswer } from './answers.ts';
-import type { SandboxRequest } from './dialect.ts';
+import type { ErrorDetails, SandboxRequest } from './vendor-api.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Any key is good, except one that says it is invalid. */
-export function requireKey(request: SandboxRequest, key: string | undefined): void {
-  if (key === undefined || key === '') {
-    throw new EarlyAnswer(request.voice.refuse(401, { message: 'No API key was provided.' }));
-  }
-  if (key.includes('invalid')) throw new EarlyAnswer(request.voice.refuse(401));
+/** Ends the request with an error in the vendor's format. */
+export function refuse(request: SandboxRequest, status: number, details?: ErrorDetails): never {
+  throw new EarlyAnswer(request.errorFormat.refuse(status, details));
 }
 
-export function bearerKey(request: SandboxRequest): string | undefined {
-  return /^Bearer +(\S+)$/i.exec(request.req.headers.authorization ?? '')?.[1];
+/** Accepts every key but an empty one and one that contains `invalid`. */
+export function requireKey(request: SandboxRequest, key: string | null): void {
+  if (key === null || key === '') refuse(request, 401, { message: 'No API key was provided.' });
+  if (key.includes('invalid')) refuse(request, 401);
+}
+
+export function requireBearerKey(request: SandboxRequest): void {
+  requireKey(request, bearerKey(request));
+}
+
+/** Null without a bearer key. */
+export function bearerKey(request: SandboxRequest): string | null {
+  return /^Bearer +(\S+)$/i.exec(request.req.headers.authorization ?? '')?.[1] ?? null;
 }
 
 export function readJsonObject(request: SandboxRequest): Fields {
   const fields = parseJson(request.body.toString('utf8'));
-  if (!isFields(fields)) {
-    throw new EarlyAnswer(
-      request.voice.refuse(400, { message: 'The body of the request is not a JSON object.' }),
-    );
-  }
-  return fields;
+  if (isFields(fields)) return fields;
+  return refuse(request, 400, { message: 'The body of the request is not a JSON object.' });
+}
+
+export function isForm(request: SandboxRequest): boolean {
+  return request.req.headers['content-type']?.startsWith('multipart/form-data') ?? false;
 }
 
 export async function readForm(request: SandboxRequest): Promise<FormData> {
@@ -33,12 +41,23 @@ export async function readForm(request: SandboxRequest): Promise<FormData> {
     return await new Response(new Uint8Array(request.body), { headers }).formData();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new EarlyAnswer(request.voice.refuse(400, { message: 'The multipart form cannot be read.' }));
+    return refuse(request, 400, { message: 'The multipart form cannot be read.' });
   }
+}
+
+/** The field's text; empty for anything but a text. */
+export function textIn(fields: Fields, field: string): string {
+  const value = fields[field];
+  return typeof value === 'string' ? value : '';
 }
 
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Elements of a list that are objects; empty for anything but a list. */
+export function objectsIn(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isFields) : [];
 }
 
 function parseJson(text: string): unknown {

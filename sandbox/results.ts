@@ -1,13 +1,13 @@
-/** Result files, and how they are handed out: good ones, and those a prompt ordered to be bad. */
+// Result files and how they are handed out: good ones, and bad ones where the directive `result` says so.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Answer, type Content, firstHalf, htmlPage, redirect, whole } from './answers.ts';
-import type { SandboxRequest } from './dialect.ts';
 import type { Choice } from './directives.ts';
-import { nextOrders } from './faults.ts';
 import type { Job } from './jobs.ts';
 import { encodePng } from './png.ts';
+import { nextDirectives, requireJob } from './polling.ts';
+import type { SandboxRequest } from './vendor-api.ts';
 
 export type ImageFormat = 'png' | 'jpeg' | 'webp';
 
@@ -22,12 +22,15 @@ const SHAPES = [
   { name: '9x16', ratio: 9 / 16 },
 ] as const;
 
-/** An MP4 of one second; the shape is the nearest of landscape, square and portrait. */
+/** Files of `assets/` by name, each read once. */
+const assets = new Map<string, Buffer>();
+
+/** An MP4 of one second in the nearest of three shapes: landscape, square, portrait. */
 export function videoFile(width: number, height: number): Content {
   return whole(200, 'video/mp4', asset(`video-${shapeOf(width, height)}.mp4`));
 }
 
-/** A PNG has the exact proportions, other formats the nearest shape. Pictures of one job differ by index. */
+/** A PNG has the exact proportions, other formats the nearest shape. PNGs of one job differ by index. */
 export function imageFile(
   job: Job,
   index: number,
@@ -44,7 +47,7 @@ export function imageFile(
   return whole(200, 'image/png', encodePng(picture));
 }
 
-/** Where this answer says the result is; undefined where it says nothing. */
+/** Link that an answer gives for a result; undefined, which JSON omits, with `result=missing`. */
 export function linkResult(
   request: SandboxRequest,
   result: Choice<'result'>,
@@ -54,11 +57,16 @@ export function linkResult(
   return `${result === 'private' ? PRIVATE_ORIGIN : request.origin}${path}`;
 }
 
-/** The answer to a request for a result's file. */
+/** Link for the job's result, with the directive in force for one more answer that hands it out. */
+export function linkJobResult(request: SandboxRequest, job: Job, path: string): string | undefined {
+  return linkResult(request, nextDirectives(request, job, 'result').choose('result'), path);
+}
+
+/** Answers a request for a result's file. */
 export function serveResult(request: SandboxRequest, job: Job, file: Content): Answer {
-  switch (nextOrders(request, job, 'download').choose('result')) {
+  switch (nextDirectives(request, job, 'download').choose('result')) {
     case '404':
-      return request.voice.refuse(404, { text: job.text });
+      return request.errorFormat.refuse(404, { text: job.text });
     case 'html':
       return htmlPage();
     case 'javascript':
@@ -76,7 +84,18 @@ export function serveResult(request: SandboxRequest, job: Job, file: Content): A
   }
 }
 
-/** The bytes an answer carries inline as base64; undefined where it carries none. */
+/**
+ * Answers a request for the video of the job with the id in the path.
+ * `ratioField` names the field of `job.ordered` with a ratio such as `16:9`; without a ratio there it is 16:9.
+ */
+export function serveVideo(request: SandboxRequest, ratioField = 'ratio'): Answer {
+  const job = requireJob(request, request.parameters['id'] ?? '');
+  const ratio = String(job.ordered[ratioField]) || '16:9';
+  const [width = 16, height = 9] = ratio.split(':').map(Number);
+  return serveResult(request, job, videoFile(width, height));
+}
+
+/** The file that an answer carries inline, as base64; undefined, which JSON omits, where it carries none. */
 export function inlineResult(result: Choice<'result'>, file: Content): string | undefined {
   switch (result) {
     case '404':
@@ -95,7 +114,7 @@ export function inlineResult(result: Choice<'result'>, file: Content): string | 
   }
 }
 
-/** Sends an answer that carries results inline the slow or the endless way, where that is ordered. */
+/** Makes an answer with inline results slow or endless where the directive says so. */
 export function sendInline(
   result: Choice<'result'>,
   answer: Content,
@@ -103,8 +122,8 @@ export function sendInline(
 ): Answer {
   if (result === 'slow') return { kind: 'trickle', ...contentOf(answer) };
   if (result === 'endless' && firstInline !== undefined) {
-    const upTo = answer.bytes.indexOf(firstInline) + firstInline.length;
-    const opening = { ...contentOf(answer), bytes: answer.bytes.subarray(0, upTo) };
+    const end = answer.bytes.indexOf(firstInline) + firstInline.length;
+    const opening = { ...contentOf(answer), bytes: answer.bytes.subarray(0, end) };
     return { kind: 'endless', ...opening, filler: 'A' };
   }
   return { kind: 'whole', ...contentOf(answer) };
@@ -119,8 +138,6 @@ function shapeOf(width: number, height: number): string {
   const distances = SHAPES.map((shape) => Math.abs(Math.log(shape.ratio) - ratio));
   return SHAPES[distances.indexOf(Math.min(...distances))]?.name ?? '1x1';
 }
-
-const assets = new Map<string, Buffer>();
 
 function asset(name: string): Buffer {
   const known = assets.get(name);

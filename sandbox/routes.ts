@@ -1,44 +1,43 @@
-/** Finds the dialect and the route a request is for. */
+// Finds the vendor API and the route that a request is for.
 
-import type { Dialect, Route } from './dialect.ts';
+import type { Route, VendorApi } from './vendor-api.ts';
 
-export interface Found {
-  readonly dialect: Dialect;
-  /** Absent where the vendor has no such path, or no such method on it. */
-  readonly route: Route | undefined;
+export interface RouteMatch {
+  readonly api: VendorApi;
+  /** Null where the vendor has no such path, or no such method on it. */
+  readonly route: Route | null;
   readonly pathExists: boolean;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-interface Compiled {
-  readonly dialect: Dialect;
+interface CompiledRoute {
+  readonly api: VendorApi;
   readonly route: Route;
   readonly pattern: RegExp;
 }
 
 export class Routes {
-  readonly #dialects: readonly Dialect[];
-  readonly #compiled: readonly Compiled[];
+  readonly #apis: readonly VendorApi[];
+  readonly #compiled: readonly CompiledRoute[];
 
-  constructor(dialects: readonly Dialect[]) {
-    this.#dialects = dialects;
-    this.#compiled = dialects.flatMap((dialect) =>
-      dialect.routes.map((route) => ({ dialect, route, pattern: compile(dialect.prefix + route.path) })),
+  constructor(apis: readonly VendorApi[]) {
+    this.#apis = apis;
+    this.#compiled = apis.flatMap((api) =>
+      api.routes.map((route) => ({ api, route, pattern: compile(api.prefix + route.path) })),
     );
   }
 
-  /** Undefined where the path is no vendor's. */
-  find(method: string, path: string): Found | undefined {
+  /** Null where the path is no vendor's. */
+  find(method: string, path: string): RouteMatch | null {
     const matching = this.#compiled.filter(({ pattern }) => pattern.test(path));
     const exact = matching.find(({ route }) => route.method === method);
     if (exact !== undefined) {
       const parameters = { ...exact.pattern.exec(path)?.groups };
-      return { dialect: exact.dialect, route: exact.route, pathExists: true, parameters };
+      return { api: exact.api, route: exact.route, pathExists: true, parameters };
     }
-    const dialect =
-      matching[0]?.dialect ?? this.#dialects.find(({ prefix }) => path.startsWith(`${prefix}/`));
-    if (dialect === undefined) return undefined;
-    return { dialect, route: undefined, pathExists: matching.length > 0, parameters: {} };
+    const api = matching[0]?.api ?? this.#apis.find(({ prefix }) => path.startsWith(`${prefix}/`));
+    if (api === undefined) return null;
+    return { api, route: null, pathExists: matching.length > 0, parameters: {} };
   }
 }
 

@@ -1,15 +1,17 @@
-/** Gemini images (Google): generateContent, synchronous, the picture inline after the thoughts that led to it. */
+// Gemini images (Google): generateContent is synchronous and answers with the thoughts and then the image, inline.
 
 import { randomUUID } from 'node:crypto';
-import { type Answer, type Content, EarlyAnswer, json } from '../answers.ts';
-import type { SandboxRequest, Dialect } from '../dialect.ts';
+import { type Answer, type Content, json } from '../answers.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import type { Choice } from '../directives.ts';
-import { tellUsage } from '../evidence.ts';
-import { beginSubmission, confirmSubmission, createJob, nextOrders, waitUntilFinal } from '../faults.ts';
+import { reportUsage } from '../evidence.ts';
+import { nextDirectives } from '../polling.ts';
+import { beginSubmission, confirmSubmission, createJob, waitUntilFinal } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
-import { wordError } from '../leaky.ts';
+import { errorText } from '../error-text.ts';
 import { readJsonObject } from '../requests.ts';
 import { imageFile, inlineResult, sendInline } from '../results.ts';
+import { requireGoogleKey } from './api-key.ts';
 import {
   checkPictureOrder,
   readPictureRequest,
@@ -17,25 +19,32 @@ import {
   type PictureOrder,
   type PictureRequest,
 } from './gemini-images-order.ts';
-import { geminiVoice, SPENDING_CAP, WRONG_KEY } from './gemini-error-format.ts';
+import { googleErrorFormat, SPENDING_CAP } from './error-format.ts';
 
-export const geminiImages: Dialect = {
+export const geminiImages: VendorApi = {
   vendor: 'gemini',
   prefix: '/google',
-  voice: geminiVoice,
+  errorFormat: googleErrorFormat,
   routes: [
-    { method: 'POST', path: '/v1beta/models/{model}:generateContent', operation: 'submit', play: paint },
+    { method: 'POST', path: '/v1beta/models/{model}:generateContent', operation: 'submit', handle: generate },
   ],
 };
 
-const SECONDS = 1;
+const SECONDS_BY_DEFAULT = 1;
 const EDGES: Readonly<Record<string, number>> = { '1K': 1024, '2K': 2048, '4K': 4096 };
 const OUTPUT_TOKENS: Readonly<Record<string, number>> = { '1K': 1120, '2K': 1680, '4K': 2520 };
 const INPUT_IMAGE_TOKENS = 258;
 const THOUGHT_TOKENS = 200;
+/** Gives a draft a colour that no result has. */
+const DRAFT_INDEX = 99;
 const CHARACTERS_PER_TOKEN = 4;
 
-async function paint(request: SandboxRequest): Promise<Answer> {
+interface InlinePart {
+  inlineData?: { mimeType: string; data: string };
+  thoughtSignature?: string;
+}
+
+async function generate(request: SandboxRequest): Promise<Answer> {
   const input = readPictureRequest(readJsonObject(request));
   request.entry.prompt = input.prompt;
   requireGoogleKey(request);
@@ -43,7 +52,7 @@ async function paint(request: SandboxRequest): Promise<Answer> {
   const order = checkPictureOrder(request, request.parameters['model'] ?? '', input);
   const job = createJob(submission, {
     id: randomUUID().replaceAll('-', ''),
-    secondsByDefault: SECONDS,
+    secondsByDefault: SECONDS_BY_DEFAULT,
     ordered: { ...order },
     consumption: consumptionOf(order, input),
   });
@@ -53,11 +62,11 @@ async function paint(request: SandboxRequest): Promise<Answer> {
 }
 
 function succeed(request: SandboxRequest, job: Job, order: PictureOrder): Answer {
-  const result = nextOrders(request, job, 'result').choose('result');
+  const result = nextDirectives(request, job, 'result').choose('result');
   const count = job.deliver ?? 1;
   const pictures = Array.from({ length: count }, (_, index) => inlinePart(job, order, result, index));
-  const told = order.withText ? [{ text: 'Here is your picture.' }] : [];
-  const parts = [...thoughts(job, order), ...told, ...pictures];
+  const text = order.withText ? [{ text: 'Here is your picture.' }] : [];
+  const parts = [...thoughts(job, order), ...text, ...pictures];
   const candidate = {
     ...(count === 0 ? {} : { content: { parts, role: 'model' } }),
     finishReason: count === 0 ? 'NO_IMAGE' : 'STOP',
@@ -67,19 +76,14 @@ function succeed(request: SandboxRequest, job: Job, order: PictureOrder): Answer
   return sendInline(result, json(200, body), pictures[0]?.inlineData?.data);
 }
 
-/** A draft looks like a result and is none. */
+/** Thoughts include a draft, which looks like a result but is none. */
 function thoughts(job: Job, order: PictureOrder): object[] {
   if (!thinks(order.model)) return [];
-  const draft = pictureOf(job, order, 99).bytes.toString('base64');
+  const draft = pictureOf(job, order, DRAFT_INDEX).bytes.toString('base64');
   return [
     { text: 'First a draft.', thought: true },
     { inlineData: { mimeType: 'image/png', data: draft }, thought: true },
   ];
-}
-
-interface InlinePart {
-  inlineData?: { mimeType: string; data: string };
-  thoughtSignature?: string;
 }
 
 function inlinePart(job: Job, order: PictureOrder, result: Choice<'result'>, index: number): InlinePart {
@@ -91,33 +95,33 @@ function inlinePart(job: Job, order: PictureOrder, result: Choice<'result'>, ind
 function fail(request: SandboxRequest, job: Job, order: PictureOrder): Answer {
   const { outcome, reason, text } = job;
   if (outcome === 'moderated') {
-    const finishMessage = wordError('Unable to show the generated image.', text);
+    const finishMessage = errorText('Unable to show the generated image.', text);
     const candidates = [{ finishReason: 'IMAGE_SAFETY', finishMessage, index: 0 }];
     return json(200, { ...envelope(job, order), candidates });
   }
-  if (outcome === 'expire') return request.voice.refuse(504, { text });
-  if (outcome === 'cancelled') return request.voice.refuse(499, { text });
+  if (outcome === 'expire') return request.errorFormat.refuse(504, { text });
+  if (outcome === 'cancelled') return request.errorFormat.refuse(499, { text });
   switch (reason) {
     case 'moderation':
       return json(200, { ...envelope(job, order), promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } });
     case 'invalid':
-      return request.voice.refuse(400, {
+      return request.errorFormat.refuse(400, {
         text,
         field: 'contents',
         message: 'Unable to process input image.',
       });
     case 'quota':
-      return request.voice.refuse(429, { text, code: SPENDING_CAP });
+      return request.errorFormat.refuse(429, { text, code: SPENDING_CAP });
     case 'concurrency':
-      return request.voice.refuse(429, { text });
+      return request.errorFormat.refuse(429, { text });
     case 'internal':
-      return request.voice.refuse(500, { text });
+      return request.errorFormat.refuse(500, { text });
   }
 }
 
 function envelope(job: Job, { model }: PictureOrder): object {
   return {
-    usageMetadata: tellUsage(job.consumption, job.usage),
+    usageMetadata: reportUsage(job.consumption, job.usage),
     modelVersion: model,
     responseId: job.id,
   };
@@ -143,15 +147,4 @@ function consumptionOf(
     thoughtsTokenCount: thoughtTokens,
     totalTokenCount: promptTokens + outputTokens + thoughtTokens,
   };
-}
-
-/** Google knows the key as a header or as `?key=`; a wrong one is an invalid argument to it. */
-function requireGoogleKey(request: SandboxRequest): void {
-  const header = request.req.headers['x-goog-api-key'];
-  const key = (typeof header === 'string' ? header : '') || request.query.get('key');
-  if (!key) {
-    const message = "Method doesn't allow unregistered callers. Please use API Key to request this API.";
-    throw new EarlyAnswer(request.voice.refuse(403, { message }));
-  }
-  if (key.includes('invalid')) throw new EarlyAnswer(request.voice.refuse(400, { code: WRONG_KEY }));
 }

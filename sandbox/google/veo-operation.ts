@@ -1,10 +1,10 @@
-/** What both of Google's services tell about a Veo operation: no progress, a result, an error, or nothing left of it. */
+// A Veo operation as both of Google's services report it: no progress, then a result, an error or a 404.
 
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
-import { lookAtJob } from '../faults.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
+import { pollJob, UNKNOWN_STATUS } from '../polling.ts';
 import type { Job } from '../jobs.ts';
-import { wordError } from '../leaky.ts';
+import { errorText } from '../error-text.ts';
 import { videoFile } from '../results.ts';
 
 export interface Filtered {
@@ -15,7 +15,7 @@ export interface Filtered {
 const FILTERED =
   "Veo could not generate videos because they might violate Google's Responsible AI practices.";
 
-/** google.rpc.Code and message of each reason. */
+/** The google.rpc.Code and message of each reason. */
 const FAILURES = {
   internal: { code: 13, message: 'Video generation failed due to an internal server issue.' },
   invalid: { code: 3, message: 'The input image could not be decoded.' },
@@ -31,36 +31,36 @@ const FAILURES = {
 } as const;
 const CANCELLED = { code: 1, message: 'The operation was cancelled.' };
 
-/** `tellDone` writes the answer of an operation that is done, with so many samples. */
-export function tellOperation(
+/** `answerDone` makes the answer of an operation that is done, with the given number of samples. */
+export function operationAnswer(
   request: SandboxRequest,
   job: Job,
   name: string,
-  tellDone: (samples: number, filtered: Filtered) => Answer,
+  answerDone: (samples: number, filtered: Filtered) => Answer,
 ): Answer {
-  const { state, weird } = lookAtJob(request, job);
-  if (weird) return json(200, { name, metadata: { state: 'SIMMERING' } });
+  const { state, hasUnknownStatus } = pollJob(request, job);
+  if (hasUnknownStatus) return json(200, { name, metadata: { state: UNKNOWN_STATUS.toUpperCase() } });
   switch (state.phase) {
     case 'queued':
       return json(200, { name });
     case 'running':
       return json(200, { name, done: false });
     case 'succeeded':
-      return tellDone(job.deliver ?? 1, {});
+      return answerDone(job.deliver ?? 1, {});
     case 'moderated':
-      return tellDone(0, {
+      return answerDone(0, {
         raiMediaFilteredCount: 1,
-        raiMediaFilteredReasons: [wordError(FILTERED, job.text)],
+        raiMediaFilteredReasons: [errorText(FILTERED, job.text)],
       });
     case 'expired':
-      return request.voice.refuse(404, {
+      return request.errorFormat.refuse(404, {
         message: 'Operation is not found, or has expired.',
         text: job.text,
       });
     case 'failed':
     case 'cancelled': {
       const { code, message } = state.phase === 'cancelled' ? CANCELLED : FAILURES[job.reason];
-      return json(200, { name, done: true, error: { code, message: wordError(message, job.text) } });
+      return json(200, { name, done: true, error: { code, message: errorText(message, job.text) } });
     }
   }
 }

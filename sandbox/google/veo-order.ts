@@ -1,9 +1,16 @@
-/** What Veo accepts on either of Google's services; everything else is refused, naming the field. */
+// Checks an order of a Veo video on either of Google's services: refuses what Google would not accept.
 
-import { EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
-import { isBareBase64, refuseField, requireOneOf, requireText, requireWhole } from '../field-checks.ts';
-import { type Fields, isFields } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
+import {
+  isBareBase64,
+  refuseField,
+  refuseUnknown,
+  requireOneOf,
+  requireText,
+  requireWhole,
+} from '../field-checks.ts';
+import { type Fields, isFields, refuse, textIn } from '../requests.ts';
+import { wordUnknownField } from './unknown-field.ts';
 
 export interface VeoOrder {
   readonly model: string;
@@ -14,7 +21,7 @@ export interface VeoOrder {
   readonly inputImages: number;
 }
 
-/** Both kinds of ids at both services: the previews ended at one, and resellers of it sell the others. */
+/** Ids of releases and of previews, both at both services: Vertex has ended the previews, resellers sell them. */
 const MODELS = ['veo-3.1', 'veo-3.1-fast', 'veo-3.1-lite'].flatMap((model) => [
   `${model}-generate-001`,
   `${model}-generate-preview`,
@@ -22,7 +29,7 @@ const MODELS = ['veo-3.1', 'veo-3.1-fast', 'veo-3.1-lite'].flatMap((model) => [
 const RATIOS = ['16:9', '9:16'];
 const RESOLUTIONS = ['720p', '1080p', '4k'];
 const DURATIONS = [4, 6, 8];
-const LONGEST = 8;
+const LONGEST_DURATION = 8;
 const REFERENCE_IMAGES_MAX = 3;
 const PROMPT_CHARACTERS_MAX = 20_000;
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/webp'];
@@ -38,34 +45,33 @@ export const VERTEX_PARAMETERS = [
 ];
 
 export function promptOf(fields: Fields): string {
-  const { prompt } = instanceOf(fields);
-  return typeof prompt === 'string' ? prompt : '';
+  return textIn(instanceOf(fields), 'prompt');
 }
 
-/** `parameters`: those that this service knows. */
+/** `parameters` are the names that this service knows. */
 export function checkVeoOrder(
   request: SandboxRequest,
   model: string,
   fields: Fields,
   parameters: readonly string[],
 ): VeoOrder {
-  if (!MODELS.includes(model)) throw new EarlyAnswer(request.voice.refuse(404));
-  refuseUnknown(request, fields, ['instances', 'parameters', 'labels'], '');
+  if (!MODELS.includes(model)) refuse(request, 404);
+  refuseUnknown(request, fields, ['instances', 'parameters', 'labels'], '', wordUnknownField);
   const instance = instanceOf(fields);
-  refuseUnknown(request, instance, INSTANCE_FIELDS, 'instances[0].');
+  refuseUnknown(request, instance, INSTANCE_FIELDS, 'instances[0].', wordUnknownField);
   const given = isFields(fields['parameters']) ? fields['parameters'] : {};
-  refuseUnknown(request, given, parameters, 'parameters.');
+  refuseUnknown(request, given, parameters, 'parameters.', wordUnknownField);
   requireText(request, 'instances[0].prompt', instance['prompt'], PROMPT_CHARACTERS_MAX);
   const inputImages = checkImages(request, model, instance);
-  const { resolution: wished = '720p', aspectRatio = '16:9', generateAudio = true } = given;
+  const { resolution: givenResolution = '720p', aspectRatio = '16:9', generateAudio = true } = given;
   const sampleCountMax = parameters === VERTEX_PARAMETERS ? 4 : 1;
   requireWhole(request, 'sampleCount', given['sampleCount'] ?? 1, { min: 1, max: sampleCountMax });
   const resolutions = isLite(model) ? ['720p', '1080p'] : RESOLUTIONS;
-  const resolution = requireOneOf(request, 'resolution', wished, resolutions);
+  const resolution = requireOneOf(request, 'resolution', givenResolution, resolutions);
   const needsLongest = resolution !== '720p' || instance['referenceImages'] !== undefined;
   return {
     model,
-    durationSeconds: durationOf(request, given['durationSeconds'] ?? LONGEST, needsLongest),
+    durationSeconds: durationOf(request, given['durationSeconds'] ?? LONGEST_DURATION, needsLongest),
     resolution,
     aspectRatio: requireOneOf(request, 'aspectRatio', aspectRatio, RATIOS),
     generateAudio: generateAudio !== false,
@@ -73,10 +79,10 @@ export function checkVeoOrder(
   };
 }
 
-/** A text with a number in it is understood, too. */
+/** Accepts a text that is a number as well. */
 function durationOf(request: SandboxRequest, value: unknown, needsLongest: boolean): number {
   const seconds = typeof value === 'string' ? Number(value) : value;
-  const allowed = needsLongest ? [LONGEST] : DURATIONS;
+  const allowed = needsLongest ? [LONGEST_DURATION] : DURATIONS;
   const found = allowed.find((candidate) => candidate === seconds);
   const message = `durationSeconds must be one of ${allowed.join(', ')} for this request.`;
   return found ?? refuseField(request, 'durationSeconds', message);
@@ -108,7 +114,7 @@ function checkReferences(request: SandboxRequest, model: string, frames: number,
   return value.length;
 }
 
-/** No links, but those into Google's own storage. */
+/** Accepts no links but those to Google's own storage. */
 function checkImage(request: SandboxRequest, field: string, value: unknown): void {
   const { bytesBase64Encoded, gcsUri, mimeType } = isFields(value) ? value : {};
   requireOneOf(request, `${field}.mimeType`, mimeType, IMAGE_TYPES);
@@ -125,16 +131,4 @@ function instanceOf(fields: Fields): Fields {
   const { instances } = fields;
   const [first] = Array.isArray(instances) ? (instances as unknown[]) : [];
   return isFields(first) ? first : {};
-}
-
-function refuseUnknown(
-  request: SandboxRequest,
-  fields: Fields,
-  known: readonly string[],
-  within: string,
-): void {
-  const unknown = Object.keys(fields).find((field) => !known.includes(field));
-  if (unknown === undefined) return;
-  const message = `Invalid JSON payload received. Unknown name "${unknown}": Cannot find field.`;
-  refuseField(request, `${within}${unknown}`, message);
 }

@@ -1,30 +1,31 @@
-/** Veo (Google) on Vertex: an access token, a look that is a POST, and the video itself in the last answer. */
+// Veo (Google) on Vertex: an access token, polls by POST, and the video itself in the last answer.
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest, Dialect } from '../dialect.ts';
-import { beginSubmission, confirmSubmission, createJob, nextOrders, requireJob } from '../faults.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { nextDirectives, requireJob } from '../polling.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
-import { bearerKey, isFields, readJsonObject, requireKey } from '../requests.ts';
+import { isFields, readJsonObject, requireBearerKey } from '../requests.ts';
 import { inlineResult, sendInline } from '../results.ts';
-import { geminiVoice } from './gemini-error-format.ts';
-import { fileOf, tellOperation } from './veo-operation.ts';
+import { googleErrorFormat } from './error-format.ts';
+import { fileOf, operationAnswer } from './veo-operation.ts';
 import { checkVeoOrder, promptOf, VERTEX_PARAMETERS } from './veo-order.ts';
 
-const MODEL = '/v1/projects/{project}/locations/{location}/publishers/google/models/{model}';
+const MODEL_PATH = '/v1/projects/{project}/locations/{location}/publishers/google/models/{model}';
 
-export const veoVertex: Dialect = {
+export const veoVertex: VendorApi = {
   vendor: 'veo',
   prefix: '/google',
-  voice: geminiVoice,
+  errorFormat: googleErrorFormat,
   routes: [
-    { method: 'POST', path: `${MODEL}:predictLongRunning`, operation: 'submit', play: generate },
-    { method: 'POST', path: `${MODEL}:fetchPredictOperation`, operation: 'poll', play: poll },
-    { method: 'POST', path: '/token', operation: 'other', play: exchangeToken },
+    { method: 'POST', path: `${MODEL_PATH}:predictLongRunning`, operation: 'submit', handle: generate },
+    { method: 'POST', path: `${MODEL_PATH}:fetchPredictOperation`, operation: 'poll', handle: poll },
+    { method: 'POST', path: '/token', operation: 'other', handle: exchangeToken },
   ],
 };
 
-const SECONDS = 2;
+const SECONDS_BY_DEFAULT = 2;
 const TOKEN_SECONDS = 3_599;
 const ASSERTION_SECONDS_MAX = 3_600;
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -33,12 +34,12 @@ function generate(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
   const prompt = promptOf(fields);
   request.entry.prompt = prompt;
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const submission = beginSubmission(request, prompt);
   const order = checkVeoOrder(request, request.parameters['model'] ?? '', fields, VERTEX_PARAMETERS);
   const job = createJob(submission, {
     id: randomUUID(),
-    secondsByDefault: SECONDS,
+    secondsByDefault: SECONDS_BY_DEFAULT,
     ordered: { ...order },
     consumption: {},
   });
@@ -46,13 +47,13 @@ function generate(request: SandboxRequest): Answer {
 }
 
 function poll(request: SandboxRequest): Answer {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const { operationName: name } = readJsonObject(request);
   if (typeof name !== 'string' || !name.startsWith(`${resourceOf(request)}/operations/`))
-    return request.voice.refuse(400, { field: 'operationName', message: 'Invalid operation name.' });
+    return request.errorFormat.refuse(400, { field: 'operationName', message: 'Invalid operation name.' });
   const job = requireJob(request, name.slice(name.lastIndexOf('/') + 1));
-  return tellOperation(request, job, name, (samples, filtered) => {
-    const result = nextOrders(request, job, 'result').choose('result');
+  return operationAnswer(request, job, name, (samples, filtered) => {
+    const result = nextDirectives(request, job, 'result').choose('result');
     const bytesBase64Encoded = inlineResult(result, fileOf(job));
     const videos = Array.from({ length: samples }, () => ({ mimeType: 'video/mp4', bytesBase64Encoded }));
     const type = 'type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse';
@@ -75,15 +76,16 @@ function nameOf(request: SandboxRequest, job: Job): string {
   return `${resourceOf(request)}/operations/${job.id}`;
 }
 
-/** Google's token endpoint: any service account is known here, but its assertion has to be well made. */
+/** Google's token endpoint; accepts every service account whose assertion is well-formed and valid now. */
 function exchangeToken(request: SandboxRequest): Answer {
   const form = new URLSearchParams(request.body.toString('utf8'));
   if (form.get('grant_type') !== GRANT_TYPE)
     return refuseToken('unsupported_grant_type', 'Invalid grant_type');
   const [header, claims] = (form.get('assertion') ?? '').split('.').map(readPart);
   const { iss, scope, aud, iat, exp } = claims ?? {};
-  const isWhole = typeof iss === 'string' && iss.includes('@') && typeof scope === 'string' && scope !== '';
-  if (header?.['alg'] !== 'RS256' || !isWhole || iss.includes('invalid'))
+  const isComplete =
+    typeof iss === 'string' && iss.includes('@') && typeof scope === 'string' && scope !== '';
+  if (header?.['alg'] !== 'RS256' || !isComplete || iss.includes('invalid'))
     return refuseToken('invalid_grant', 'Invalid JWT Signature.');
   if (aud !== `${request.origin}/google/token`) return refuseToken('invalid_grant', 'Invalid JWT audience.');
   const now = Date.now() / 1000;

@@ -1,11 +1,13 @@
-/** How xAI refuses: in one of three shapes, depending on which part of it speaks. */
+// xAI's error answers: one of three shapes, depending on the part of xAI that answers.
 
 import { type Answer, json } from '../answers.ts';
-import type { Complaint, Voice } from '../dialect.ts';
-import { wordError } from '../leaky.ts';
+import { errorText } from '../error-text.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
+
+export const grokErrorFormat: ErrorFormat = { refuse };
 
 interface Refusal {
-  /** `detailed`: {error: {message, type, param, code}}; `coded`: {code, error}; `bare`: {error}. */
+  /** `detailed`: `{error: {message, type, param, code}}`; `coded`: `{code, error}`; `bare`: `{error}`. */
   readonly shape: 'detailed' | 'coded' | 'bare';
   readonly code: string;
   readonly message: string;
@@ -48,19 +50,19 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   503: { shape: 'bare', code: '', message: 'The service is currently unavailable.' },
 };
 
-export const grokVoice: Voice = { refuse };
+const UNKNOWN: Refusal = { shape: 'bare', code: '', message: 'Something went wrong.' };
 
-/** A complaint that names a field comes from the part of xAI that gives details. */
-function refuse(status: number, complaint: Complaint = {}): Answer {
-  const known = REFUSALS[status] ?? { shape: 'bare', code: '', message: 'Something went wrong.' };
-  const message = wordError(complaint.message ?? known.message, complaint.text ?? 'plain');
+/** An error that names a field comes from the part of xAI that gives details. */
+function refuse(status: number, details: ErrorDetails = {}): Answer {
+  const known = REFUSALS[status] ?? UNKNOWN;
+  const message = errorText(details.message ?? known.message, details.text ?? 'plain');
   const headers: Record<string, string> = status === 429 || status === 503 ? { 'retry-after': '1' } : {};
-  if (complaint.field !== undefined || known.shape === 'detailed') {
+  if (details.field !== undefined || known.shape === 'detailed') {
     const type = status === 429 ? 'rate_limit_error' : 'invalid_request_error';
-    const param = complaint.field ?? null;
-    const code = complaint.code ?? (status === 429 ? known.code : 'invalid_argument');
+    const param = details.field ?? null;
+    const code = details.code ?? (status === 429 ? known.code : 'invalid_argument');
     return json(status, { error: { message, type, param, code } }, headers);
   }
   if (known.shape === 'bare') return json(status, { error: message }, headers);
-  return json(status, { code: complaint.code ?? known.code, error: message }, headers);
+  return json(status, { code: details.code ?? known.code, error: message }, headers);
 }

@@ -1,8 +1,8 @@
-/** What Grok Imagine video accepts; everything else is refused, naming the field. */
+// Checks an order of a Grok Imagine video: refuses what xAI would not accept and names the field.
 
-import { EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
+import { isWholeWithin, refuseField, refuseUnknown, requireOneOf } from '../field-checks.ts';
 import { type Fields, isFields } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 
 export interface VideoOrder {
   readonly model: string;
@@ -30,9 +30,8 @@ const FIELDS = (
 ).split(' ');
 
 export function checkVideoOrder(request: SandboxRequest, fields: Fields): VideoOrder {
-  const unknown = Object.keys(fields).find((field) => !FIELDS.includes(field));
-  if (unknown !== undefined) refuse(request, unknown, `Unknown field: ${unknown}.`);
-  const model = oneOf(request, fields, 'model', MODELS, undefined);
+  refuseUnknown(request, fields, FIELDS);
+  const model = requireOneOf(request, 'model', fields['model'], MODELS);
   const references = list(request, fields, 'reference_images', REFERENCE_IMAGES_MAX);
   list(request, fields, 'reference_audios', REFERENCE_AUDIOS_MAX);
   checkPrompt(request, fields);
@@ -41,8 +40,8 @@ export function checkVideoOrder(request: SandboxRequest, fields: Fields): VideoO
   return {
     model,
     duration: durationOf(request, fields, model === CLASSIC && references.length > 0),
-    resolution: oneOf(request, fields, 'resolution', RESOLUTIONS, '480p'),
-    aspectRatio: oneOf(request, fields, 'aspect_ratio', ASPECT_RATIOS, '16:9'),
+    resolution: requireOneOf(request, 'resolution', fields['resolution'] ?? '480p', RESOLUTIONS),
+    aspectRatio: requireOneOf(request, 'aspect_ratio', fields['aspect_ratio'] ?? '16:9', ASPECT_RATIOS),
     inputImages,
     generateAudio: fields['generate_audio'] !== false,
   };
@@ -50,27 +49,27 @@ export function checkVideoOrder(request: SandboxRequest, fields: Fields): VideoO
 
 function checkPrompt(request: SandboxRequest, { prompt, image }: Fields): void {
   if ((prompt === undefined || prompt === '') && image === undefined) {
-    refuse(request, 'prompt', 'A prompt is required for text-to-video.');
+    refuseField(request, 'prompt', 'A prompt is required for text-to-video.');
   }
   if (prompt !== undefined && typeof prompt !== 'string')
-    refuse(request, 'prompt', 'The prompt must be a string.');
+    refuseField(request, 'prompt', 'The prompt must be a string.');
   if (typeof prompt === 'string' && prompt.length > PROMPT_CHARACTERS_MAX) {
-    refuse(request, 'prompt', `The prompt is longer than ${PROMPT_CHARACTERS_MAX} characters.`);
+    refuseField(request, 'prompt', `The prompt is longer than ${PROMPT_CHARACTERS_MAX} characters.`);
   }
 }
 
-/** The number of pictures in the order, which are paid for one by one. */
+/** Returns the number of input images, each of which is charged. */
 function checkImages(request: SandboxRequest, fields: Fields, references: unknown[]): number {
   const singles = ['image', 'last_frame'].filter((field) => fields[field] !== undefined);
   for (const field of singles) {
     if (!isImage(fields[field]))
-      refuse(request, field, `${field} needs a https URL, a data URI or a file_id.`);
+      refuseField(request, field, `${field} needs a https URL, a data URI or a file_id.`);
   }
   if (!references.every(isImage)) {
-    refuse(request, 'reference_images', 'Every reference image needs a https URL or a data URI.');
+    refuseField(request, 'reference_images', 'Every reference image needs a https URL or a data URI.');
   }
   if (references.length > 0 && fields['image'] !== undefined) {
-    refuse(request, 'reference_images', 'image and reference_images cannot be combined.');
+    refuseField(request, 'reference_images', 'image and reference_images cannot be combined.');
   }
   return singles.length + references.length;
 }
@@ -79,48 +78,35 @@ function checkModelLimits(
   request: SandboxRequest,
   fields: Fields,
   model: string,
-  byReference: boolean,
+  hasReferences: boolean,
 ): void {
-  if (fields['resolution'] === '1080p' && (model === CLASSIC || byReference)) {
-    refuse(request, 'resolution', 'This resolution is not available here.');
+  if (fields['resolution'] === '1080p' && (model === CLASSIC || hasReferences)) {
+    refuseField(request, 'resolution', 'This resolution is not available here.');
   }
-  if (model === LITE && byReference) refuse(request, 'reference_images', 'This model takes no references.');
+  if (model === LITE && hasReferences)
+    refuseField(request, 'reference_images', 'This model takes no references.');
   for (const field of ['last_frame', 'keyframes']) {
     if (fields[field] !== undefined && (model === CLASSIC || model === LITE)) {
-      refuse(request, field, `This model takes no ${field}.`);
+      refuseField(request, field, `This model takes no ${field}.`);
     }
   }
   if (fields['generate_audio'] !== undefined && typeof fields['generate_audio'] !== 'boolean') {
-    refuse(request, 'generate_audio', 'generate_audio must be a boolean.');
+    refuseField(request, 'generate_audio', 'generate_audio must be a boolean.');
   }
 }
 
-function durationOf(request: SandboxRequest, { duration }: Fields, classicByReference: boolean): number {
+function durationOf(request: SandboxRequest, { duration }: Fields, isClassicByReference: boolean): number {
   if (duration === undefined) return 8;
-  const max = classicByReference ? CLASSIC_REFERENCE_DURATION_MAX : DURATION_MAX;
-  if (typeof duration === 'number' && Number.isInteger(duration) && duration >= 1 && duration <= max) {
-    return duration;
-  }
-  return refuse(request, 'duration', `The duration must be a whole number from 1 to ${max}.`);
-}
-
-function oneOf(
-  request: SandboxRequest,
-  fields: Fields,
-  field: string,
-  values: readonly string[],
-  byDefault: string | undefined,
-): string {
-  const value = fields[field] ?? byDefault;
-  const known = values.find((candidate) => candidate === value);
-  return known ?? refuse(request, field, `${field} must be one of ${values.join(', ')}.`);
+  const max = isClassicByReference ? CLASSIC_REFERENCE_DURATION_MAX : DURATION_MAX;
+  if (isWholeWithin(duration, 1, max)) return duration;
+  return refuseField(request, 'duration', `The duration must be a whole number from 1 to ${max}.`);
 }
 
 function list(request: SandboxRequest, fields: Fields, field: string, lengthMax: number): unknown[] {
   const value = fields[field];
   if (value === undefined) return [];
-  if (!Array.isArray(value)) return refuse(request, field, `${field} must be a list.`);
-  if (value.length > lengthMax) return refuse(request, field, `${field} holds at most ${lengthMax}.`);
+  if (!Array.isArray(value)) return refuseField(request, field, `${field} must be a list.`);
+  if (value.length > lengthMax) return refuseField(request, field, `${field} holds at most ${lengthMax}.`);
   return value;
 }
 
@@ -128,8 +114,4 @@ function isImage(value: unknown): boolean {
   if (!isFields(value)) return false;
   if (typeof value['file_id'] === 'string') return value['url'] === undefined;
   return typeof value['url'] === 'string' && /^(https:\/\/|data:image\/[\w.+-]+;base64,)/.test(value['url']);
-}
-
-function refuse(request: SandboxRequest, field: string, message: string): never {
-  throw new EarlyAnswer(request.voice.refuse(400, { field, message }));
 }

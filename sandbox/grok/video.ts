@@ -1,47 +1,45 @@
-/** Grok Imagine video (xAI): a request id, a poll that answers 202 while it works, a public result URL. */
+// Grok Imagine video (xAI): a request id, polls that answer 202 until the video is done, a public result URL.
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json, whole } from '../answers.ts';
-import type { SandboxRequest, Dialect } from '../dialect.ts';
-import { tellUsage } from '../evidence.ts';
-import {
-  beginSubmission,
-  confirmSubmission,
-  createJob,
-  type Look,
-  lookAtJob,
-  nextOrders,
-  requireJob,
-} from '../faults.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { reportUsage } from '../evidence.ts';
+import { pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
-import { wordError } from '../leaky.ts';
-import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
-import { linkResult, serveResult, videoFile } from '../results.ts';
+import { errorText } from '../error-text.ts';
+import { readJsonObject, requireBearerKey, textIn } from '../requests.ts';
+import { linkJobResult, serveVideo } from '../results.ts';
 import { checkVideoOrder, type VideoOrder } from './video-order.ts';
-import { grokVoice } from './error-format.ts';
+import { grokErrorFormat } from './error-format.ts';
 
-export const grokVideo: Dialect = {
+export const grokVideo: VendorApi = {
   vendor: 'grok',
   prefix: '/xai',
-  voice: grokVoice,
+  errorFormat: grokErrorFormat,
   routes: [
-    { method: 'POST', path: '/v1/videos/generations', operation: 'submit', play: generate },
-    { method: 'GET', path: '/v1/videos/{id}', operation: 'poll', play: poll },
-    { method: 'GET', path: '/files/{id}.mp4', operation: 'download', play: download },
+    { method: 'POST', path: '/v1/videos/generations', operation: 'submit', handle: generate },
+    { method: 'GET', path: '/v1/videos/{id}', operation: 'poll', handle: poll },
+    {
+      method: 'GET',
+      path: '/files/{id}.mp4',
+      operation: 'download',
+      handle: (request) => serveVideo(request, 'aspectRatio'),
+    },
   ],
 };
 
-const SECONDS = 2;
+const SECONDS_BY_DEFAULT = 2;
 
-/** A ten-thousand-millionth of a dollar. */
+/** A tick is a ten-thousand-millionth of a dollar. */
 const TICKS_PER_THOUSANDTH = 10_000_000;
 
-/** In thousandths of a dollar: per second by resolution, and per input image. */
+/** Thousandths of a dollar: per second by resolution, and per input image. */
 const PRICES: Readonly<Record<string, { perSecond: Readonly<Record<string, number>>; perImage: number }>> = {
   'grok-imagine-video': { perSecond: { '480p': 50, '720p': 70 }, perImage: 2 },
   'grok-imagine-video-1.5': { perSecond: { '480p': 80, '720p': 140, '1080p': 250 }, perImage: 10 },
   'grok-imagine-video-1.5-preview': { perSecond: { '480p': 80, '720p': 140, '1080p': 250 }, perImage: 10 },
-  // The price of 1080p is not published: that of 720p stands in for it.
+  // The price of 1080p is not published; the price of 720p stands in for it.
   'grok-imagine-video-1.5-lite': { perSecond: { '480p': 20, '720p': 30, '1080p': 30 }, perImage: 10 },
 };
 
@@ -55,14 +53,14 @@ const FAILURES = {
 
 function generate(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
-  const prompt = typeof fields['prompt'] === 'string' ? fields['prompt'] : '';
+  const prompt = textIn(fields, 'prompt');
   request.entry.prompt = prompt;
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const submission = beginSubmission(request, prompt);
   const order = checkVideoOrder(request, fields);
   const job = createJob(submission, {
     id: randomUUID(),
-    secondsByDefault: SECONDS,
+    secondsByDefault: SECONDS_BY_DEFAULT,
     ordered: { ...order },
     consumption: { cost_in_usd_ticks: costInTicks(order) },
   });
@@ -70,58 +68,51 @@ function generate(request: SandboxRequest): Answer {
 }
 
 function poll(request: SandboxRequest): Answer {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const job = requireJob(request, request.parameters['id'] ?? '');
-  const look = lookAtJob(request, job);
+  const polled = pollJob(request, job);
   const { model } = job.ordered;
-  if (look.weird) return json(200, { status: 'simmering', progress: look.progress, model });
-  switch (look.state.phase) {
+  if (polled.hasUnknownStatus) return json(200, { status: UNKNOWN_STATUS, progress: polled.progress, model });
+  switch (polled.state.phase) {
     case 'queued':
     case 'running':
-      return tellPending(job, look);
+      return pendingAnswer(job, polled);
     case 'succeeded':
     case 'moderated':
-      return json(200, { ...tellDone(request, job, look.state.phase === 'succeeded'), model });
+      return json(200, { ...doneFields(request, job, polled.state.phase === 'succeeded'), model });
     case 'expired':
       return json(200, { status: 'expired', progress: 0, model });
     case 'failed':
     case 'cancelled':
-      return json(200, { ...tellFailure(job, look), model });
+      return json(200, { ...failureFields(job, polled), model });
   }
 }
 
-/** The body of a 202 may be empty: it is on the first look. */
-function tellPending(job: Job, look: Look): Answer {
-  if (job.looks === 1 && !look.flapping) {
-    return whole(202, 'application/json', '');
-  }
-  return json(202, { status: 'pending', progress: look.progress });
+/** Answers the first poll with an empty body, as xAI may do with a 202. */
+function pendingAnswer(job: Job, polled: PollResult): Answer {
+  if (job.polls === 1 && !polled.isFlapping) return whole(202, 'application/json', '');
+  return json(202, { status: 'pending', progress: polled.progress });
 }
 
-/** A moderated video is done, and paid, but not to be had. What is undefined here is absent from the JSON. */
-function tellDone(request: SandboxRequest, job: Job, allowed: boolean): Record<string, unknown> {
-  const url = allowed ? linkVideo(request, job) : '';
-  const video = { url, duration: job.ordered['duration'], respect_moderation: allowed };
+/** A moderated video is done and charged, but has no URL. */
+function doneFields(request: SandboxRequest, job: Job, isAllowed: boolean): Record<string, unknown> {
+  const url = isAllowed ? linkJobResult(request, job, `${grokVideo.prefix}/files/${job.id}.mp4`) : '';
+  const video = { url, duration: job.ordered['duration'], respect_moderation: isAllowed };
   return {
     status: 'done',
     progress: 100,
     video: job.deliver === 0 ? undefined : video,
-    usage: tellUsage(job.consumption, job.usage),
+    usage: reportUsage(job.consumption, job.usage),
   };
 }
 
-function linkVideo(request: SandboxRequest, job: Job): string | undefined {
-  const result = nextOrders(request, job, 'result').choose('result');
-  return linkResult(request, result, `${grokVideo.prefix}/files/${job.id}.mp4`);
-}
-
-function tellFailure(job: Job, look: Look): Record<string, unknown> {
+function failureFields(job: Job, polled: PollResult): Record<string, unknown> {
   const cancelled = { code: 'failed_precondition', message: 'The request was cancelled.' };
-  const { code, message } = look.state.phase === 'cancelled' ? cancelled : FAILURES[job.reason];
+  const { code, message } = polled.state.phase === 'cancelled' ? cancelled : FAILURES[job.reason];
   return {
     status: 'failed',
     progress: 0,
-    error: { code, message: wordError(message, job.text) },
+    error: { code, message: errorText(message, job.text) },
     block_reason: code === 'permission_denied' ? 'content_moderation' : undefined,
   };
 }
@@ -130,10 +121,4 @@ function costInTicks({ model, resolution, duration, inputImages }: VideoOrder): 
   const price = PRICES[model];
   const perSecond = price?.perSecond[resolution] ?? 0;
   return (perSecond * duration + (price?.perImage ?? 0) * inputImages) * TICKS_PER_THOUSANDTH;
-}
-
-function download(request: SandboxRequest): Answer {
-  const job = requireJob(request, request.parameters['id'] ?? '');
-  const [width = 16, height = 9] = String(job.ordered['aspectRatio']).split(':').map(Number);
-  return serveResult(request, job, videoFile(width, height));
 }

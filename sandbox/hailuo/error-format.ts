@@ -1,24 +1,24 @@
-/** How MiniMax answers: its first API with HTTP 200 and a code in `base_resp`, its second with true HTTP statuses. */
+// MiniMax's answers: v1 has HTTP 200 and a code in `base_resp` even for errors, v2 has proper HTTP statuses.
 
 import { randomUUID } from 'node:crypto';
-import { type Answer, type Content, json } from '../answers.ts';
-import type { Complaint, Voice } from '../dialect.ts';
-import { wordError } from '../leaky.ts';
+import { type Answer, json, type WholeAnswer } from '../answers.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
+import { errorText } from '../error-text.ts';
 
-interface FirstRefusal {
-  /** Of HTTP: 200 for everything the API itself says. */
+interface V1Refusal {
+  /** HTTP status: 200 for every error of the API itself. */
   readonly status: number;
   readonly code: number;
   readonly message: string;
 }
 
-interface SecondRefusal {
+interface V2Refusal {
   readonly type: string;
   readonly code: number;
   readonly message: string;
 }
 
-const FIRST: Readonly<Record<number, FirstRefusal>> = {
+const V1_REFUSALS: Readonly<Record<number, V1Refusal>> = {
   400: { status: 200, code: 2013, message: 'invalid params' },
   401: { status: 200, code: 1004, message: 'login fail: Please carry the API secret key' },
   402: { status: 200, code: 1008, message: 'insufficient balance' },
@@ -30,7 +30,7 @@ const FIRST: Readonly<Record<number, FirstRefusal>> = {
   500: { status: 200, code: 1000, message: 'unknown error, please retry your requests later' },
   503: { status: 503, code: 1013, message: 'internal service error' },
 };
-const SECOND: Readonly<Record<number, SecondRefusal>> = {
+const V2_REFUSALS: Readonly<Record<number, V2Refusal>> = {
   400: { type: 'bad_request_error', code: 2013, message: 'invalid params' },
   401: { type: 'authorized_error', code: 1004, message: 'login fail' },
   402: { type: 'insufficient_balance_error', code: 1008, message: 'insufficient balance' },
@@ -44,33 +44,29 @@ const SECOND: Readonly<Record<number, SecondRefusal>> = {
   503: { type: 'server_error', code: 1013, message: 'service unavailable' },
 };
 
-export const hailuoFirstVoice: Voice = {
-  refuse(status: number, complaint: Complaint = {}): Answer {
-    const refusal = FIRST[status] ?? { status: 200, code: 1000, message: 'unknown error' };
-    const base = { status_code: refusal.code, status_msg: wordComplaint(refusal.message, complaint) };
+export const hailuoV1ErrorFormat: ErrorFormat = {
+  refuse(status: number, details: ErrorDetails = {}): Answer {
+    const refusal = V1_REFUSALS[status] ?? { status: 200, code: 1000, message: 'unknown error' };
+    const base = { status_code: refusal.code, status_msg: errorMessage(refusal.message, details) };
     return json(refusal.status, { base_resp: base });
   },
 };
 
-export const hailuoSecondVoice: Voice = {
-  refuse(status: number, complaint: Complaint = {}): Answer {
-    const refusal = SECOND[status] ?? { type: 'server_error', code: 1000, message: 'unknown error' };
-    const message = `${wordComplaint(refusal.message, complaint)} (${refusal.code})`;
+export const hailuoV2ErrorFormat: ErrorFormat = {
+  refuse(status: number, details: ErrorDetails = {}): Answer {
+    const refusal = V2_REFUSALS[status] ?? { type: 'server_error', code: 1000, message: 'unknown error' };
+    const message = `${errorMessage(refusal.message, details)} (${refusal.code})`;
     const error = { type: refusal.type, message, http_code: String(status) };
     return json(status, { type: 'error', error, request_id: randomUUID() });
   },
 };
 
-/** An answer of the first API that all is well. */
-export function tellFirst(
-  body: object,
-  statusMessage = 'success',
-  statusCode = 0,
-): Content & { kind: 'whole' } {
+/** A v1 answer to a request that is in order; the status code is not 0 for a failed job. */
+export function v1Answer(body: object, statusMessage = 'success', statusCode = 0): WholeAnswer {
   return json(200, { ...body, base_resp: { status_code: statusCode, status_msg: statusMessage } });
 }
 
-function wordComplaint(message: string, complaint: Complaint): string {
-  const field = complaint.field === undefined ? '' : `${complaint.field}: `;
-  return wordError(`${field}${complaint.message ?? message}`, complaint.text ?? 'plain');
+function errorMessage(message: string, details: ErrorDetails): string {
+  const field = details.field === undefined ? '' : `${details.field}: `;
+  return errorText(`${field}${details.message ?? message}`, details.text ?? 'plain');
 }

@@ -1,6 +1,6 @@
-/** What MiniMax's first video API accepts; everything else is refused, naming the field. */
+// Checks an order of MiniMax's v1 video API: refuses what the vendor would not accept and names the field.
 
-import type { SandboxRequest } from '../dialect.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import {
   isHttpsUrl,
   isImageDataUri,
@@ -11,23 +11,23 @@ import {
 } from '../field-checks.ts';
 import type { Fields } from '../requests.ts';
 
-export interface FirstOrder {
+export interface HailuoV1Order {
   readonly model: string;
   readonly seconds: number;
   readonly resolution: string;
   readonly inputImages: number;
 }
 
-const FAST = 'MiniMax-Hailuo-2.3-Fast';
-const OLDER = 'MiniMax-Hailuo-02';
-const MODELS = ['MiniMax-Hailuo-2.3', FAST, OLDER];
+const FAST_MODEL = 'MiniMax-Hailuo-2.3-Fast';
+const OLDER_MODEL = 'MiniMax-Hailuo-02';
+const MODELS = ['MiniMax-Hailuo-2.3', FAST_MODEL, OLDER_MODEL];
 const PROMPT_CHARACTERS_MAX = 2000;
 const FIELDS = (
   'model prompt prompt_optimizer fast_pretreatment duration resolution first_frame_image last_frame_image ' +
   'callback_url aigc_watermark'
 ).split(' ');
 
-export function checkFirstOrder(request: SandboxRequest, fields: Fields): FirstOrder {
+export function checkV1Order(request: SandboxRequest, fields: Fields): HailuoV1Order {
   refuseUnknown(request, fields, FIELDS);
   const model = requireOneOf(request, 'model', fields['model'], MODELS);
   requireText(request, 'prompt', fields['prompt'], PROMPT_CHARACTERS_MAX);
@@ -54,11 +54,11 @@ function checkImages(
   request: SandboxRequest,
   { model, resolution, images }: { model: string; resolution: string; images: readonly string[] },
 ): void {
-  const needsImage = model === FAST || resolution === '512P';
-  if (resolution === '512P' && model !== OLDER)
+  const needsImage = model === FAST_MODEL || resolution === '512P';
+  if (resolution === '512P' && model !== OLDER_MODEL)
     refuseField(request, 'resolution', 'This model does not make 512P.');
   if ((needsImage || images.length > 0) && images[0] !== 'first_frame_image')
     refuseField(request, 'first_frame_image', 'first_frame_image is required here.');
-  if (images.length > 1 && (model !== OLDER || resolution === '512P'))
+  if (images.length > 1 && (model !== OLDER_MODEL || resolution === '512P'))
     refuseField(request, 'last_frame_image', 'last_frame_image is not available here.');
 }

@@ -1,6 +1,6 @@
-/** What MiniMax's second video API accepts; everything else is refused, naming the field. */
+// Checks an order of MiniMax's v2 video API: refuses what the vendor would not accept and names the field.
 
-import type { SandboxRequest } from '../dialect.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import {
   isHttpsUrl,
   isImageDataUri,
@@ -12,7 +12,7 @@ import {
 } from '../field-checks.ts';
 import { type Fields, isFields } from '../requests.ts';
 
-export interface SecondOrder {
+export interface HailuoV2Order {
   readonly model: string;
   readonly seconds: number;
   readonly resolution: string;
@@ -47,7 +47,7 @@ export function promptOf(fields: Fields): string {
   return typeof text === 'string' ? text : '';
 }
 
-export function checkSecondOrder(request: SandboxRequest, fields: Fields): SecondOrder {
+export function checkV2Order(request: SandboxRequest, fields: Fields): HailuoV2Order {
   refuseUnknown(request, fields, FIELDS);
   const model = requireOneOf(request, 'model', fields['model'], Object.keys(MODELS));
   const { resolutions, secondsMin } = MODELS[model] ?? { resolutions: [], secondsMin: 0 };
@@ -67,7 +67,7 @@ export function checkSecondOrder(request: SandboxRequest, fields: Fields): Secon
   };
 }
 
-/** The roles of everything but the text. */
+/** Returns the role of each part that is not text. */
 function checkContent(request: SandboxRequest, content: readonly Fields[]): string[] {
   const media = content.filter(({ type }) => type !== 'text');
   const roles = media.map((item) => checkItem(request, item, `content[${content.indexOf(item)}]`));

@@ -1,38 +1,31 @@
-/** MiniMax's second video API (H3): one request that stops what waits and erases what has ended. */
+// MiniMax's v2 video API (H3): one DELETE that cancels a queued task and erases an ended one.
 
 import { randomInt } from 'node:crypto';
-import { type Answer, EarlyAnswer, json } from '../answers.ts';
-import type { SandboxRequest, Dialect } from '../dialect.ts';
-import { tellUsage } from '../evidence.ts';
-import {
-  beginSubmission,
-  confirmSubmission,
-  createJob,
-  type Look,
-  lookAtJob,
-  nextOrders,
-  requireJob,
-} from '../faults.ts';
+import { type Answer, json } from '../answers.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { reportUsage } from '../evidence.ts';
+import { nextDirectives, pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
-import { wordError } from '../leaky.ts';
-import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
+import { errorText } from '../error-text.ts';
+import { readJsonObject, refuse, requireBearerKey } from '../requests.ts';
 import { linkVideo } from './files.ts';
-import { checkSecondOrder, promptOf } from './v2-order.ts';
-import { hailuoSecondVoice } from './error-format.ts';
+import { checkV2Order, promptOf } from './v2-order.ts';
+import { hailuoV2ErrorFormat } from './error-format.ts';
 
-export const hailuoV2: Dialect = {
+export const hailuoV2: VendorApi = {
   vendor: 'hailuo',
   prefix: '/minimax/v2',
-  voice: hailuoSecondVoice,
+  errorFormat: hailuoV2ErrorFormat,
   routes: [
-    { method: 'POST', path: '/video_generation', operation: 'submit', play: generate },
-    { method: 'GET', path: '/query/video_generation/{id}', operation: 'poll', play: poll },
-    { method: 'DELETE', path: '/video_generation/{id}', operation: 'cancel', play: cancel },
+    { method: 'POST', path: '/video_generation', operation: 'submit', handle: generate },
+    { method: 'GET', path: '/query/video_generation/{id}', operation: 'poll', handle: poll },
+    { method: 'DELETE', path: '/video_generation/{id}', operation: 'cancel', handle: cancel },
   ],
 };
 
-const SECONDS = 2;
-/** So long is every input video, as far as the sandbox knows. */
+const SECONDS_BY_DEFAULT = 2;
+/** Assumed length of every input video, which the sandbox does not look at. */
 const INPUT_VIDEO_SECONDS = 5;
 
 const FAILURES = {
@@ -43,20 +36,20 @@ const FAILURES = {
   moderation: { code: '1027', message: 'output contains sensitive content' },
 } as const;
 
-/** Ended tasks that were erased: nobody can ask about them any more. */
+/** Ended tasks that were erased; further requests about them answer 404. */
 const erased = new WeakSet<Job>();
 
 function generate(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
   const prompt = promptOf(fields);
   request.entry.prompt = prompt;
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const submission = beginSubmission(request, prompt);
-  const order = checkSecondOrder(request, fields);
+  const order = checkV2Order(request, fields);
   const inputSeconds = order.inputVideos * INPUT_VIDEO_SECONDS;
   const job = createJob(submission, {
     id: `4${String(randomInt(2 ** 47)).padStart(15, '0')}`,
-    secondsByDefault: SECONDS,
+    secondsByDefault: SECONDS_BY_DEFAULT,
     ordered: { ...order },
     consumption: {
       total_seconds: order.seconds + inputSeconds,
@@ -70,24 +63,24 @@ function generate(request: SandboxRequest): Answer {
 
 function poll(request: SandboxRequest): Answer {
   const job = requireTask(request);
-  const look = lookAtJob(request, job);
+  const polled = pollJob(request, job);
   const { model, resolution, seconds, ratio } = job.ordered;
   const described = { id: job.id, model, resolution, duration: seconds, ratio };
-  return json(200, { task: { ...described, ...tellState(request, job, look) } });
+  return json(200, { task: { ...described, ...stateFields(request, job, polled) } });
 }
 
-function tellState(request: SandboxRequest, job: Job, look: Look): Record<string, unknown> {
-  if (look.weird) return { status: 'simmering' };
-  const { phase } = look.state;
+function stateFields(request: SandboxRequest, job: Job, polled: PollResult): Record<string, unknown> {
+  if (polled.hasUnknownStatus) return { status: UNKNOWN_STATUS };
+  const { phase } = polled.state;
   switch (phase) {
     case 'succeeded': {
       const content = job.deliver === 0 ? undefined : { url: linkVideo(request, job) };
-      return { status: phase, content, usage: tellUsage(job.consumption, job.usage) };
+      return { status: phase, content, usage: reportUsage(job.consumption, job.usage) };
     }
     case 'failed':
     case 'moderated': {
       const { code, message } = FAILURES[phase === 'moderated' ? 'moderation' : job.reason];
-      return { status: 'failed', error: { code, message: wordError(message, job.text) } };
+      return { status: 'failed', error: { code, message: errorText(message, job.text) } };
     }
     default:
       return { status: phase };
@@ -96,11 +89,11 @@ function tellState(request: SandboxRequest, job: Job, look: Look): Record<string
 
 function cancel(request: SandboxRequest): Answer {
   const job = requireTask(request);
-  const ordered = nextOrders(request, job, 'cancel').choose('cancel');
-  if (ordered === 'hang') return { kind: 'hang' };
+  const directive = nextDirectives(request, job, 'cancel').choose('cancel');
+  if (directive === 'hang') return { kind: 'hang' };
   const { phase } = request.jobs.stateOf(job);
-  if (ordered === 'too_late' || phase === 'running' || phase === 'cancelled')
-    return request.voice.refuse(400, { message: `a ${phase} task cannot be cancelled` });
+  if (directive === 'too_late' || phase === 'running' || phase === 'cancelled')
+    return request.errorFormat.refuse(400, { message: `a ${phase} task cannot be cancelled` });
   if (phase === 'queued') {
     request.jobs.cancel(job);
     return json(200, { task_id: job.id, action: 'cancel', status: 'cancelled' });
@@ -110,8 +103,8 @@ function cancel(request: SandboxRequest): Answer {
 }
 
 function requireTask(request: SandboxRequest): Job {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const job = requireJob(request, request.parameters['id'] ?? '');
-  if (erased.has(job)) throw new EarlyAnswer(request.voice.refuse(404));
+  if (erased.has(job)) refuse(request, 404);
   return job;
 }

@@ -1,9 +1,11 @@
-/** How Kling answers: an envelope with a code of its own around everything, and HTTP statuses that follow the code. */
+// Kling's answers: an envelope with a code around everything, and HTTP statuses that follow from the code.
 
 import { randomUUID } from 'node:crypto';
-import { type Answer, type Content, json } from '../answers.ts';
-import type { Complaint, Voice } from '../dialect.ts';
-import { wordError } from '../leaky.ts';
+import { type Answer, json, type WholeAnswer } from '../answers.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
+import { errorText } from '../error-text.ts';
+
+export const klingErrorFormat: ErrorFormat = { refuse };
 
 interface Refusal {
   readonly status: number;
@@ -11,7 +13,7 @@ interface Refusal {
   readonly message: string;
 }
 
-/** Kling has no 402: an account without money is answered with 429. */
+/** Kling has no 402: an account in arrears gets a 429. */
 const REFUSALS: Readonly<Record<number, Refusal>> = {
   400: { status: 400, code: 1201, message: 'Invalid request parameters' },
   401: { status: 401, code: 1002, message: 'Authorization is invalid' },
@@ -26,16 +28,14 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
 };
 const UNKNOWN: Refusal = { status: 500, code: 5000, message: 'Server internal error' };
 
-export const klingVoice: Voice = { refuse };
-
-export function tellData(data: unknown): Content & { kind: 'whole' } {
+export function dataAnswer(data: unknown): WholeAnswer {
   return json(200, { code: 0, message: 'SUCCEED', request_id: randomUUID(), data });
 }
 
-function refuse(status: number, complaint: Complaint = {}): Answer {
+function refuse(status: number, details: ErrorDetails = {}): Answer {
   const refusal = REFUSALS[status] ?? UNKNOWN;
-  const field = complaint.field === undefined ? '' : `${complaint.field}: `;
-  const message = wordError(`${field}${complaint.message ?? refusal.message}`, complaint.text ?? 'plain');
-  const code = complaint.code === undefined ? refusal.code : Number(complaint.code);
+  const field = details.field === undefined ? '' : `${details.field}: `;
+  const message = errorText(`${field}${details.message ?? refusal.message}`, details.text ?? 'plain');
+  const code = details.code === undefined ? refusal.code : Number(details.code);
   return json(refusal.status, { code, message, request_id: randomUUID() });
 }

@@ -1,36 +1,29 @@
-/** Kling's API since 3.0: the model is in the path, and one list answers for tasks by either id. */
+// Kling's API since 3.0: the model is in the path, and one list finds tasks by the vendor's or the customer's id.
 
-import { type Answer, EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest, Dialect } from '../dialect.ts';
-import { beginSubmission, confirmSubmission, createJob, type Look, lookAtJob } from '../faults.ts';
+import type { Answer } from '../answers.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { pollJob, type PollResult, UNKNOWN_STATUS } from '../polling.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
-import { readJsonObject } from '../requests.ts';
+import { readJsonObject, refuse } from '../requests.ts';
+import { serveVideo } from '../results.ts';
 import { checkOrder, type Kind, promptOf } from './order.ts';
-import {
-  download,
-  linkVideos,
-  newTaskId,
-  planOf,
-  requireAccount,
-  taskIdOf,
-  unitsOf,
-  wordFailure,
-} from './tasks.ts';
-import { klingVoice, tellData } from './error-format.ts';
+import { linkVideos, newTaskId, planOf, requireAccount, taskIdOf, unitsOf, failureText } from './tasks.ts';
+import { klingErrorFormat, dataAnswer } from './error-format.ts';
 
-export const kling: Dialect = {
+export const kling: VendorApi = {
   vendor: 'kling',
   prefix: '/kling',
-  voice: klingVoice,
+  errorFormat: klingErrorFormat,
   routes: [
     ...(['text-to-video', 'image-to-video', 'omni-video'] as const).map((kind) => ({
       method: 'POST' as const,
       path: `/${kind}/{model}`,
       operation: 'submit' as const,
-      play: (request: SandboxRequest): Answer => generate(request, kind),
+      handle: (request: SandboxRequest): Answer => generate(request, kind),
     })),
-    { method: 'GET', path: '/tasks', operation: 'poll', play: poll },
-    { method: 'GET', path: '/files/{id}.mp4', operation: 'download', play: download },
+    { method: 'GET', path: '/tasks', operation: 'poll', handle: poll },
+    { method: 'GET', path: '/files/{id}.mp4', operation: 'download', handle: serveVideo },
   ],
 };
 
@@ -44,36 +37,36 @@ function generate(request: SandboxRequest, kind: Kind): Answer {
   const submission = beginSubmission(request, prompt);
   const order = checkOrder(request, kind, fields);
   const job = createJob(submission, planOf(newTaskId(request, account, order.externalId), order, kind));
-  const accepted = tellData({ ...describe(job), status: 'submitted' });
-  return confirmSubmission(submission, accepted, tellData({}));
+  const accepted = dataAnswer({ ...describe(job), status: 'submitted' });
+  return confirmSubmission(submission, accepted, dataAnswer({}));
 }
 
-/** Tasks that are not there are left out of the list. */
+/** Leaves unknown and expired tasks out of the list. */
 function poll(request: SandboxRequest): Answer {
   const account = requireAccount(request);
-  const own = request.query.get('task_ids');
-  const external = request.query.get('external_task_ids');
-  const ids = (own ?? external ?? '').split(',').filter((id) => id !== '');
+  const taskIds = request.query.get('task_ids');
+  const externalIds = request.query.get('external_task_ids');
+  const ids = (taskIds ?? externalIds ?? '').split(',').filter((id) => id !== '');
   if (ids.length === 0 || ids.length > IDS_MAX)
-    throw new EarlyAnswer(request.voice.refuse(400, { field: 'task_ids', message: `1 to ${IDS_MAX} ids.` }));
+    refuse(request, 400, { field: 'task_ids', message: `1 to ${IDS_MAX} ids.` });
   const tasks = ids
-    .map((id) => request.jobs.find(request.vendor, own === null ? taskIdOf(account, id) : id))
-    .filter((job) => job !== undefined)
-    .map((job) => tellTask(request, job))
-    .filter((task) => task !== undefined);
-  return tellData(tasks);
+    .map((id) => request.jobs.find(request.vendor, taskIds === null ? taskIdOf(account, id) : id))
+    .filter((job) => job !== null)
+    .map((job) => taskFields(request, job))
+    .filter((task) => task !== null);
+  return dataAnswer(tasks);
 }
 
-function tellTask(request: SandboxRequest, job: Job): Record<string, unknown> | undefined {
+function taskFields(request: SandboxRequest, job: Job): Record<string, unknown> | null {
   request.entry.jobId = job.id;
   request.entry.prompt = job.prompt;
-  const look = lookAtJob(request, job);
-  return look.state.phase === 'expired' ? undefined : { ...describe(job), ...tellState(request, job, look) };
+  const polled = pollJob(request, job);
+  return polled.state.phase === 'expired' ? null : { ...describe(job), ...stateFields(request, job, polled) };
 }
 
-function tellState(request: SandboxRequest, job: Job, look: Look): Record<string, unknown> {
-  if (look.weird) return { status: 'simmering' };
-  switch (look.state.phase) {
+function stateFields(request: SandboxRequest, job: Job, polled: PollResult): Record<string, unknown> {
+  if (polled.hasUnknownStatus) return { status: UNKNOWN_STATUS };
+  switch (polled.state.phase) {
     case 'queued':
       return { status: 'submitted' };
     case 'running':
@@ -85,7 +78,7 @@ function tellState(request: SandboxRequest, job: Job, look: Look): Record<string
       return { status: 'succeeded', outputs, billing: amount === undefined ? undefined : billing };
     }
     default:
-      return { status: 'failed', message: wordFailure(job, look) };
+      return { status: 'failed', message: failureText(job, polled) };
   }
 }
 

@@ -1,6 +1,6 @@
-/** What Kling's flat API accepts; everything else is refused, naming the field. */
+// Checks an order of Kling's flat API: refuses what the vendor would not accept and names the field.
 
-import type { SandboxRequest } from '../dialect.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import {
   isBareBase64,
   isHttpsUrl,
@@ -42,7 +42,7 @@ export function checkLegacyOrder(
     audio,
     inputImages: kind === 'image2video' ? checkImages(request, fields) : 0,
     inputVideos: 0,
-    externalId: typeof externalId === 'string' && externalId !== '' ? externalId : undefined,
+    externalId: typeof externalId === 'string' && externalId !== '' ? externalId : null,
   };
 }
 

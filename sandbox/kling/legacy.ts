@@ -1,27 +1,28 @@
-/** Kling's flat API, for models before 3.0: the path to look at a task depends on the kind of work. */
+// Kling's flat API, for models before 3.0: the path of a poll contains the kind of task.
 
-import { type Answer, EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest, Dialect } from '../dialect.ts';
-import { beginSubmission, confirmSubmission, createJob, type Look, lookAtJob } from '../faults.ts';
+import type { Answer } from '../answers.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { pollJob, type PollResult, UNKNOWN_STATUS } from '../polling.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
-import { readJsonObject } from '../requests.ts';
+import { readJsonObject, refuse, textIn } from '../requests.ts';
 import { checkLegacyOrder } from './legacy-order.ts';
-import { linkVideos, newTaskId, planOf, requireAccount, taskIdOf, unitsOf, wordFailure } from './tasks.ts';
-import { klingVoice, tellData } from './error-format.ts';
+import { linkVideos, newTaskId, planOf, requireAccount, taskIdOf, unitsOf, failureText } from './tasks.ts';
+import { klingErrorFormat, dataAnswer } from './error-format.ts';
 
-export const klingLegacy: Dialect = {
+export const klingLegacy: VendorApi = {
   vendor: 'kling',
   prefix: '/kling/v1',
-  voice: klingVoice,
+  errorFormat: klingErrorFormat,
   routes: [
-    { method: 'POST', path: '/videos/{kind}', operation: 'submit', play: generate },
-    { method: 'GET', path: '/videos/{kind}/{id}', operation: 'poll', play: poll },
+    { method: 'POST', path: '/videos/{kind}', operation: 'submit', handle: generate },
+    { method: 'GET', path: '/videos/{kind}/{id}', operation: 'poll', handle: poll },
   ],
 };
 
 function generate(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
-  const prompt = typeof fields['prompt'] === 'string' ? fields['prompt'] : '';
+  const prompt = textIn(fields, 'prompt');
   request.entry.prompt = prompt;
   const account = requireAccount(request);
   const submission = beginSubmission(request, prompt);
@@ -29,20 +30,20 @@ function generate(request: SandboxRequest): Answer {
   const order = checkLegacyOrder(request, kind, fields);
   const job = createJob(submission, planOf(newTaskId(request, account, order.externalId), order, kind));
   const accepted = { ...describe(job), task_status: 'submitted' };
-  return confirmSubmission(submission, tellData(accepted), tellData({}));
+  return confirmSubmission(submission, dataAnswer(accepted), dataAnswer({}));
 }
 
 function poll(request: SandboxRequest): Answer {
   const account = requireAccount(request);
   const job = requireTask(request, account);
-  const look = lookAtJob(request, job);
-  if (look.state.phase === 'expired') return request.voice.refuse(404);
-  return tellData({ ...describe(job), ...tellState(request, job, look) });
+  const polled = pollJob(request, job);
+  if (polled.state.phase === 'expired') return request.errorFormat.refuse(404);
+  return dataAnswer({ ...describe(job), ...stateFields(request, job, polled) });
 }
 
-function tellState(request: SandboxRequest, job: Job, look: Look): Record<string, unknown> {
-  if (look.weird) return { task_status: 'simmering' };
-  switch (look.state.phase) {
+function stateFields(request: SandboxRequest, job: Job, polled: PollResult): Record<string, unknown> {
+  if (polled.hasUnknownStatus) return { task_status: UNKNOWN_STATUS };
+  switch (polled.state.phase) {
     case 'queued':
       return { task_status: 'submitted' };
     case 'running':
@@ -52,7 +53,7 @@ function tellState(request: SandboxRequest, job: Job, look: Look): Record<string
       return { task_status: 'succeed', task_result: { videos }, final_unit_deduction: unitsOf(job) };
     }
     default:
-      return { task_status: 'failed', task_status_msg: wordFailure(job, look), final_unit_deduction: '0' };
+      return { task_status: 'failed', task_status_msg: failureText(job, polled), final_unit_deduction: '0' };
   }
 }
 
@@ -66,14 +67,13 @@ function describe(job: Job): Record<string, unknown> {
   };
 }
 
-/** By the vendor's id or by the customer's own, under the kind it was ordered with. */
+/** Finds a task of the path's kind by the vendor's id or the customer's. */
 function requireTask(request: SandboxRequest, account: string): Job {
   const id = decodeURIComponent(request.parameters['id'] ?? '');
   const job =
     request.jobs.find(request.vendor, id) ?? request.jobs.find(request.vendor, taskIdOf(account, id));
   request.entry.jobId = job?.id ?? id;
-  if (job === undefined || job.ordered['kind'] !== requireKind(request))
-    throw new EarlyAnswer(request.voice.refuse(404));
+  if (job === null || job.ordered['kind'] !== requireKind(request)) refuse(request, 404);
   request.entry.prompt = job.prompt;
   return job;
 }
@@ -81,5 +81,5 @@ function requireTask(request: SandboxRequest, account: string): Job {
 function requireKind(request: SandboxRequest): 'text2video' | 'image2video' {
   const { kind } = request.parameters;
   if (kind === 'text2video' || kind === 'image2video') return kind;
-  throw new EarlyAnswer(request.voice.refuse(404));
+  refuse(request, 404);
 }

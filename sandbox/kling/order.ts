@@ -1,7 +1,6 @@
-/** What Kling's API since 3.0 accepts; everything else is refused, naming the field. */
+// Checks an order of Kling's API since 3.0: refuses what the vendor would not accept and names the field.
 
-import { EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import {
   isBareBase64,
   isHttpsUrl,
@@ -11,7 +10,7 @@ import {
   requireText,
   requireWhole,
 } from '../field-checks.ts';
-import { type Fields, isFields } from '../requests.ts';
+import { type Fields, isFields, refuse } from '../requests.ts';
 import type { KlingOrder } from './tasks.ts';
 
 export type Kind = 'text-to-video' | 'image-to-video' | 'omni-video';
@@ -30,7 +29,7 @@ const RATIOS = ['16:9', '9:16', '1:1'];
 const PROMPT_CHARACTERS_MAX = 2500;
 const REFERENCE_IMAGES_MAX = 7;
 
-/** The prompt, wherever this kind of order has it; empty where there is none. */
+/** The prompt, which is a field of its own or one of the contents; empty where there is none. */
 export function promptOf(fields: Fields): string {
   const prompt = fields['prompt'] ?? contentsIn(fields).find(({ type }) => type === 'prompt')?.['text'];
   return typeof prompt === 'string' ? prompt : '';
@@ -38,7 +37,7 @@ export function promptOf(fields: Fields): string {
 
 export function checkOrder(request: SandboxRequest, kind: Kind, fields: Fields): KlingOrder {
   const model = request.parameters['model'] ?? '';
-  if (!MODELS[kind].includes(model)) throw new EarlyAnswer(request.voice.refuse(404));
+  if (!MODELS[kind].includes(model)) refuse(request, 404);
   const isText = kind === 'text-to-video';
   refuseUnknown(
     request,
@@ -64,7 +63,7 @@ export function checkOrder(request: SandboxRequest, kind: Kind, fields: Fields):
     resolution: checkResolution(request, model, settings['resolution'] ?? '720p'),
     ratio: requireOneOf(request, 'settings.aspect_ratio', settings['aspect_ratio'] ?? '16:9', RATIOS),
     audio: checkAudio(request, model, settings['audio'], inputs.inputVideos),
-    externalId: typeof externalId === 'string' && externalId !== '' ? externalId : undefined,
+    externalId: typeof externalId === 'string' && externalId !== '' ? externalId : null,
   };
 }
 
@@ -108,12 +107,12 @@ function takesBase64(model: string, type: string): boolean {
   return !model.endsWith('-turbo') && !type.endsWith('_video');
 }
 
-function checkUrl(request: SandboxRequest, field: string, value: unknown, base64: boolean): void {
-  if (isHttpsUrl(value) || (base64 && isBareBase64(value))) return;
+function checkUrl(request: SandboxRequest, field: string, value: unknown, isBase64Allowed: boolean): void {
+  if (isHttpsUrl(value) || (isBase64Allowed && isBareBase64(value))) return;
   refuseField(
     request,
     field,
-    base64 ? 'A URL or base64 without a data: prefix is required.' : 'A URL is required.',
+    isBase64Allowed ? 'A URL or base64 without a data: prefix is required.' : 'A URL is required.',
   );
 }
 

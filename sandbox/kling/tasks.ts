@@ -1,14 +1,13 @@
-/** What both APIs of Kling share: accounts, ids, prices in units, and the words for a failure. */
+// What Kling's two APIs have in common: accounts, task ids, prices in units, failure texts and links.
 
 import { createHash, randomInt } from 'node:crypto';
-import { type Answer, EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
-import { tellUsage } from '../evidence.ts';
-import { type Look, nextOrders, requireJob } from '../faults.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
+import { reportUsage } from '../evidence.ts';
+import type { PollResult } from '../polling.ts';
 import type { Job } from '../jobs.ts';
-import { wordError } from '../leaky.ts';
-import { bearerKey, isFields, requireKey } from '../requests.ts';
-import { linkResult, serveResult, videoFile } from '../results.ts';
+import { errorText } from '../error-text.ts';
+import { bearerKey, isFields, refuse, requireKey } from '../requests.ts';
+import { linkJobResult } from '../results.ts';
 
 export interface KlingOrder {
   readonly model: string;
@@ -18,12 +17,13 @@ export interface KlingOrder {
   readonly audio: boolean;
   readonly inputImages: number;
   readonly inputVideos: number;
-  readonly externalId: string | undefined;
+  /** The customer's own id for the task, or null. */
+  readonly externalId: string | null;
 }
 
-const SECONDS = 2;
+const SECONDS_BY_DEFAULT = 2;
 
-/** In tenths of a unit for each second: silent, with sound, with an input video. */
+/** Tenths of a unit per second: silent, with sound, with an input video. */
 const PRICES: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>> = {
   'kling-v2-5-turbo': { '720p': [3], '1080p': [5] },
   'kling-v2-6': { '720p': [3], '1080p': [5, 10] },
@@ -40,94 +40,84 @@ const FAILURES = {
   moderation: 'Failure to pass the risk control system.',
 } as const;
 
-/** Who is calling: the key itself, or the access key in a token, which must be of its time. */
+/** Identifies the account: by the key itself, or by the access key in a token that is valid now. */
 export function requireAccount(request: SandboxRequest): string {
   const key = bearerKey(request);
   requireKey(request, key);
   const claims = claimsIn(key ?? '');
-  if (claims === undefined) return key ?? '';
+  if (claims === null) return key ?? '';
   const nowSeconds = Date.now() / 1000;
   if (Number(claims['exp']) <= nowSeconds) refuseToken(request, '1004', 'Authorization has expired');
   if (Number(claims['nbf']) > nowSeconds) refuseToken(request, '1003', 'Authorization is not yet valid');
   return String(claims['iss']);
 }
 
-/** An id that follows from the customer's own, which is how a second order of the same one is found out. */
+/** Derives a task's id from the customer's own id, which is how a second order with that id is detected. */
 export function taskIdOf(account: string, externalId: string): string {
   const hash = createHash('sha256').update(`${account} ${externalId}`).digest().readBigUInt64BE(0);
   return String(hash % 900_000_000_000_000_000n).padStart(18, '8');
 }
 
-export function newTaskId(request: SandboxRequest, account: string, externalId: string | undefined): string {
-  if (externalId === undefined) return `9${String(randomInt(2 ** 47)).padStart(17, '0')}`;
+export function newTaskId(request: SandboxRequest, account: string, externalId: string | null): string {
+  if (externalId === null) return `9${String(randomInt(2 ** 47)).padStart(17, '0')}`;
   const id = taskIdOf(account, externalId);
-  if (request.jobs.find(request.vendor, id) !== undefined) {
-    throw new EarlyAnswer(
-      request.voice.refuse(400, { message: `External task id ${externalId} already exists` }),
-    );
+  if (request.jobs.find(request.vendor, id) !== null) {
+    refuse(request, 400, { message: `External task id ${externalId} already exists` });
   }
   return id;
 }
 
-/** What `createJob` needs to know. */
+/** The job's plan for `createJob`. */
 export function planOf(id: string, order: KlingOrder, kind: string) {
   const tenths = PRICES[order.model]?.[order.resolution] ?? [];
   const perSecond = tenths[order.inputVideos > 0 ? 2 : order.audio ? 1 : 0] ?? 0;
-  const { externalId, ...rest } = order;
   return {
     id,
-    secondsByDefault: SECONDS,
-    ordered: { ...rest, kind, externalId: externalId ?? null },
+    secondsByDefault: SECONDS_BY_DEFAULT,
+    ordered: { ...order, kind },
     consumption: { units: (perSecond * order.seconds) / 10 },
   };
 }
 
-/** Units as a text, true or not; undefined where nothing is said. */
+/** Charged units as a text, true or distorted; undefined, which JSON omits, with `usage=missing`. */
 export function unitsOf(job: Job): string | undefined {
-  const told = tellUsage(job.consumption, job.usage);
-  const units = isFields(told) ? told['units'] : undefined;
+  const reported = reportUsage(job.consumption, job.usage);
+  const units = isFields(reported) ? reported['units'] : undefined;
   return typeof units === 'number' || typeof units === 'string' ? String(units) : undefined;
 }
 
-export function wordFailure(job: Job, look: Look): string {
+export function failureText(job: Job, polled: PollResult): string {
   const message =
-    look.state.phase === 'cancelled'
+    polled.state.phase === 'cancelled'
       ? 'The task was cancelled.'
-      : FAILURES[look.state.phase === 'moderated' ? 'moderation' : job.reason];
-  return wordError(message, job.text);
+      : FAILURES[polled.state.phase === 'moderated' ? 'moderation' : job.reason];
+  return errorText(message, job.text);
 }
 
-/** One link for each video that is delivered. A video is a little longer than it was ordered. */
+/** One link for each delivered video. As at the vendor, a video is a little longer than ordered. */
 export function linkVideos(
   request: SandboxRequest,
   job: Job,
 ): { url: string | undefined; duration: string }[] {
-  const result = nextOrders(request, job, 'result').choose('result');
-  const url = linkResult(request, result, `/kling/files/${job.id}.mp4`);
+  const url = linkJobResult(request, job, `/kling/files/${job.id}.mp4`);
   const duration = (Number(job.ordered['seconds']) + 0.041).toFixed(3);
   return Array.from({ length: job.deliver ?? 1 }, () => ({ url, duration }));
 }
 
-export function download(request: SandboxRequest): Answer {
-  const job = requireJob(request, request.parameters['id'] ?? '');
-  const [width = 16, height = 9] = String(job.ordered['ratio']).split(':').map(Number);
-  return serveResult(request, job, videoFile(width, height));
-}
-
-/** Undefined for what is no token. */
-function claimsIn(key: string): Record<string, unknown> | undefined {
+/** Null for a key that is no token. */
+function claimsIn(key: string): Record<string, unknown> | null {
   const parts = key.split('.');
-  if (parts.length !== 3) return undefined;
+  if (parts.length !== 3) return null;
   try {
     const [header, claims]: unknown[] = parts
       .slice(0, 2)
       .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
-    return isFields(header) && header['alg'] === 'HS256' && isFields(claims) ? { ...claims } : undefined;
+    return isFields(header) && header['alg'] === 'HS256' && isFields(claims) ? { ...claims } : null;
   } catch {
-    return undefined;
+    return null;
   }
 }
 
 function refuseToken(request: SandboxRequest, code: string, message: string): never {
-  throw new EarlyAnswer(request.voice.refuse(401, { code, message }));
+  refuse(request, 401, { code, message });
 }

@@ -1,17 +1,19 @@
-/** The messages of a chat: what OpenAI accepts in them, and how many tokens they have here. */
+// Checks the messages of a chat as OpenAI would and counts their tokens.
 
-import type { SandboxRequest } from '../dialect.ts';
-import { type Fields, isFields } from '../requests.ts';
-import { isAbsent, oneOf, refuse, refuseAbsent, refuseType, requireText } from './chat-fields.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
+import { type Fields, isFields, objectsIn } from '../requests.ts';
+import { isAbsent, oneOf, refuseField, refuseAbsent, refuseType, requireText } from './fields.ts';
 
 export interface PromptTokens {
   readonly text: number;
   readonly image: number;
 }
 
-const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'] as const;
 type Role = (typeof ROLES)[number];
 
+const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'] as const;
+
+/** Types of content parts by role. */
 const PARTS: Readonly<Record<Role, readonly string[]>> = {
   system: ['text'],
   developer: ['text'],
@@ -22,27 +24,27 @@ const PARTS: Readonly<Record<Role, readonly string[]>> = {
 };
 const TOKENS_PER_IMAGE = 85;
 
-/** Where the directives stand. Empty where there is no such message; nothing is refused yet. */
+/** Text of the last user message, which holds the directives; empty without one. Refuses nothing. */
 export function readLastUserText(messages: unknown): string {
-  const last = listOf(messages).findLast((message) => message['role'] === 'user')?.['content'];
+  const last = objectsIn(messages).findLast((message) => message['role'] === 'user')?.['content'];
   if (typeof last === 'string') return last;
   return textsOf(last).join('\n');
 }
 
-/** A text has as many tokens as it has words: what stands between white space. An image has 85. */
+/** Counts a word between white space as one token, an image as TOKENS_PER_IMAGE. */
 export function checkMessages(request: SandboxRequest, { messages }: Fields): PromptTokens {
   if (isAbsent(messages)) refuseAbsent(request, 'messages');
   if (!Array.isArray(messages)) refuseType(request, 'messages', 'an array of objects', messages);
   if (messages.length === 0) {
     const message = "Invalid 'messages': empty array. Expected an array with minimum length 1.";
-    refuse(request, 'messages', message, 'empty_array');
+    refuseField(request, 'messages', message, 'empty_array');
   }
   for (const [index, message] of messages.entries()) checkMessage(request, `messages[${index}]`, message);
-  const texts = listOf(messages).flatMap(({ content }) =>
+  const texts = objectsIn(messages).flatMap(({ content }) =>
     typeof content === 'string' ? [content] : textsOf(content),
   );
-  const images = listOf(messages).flatMap(({ content }) =>
-    listOf(content).filter(({ type }) => type === 'image_url'),
+  const images = objectsIn(messages).flatMap(({ content }) =>
+    objectsIn(content).filter(({ type }) => type === 'image_url'),
   );
   const words = texts.reduce((sum, text) => sum + countWords(text), 0);
   return { text: Math.max(1, words), image: images.length * TOKENS_PER_IMAGE };
@@ -65,7 +67,12 @@ function checkContent(
   if (typeof content === 'string') return;
   if (isAbsent(content)) {
     if (role === 'assistant' && Array.isArray(calls)) return;
-    refuse(request, field, `Invalid value for '${field}': expected a string, got null.`, 'invalid_value');
+    refuseField(
+      request,
+      field,
+      `Invalid value for '${field}': expected a string, got null.`,
+      'invalid_value',
+    );
   }
   if (!Array.isArray(content)) refuseType(request, field, 'a string or an array of objects', content);
   for (const [index, part] of content.entries()) checkPart(request, `${field}[${index}]`, part, role);
@@ -85,19 +92,15 @@ function checkImage(request: SandboxRequest, field: string, image: unknown): voi
   const url = requireText(request, `${field}.url`, image['url']);
   if (!/^(https:\/\/|data:image\/(png|jpeg|webp|gif);base64,)\S+$/.test(url)) {
     const message = 'Invalid image URL: it must be an https URL, or a data URI of a PNG, JPEG, WebP or GIF.';
-    refuse(request, `${field}.url`, message, 'invalid_image_url');
+    refuseField(request, `${field}.url`, message, 'invalid_image_url');
   }
   oneOf(request, `${field}.detail`, image['detail'], ['auto', 'low', 'high']);
 }
 
 function textsOf(content: unknown): string[] {
-  return listOf(content)
+  return objectsIn(content)
     .map(({ text }) => text)
     .filter((text) => typeof text === 'string');
-}
-
-function listOf(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : [];
 }
 
 function countWords(text: string): number {

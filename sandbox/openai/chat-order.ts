@@ -1,28 +1,27 @@
-/** What OpenAI's chat accepts. Fields it has never heard of do no harm; known ones with a wrong value are refused. */
+// Checks a chat request: ignores unknown fields, and refuses wrong values of known ones as OpenAI does.
 
-import { EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
-import { type Fields, isFields } from '../requests.ts';
-import { checkKind, numberIn, oneOf, refuse, requireText } from './chat-fields.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
+import { type Fields, isFields, refuse } from '../requests.ts';
+import { checkKind, numberIn, oneOf, refuseField, requireText } from './fields.ts';
 import { type AnswerForm, checkForm } from './chat-form.ts';
 import { checkMessages, type PromptTokens } from './chat-messages.ts';
+
+/** The models that GET /v1/models lists. */
+export const MODELS = ['gpt-6-luna', 'gpt-6-sol', 'gpt-6-astra', 'gpt-6.1-terra'] as const;
 
 export interface ChatOrder {
   readonly model: string;
   readonly promptTokens: PromptTokens;
   readonly choices: number;
-  /** Of each choice. */
+  /** Largest number of tokens of each choice. */
   readonly tokensMax: number;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly includeObfuscation: boolean;
   readonly form: AnswerForm;
   readonly serviceTier: string;
-  readonly cacheKey: string | undefined;
+  readonly cacheKey: string | null;
 }
-
-/** Those of GET /v1/models. */
-export const MODELS = ['gpt-6-luna', 'gpt-6-sol', 'gpt-6-astra', 'gpt-6.1-terra'] as const;
 
 const CHOICES_MAX = 128;
 const TOKENS_MAX = 2 ** 31;
@@ -37,7 +36,7 @@ const DECIMALS = {
   presence_penalty: { min: -2, max: 2 },
   frequency_penalty: { min: -2, max: 2 },
 };
-const WORDS = {
+const ENUMS = {
   reasoning_effort: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
   verbosity: ['low', 'medium', 'high'],
 };
@@ -58,15 +57,15 @@ export function checkChatOrder(request: SandboxRequest, fields: Fields): ChatOrd
     ...checkStreamOptions(request, fields),
     form: checkForm(request, fields),
     serviceTier: tier === 'auto' ? 'default' : tier,
-    cacheKey: typeof cacheKey === 'string' && cacheKey !== '' ? cacheKey : undefined,
+    cacheKey: typeof cacheKey === 'string' && cacheKey !== '' ? cacheKey : null,
   };
 }
 
-/** Any model called gpt-… or grok-… exists, except one that says it is retired. */
+/** Accepts every model named gpt-… or grok-…, except one whose name contains `retired`. */
 export function checkModel(request: SandboxRequest, model: string): string {
   if (/^(gpt|grok)-[\w.-]+$/.test(model) && !model.includes('retired')) return model;
   const message = `The model \`${model}\` does not exist or you do not have access to it.`;
-  throw new EarlyAnswer(request.voice.refuse(404, { message, field: 'model', code: 'model_not_found' }));
+  refuse(request, 404, { message, field: 'model', code: 'model_not_found' });
 }
 
 function checkSettings(request: SandboxRequest, fields: Fields): void {
@@ -76,24 +75,24 @@ function checkSettings(request: SandboxRequest, fields: Fields): void {
   for (const [field, range] of Object.entries(DECIMALS)) {
     numberIn(request, fields, field, { ...range, kind: 'decimal' });
   }
-  for (const [field, words] of Object.entries(WORDS)) oneOf(request, field, fields[field], words);
+  for (const [field, values] of Object.entries(ENUMS)) oneOf(request, field, fields[field], values);
   numberIn(request, fields, 'top_logprobs', { min: 0, max: 20, kind: 'integer' });
   const { stop } = fields;
   if (Array.isArray(stop) && stop.length > STOPS_MAX) {
     const message = `Invalid 'stop': array too long. Expected an array with maximum length ${STOPS_MAX}.`;
-    refuse(request, 'stop', message, 'array_above_max_length');
+    refuseField(request, 'stop', message, 'array_above_max_length');
   }
 }
 
 function tokensMaxOf(request: SandboxRequest, fields: Fields): number {
   const range = { min: 1, max: TOKENS_MAX, kind: 'integer' } as const;
-  const older = numberIn(request, fields, 'max_tokens', range);
-  const newer = numberIn(request, fields, 'max_completion_tokens', range);
-  if (older !== undefined && newer !== undefined) {
+  const maxTokens = numberIn(request, fields, 'max_tokens', range);
+  const maxCompletionTokens = numberIn(request, fields, 'max_completion_tokens', range);
+  if (maxTokens !== null && maxCompletionTokens !== null) {
     const message = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.";
-    refuse(request, 'max_tokens', message, 'invalid_parameter_combination');
+    refuseField(request, 'max_tokens', message, 'invalid_parameter_combination');
   }
-  return newer ?? older ?? TOKENS_MAX;
+  return maxCompletionTokens ?? maxTokens ?? TOKENS_MAX;
 }
 
 function checkStreamOptions(
@@ -103,7 +102,7 @@ function checkStreamOptions(
   if (!isFields(options)) return { includeUsage: false, includeObfuscation: false };
   if (stream !== true) {
     const message = "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
-    refuse(request, 'stream_options', message);
+    refuseField(request, 'stream_options', message);
   }
   for (const name of ['include_usage', 'include_obfuscation']) {
     checkKind(request, { [`stream_options.${name}`]: options[name] }, `stream_options.${name}`, 'boolean');

@@ -1,9 +1,9 @@
-/** What the model says: words or JSON in as many pieces as it has tokens, how it ends and what it consumed. */
+// Composes a chat's reply: text or JSON in one piece per token, the finish reason and the usage.
 
 import { randomUUID } from 'node:crypto';
-import type { SandboxRequest } from '../dialect.ts';
-import type { Orders } from '../directives.ts';
-import { type Consumption, type Evidence, tellUsage } from '../evidence.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
+import type { ActiveDirectives } from '../directives.ts';
+import { type Consumption, type Evidence, reportUsage } from '../evidence.ts';
 import { exampleOf } from '../json-example.ts';
 import type { ChatOrder } from './chat-order.ts';
 
@@ -13,33 +13,36 @@ export interface Reply {
   readonly created: number;
   readonly order: ChatOrder;
   readonly choices: number;
-  /** Of each choice: it comes in so many pieces. */
+  /** Number of tokens of each choice, which is its number of pieces. */
   readonly tokens: number;
   readonly finishReason: 'stop' | 'length' | 'tool_calls' | 'content_filter';
-  /** Undefined where the vendor does not say. */
+  /** Undefined, which JSON omits, with `usage=missing`. */
   readonly usage: Evidence | undefined;
   piece(choice: number, index: number): string;
 }
 
-const TOKENS = 8;
-/** Each is one token of OpenAI's encodings, with the space before it. */
+const TOKENS_BY_DEFAULT = 8;
+/** Words that are one token each in OpenAI's encodings, including the space before them. */
 const WORDS = 'the quick brown fox jumps over the lazy dog and runs into the deep white snow'.split(' ');
 
-/** As many tokens as ordered and allowed; JSON has no more of them than characters. */
-export function composeReply(request: SandboxRequest, orders: Orders, order: ChatOrder): Reply {
-  const json = order.form.kind === 'text' ? undefined : JSON.stringify(exampleOf(order.form.schema));
-  const wished = Math.min(orders.number('tokens') ?? TOKENS, json?.length ?? Number.POSITIVE_INFINITY);
-  const tokens = Math.min(wished, order.tokensMax);
-  const choices = orders.number('deliver') ?? order.choices;
+/** Has as many tokens as directed and allowed; JSON has at most one per character. */
+export function composeReply(request: SandboxRequest, active: ActiveDirectives, order: ChatOrder): Reply {
+  const json = order.form.kind === 'text' ? null : JSON.stringify(exampleOf(order.form.schema));
+  const fullTokens = Math.min(
+    active.number('tokens') ?? TOKENS_BY_DEFAULT,
+    json?.length ?? Number.POSITIVE_INFINITY,
+  );
+  const tokens = Math.min(fullTokens, order.tokensMax);
+  const choices = active.number('deliver') ?? order.choices;
   return {
     id: `chatcmpl-${randomUUID().replaceAll('-', '')}`,
     created: Math.floor(Date.now() / 1000),
     order,
     choices,
     tokens,
-    finishReason: finishReasonOf(orders, order, tokens < wished),
-    usage: tellUsage(consumptionOf(request, order, tokens * choices), orders.choose('usage')),
-    piece: json === undefined ? wordAt : (_choice, index) => partOf(json, wished, index),
+    finishReason: finishReasonOf(active, order, tokens < fullTokens),
+    usage: reportUsage(consumptionOf(request, order, tokens * choices), active.choose('usage')),
+    piece: json === null ? wordAt : (_choice, index) => partOf(json, fullTokens, index),
   };
 }
 
@@ -47,7 +50,7 @@ export function wholeText(reply: Reply, choice: number): string {
   return Array.from({ length: reply.tokens }, (_, index) => reply.piece(choice, index)).join('');
 }
 
-/** Choices begin at different words. */
+/** Each choice begins with a different word. */
 function wordAt(choice: number, index: number): string {
   const word = WORDS[(choice + index) % WORDS.length] ?? '';
   return index === 0 ? word : ` ${word}`;
@@ -58,15 +61,19 @@ function partOf(json: string, parts: number, index: number): string {
   return json.slice(edge(index), edge(index + 1));
 }
 
-function finishReasonOf(orders: Orders, { form }: ChatOrder, isCutShort: boolean): Reply['finishReason'] {
-  if (orders.choose('outcome') === 'moderated') return 'content_filter';
+function finishReasonOf(
+  active: ActiveDirectives,
+  { form }: ChatOrder,
+  isCutShort: boolean,
+): Reply['finishReason'] {
+  if (active.choose('outcome') === 'moderated') return 'content_filter';
   if (isCutShort) return 'length';
   return form.kind === 'call' ? 'tool_calls' : 'stop';
 }
 
 /**
- * With a `prompt_cache_key`, the text of a prompt is written to the cache the first time this vendor sees it and read
- * from the cache afterwards, however short it is.
+ * With a `prompt_cache_key`, the text of a prompt counts as written to the cache at its first request to this vendor
+ * and as read from the cache afterwards, however short it is.
  */
 function consumptionOf(
   request: SandboxRequest,
@@ -74,15 +81,15 @@ function consumptionOf(
   outputTokens: number,
 ): Consumption {
   const { text, image } = promptTokens;
-  const seen =
-    cacheKey === undefined ? 0 : request.counts.next(request.vendor, 'chat', cacheEntry(request, cacheKey));
+  const requestNumber =
+    cacheKey === null ? 0 : request.counts.next(request.vendor, 'chat', cacheEntry(request, cacheKey));
   return {
     prompt_tokens: text + image,
     completion_tokens: outputTokens,
     total_tokens: text + image + outputTokens,
     prompt_tokens_details: {
-      cached_tokens: seen > 1 ? text : 0,
-      cache_write_tokens: seen === 1 ? text : 0,
+      cached_tokens: requestNumber > 1 ? text : 0,
+      cache_write_tokens: requestNumber === 1 ? text : 0,
       audio_tokens: 0,
       text_tokens: text,
       image_tokens: image,

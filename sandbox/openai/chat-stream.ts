@@ -1,22 +1,24 @@
-/** A reply as OpenAI streams it: a chunk for the role, one for each token, one for the end, and one for the usage. */
+// Streams a reply as OpenAI does: a chunk for the role, one per token, one for the end and one for the usage.
 
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
-import type { Orders } from '../directives.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
+import type { ActiveDirectives } from '../directives.ts';
 import type { Reply } from './chat-reply.ts';
 
+export const SYSTEM_FINGERPRINT = 'fp_5a4db0c5e1';
+
 export interface StreamPlan {
-  readonly call: SandboxRequest;
-  readonly orders: Orders;
+  readonly request: SandboxRequest;
+  readonly active: ActiveDirectives;
   readonly reply: Reply;
   readonly headers: Readonly<Record<string, string>>;
-  /** How this vendor words the error that breaks into a stream. */
+  /** The error event of `error_after`, as JSON in the vendor's format. */
   readonly error: string;
 }
 
-/** What happens once so many tokens are out. The chunk for the role goes with the first of them. */
+/** What ends the stream after a number of tokens. The chunk for the role is sent with the first token. */
 interface Ending {
   readonly kind: 'complete' | 'error' | 'cut' | 'cut_within_event' | 'silence';
   readonly afterTokens: number;
@@ -26,15 +28,15 @@ const DELAY_MS = 5;
 const LAST_EVENT = 'data: [DONE]\n\n';
 const OBFUSCATION = 'x9Zq4Lw7';
 
-/** The answer begins at once; everything else waits for `first`, and each further token for `delay`. */
+/** Sends the headers at once, the first token after the directive `first`, each further one after `delay`. */
 export function streamReply(plan: StreamPlan): Answer {
   const ending = endingOf(plan);
   return stream(plan.headers, events(plan, ending), ending.kind.startsWith('cut'));
 }
 
-/** A stream that ends before anything came. */
+/** A stream of nothing but its last event. */
 export function emptyStream(headers: StreamPlan['headers']): Answer {
-  return stream(headers, nothing(), false);
+  return stream(headers, onlyLastEvent(), false);
 }
 
 function stream(headers: StreamPlan['headers'], pieces: AsyncIterable<string>, isCut: boolean): Answer {
@@ -42,28 +44,28 @@ function stream(headers: StreamPlan['headers'], pieces: AsyncIterable<string>, i
   return { kind: 'stream', status: 200, headers: { ...headers, ...own }, pieces, isCut };
 }
 
-async function* nothing(): AsyncGenerator<string> {
+async function* onlyLastEvent(): AsyncGenerator<string> {
   yield LAST_EVENT;
 }
 
-/** The first that is ordered; none where the stream is over before. */
-function endingOf({ orders, reply }: StreamPlan): Ending {
+/** The ending that comes first; `complete` where the stream is over before any other. */
+function endingOf({ active, reply }: StreamPlan): Ending {
   const tokens = reply.tokens * reply.choices;
-  const [cut, error] = [orders.number('die_after'), orders.number('error_after')];
+  const [cut, error] = [active.number('die_after'), active.number('error_after')];
   const endings: Ending[] = [{ kind: 'complete', afterTokens: tokens }];
-  if (orders.choose('outcome') === 'stuck') endings.unshift({ kind: 'silence', afterTokens: tokens });
-  if (error !== undefined) endings.unshift({ kind: 'error', afterTokens: error });
-  if (cut !== undefined) endings.unshift({ kind: 'cut', afterTokens: cut });
-  if (orders.choose('submit') === 'truncated') {
+  if (active.choose('outcome') === 'stuck') endings.unshift({ kind: 'silence', afterTokens: tokens });
+  if (error !== null) endings.unshift({ kind: 'error', afterTokens: error });
+  if (cut !== null) endings.unshift({ kind: 'cut', afterTokens: cut });
+  if (active.choose('submit') === 'truncated') {
     endings.unshift({ kind: 'cut_within_event', afterTokens: Math.floor(tokens / 2) });
   }
   return endings.reduce((first, next) => (next.afterTokens < first.afterTokens ? next : first));
 }
 
 async function* events(plan: StreamPlan, ending: Ending): AsyncGenerator<string> {
-  const { call: request, orders, reply } = plan;
-  const delayMs = orders.number('delay') ?? DELAY_MS;
-  await pause(request, orders.number('first') ?? 0);
+  const { request, active, reply } = plan;
+  const delayMs = active.number('delay') ?? DELAY_MS;
+  await pause(request, active.number('first') ?? 0);
   if (ending.afterTokens > 0 || ending.kind === 'complete') yield* opening(reply);
   for (let sent = 0; sent < ending.afterTokens; sent += 1) {
     if (sent > 0) await pause(request, delayMs);
@@ -95,14 +97,14 @@ function* opening(reply: Reply): Generator<string> {
         ? {
             role: 'assistant',
             content: null,
-            tool_calls: [{ index: 0, ...openCall(reply, index, form.name) }],
+            tool_calls: [{ index: 0, ...emptyCall(reply, index, form.name) }],
           }
         : { role: 'assistant', content: '', refusal: null };
     yield event(reply, [{ index, delta, logprobs: null, finish_reason: null }]);
   }
 }
 
-function openCall(reply: Reply, choice: number, name: string): object {
+function emptyCall(reply: Reply, choice: number, name: string): object {
   return { id: callId(reply, choice), type: 'function', function: { name, arguments: '' } };
 }
 
@@ -125,7 +127,7 @@ function* closing(reply: Reply): Generator<string> {
   yield LAST_EVENT;
 }
 
-/** Every chunk has a usage where it is asked for; only that of the last one is not null. */
+/** Where usage is requested every chunk has one, which is null but in the last chunk. */
 function event(reply: Reply, choices: readonly object[], usage: Reply['usage'] | null = null): string {
   const { id, created, order } = reply;
   const chunk = {
@@ -142,9 +144,7 @@ function event(reply: Reply, choices: readonly object[], usage: Reply['usage'] |
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
 
-export const SYSTEM_FINGERPRINT = 'fp_5a4db0c5e1';
-
-/** Throws where the client goes meanwhile. */
+/** Throws where the client disconnects meanwhile. */
 async function pause(request: SandboxRequest, ms: number): Promise<void> {
   if (ms > 0) await sleep(ms, undefined, { signal: request.closed });
 }

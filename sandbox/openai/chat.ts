@@ -1,57 +1,53 @@
-/** OpenAI chat completions, whole or streamed; xAI speaks the same language but refuses in its own voice. */
+// OpenAI's chat completions, whole or streamed, for every vendor that offers this API.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest, Dialect, Voice } from '../dialect.ts';
-import type { Orders } from '../directives.ts';
-import { beginChat, confirmSubmission } from '../faults.ts';
-import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
-import { grokVoice } from '../grok/error-format.ts';
+import type { SandboxRequest, VendorApi, ErrorFormat } from '../vendor-api.ts';
+import type { ActiveDirectives } from '../directives.ts';
+import { beginChat, confirmSubmission } from '../submissions.ts';
+import { readJsonObject, requireBearerKey } from '../requests.ts';
 import { readLastUserText } from './chat-messages.ts';
 import { checkChatOrder, checkModel, MODELS } from './chat-order.ts';
 import { composeReply, type Reply, wholeText } from './chat-reply.ts';
 import { callId, emptyStream, streamReply, SYSTEM_FINGERPRINT } from './chat-stream.ts';
-import { openaiVoice } from './error-format.ts';
 
-export const openaiChat = chatDialect('openai', '/openai', openaiVoice);
-export const xaiChat = chatDialect('xai', '/xai', grokVoice);
-
+/** Unix seconds. */
 const MODEL_CREATED_AT = 1_782_864_000;
 
-function chatDialect(vendor: string, prefix: string, voice: Voice): Dialect {
+export function chatApi(vendor: string, prefix: string, errorFormat: ErrorFormat): VendorApi {
   return {
     vendor,
     prefix,
-    voice,
+    errorFormat,
     routes: [
-      { method: 'POST', path: '/v1/chat/completions', operation: 'chat', play: complete },
-      { method: 'GET', path: '/v1/models', operation: 'other', play: listModels },
-      { method: 'GET', path: '/v1/models/{model}', operation: 'other', play: showModel },
+      { method: 'POST', path: '/v1/chat/completions', operation: 'chat', handle: complete },
+      { method: 'GET', path: '/v1/models', operation: 'other', handle: listModels },
+      { method: 'GET', path: '/v1/models/{model}', operation: 'other', handle: showModel },
     ],
   };
 }
 
-/** `seconds` passes before any answer begins, streamed ones included. */
+/** The directive `seconds` delays the beginning of every answer, of a streamed one as well. */
 async function complete(request: SandboxRequest): Promise<Answer> {
   const fields = readJsonObject(request);
   const prompt = readLastUserText(fields['messages']);
   request.entry.prompt = prompt;
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const submission = beginChat(request, prompt);
   const order = checkChatOrder(request, fields);
-  const { orders } = submission;
-  const reply = composeReply(request, orders, order);
+  const { active } = submission;
+  const reply = composeReply(request, active, order);
   request.entry.jobId = reply.id;
-  const seconds = orders.number('seconds') ?? 0;
+  const seconds = active.number('seconds') ?? 0;
   if (seconds > 0) await sleep(seconds * 1000, undefined, { signal: request.closed });
-  if (['fail', 'expire', 'cancelled'].includes(orders.choose('outcome'))) return fail(request, orders);
+  if (['fail', 'expire', 'cancelled'].includes(active.choose('outcome'))) return fail(request, active);
   const headers = headersOf(request, reply);
   if (order.stream) {
-    const error = bodyOf(fail(request, orders));
-    const streamed = streamReply({ call: request, orders, reply, headers, error });
+    const error = bodyOf(fail(request, active));
+    const streamed = streamReply({ request, active, reply, headers, error });
     return confirmSubmission(submission, streamed, emptyStream(headers));
   }
-  if (orders.choose('outcome') === 'stuck') return { kind: 'hang' };
+  if (active.choose('outcome') === 'stuck') return { kind: 'hang' };
   const { created } = reply;
   const withoutId = json(200, { object: 'chat.completion', created, model: order.model }, headers);
   return confirmSubmission(submission, json(200, wholeReply(reply), headers), withoutId);
@@ -89,19 +85,19 @@ function messageOf(reply: Reply, index: number): object {
   };
 }
 
-function fail(request: SandboxRequest, orders: Orders): Answer {
-  const text = orders.choose('text');
-  switch (orders.choose('reason')) {
+function fail(request: SandboxRequest, active: ActiveDirectives): Answer {
+  const text = active.choose('text');
+  switch (active.choose('reason')) {
     case 'internal':
-      return request.voice.refuse(500, { text });
+      return request.errorFormat.refuse(500, { text });
     case 'invalid':
-      return request.voice.refuse(400, { text, code: 'invalid_value', field: 'messages' });
+      return request.errorFormat.refuse(400, { text, code: 'invalid_value', field: 'messages' });
     case 'quota':
-      return request.voice.refuse(429, { text, code: 'insufficient_quota' });
+      return request.errorFormat.refuse(429, { text, code: 'insufficient_quota' });
     case 'concurrency':
-      return request.voice.refuse(429, { text });
+      return request.errorFormat.refuse(429, { text });
     case 'moderation':
-      return request.voice.refuse(400, { text, code: 'content_policy_violation' });
+      return request.errorFormat.refuse(400, { text, code: 'content_policy_violation' });
   }
 }
 
@@ -109,7 +105,7 @@ function bodyOf(answer: Answer): string {
   return 'bytes' in answer ? answer.bytes.toString() : '';
 }
 
-/** Rate limits are counted by nobody here: the numbers are those of an account that is idle. */
+/** The sandbox counts no rate limits; the headers are those of an idle account. */
 function headersOf(request: SandboxRequest, { order }: Reply): Record<string, string> {
   const limits = {
     'x-ratelimit-limit-requests': '10000',
@@ -129,12 +125,12 @@ function headersOf(request: SandboxRequest, { order }: Reply): Record<string, st
 }
 
 function listModels(request: SandboxRequest): Answer {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   return json(200, { object: 'list', data: MODELS.map((model) => modelObject(request, model)) });
 }
 
 function showModel(request: SandboxRequest): Answer {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   return json(200, modelObject(request, checkModel(request, request.parameters['model'] ?? '')));
 }
 

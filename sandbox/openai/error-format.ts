@@ -1,8 +1,10 @@
-/** How OpenAI refuses: `{error: {message, type, param, code}}`. */
+// OpenAI's error answers: `{error: {message, type, param, code}}`.
 
 import { type Answer, json } from '../answers.ts';
-import type { Complaint, Voice } from '../dialect.ts';
-import { wordError } from '../leaky.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
+import { errorText } from '../error-text.ts';
+
+export const openaiErrorFormat: ErrorFormat = { refuse };
 
 interface Refusal {
   readonly type: string;
@@ -45,8 +47,8 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   },
 };
 
-/** Codes that have their own type or words, whatever the status. */
-const CODED: Readonly<Record<string, Omit<Refusal, 'code'>>> = {
+/** Types and messages of codes that have their own, whatever the status. */
+const REFUSALS_BY_CODE: Readonly<Record<string, Omit<Refusal, 'code'>>> = {
   insufficient_quota: {
     type: 'insufficient_quota',
     message: 'You exceeded your current quota, please check your plan and billing details.',
@@ -61,17 +63,17 @@ const CODED: Readonly<Record<string, Omit<Refusal, 'code'>>> = {
   },
 };
 
-export const openaiVoice: Voice = { refuse };
+const UNKNOWN: Refusal = { type: 'server_error', code: null, message: 'Something went wrong.' };
 
-function refuse(status: number, complaint: Complaint = {}): Answer {
-  const known = REFUSALS[status] ?? { type: 'server_error', code: null, message: 'Something went wrong.' };
-  const coded = complaint.code === undefined ? undefined : CODED[complaint.code];
-  const message = complaint.message ?? coded?.message ?? known.message;
+function refuse(status: number, details: ErrorDetails = {}): Answer {
+  const known = REFUSALS[status] ?? UNKNOWN;
+  const byCode = details.code === undefined ? undefined : REFUSALS_BY_CODE[details.code];
+  const message = details.message ?? byCode?.message ?? known.message;
   const error = {
-    message: wordError(message, complaint.text ?? 'plain'),
-    type: coded?.type ?? known.type,
-    param: complaint.field ?? null,
-    code: complaint.code ?? known.code,
+    message: errorText(message, details.text ?? 'plain'),
+    type: byCode?.type ?? known.type,
+    param: details.field ?? null,
+    code: details.code ?? known.code,
   };
   const headers: Record<string, string> = status === 429 || status === 503 ? { 'retry-after': '1' } : {};
   return json(status, { error }, headers);

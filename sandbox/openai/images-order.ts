@@ -1,9 +1,9 @@
-/** What OpenAI Images accepts, from JSON or a form; everything else is refused as OpenAI does, naming the field. */
+// Checks an order of OpenAI's Images API, from JSON or a form: refuses what OpenAI would not accept.
 
-import { EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
-import { type Fields, isFields, readForm, readJsonObject } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
+import { type Fields, isFields, isForm, readForm, readJsonObject, textIn } from '../requests.ts';
 import type { ImageFormat } from '../results.ts';
+import { isAbsent, oneOf, refuseAbsent, refuseField } from './fields.ts';
 
 export interface ImageOrder {
   readonly model: string;
@@ -49,11 +49,10 @@ const COMMON_FIELDS =
 const GENERATION_FIELDS = COMMON_FIELDS.split(' ');
 const EDIT_FIELDS = [...GENERATION_FIELDS, 'images', 'mask', 'input_fidelity'];
 
-/** A form's single values as JSON would have them, its files as `images` and `mask`. */
+/** Reads a form's values as JSON would have them, and its files as `images` and `mask`. */
 export async function readImageRequest(request: SandboxRequest): Promise<ImageRequest> {
-  const isForm = request.req.headers['content-type']?.startsWith('multipart/form-data') ?? false;
-  const fields = isForm ? fieldsOf(await readForm(request)) : readJsonObject(request);
-  return { fields, prompt: typeof fields['prompt'] === 'string' ? fields['prompt'] : '' };
+  const fields = isForm(request) ? fieldsOf(await readForm(request)) : readJsonObject(request);
+  return { fields, prompt: textIn(fields, 'prompt') };
 }
 
 export function checkGeneration(request: SandboxRequest, input: ImageRequest): ImageOrder {
@@ -65,12 +64,17 @@ export function checkEdit(request: SandboxRequest, input: ImageRequest): ImageOr
   const given = Array.isArray(images) ? images : [];
   if (given.length === 0) refuseAbsent(request, 'image');
   if (given.length > INPUT_IMAGES_MAX) {
-    refuse(request, 'image', `At most ${INPUT_IMAGES_MAX} images are allowed.`, 'array_above_max_length');
+    refuseField(
+      request,
+      'image',
+      `At most ${INPUT_IMAGES_MAX} images are allowed.`,
+      'array_above_max_length',
+    );
   }
   for (const image of mask === undefined ? given : [...given, mask]) {
-    if (!isImage(image)) refuse(request, 'image', 'Invalid image file or mode.', 'invalid_image_file');
+    if (!isImage(image)) refuseField(request, 'image', 'Invalid image file or mode.', 'invalid_image_file');
   }
-  oneOf(request, input.fields, 'input_fidelity', ['low', 'high']);
+  oneOf(request, 'input_fidelity', input.fields['input_fidelity'], ['low', 'high']);
   return checkOrder(request, input, EDIT_FIELDS, given.length);
 }
 
@@ -83,26 +87,27 @@ function checkOrder(
   const { fields, prompt } = input;
   const unknown = Object.keys(fields).find((field) => !known.includes(field));
   if (unknown !== undefined)
-    refuse(request, unknown, `Unknown parameter: '${unknown}'.`, 'unknown_parameter');
+    refuseField(request, unknown, `Unknown parameter: '${unknown}'.`, 'unknown_parameter');
   if (prompt === '') refuseAbsent(request, 'prompt');
   if (prompt.length > PROMPT_CHARACTERS_MAX) {
-    refuse(
+    refuseField(
       request,
       'prompt',
       `The prompt is longer than ${PROMPT_CHARACTERS_MAX}.`,
       'string_above_max_length',
     );
   }
-  if (fields['stream'] === true) refuse(request, 'stream', 'No streaming here.', 'unsupported_value');
-  const model = oneOf(request, fields, 'model', MODELS) ?? MODEL_BY_DEFAULT;
-  oneOf(request, fields, 'moderation', ['auto', 'low']);
+  if (fields['stream'] === true) refuseField(request, 'stream', 'No streaming here.', 'unsupported_value');
+  const model = oneOf(request, 'model', fields['model'], MODELS) ?? MODEL_BY_DEFAULT;
+  oneOf(request, 'moderation', fields['moderation'], ['auto', 'low']);
   integer(request, fields, 'output_compression', 0, 100);
   integer(request, fields, 'partial_images', 0, 3);
-  const quality = oneOf(request, fields, 'quality', qualitiesOf(model)) ?? 'auto';
-  const background = oneOf(request, fields, 'background', ['transparent', 'opaque', 'auto']) ?? 'auto';
-  const format = oneOf(request, fields, 'output_format', FORMATS) ?? 'png';
+  const quality = oneOf(request, 'quality', fields['quality'], qualitiesOf(model)) ?? 'auto';
+  const background =
+    oneOf(request, 'background', fields['background'], ['transparent', 'opaque', 'auto']) ?? 'auto';
+  const format = oneOf(request, 'output_format', fields['output_format'], FORMATS) ?? 'png';
   if (background === 'transparent' && format === 'jpeg') {
-    refuse(request, 'background', 'Transparent background is not supported for jpeg.', 'invalid_value');
+    refuseField(request, 'background', 'Transparent background is not supported for jpeg.', 'invalid_value');
   }
   return {
     model,
@@ -137,37 +142,27 @@ function qualitiesOf(model: string): string[] {
   return model.startsWith('gpt-image-2.5') ? [...QUALITIES, 'xhigh', 'max'] : QUALITIES;
 }
 
-/** Undefined where the field is absent. */
-function oneOf<Value extends string>(
-  request: SandboxRequest,
-  fields: Fields,
-  field: string,
-  values: readonly Value[],
-): Value | undefined {
-  const value = fields[field];
-  if (value === undefined || value === null) return undefined;
-  const known = values.find((candidate) => candidate === value);
-  if (known !== undefined) return known;
-  const supported = values.map((candidate) => `'${candidate}'`).join(', ');
-  const message = `Invalid value: ${JSON.stringify(value)}. Supported values are: ${supported}.`;
-  return refuse(request, field, message, 'invalid_value');
-}
-
+/** Null where the field is absent. */
 function integer(
   request: SandboxRequest,
   fields: Fields,
   field: string,
   min: number,
   max: number,
-): number | undefined {
+): number | null {
   const value = fields[field];
-  if (value === undefined || value === null) return undefined;
+  if (isAbsent(value)) return null;
   if (typeof value !== 'number' || !Number.isInteger(value)) {
-    return refuse(request, field, `Invalid type for '${field}': expected an integer.`, 'invalid_type');
+    return refuseField(request, field, `Invalid type for '${field}': expected an integer.`, 'invalid_type');
   }
   if (value >= min && value <= max) return value;
   const [bound, code] = value < min ? [`>= ${min}`, 'below_min'] : [`<= ${max}`, 'above_max'];
-  return refuse(request, field, `Invalid '${field}': expected a value ${bound}.`, `integer_${code}_value`);
+  return refuseField(
+    request,
+    field,
+    `Invalid '${field}': expected a value ${bound}.`,
+    `integer_${code}_value`,
+  );
 }
 
 function isImage(value: unknown): boolean {
@@ -188,20 +183,17 @@ function fieldsOf(form: FormData): Fields {
   return images.length === 0 ? fields : { ...fields, images };
 }
 
-/** A form holds text only; these are the fields OpenAI reads as numbers and booleans. */
+/** Turns a form's text into the number or boolean that JSON would have. */
 function typed(value: string): string | number | boolean {
   if (/^-?\d+$/.test(value)) return Number(value);
   return value === 'true' || value === 'false' ? value === 'true' : value;
 }
 
 function refuseSize(request: SandboxRequest, size: unknown): never {
-  return refuse(request, 'size', `Invalid size for this model: ${JSON.stringify(size)}.`, 'invalid_value');
-}
-
-function refuseAbsent(request: SandboxRequest, field: string): never {
-  return refuse(request, field, `Missing required parameter: '${field}'.`, 'missing_required_parameter');
-}
-
-function refuse(request: SandboxRequest, field: string, message: string, code: string): never {
-  throw new EarlyAnswer(request.voice.refuse(400, { field, message, code }));
+  return refuseField(
+    request,
+    'size',
+    `Invalid size for this model: ${JSON.stringify(size)}.`,
+    'invalid_value',
+  );
 }

@@ -1,20 +1,14 @@
-/** OpenAI Images: synchronous, the pictures inline as base64. */
+// OpenAI's Images API: synchronous, the images inline as base64.
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, type Content, json } from '../answers.ts';
-import type { SandboxRequest, Dialect } from '../dialect.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import type { Choice } from '../directives.ts';
-import { type Consumption, tellUsage } from '../evidence.ts';
-import {
-  beginSubmission,
-  confirmSubmission,
-  createJob,
-  nextOrders,
-  requireJob,
-  waitUntilFinal,
-} from '../faults.ts';
+import { type Consumption, reportUsage } from '../evidence.ts';
+import { nextDirectives, requireJob } from '../polling.ts';
+import { beginSubmission, confirmSubmission, createJob, waitUntilFinal } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
-import { bearerKey, requireKey } from '../requests.ts';
+import { requireBearerKey } from '../requests.ts';
 import { imageFile, inlineResult, linkResult, sendInline, serveResult } from '../results.ts';
 import {
   checkEdit,
@@ -23,32 +17,32 @@ import {
   type ImageRequest,
   readImageRequest,
 } from './images-order.ts';
-import { openaiVoice } from './error-format.ts';
+import { openaiErrorFormat } from './error-format.ts';
 
-export const openaiImages: Dialect = {
+export const openaiImages: VendorApi = {
   vendor: 'openai',
   prefix: '/openai',
-  voice: openaiVoice,
+  errorFormat: openaiErrorFormat,
   routes: [
     {
       method: 'POST',
       path: '/v1/images/generations',
       operation: 'submit',
-      play: (request) => paint(request, checkGeneration),
+      handle: (request) => generate(request, checkGeneration),
     },
     {
       method: 'POST',
       path: '/v1/images/edits',
       operation: 'submit',
-      play: (request) => paint(request, checkEdit),
+      handle: (request) => generate(request, checkEdit),
     },
-    { method: 'GET', path: '/files/{id}/{index}', operation: 'download', play: download },
+    { method: 'GET', path: '/files/{id}/{index}', operation: 'download', handle: download },
   ],
 };
 
-const SECONDS = 1;
+const SECONDS_BY_DEFAULT = 1;
 
-/** Output tokens of a picture of 1024x1024; others in proportion to their pixels. */
+/** Output tokens of an image of 1024x1024 by quality; other sizes in proportion to their pixels. */
 const OUTPUT_TOKENS: Readonly<Record<string, number>> = {
   low: 272,
   medium: 1056,
@@ -60,20 +54,25 @@ const REFERENCE_PIXELS = 1024 * 1024;
 const INPUT_IMAGE_TOKENS = 323;
 const CHARACTERS_PER_TOKEN = 4;
 
-async function paint(
+interface Item {
+  b64_json?: string;
+  url?: string;
+}
+
+async function generate(
   request: SandboxRequest,
   check: (request: SandboxRequest, input: ImageRequest) => ImageOrder,
 ): Promise<Answer> {
   const input = await readImageRequest(request);
   request.entry.prompt = input.prompt;
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const submission = beginSubmission(request, input.prompt);
   const order = check(request, input);
   const job = createJob(submission, {
     id: `img_${randomUUID().replaceAll('-', '')}`,
-    secondsByDefault: SECONDS,
+    secondsByDefault: SECONDS_BY_DEFAULT,
     ordered: { ...order },
-    consumption: consumptionOf(order, input.prompt, submission.orders.number('deliver')),
+    consumption: consumptionOf(order, input.prompt, submission.active.number('deliver') ?? order.count),
   });
   if (!(await waitUntilFinal(request, job))) return { kind: 'hang' };
   const created = Math.floor(job.createdAtMs / 1000);
@@ -82,7 +81,7 @@ async function paint(
 }
 
 function succeed(request: SandboxRequest, job: Job, order: ImageOrder, created: number): Answer {
-  const result = nextOrders(request, job, 'result').choose('result');
+  const result = nextDirectives(request, job, 'result').choose('result');
   const data = Array.from({ length: job.deliver ?? order.count }, (_, index) =>
     item(request, job, result, index, pictureOf(job, order, index)),
   );
@@ -93,17 +92,12 @@ function succeed(request: SandboxRequest, job: Job, order: ImageOrder, created: 
     output_format: order.format,
     quality: order.quality,
     size: `${order.width}x${order.height}`,
-    usage: tellUsage(job.consumption, job.usage),
+    usage: reportUsage(job.consumption, job.usage),
   };
   return sendInline(result, json(200, body), data[0]?.b64_json);
 }
 
-interface Item {
-  b64_json?: string;
-  url?: string;
-}
-
-/** OpenAI never links a picture here: a client that follows such a link all the same is led astray. */
+/** OpenAI never links an image here; a link is given only to catch a client that follows it. */
 function item(
   request: SandboxRequest,
   job: Job,
@@ -121,18 +115,21 @@ function item(
 function fail(request: SandboxRequest, job: Job): Answer {
   const { outcome, reason, text } = job;
   if (outcome === 'moderated' || (outcome === 'fail' && reason === 'moderation')) {
-    return request.voice.refuse(400, { code: 'moderation_blocked', text });
+    return request.errorFormat.refuse(400, { code: 'moderation_blocked', text });
   }
-  if (outcome !== 'fail' || reason === 'internal') return request.voice.refuse(500, { text });
+  if (outcome !== 'fail' || reason === 'internal') return request.errorFormat.refuse(500, { text });
   if (reason === 'invalid')
-    return request.voice.refuse(400, { text, code: 'invalid_value', field: 'prompt' });
-  return request.voice.refuse(429, reason === 'quota' ? { text, code: 'insufficient_quota' } : { text });
+    return request.errorFormat.refuse(400, { text, code: 'invalid_value', field: 'prompt' });
+  return request.errorFormat.refuse(
+    429,
+    reason === 'quota' ? { text, code: 'insufficient_quota' } : { text },
+  );
 }
 
 function download(request: SandboxRequest): Answer {
   const job = requireJob(request, request.parameters['id'] ?? '');
   const index = Number(request.parameters['index']);
-  if (!Number.isInteger(index)) return request.voice.refuse(404);
+  if (!Number.isInteger(index)) return request.errorFormat.refuse(404);
   const [width, height] = [Number(job.ordered['width']), Number(job.ordered['height'])];
   const image = { width, height, format: 'png', transparent: false } as const;
   return serveResult(request, job, imageFile(job, index, image));
@@ -143,12 +140,12 @@ function pictureOf(job: Job, order: ImageOrder, index: number): Content {
   return imageFile(job, index, { width, height, format, transparent: background === 'transparent' });
 }
 
-function consumptionOf(order: ImageOrder, prompt: string, deliver: number = order.count): Consumption {
+function consumptionOf(order: ImageOrder, prompt: string, count: number): Consumption {
   const textTokens = Math.ceil(prompt.length / CHARACTERS_PER_TOKEN);
   const imageTokens = order.inputImages * INPUT_IMAGE_TOKENS;
   const pixels = order.width * order.height;
   const perImage = Math.round(((OUTPUT_TOKENS[order.quality] ?? 0) * pixels) / REFERENCE_PIXELS);
-  const outputTokens = perImage * deliver;
+  const outputTokens = perImage * count;
   return {
     total_tokens: textTokens + imageTokens + outputTokens,
     input_tokens: textTokens + imageTokens,

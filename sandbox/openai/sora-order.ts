@@ -1,7 +1,7 @@
-/** What OpenAI's Videos API accepts, from JSON or a form; everything else is refused, naming the field. */
+// Checks an order of OpenAI's Videos API, from JSON or a form: refuses what OpenAI would not accept.
 
 import { Buffer } from 'node:buffer';
-import type { SandboxRequest } from '../dialect.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import {
   isHttpsUrl,
   isImageDataUri,
@@ -10,7 +10,7 @@ import {
   requireOneOf,
   requireText,
 } from '../field-checks.ts';
-import { type Fields, isFields, readForm, readJsonObject } from '../requests.ts';
+import { type Fields, isFields, isForm, readForm, readJsonObject } from '../requests.ts';
 
 export interface SoraOrder {
   readonly model: string;
@@ -33,9 +33,9 @@ const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/webp'];
 const PROMPT_CHARACTERS_MAX = 32_000;
 const FIELDS = ['prompt', 'model', 'seconds', 'size', 'input_reference'];
 
-/** A form's file becomes its type and its bytes. */
+/** Reads a form's values as texts, and its files as type and bytes. */
 export async function readSoraRequest(request: SandboxRequest): Promise<Fields> {
-  if (!request.req.headers['content-type']?.startsWith('multipart/form-data')) return readJsonObject(request);
+  if (!isForm(request)) return readJsonObject(request);
   const fields: Record<string, unknown> = {};
   for (const [name, value] of await readForm(request))
     fields[name] = typeof value === 'string' ? value : await readFile(value);
@@ -52,7 +52,8 @@ export function checkSoraOrder(request: SandboxRequest, fields: Fields): SoraOrd
   if (reference !== undefined) checkReference(request, reference, size);
   return {
     model,
-    // A number is refused, too.
+    // OpenAI refuses a number.
+
     seconds: requireOneOf(request, 'seconds', fields['seconds'] ?? '4', SECONDS),
     size,
     inputImages: reference === undefined ? 0 : 1,
@@ -68,7 +69,7 @@ function checkReference(request: SandboxRequest, reference: unknown, size: strin
   refuseField(request, field, `${field} must be a file, or have either a file_id or an image_url.`);
 }
 
-/** The first frame is not cut to size. Only a PNG is looked into here. */
+/** Refuses a first frame that does not have the video's size; the sandbox measures PNG files only. */
 function checkFile(request: SandboxRequest, { type, bytes }: InputFile, size: string): void {
   const field = 'input_reference';
   if (!IMAGE_TYPES.includes(type)) refuseField(request, field, `Unsupported mimetype: ${type}.`);

@@ -1,41 +1,34 @@
-/** OpenAI's Videos API (Sora): a video object that is polled and listed, and its bytes behind the key. */
+// OpenAI's Videos API (Sora): a video object that is polled and listed, and its bytes for the holder of the key.
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest, Dialect } from '../dialect.ts';
-import { tellUsage } from '../evidence.ts';
-import {
-  beginSubmission,
-  confirmSubmission,
-  createJob,
-  type Look,
-  lookAtJob,
-  nextOrders,
-  requireJob,
-} from '../faults.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { reportUsage } from '../evidence.ts';
+import { nextDirectives, pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job, JobState } from '../jobs.ts';
-import { wordError } from '../leaky.ts';
-import { bearerKey, requireKey } from '../requests.ts';
+import { errorText } from '../error-text.ts';
+import { requireBearerKey, textIn } from '../requests.ts';
 import { imageFile, linkResult, serveResult, videoFile } from '../results.ts';
-import { openaiVoice } from './error-format.ts';
+import { openaiErrorFormat } from './error-format.ts';
 import { checkSoraOrder, readSoraRequest } from './sora-order.ts';
 
-export const sora: Dialect = {
+export const sora: VendorApi = {
   vendor: 'sora',
   prefix: '/openai',
-  voice: openaiVoice,
+  errorFormat: openaiErrorFormat,
   routes: [
-    { method: 'POST', path: '/v1/videos', operation: 'submit', play: generate },
-    { method: 'GET', path: '/v1/videos', operation: 'other', play: list },
-    { method: 'GET', path: '/v1/videos/{id}', operation: 'poll', play: poll },
-    { method: 'GET', path: '/v1/videos/{id}/content', operation: 'download', play: download },
+    { method: 'POST', path: '/v1/videos', operation: 'submit', handle: generate },
+    { method: 'GET', path: '/v1/videos', operation: 'other', handle: list },
+    { method: 'GET', path: '/v1/videos/{id}', operation: 'poll', handle: poll },
+    { method: 'GET', path: '/v1/videos/{id}/content', operation: 'download', handle: download },
   ],
 };
 
-const SECONDS = 2;
+const SECONDS_BY_DEFAULT = 2;
 const DOWNLOADABLE_SECONDS = 3_600;
-const LIST_BY_DEFAULT = 20;
-const LIST_MAX = 100;
+const PAGE_SIZE_BY_DEFAULT = 20;
+const PAGE_SIZE_MAX = 100;
 const VARIANTS = ['video', 'thumbnail', 'spritesheet'];
 
 const STATUS: Readonly<Record<JobState['phase'], string>> = {
@@ -58,14 +51,14 @@ const FAILURES = {
 
 async function generate(request: SandboxRequest): Promise<Answer> {
   const fields = await readSoraRequest(request);
-  const prompt = typeof fields['prompt'] === 'string' ? fields['prompt'] : '';
+  const prompt = textIn(fields, 'prompt');
   request.entry.prompt = prompt;
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const submission = beginSubmission(request, prompt);
   const order = checkSoraOrder(request, fields);
   const job = createJob(submission, {
     id: `video_${randomUUID().replaceAll('-', '')}`,
-    secondsByDefault: SECONDS,
+    secondsByDefault: SECONDS_BY_DEFAULT,
     ordered: { ...order },
     consumption: { seconds: Number(order.seconds) },
   });
@@ -74,18 +67,22 @@ async function generate(request: SandboxRequest): Promise<Answer> {
 }
 
 function poll(request: SandboxRequest): Answer {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const job = requireJob(request, request.parameters['id'] ?? '');
-  const look = lookAtJob(request, job);
-  return json(200, { ...describe(job, look.state), ...oddities(look), ...linkOf(request, job, look) });
+  const polled = pollJob(request, job);
+  return json(200, {
+    ...describe(job, polled.state),
+    ...directedFields(polled),
+    ...linkOf(request, job, polled),
+  });
 }
 
-/** What the video object tells of the job, the same on creation, on a look and in a list. */
+/** The job as a video object, the same on creation, in a poll and in a list. */
 function describe(job: Job, { phase, progress }: JobState): Record<string, unknown> {
   const createdAt = Math.floor(job.createdAtMs / 1000);
   const isDone = phase === 'succeeded';
   const completedAt = createdAt + Math.ceil(job.seconds);
-  const told = isDone ? tellUsage(job.consumption, job.usage) : job.consumption;
+  const reported = isDone ? reportUsage(job.consumption, job.usage) : job.consumption;
   return {
     id: job.id,
     object: 'video',
@@ -94,8 +91,8 @@ function describe(job: Job, { phase, progress }: JobState): Record<string, unkno
     model: job.ordered['model'],
     prompt: job.prompt,
     progress: isDone ? 100 : progress,
-    // Always a text, whatever it says.
-    seconds: told === undefined ? undefined : String(Object.values(told)[0]),
+    // A text, even for distorted usage.
+    seconds: reported === undefined ? undefined : String(Object.values(reported)[0]),
     size: job.ordered['size'],
     completed_at: isDone ? completedAt : null,
     expires_at: isDone ? completedAt + DOWNLOADABLE_SECONDS : null,
@@ -107,29 +104,41 @@ function describe(job: Job, { phase, progress }: JobState): Record<string, unkno
 function errorOf(job: Job, phase: JobState['phase']): { code: string; message: string } | null {
   if (phase !== 'failed' && phase !== 'moderated') return null;
   const { code, message } = FAILURES[phase === 'moderated' ? 'moderation' : job.reason];
-  return { code, message: wordError(message, job.text) };
+  return { code, message: errorText(message, job.text) };
 }
 
-function oddities({ state, weird, flapping, progress }: Look): Record<string, unknown> {
-  if (weird) return { status: 'simmering' };
-  const isAtWork = state.phase === 'queued' || state.phase === 'running';
-  return flapping && isAtWork ? { status: 'in_progress', progress } : {};
+function directedFields({
+  state,
+  hasUnknownStatus,
+  isFlapping,
+  progress,
+}: PollResult): Record<string, unknown> {
+  if (hasUnknownStatus) return { status: UNKNOWN_STATUS };
+  const isUnderWay = state.phase === 'queued' || state.phase === 'running';
+  return isFlapping && isUnderWay ? { status: 'in_progress', progress } : {};
 }
 
-/** OpenAI has no link. Resellers do: here, only one that leads astray. */
-function linkOf(request: SandboxRequest, job: Job, { state, weird }: Look): Record<string, unknown> {
-  if (state.phase !== 'succeeded' || weird) return {};
-  const result = nextOrders(request, job, 'result').choose('result');
+/** OpenAI gives no link, but resellers do; with `result=private` one to a private address. */
+function linkOf(
+  request: SandboxRequest,
+  job: Job,
+  { state, hasUnknownStatus }: PollResult,
+): Record<string, unknown> {
+  if (state.phase !== 'succeeded' || hasUnknownStatus) return {};
+  const result = nextDirectives(request, job, 'result').choose('result');
   return result === 'private' ? { video_url: linkResult(request, result, `/${job.id}.mp4`) } : {};
 }
 
-/** Newest first, and without the look that a poll is: the directives of polls are not for lists. */
+/** Lists newest first. Does not count as a poll, so that the directives of polls do not apply. */
 function list(request: SandboxRequest): Answer {
-  requireKey(request, bearerKey(request));
-  const limit = Number(request.query.get('limit') ?? LIST_BY_DEFAULT);
-  if (!Number.isInteger(limit) || limit < 0 || limit > LIST_MAX)
-    return request.voice.refuse(400, { field: 'limit', message: `limit must be from 0 to ${LIST_MAX}.` });
-  const newestFirst = request.jobs.of(request.vendor);
+  requireBearerKey(request);
+  const limit = Number(request.query.get('limit') ?? PAGE_SIZE_BY_DEFAULT);
+  if (!Number.isInteger(limit) || limit < 0 || limit > PAGE_SIZE_MAX)
+    return request.errorFormat.refuse(400, {
+      field: 'limit',
+      message: `limit must be from 0 to ${PAGE_SIZE_MAX}.`,
+    });
+  const newestFirst = request.jobs.listOf(request.vendor);
   const jobs = request.query.get('order') === 'asc' ? newestFirst.toReversed() : newestFirst;
   const after = request.query.get('after');
   const from = after === null ? 0 : jobs.findIndex(({ id }) => id === after) + 1;
@@ -143,18 +152,18 @@ function list(request: SandboxRequest): Answer {
   });
 }
 
-/** `deliver=0` and `result=missing` leave nothing to download. */
+/** Answers 404 with `deliver=0` and `result=missing`. */
 function download(request: SandboxRequest): Answer {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const job = requireJob(request, request.parameters['id'] ?? '');
   const variant = request.query.get('variant') ?? 'video';
-  if (!VARIANTS.includes(variant)) return request.voice.refuse(400, { field: 'variant' });
+  if (!VARIANTS.includes(variant)) return request.errorFormat.refuse(400, { field: 'variant' });
   if (request.jobs.stateOf(job).phase !== 'succeeded')
-    return request.voice.refuse(400, {
+    return request.errorFormat.refuse(400, {
       message: 'Video is not ready yet, use GET /v1/videos/{video_id} to check.',
     });
   const isMissing = job.directives.at(1).choose('result') === 'missing';
-  if (job.deliver === 0 || isMissing) return request.voice.refuse(404, { text: job.text });
+  if (job.deliver === 0 || isMissing) return request.errorFormat.refuse(404, { text: job.text });
   const [width = 16, height = 9] = String(job.ordered['size']).split('x').map(Number);
   if (variant === 'video') return serveResult(request, job, videoFile(width, height));
   const format = variant === 'thumbnail' ? 'webp' : 'jpeg';

@@ -1,8 +1,10 @@
-/** How Ark refuses: `{error: {code, message, param, type}}`, with a code for every occasion. */
+// Ark's error answers: `{error: {code, message, param, type}}`.
 
 import { type Answer, json } from '../answers.ts';
-import type { Complaint, Voice } from '../dialect.ts';
-import { wordError } from '../leaky.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
+import { errorText } from '../error-text.ts';
+
+export const seedanceErrorFormat: ErrorFormat = { refuse };
 
 interface Refusal {
   readonly code: string;
@@ -48,19 +50,15 @@ const REFUSALS: Readonly<Record<number, Refusal>> = {
   503: { code: 'ServiceUnavailable', type: 'ServiceUnavailable', message: 'Please try again later.' },
 };
 
-export const seedanceVoice: Voice = { refuse };
+const UNKNOWN: Refusal = { code: 'UnknownError', type: 'Unknown', message: 'Something went wrong.' };
 
-function refuse(status: number, complaint: Complaint = {}): Answer {
-  const known = REFUSALS[status] ?? {
-    code: 'UnknownError',
-    type: 'Unknown',
-    message: 'Something went wrong.',
-  };
-  const message = wordError(complaint.message ?? known.message, complaint.text ?? 'plain');
+function refuse(status: number, details: ErrorDetails = {}): Answer {
+  const known = REFUSALS[status] ?? UNKNOWN;
+  const message = errorText(details.message ?? known.message, details.text ?? 'plain');
   const error = {
-    code: complaint.code ?? known.code,
+    code: details.code ?? known.code,
     message,
-    param: complaint.field ?? '',
+    param: details.field ?? '',
     type: known.type,
   };
   return json(status, { error });

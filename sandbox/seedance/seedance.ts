@@ -1,44 +1,38 @@
-/** Seedance on Volcengine Ark and BytePlus ModelArk: tasks that are listed, and a DELETE that stops or erases. */
+// Seedance on Volcengine Ark and BytePlus ModelArk: a list of tasks, and a DELETE that cancels or erases.
 
 import { randomBytes } from 'node:crypto';
-import { type Answer, EarlyAnswer, json } from '../answers.ts';
-import type { SandboxRequest, Dialect } from '../dialect.ts';
-import { tellUsage } from '../evidence.ts';
-import {
-  beginSubmission,
-  confirmSubmission,
-  createJob,
-  lookAtJob,
-  nextOrders,
-  requireJob,
-} from '../faults.ts';
+import { type Answer, json } from '../answers.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { reportUsage } from '../evidence.ts';
+import { nextDirectives, pollJob, requireJob, UNKNOWN_STATUS } from '../polling.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job, JobState } from '../jobs.ts';
-import { wordError } from '../leaky.ts';
-import { bearerKey, readJsonObject, requireKey } from '../requests.ts';
-import { linkResult, serveResult, videoFile } from '../results.ts';
+import { errorText } from '../error-text.ts';
+import { readJsonObject, refuse, requireBearerKey } from '../requests.ts';
+import { linkJobResult, serveVideo } from '../results.ts';
 import { textsOf } from './content.ts';
 import { checkOrder, type SeedanceOrder } from './order.ts';
 import { frameOf } from './frames.ts';
-import { seedanceVoice } from './error-format.ts';
+import { seedanceErrorFormat } from './error-format.ts';
 
 const TASKS = '/api/v3/contents/generations/tasks';
 
-export const seedance: Dialect = {
+export const seedance: VendorApi = {
   vendor: 'seedance',
   prefix: '/ark',
-  voice: seedanceVoice,
+  errorFormat: seedanceErrorFormat,
   routes: [
-    { method: 'POST', path: TASKS, operation: 'submit', play: submit },
-    { method: 'GET', path: TASKS, operation: 'other', play: list },
-    { method: 'GET', path: `${TASKS}/{id}`, operation: 'poll', play: poll },
-    { method: 'DELETE', path: `${TASKS}/{id}`, operation: 'cancel', play: remove },
-    { method: 'GET', path: '/files/{id}.mp4', operation: 'download', play: download },
+    { method: 'POST', path: TASKS, operation: 'submit', handle: submit },
+    { method: 'GET', path: TASKS, operation: 'other', handle: list },
+    { method: 'GET', path: `${TASKS}/{id}`, operation: 'poll', handle: poll },
+    { method: 'DELETE', path: `${TASKS}/{id}`, operation: 'cancel', handle: remove },
+    { method: 'GET', path: '/files/{id}.mp4', operation: 'download', handle: serveVideo },
   ],
 };
 
-const SECONDS = 2;
+const SECONDS_BY_DEFAULT = 2;
 const FRAMES_PER_SECOND = 24;
-/** As long as the sandbox takes every input video to be. */
+/** Assumed length of every input video, which the sandbox does not look at. */
 const INPUT_VIDEO_SECONDS = 5;
 const PAGE_SIZE_MAX = 500;
 
@@ -57,20 +51,20 @@ const MODERATED = {
   message: 'The generated video may contain sensitive content.',
 };
 
-/** Their records are gone, as the vendor's are. */
+/** Ended tasks that were erased; further requests about them answer 404, as at the vendor. */
 const erased = new WeakSet<Job>();
 
 function submit(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
   const prompt = textsOf(fields['content']);
   request.entry.prompt = prompt;
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const submission = beginSubmission(request, prompt);
   const order = checkOrder(request, fields);
   const tokens = tokensOf(order);
   const job = createJob(submission, {
     id: newId(),
-    secondsByDefault: SECONDS,
+    secondsByDefault: SECONDS_BY_DEFAULT,
     ordered: { ...order },
     consumption: { completion_tokens: tokens, total_tokens: tokens },
   });
@@ -79,19 +73,17 @@ function submit(request: SandboxRequest): Answer {
 
 function poll(request: SandboxRequest): Answer {
   const job = requireTask(request);
-  const look = lookAtJob(request, job);
-  return json(
-    200,
-    look.weird ? { ...describe(job), status: 'simmering' } : tellTask(request, job, look.state),
-  );
+  const polled = pollJob(request, job);
+  if (polled.hasUnknownStatus) return json(200, { ...describe(job), status: UNKNOWN_STATUS });
+  return json(200, taskFields(request, job, polled.state));
 }
 
 function list(request: SandboxRequest): Answer {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const { query } = request;
   const ids = query.getAll('filter.task_ids');
   const [model, status] = [query.get('filter.model'), query.get('filter.status')];
-  const found = request.jobs.of(request.vendor).filter((job) => {
+  const found = request.jobs.listOf(request.vendor).filter((job) => {
     return (
       !erased.has(job) &&
       (ids.length === 0 || ids.includes(job.id)) &&
@@ -103,39 +95,38 @@ function list(request: SandboxRequest): Answer {
   const start = (Number(query.get('page_num') ?? 1) - 1) * size;
   const items = found
     .slice(start, start + size)
-    .map((job) => tellTask(request, job, request.jobs.stateOf(job)));
+    .map((job) => taskFields(request, job, request.jobs.stateOf(job)));
   return json(200, { items, total: found.length });
 }
 
 function remove(request: SandboxRequest): Answer {
   const job = requireTask(request);
-  const order = nextOrders(request, job, 'cancel').choose('cancel');
-  if (order === 'hang') return { kind: 'hang' };
+  const directive = nextDirectives(request, job, 'cancel').choose('cancel');
+  if (directive === 'hang') return { kind: 'hang' };
   const { phase } = request.jobs.stateOf(job);
-  if (order === 'too_late' || phase === 'running') return request.voice.refuse(409);
+  if (directive === 'too_late' || phase === 'running') return request.errorFormat.refuse(409);
   if (phase === 'queued') request.jobs.cancel(job);
   else erased.add(job);
   return json(200, {});
 }
 
 function requireTask(request: SandboxRequest): Job {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const job = requireJob(request, request.parameters['id'] ?? '');
-  if (erased.has(job)) throw new EarlyAnswer(request.voice.refuse(404));
+  if (erased.has(job)) refuse(request, 404);
   return job;
 }
 
-function tellTask(request: SandboxRequest, job: Job, state: JobState): object {
+function taskFields(request: SandboxRequest, job: Job, state: JobState): object {
   const status = statusOf(state);
   const task = { ...describe(job), status };
-  if (status === 'failed') return { ...task, error: tellError(job, state) };
+  if (status === 'failed') return { ...task, error: errorFields(job, state) };
   if (status !== 'succeeded') return task;
-  const result = nextOrders(request, job, 'result').choose('result');
-  const url = linkResult(request, result, `${seedance.prefix}/files/${job.id}.mp4`);
+  const url = linkJobResult(request, job, `${seedance.prefix}/files/${job.id}.mp4`);
   return {
     ...task,
     content: job.deliver === 0 ? {} : { video_url: url },
-    usage: tellUsage(job.consumption, job.usage),
+    usage: reportUsage(job.consumption, job.usage),
   };
 }
 
@@ -150,17 +141,17 @@ function describe(job: Job): object {
   };
 }
 
-/** Moderation is a failure like any other. */
+/** Ark reports moderation as a failure. */
 function statusOf({ phase }: JobState): string {
   return phase === 'moderated' ? 'failed' : phase;
 }
 
-function tellError(job: Job, { phase }: JobState): object {
+function errorFields(job: Job, { phase }: JobState): object {
   const { code, message } = phase === 'moderated' ? MODERATED : FAILURES[job.reason];
-  return { code, message: wordError(message, job.text) };
+  return { code, message: errorText(message, job.text) };
 }
 
-/** One frame more than the seconds have; seconds of input videos count as well. */
+/** Counts one frame more than the seconds have, and the frames of input videos as well. */
 function tokensOf({ model, resolution, ratio, duration, inputVideos }: SeedanceOrder): number {
   const [width, height] = frameOf(model, resolution, ratio);
   const frames = FRAMES_PER_SECOND * (duration + inputVideos * INPUT_VIDEO_SECONDS) + 1;
@@ -168,12 +159,6 @@ function tokensOf({ model, resolution, ratio, duration, inputVideos }: SeedanceO
 }
 
 function newId(): string {
-  const at = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
-  return `cgt-${at}-${randomBytes(8).toString('hex')}`;
-}
-
-function download(request: SandboxRequest): Answer {
-  const job = requireJob(request, request.parameters['id'] ?? '');
-  const [width = 16, height = 9] = String(job.ordered['ratio']).split(':').map(Number);
-  return serveResult(request, job, videoFile(width, height));
+  const digits = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
+  return `cgt-${digits}-${randomBytes(8).toString('hex')}`;
 }

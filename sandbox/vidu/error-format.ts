@@ -1,9 +1,11 @@
-/** How Vidu refuses: `reason` is the stable word, `code` is sometimes that word and sometimes the HTTP status. */
+// Vidu's error answers: `reason` is the stable code, `code` is either that or the HTTP status.
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { Complaint, Voice } from '../dialect.ts';
-import { wordError } from '../leaky.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
+import { errorText } from '../error-text.ts';
+
+export const viduErrorFormat: ErrorFormat = { refuse };
 
 const REFUSALS: Readonly<Record<number, { reason: string; message: string }>> = {
   400: { reason: 'BadRequest', message: 'the request is invalid' },
@@ -18,19 +20,17 @@ const REFUSALS: Readonly<Record<number, { reason: string; message: string }>> = 
   503: { reason: 'ServiceUnavailable', message: 'service unavailable' },
 };
 
-export const viduVoice: Voice = { refuse };
-
-/** A complaint’s code is the reason. Those about fields carry the status as their `code`, the others the word. */
-function refuse(status: number, complaint: Complaint = {}): Answer {
+/** Errors about a field have the HTTP status as their `code`, the others the reason. */
+function refuse(status: number, details: ErrorDetails = {}): Answer {
   const known = REFUSALS[status] ?? { reason: 'UnknownError', message: 'unknown error' };
-  const byField = complaint.field === undefined ? known.reason : 'FieldInvalid';
-  const reason = complaint.code ?? byField;
-  const told = complaint.message ?? known.message;
-  const message = complaint.field === undefined ? told : `${complaint.field}: ${told}`;
+  const isAboutField = details.field !== undefined;
+  const reason = details.code ?? (isAboutField ? 'FieldInvalid' : known.reason);
+  const plainMessage = details.message ?? known.message;
+  const message = isAboutField ? `${details.field}: ${plainMessage}` : plainMessage;
   return json(status, {
-    code: complaint.field === undefined ? reason : status,
+    code: isAboutField ? status : reason,
     reason,
-    message: wordError(message, complaint.text ?? 'plain'),
+    message: errorText(message, details.text ?? 'plain'),
     metadata: { trace_id: randomUUID().replaceAll('-', '') },
   });
 }

@@ -1,8 +1,8 @@
-/** What each endpoint of Vidu accepts; everything else is refused, naming the field. */
+// Checks an order at one of Vidu's endpoints: refuses what the vendor would not accept and names the field.
 
-import { EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
-import type { Fields } from '../requests.ts';
+import { isWholeWithin } from '../field-checks.ts';
+import { type Fields, refuse } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 
 export type Endpoint = 'text2video' | 'img2video' | 'start-end2video' | 'reference2video';
 
@@ -11,34 +11,34 @@ export interface ViduOrder {
   readonly model: string;
   readonly duration: number;
   readonly resolution: string;
-  /** Empty where the frames decide. */
+  /** Empty where the input images determine it. */
   readonly aspectRatio: string;
   readonly audio: boolean;
   readonly images: number;
   readonly offPeak: boolean;
 }
 
-interface Terms {
+interface EndpointLimits {
   readonly models: readonly string[];
   readonly images: { readonly min: number; readonly max: number };
-  /** Besides those that every endpoint knows. */
+  /** Names of fields beyond COMMON_FIELDS. */
   readonly fields: readonly string[];
 }
 
-const FRAMED = ['viduq3-pro', 'viduq3-turbo', 'viduq2-pro', 'viduq2-turbo', 'viduq1', 'vidu2.0'];
-const TERMS: Readonly<Record<Endpoint, Terms>> = {
+const FRAME_MODELS = ['viduq3-pro', 'viduq3-turbo', 'viduq2-pro', 'viduq2-turbo', 'viduq1', 'vidu2.0'];
+const LIMITS: Readonly<Record<Endpoint, EndpointLimits>> = {
   text2video: {
     models: ['viduq3-pro', 'viduq3-turbo', 'viduq2', 'viduq1'],
     images: { min: 0, max: 0 },
     fields: ['aspect_ratio', 'style'],
   },
   img2video: {
-    models: [...FRAMED, 'viduq3-pro-fast', 'viduq2-pro-fast', 'viduq1-classic'],
+    models: [...FRAME_MODELS, 'viduq3-pro-fast', 'viduq2-pro-fast', 'viduq1-classic'],
     images: { min: 1, max: 1 },
     fields: ['images'],
   },
   'start-end2video': {
-    models: [...FRAMED, 'viduq1-classic'],
+    models: [...FRAME_MODELS, 'viduq1-classic'],
     images: { min: 2, max: 2 },
     fields: ['images'],
   },
@@ -57,28 +57,29 @@ const PROMPT_CHARACTERS_MAX = 5000;
 const RESOLUTIONS = ['540p', '720p', '1080p'];
 const ASPECT_RATIOS = ['16:9', '9:16', '3:4', '4:3', '1:1'];
 const DURATION_BY_DEFAULT = 5;
-/** Models made for large pictures. */
-const RESOLUTIONS_OF: Readonly<Record<string, readonly string[]>> = {
+/** Resolutions of models that do not have all of RESOLUTIONS. */
+const RESOLUTIONS_BY_MODEL: Readonly<Record<string, readonly string[]>> = {
   'viduq3-pro-fast': ['720p', '1080p'],
   'viduq3-mix': ['720p', '1080p'],
 };
 
 export function checkViduOrder(request: SandboxRequest, fields: Fields, endpoint: Endpoint): ViduOrder {
-  const terms = TERMS[endpoint];
-  const known = [...COMMON_FIELDS, ...terms.fields];
+  const limits = LIMITS[endpoint];
+  const known = [...COMMON_FIELDS, ...limits.fields];
   const unknown = Object.keys(fields).find((field) => !known.includes(field));
-  if (unknown !== undefined) refuse(request, unknown, 'the field is unwanted here', 'FieldUnwanted');
-  if (fields['model'] === undefined) refuse(request, 'model', 'the field is lacking', 'FieldLacking');
-  const model = terms.models.find((name) => name === fields['model']);
-  if (model === undefined) return refuse(request, 'model', 'the model is unavailable', 'ModelUnavailable');
+  if (unknown !== undefined) refuseField(request, unknown, 'the field is unwanted here', 'FieldUnwanted');
+  if (fields['model'] === undefined) refuseField(request, 'model', 'the field is lacking', 'FieldLacking');
+  const model = limits.models.find((name) => name === fields['model']);
+  if (model === undefined)
+    return refuseField(request, 'model', 'the model is unavailable', 'ModelUnavailable');
   checkPrompt(request, fields, endpoint);
-  const images = checkImages(request, fields, terms);
+  const images = checkImages(request, fields, limits);
   return {
     endpoint,
     model,
     duration: durationOf(request, fields, model),
-    resolution: oneOf(request, fields, 'resolution', RESOLUTIONS_OF[model] ?? RESOLUTIONS, '720p'),
-    aspectRatio: terms.fields.includes('aspect_ratio')
+    resolution: oneOf(request, fields, 'resolution', RESOLUTIONS_BY_MODEL[model] ?? RESOLUTIONS, '720p'),
+    aspectRatio: limits.fields.includes('aspect_ratio')
       ? oneOf(request, fields, 'aspect_ratio', ASPECT_RATIOS, '16:9')
       : '',
     audio: flag(request, fields, 'audio', model.startsWith('viduq3')),
@@ -91,19 +92,23 @@ function checkPrompt(request: SandboxRequest, { prompt }: Fields, endpoint: Endp
   const isNeeded = endpoint === 'text2video' || endpoint === 'reference2video';
   if (prompt === undefined && !isNeeded) return;
   if (prompt === undefined || prompt === '')
-    refuse(request, 'prompt', 'the field is lacking', 'FieldLacking');
+    refuseField(request, 'prompt', 'the field is lacking', 'FieldLacking');
   if (typeof prompt !== 'string' || prompt.length > PROMPT_CHARACTERS_MAX) {
-    refuse(request, 'prompt', `the prompt has at most ${PROMPT_CHARACTERS_MAX} characters`);
+    refuseField(request, 'prompt', `the prompt has at most ${PROMPT_CHARACTERS_MAX} characters`);
   }
 }
 
-function checkImages(request: SandboxRequest, { images }: Fields, { images: { min, max } }: Terms): number {
+function checkImages(
+  request: SandboxRequest,
+  { images }: Fields,
+  { images: { min, max } }: EndpointLimits,
+): number {
   const given: unknown = images ?? [];
   if (!Array.isArray(given) || given.length < min || given.length > max) {
-    return refuse(request, 'images', `the number of images must be within ${min} and ${max}`);
+    return refuseField(request, 'images', `the number of images must be within ${min} and ${max}`);
   }
   if (!given.every((image) => typeof image === 'string' && /^(https:\/\/|data:image\/)/.test(image))) {
-    return refuse(request, 'images', 'an image is a https URL or a data URI', 'ImageFormatInvalid');
+    return refuseField(request, 'images', 'an image is a https URL or a data URI', 'ImageFormatInvalid');
   }
   return given.length;
 }
@@ -114,8 +119,8 @@ function durationOf(
   model: string,
 ): number {
   const max = model.startsWith('viduq3') ? 16 : 10;
-  const fits = typeof duration === 'number' && Number.isInteger(duration) && duration >= 1 && duration <= max;
-  return fits ? duration : refuse(request, 'duration', `the duration must be within 1 and ${max}`);
+  if (isWholeWithin(duration, 1, max)) return duration;
+  return refuseField(request, 'duration', `the duration must be within 1 and ${max}`);
 }
 
 function oneOf(
@@ -127,14 +132,14 @@ function oneOf(
 ): string {
   const value = fields[field] ?? byDefault;
   const known = values.find((candidate) => candidate === value);
-  return known ?? refuse(request, field, `the value must be one of ${values.join(', ')}`);
+  return known ?? refuseField(request, field, `the value must be one of ${values.join(', ')}`);
 }
 
 function flag(request: SandboxRequest, fields: Fields, field: string, byDefault: boolean): boolean {
   const value = fields[field] ?? byDefault;
-  return typeof value === 'boolean' ? value : refuse(request, field, 'the value must be a boolean');
+  return typeof value === 'boolean' ? value : refuseField(request, field, 'the value must be a boolean');
 }
 
-function refuse(request: SandboxRequest, field: string, message: string, code = 'FieldInvalid'): never {
-  throw new EarlyAnswer(request.voice.refuse(400, { field, message, code }));
+function refuseField(request: SandboxRequest, field: string, message: string, code = 'FieldInvalid'): never {
+  refuse(request, 400, { field, message, code });
 }

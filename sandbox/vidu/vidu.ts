@@ -1,44 +1,43 @@
-/** Vidu (ShengShu): an endpoint for each kind of input, a price told at once, a cancellation that works in the queue. */
+// Vidu (ShengShu): an endpoint for each kind of input, the price in the first answer, cancellation of queued tasks.
 
 import { randomInt, randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest, Dialect } from '../dialect.ts';
-import { tellUsage } from '../evidence.ts';
-import {
-  beginSubmission,
-  confirmSubmission,
-  createJob,
-  lookAtJob,
-  nextOrders,
-  requireJob,
-} from '../faults.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { reportUsage } from '../evidence.ts';
+import { nextDirectives, pollJob, requireJob, UNKNOWN_STATUS } from '../polling.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job, JobState } from '../jobs.ts';
-import { wordError } from '../leaky.ts';
-import { readJsonObject, requireKey } from '../requests.ts';
-import { linkResult, serveResult, videoFile } from '../results.ts';
+import { errorText } from '../error-text.ts';
+import { readJsonObject, requireKey, textIn } from '../requests.ts';
+import { linkJobResult, serveVideo } from '../results.ts';
 import { checkViduOrder, type Endpoint, type ViduOrder } from './order.ts';
-import { viduVoice } from './error-format.ts';
+import { viduErrorFormat } from './error-format.ts';
 
 const ENDPOINTS: readonly Endpoint[] = ['text2video', 'img2video', 'start-end2video', 'reference2video'];
 
-export const vidu: Dialect = {
+export const vidu: VendorApi = {
   vendor: 'vidu',
   prefix: '/vidu',
-  voice: viduVoice,
+  errorFormat: viduErrorFormat,
   routes: [
     ...ENDPOINTS.map((endpoint) => ({
       method: 'POST' as const,
       path: `/ent/v2/${endpoint}`,
       operation: 'submit' as const,
-      play: (request: SandboxRequest) => generate(request, endpoint),
+      handle: (request: SandboxRequest) => generate(request, endpoint),
     })),
-    { method: 'GET', path: '/ent/v2/tasks/{id}/creations', operation: 'poll', play: poll },
-    { method: 'POST', path: '/ent/v2/tasks/{id}/cancel', operation: 'cancel', play: cancel },
-    { method: 'GET', path: '/files/{id}.mp4', operation: 'download', play: download },
+    { method: 'GET', path: '/ent/v2/tasks/{id}/creations', operation: 'poll', handle: poll },
+    { method: 'POST', path: '/ent/v2/tasks/{id}/cancel', operation: 'cancel', handle: cancel },
+    {
+      method: 'GET',
+      path: '/files/{id}.mp4',
+      operation: 'download',
+      handle: (request) => serveVideo(request, 'aspectRatio'),
+    },
   ],
 };
 
-const SECONDS = 2;
+const SECONDS_BY_DEFAULT = 2;
 const BODY_BYTES_MAX = 20 * 1024 * 1024;
 
 /** Credits per second by resolution; the second number is for off-peak jobs. */
@@ -53,10 +52,10 @@ const REFERENCE_PRICES: Readonly<Record<string, Prices>> = {
   'viduq3-mix': { '720p': [24, 24], '1080p': [29, 29] },
   'viduq3-turbo': { '540p': [4, 2], '720p': [10, 5], '1080p': [13, 7] },
 };
-/** Of models whose prices are not known here. */
+/** Price of models whose prices are not known here. */
 const OTHER_PRICE = [10, 5] as const;
 
-/** Words of `err_code`. */
+/** The `err_code` of each reason. */
 const FAILURES = {
   internal: 'InternalServiceFailure',
   invalid: 'ImageDownloadFailure',
@@ -67,16 +66,16 @@ const FAILURES = {
 
 function generate(request: SandboxRequest, endpoint: Endpoint): Answer {
   const fields = readJsonObject(request);
-  const prompt = typeof fields['prompt'] === 'string' ? fields['prompt'] : '';
+  const prompt = textIn(fields, 'prompt');
   request.entry.prompt = prompt;
   requireKey(request, tokenOf(request));
-  if (request.body.length > BODY_BYTES_MAX) return request.voice.refuse(413);
+  if (request.body.length > BODY_BYTES_MAX) return request.errorFormat.refuse(413);
   const submission = beginSubmission(request, prompt);
   const order = checkViduOrder(request, fields, endpoint);
   const credits = creditsFor(order);
   const job = createJob(submission, {
     id: String(randomInt(1e11, 1e12)) + String(randomInt(1e6)),
-    secondsByDefault: SECONDS,
+    secondsByDefault: SECONDS_BY_DEFAULT,
     ordered: { ...order },
     consumption: { credits },
   });
@@ -92,40 +91,39 @@ function generate(request: SandboxRequest, endpoint: Endpoint): Answer {
 function poll(request: SandboxRequest): Answer {
   requireKey(request, tokenOf(request));
   const job = requireJob(request, request.parameters['id'] ?? '');
-  const look = lookAtJob(request, job);
-  // There is no word for a job that expired: it is gone.
-  if (look.state.phase === 'expired') return request.voice.refuse(404, { text: job.text });
-  const isDone = look.state.phase === 'succeeded' && !look.weird;
+  const polled = pollJob(request, job);
+  // Vidu has no status for an expired task: it is unknown again.
+  if (polled.state.phase === 'expired') return request.errorFormat.refuse(404, { text: job.text });
+  const isDone = polled.state.phase === 'succeeded' && !polled.hasUnknownStatus;
   return json(200, {
     id: job.id,
-    state: look.weird ? 'simmering' : stateWord(job, look.state.phase),
-    err_code: look.weird ? '' : failureWord(job, look.state.phase),
+    state: polled.hasUnknownStatus ? UNKNOWN_STATUS : statusOf(job, polled.state.phase),
+    err_code: polled.hasUnknownStatus ? '' : errorCodeOf(job, polled.state.phase),
     ...credits(job),
     payload: '',
     creations: isDone ? creations(request, job) : [],
   });
 }
 
-function stateWord(job: Job, phase: JobState['phase']): string {
-  if (phase === 'queued') return job.looks === 1 ? 'created' : 'queueing';
+function statusOf(job: Job, phase: JobState['phase']): string {
+  if (phase === 'queued') return job.polls === 1 ? 'created' : 'queueing';
   if (phase === 'running') return 'processing';
   return phase === 'succeeded' ? 'success' : 'failed';
 }
 
-function failureWord(job: Job, phase: JobState['phase']): string {
+function errorCodeOf(job: Job, phase: JobState['phase']): string {
   if (phase === 'cancelled') return 'UserCancelled';
   if (phase === 'moderated') return 'CreationPolicyViolation';
-  return phase === 'failed' ? wordError(FAILURES[job.reason], job.text) : '';
+  return phase === 'failed' ? errorText(FAILURES[job.reason], job.text) : '';
 }
 
 function credits(job: Job): Record<string, unknown> {
-  const told = tellUsage(job.consumption, job.usage);
-  return typeof told === 'object' ? told : {};
+  const reported = reportUsage(job.consumption, job.usage);
+  return typeof reported === 'object' ? reported : {};
 }
 
 function creations(request: SandboxRequest, job: Job): object[] {
-  const result = nextOrders(request, job, 'result').choose('result');
-  const url = linkResult(request, result, `${vidu.prefix}/files/${job.id}.mp4`);
+  const url = linkJobResult(request, job, `${vidu.prefix}/files/${job.id}.mp4`);
   const cover = `${request.origin}${vidu.prefix}/files/${job.id}.jpg`;
   return Array.from({ length: job.deliver ?? 1 }, () => ({
     id: randomUUID(),
@@ -138,12 +136,12 @@ function creations(request: SandboxRequest, job: Job): object[] {
 function cancel(request: SandboxRequest): Answer {
   requireKey(request, tokenOf(request));
   const job = requireJob(request, request.parameters['id'] ?? '');
-  const orders = nextOrders(request, job, 'cancel').choose('cancel');
-  if (orders === 'hang') return { kind: 'hang' };
+  const directive = nextDirectives(request, job, 'cancel').choose('cancel');
+  if (directive === 'hang') return { kind: 'hang' };
   const { phase } = request.jobs.stateOf(job);
-  if (phase !== 'queued' || orders === 'too_late') {
-    const message = `task state ${stateWord(job, phase)} is not allowed to cancel`;
-    return request.voice.refuse(400, { message, text: job.text });
+  if (phase !== 'queued' || directive === 'too_late') {
+    const message = `task state ${statusOf(job, phase)} is not allowed to cancel`;
+    return request.errorFormat.refuse(400, { message, text: job.text });
   }
   request.jobs.cancel(job);
   return json(200, {});
@@ -155,13 +153,7 @@ function creditsFor({ endpoint, model, resolution, duration, offPeak }: ViduOrde
   return duration * (offPeak ? cheap : normal);
 }
 
-function download(request: SandboxRequest): Answer {
-  const job = requireJob(request, request.parameters['id'] ?? '');
-  const [width = 16, height = 9] = (String(job.ordered['aspectRatio']) || '16:9').split(':').map(Number);
-  return serveResult(request, job, videoFile(width, height));
-}
-
-/** The scheme is Token, and nothing else. */
-function tokenOf(request: SandboxRequest): string | undefined {
-  return /^Token +(\S+)$/.exec(request.req.headers.authorization ?? '')?.[1];
+/** Vidu's authorization scheme is `Token`; null for any other. */
+function tokenOf(request: SandboxRequest): string | null {
+  return /^Token +(\S+)$/.exec(request.req.headers.authorization ?? '')?.[1] ?? null;
 }

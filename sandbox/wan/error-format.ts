@@ -1,9 +1,11 @@
-/** How DashScope refuses: `{code, message, request_id}`. */
+// DashScope's error answers: `{code, message, request_id}`.
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { Complaint, Voice } from '../dialect.ts';
-import { wordError } from '../leaky.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
+import { errorText } from '../error-text.ts';
+
+export const wanErrorFormat: ErrorFormat = { refuse };
 
 const REFUSALS: Readonly<Record<number, { readonly code: string; readonly message: string }>> = {
   400: { code: 'InvalidParameter', message: 'Required parameter is missing or invalid.' },
@@ -18,13 +20,11 @@ const REFUSALS: Readonly<Record<number, { readonly code: string; readonly messag
   503: { code: 'ServiceUnavailable', message: 'The service is currently unavailable.' },
 };
 
-export const wanVoice: Voice = { refuse };
-
-function refuse(status: number, complaint: Complaint = {}): Answer {
+function refuse(status: number, details: ErrorDetails = {}): Answer {
   const known = REFUSALS[status] ?? { code: 'UnknownError', message: 'Something went wrong.' };
-  const said = complaint.message ?? known.message;
-  const named = complaint.field === undefined ? said : `${complaint.field}: ${said}`;
-  const code = complaint.code ?? known.code;
-  const message = wordError(named, complaint.text ?? 'plain');
+  const plainMessage = details.message ?? known.message;
+  const fieldMessage = details.field === undefined ? plainMessage : `${details.field}: ${plainMessage}`;
+  const code = details.code ?? known.code;
+  const message = errorText(fieldMessage, details.text ?? 'plain');
   return json(status, { code, message, request_id: randomUUID() });
 }

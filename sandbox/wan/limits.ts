@@ -1,15 +1,17 @@
-// What one model of Wan accepts.
+// The limits of one Wan model.
 
 export interface WanLimits {
   readonly durations: readonly [min: number, max: number];
   readonly resolutions: readonly string[];
-  /** Empty: the ratio follows the first frame. */
+  /** Empty where the first frame determines the ratio. */
   readonly ratios: readonly string[];
-  /** How many of each type of `media`. */
+  /** Largest number of each type of `media`. */
   readonly media: Readonly<Record<string, number>>;
   readonly needsFrame: boolean;
+  /** Names of the fields of `input`. */
   readonly input: readonly string[];
+  /** Names of the fields of `parameters`. */
   readonly parameters: readonly string[];
-  /** The model may choose the duration. */
-  readonly chooses: boolean;
+  /** True: the model may choose the duration. */
+  readonly canChooseDuration: boolean;
 }

@@ -1,26 +1,26 @@
-/** What DashScope's Wan models accept as `input.media`: frames or references, never both. */
+// Checks the `input.media` of a Wan order: frames or references, never both.
 
-import { EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
+import { refuseField } from '../field-checks.ts';
 import { isFields } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import type { WanLimits } from './limits.ts';
 
-/** Answers with the number of reference videos. */
+/** Returns the number of reference videos. */
 export function checkMedia(request: SandboxRequest, media: unknown, limits: WanLimits): number {
-  if (!Array.isArray(media)) return refuse(request, 'A list is required.');
+  if (!Array.isArray(media)) return refuseMedia(request, 'A list is required.');
   const types = media.map((item, index) => typeOf(request, item, index, limits));
   const count = (type: string): number => types.filter((candidate) => candidate === type).length;
   for (const type of new Set(types)) {
-    const most = limits.media[type] ?? 0;
-    if (count(type) > most) refuse(request, `At most ${most} of the type ${type}.`);
+    const max = limits.media[type] ?? 0;
+    if (count(type) > max) refuseMedia(request, `At most ${max} of the type ${type}.`);
   }
   const frames = count('first_frame') + count('last_frame');
   const references = types.filter((type) => type.startsWith('reference_')).length;
-  if (frames > 0 && references > 0) refuse(request, 'Frames and references cannot be combined.');
+  if (frames > 0 && references > 0) refuseMedia(request, 'Frames and references cannot be combined.');
   if (count('last_frame') > 0 && count('first_frame') === 0)
-    refuse(request, 'A last frame needs a first frame.');
+    refuseMedia(request, 'A last frame needs a first frame.');
   if (limits.needsFrame && count('first_frame') + count('first_clip') === 0) {
-    refuse(request, 'A first frame is required.');
+    refuseMedia(request, 'A first frame is required.');
   }
   return count('reference_video');
 }
@@ -28,15 +28,15 @@ export function checkMedia(request: SandboxRequest, media: unknown, limits: WanL
 function typeOf(request: SandboxRequest, item: unknown, index: number, limits: WanLimits): string {
   const { type, url } = isFields(item) ? item : {};
   if (typeof type !== 'string' || limits.media[type] === undefined) {
-    return refuse(request, `The type must be one of ${Object.keys(limits.media).join(', ')}.`, index);
+    return refuseMedia(request, `The type must be one of ${Object.keys(limits.media).join(', ')}.`, index);
   }
   if (typeof url !== 'string' || !/^(https?|oss):\/\/|^data:(image|audio)\//.test(url)) {
-    return refuse(request, 'The URL is not valid.', index);
+    return refuseMedia(request, 'The URL is not valid.', index);
   }
   return type;
 }
 
-function refuse(request: SandboxRequest, message: string, index?: number): never {
+function refuseMedia(request: SandboxRequest, message: string, index?: number): never {
   const field = `input.media${index === undefined ? '' : `[${index}]`}`;
-  throw new EarlyAnswer(request.voice.refuse(400, { field, message }));
+  refuseField(request, field, message);
 }

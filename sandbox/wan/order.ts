@@ -1,10 +1,13 @@
-/** What DashScope's Wan models accept; everything else is refused, naming the field. */
+// Checks an order of a Wan video: refuses what DashScope would not accept and names the field.
 
-import { EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
-import { type Fields, isFields } from '../requests.ts';
+import { isWholeWithin, refuseField, refuseUnknown } from '../field-checks.ts';
+import { type Fields, isFields, refuse, textIn } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import { checkMedia } from './media.ts';
-import { type WanLimits } from './limits.ts';
+import type { WanLimits } from './limits.ts';
+
+/** Assumed length of every input video, which the sandbox does not look at. */
+export const INPUT_VIDEO_SECONDS = 5;
 
 export interface WanOrder {
   readonly model: string;
@@ -18,63 +21,62 @@ export interface WanOrder {
 const RATIOS = ['16:9', '4:3', '1:1', '3:4', '9:16'];
 const PARAMETERS = ['resolution', 'duration', 'prompt_extend', 'seed', 'watermark', 'enable_thinking'];
 const FRAMES = { first_frame: 1, last_frame: 1 };
-/** The vendor's own client adds the second and third, which mean nothing here. */
-const PROMPT = ['prompt', 'extend_prompt', 'function'];
-const INPUT = [...PROMPT, 'media'];
+/** The vendor's own client adds the last two, which have no effect here. */
+const PROMPT_FIELDS = ['prompt', 'extend_prompt', 'function'];
+const INPUT_FIELDS = [...PROMPT_FIELDS, 'media'];
 
-const THIRD: WanLimits = {
+const LIMITS_3_0: WanLimits = {
   durations: [2, 30],
   resolutions: ['480P', '720P', '1080P'],
   ratios: [...RATIOS, 'adaptive'],
   media: { ...FRAMES, reference_image: 10, reference_video: 5, reference_audio: 5, file: 1, link: 1 },
   needsFrame: false,
-  input: INPUT,
+  input: INPUT_FIELDS,
   parameters: [...PARAMETERS, 'ratio', 'audio'],
-  chooses: true,
+  canChooseDuration: true,
 };
-const SECOND: WanLimits = {
-  ...THIRD,
+const LIMITS_2_7: WanLimits = {
+  ...LIMITS_3_0,
   durations: [2, 15],
   resolutions: ['720P', '1080P'],
   ratios: RATIOS,
   media: {},
-  input: [...PROMPT, 'negative_prompt', 'audio_url'],
+  input: [...PROMPT_FIELDS, 'negative_prompt', 'audio_url'],
   parameters: [...PARAMETERS, 'ratio'],
-  chooses: false,
+  canChooseDuration: false,
 };
 
 const MODELS: Readonly<Record<string, WanLimits>> = {
-  'wan3.0-video': THIRD,
-  'wan3.0-video-prime': THIRD,
-  'wan2.7-t2v': SECOND,
+  'wan3.0-video': LIMITS_3_0,
+  'wan3.0-video-prime': LIMITS_3_0,
+  'wan2.7-t2v': LIMITS_2_7,
   'wan2.7-i2v': {
-    ...SECOND,
+    ...LIMITS_2_7,
     ratios: [],
     media: { ...FRAMES, driving_audio: 1, first_clip: 1 },
     needsFrame: true,
-    input: [...INPUT, 'negative_prompt'],
+    input: [...INPUT_FIELDS, 'negative_prompt'],
     parameters: PARAMETERS,
   },
 };
 
-const SECONDS_ALTOGETHER_MAX = 30;
-/** As long as the sandbox takes every input video to be. */
-export const INPUT_VIDEO_SECONDS = 5;
+/** Limit of the seconds of input and output videos together. */
+const TOTAL_SECONDS_MAX = 30;
 const SEED_MAX = 2_147_483_647;
 const PROMPT_CHARACTERS_MAX = 5_000;
 
 export function checkOrder(request: SandboxRequest, fields: Fields): WanOrder {
-  refuseUnknown(request, '', fields, ['model', 'input', 'parameters']);
-  const model = typeof fields['model'] === 'string' ? fields['model'] : '';
+  refuseUnknown(request, fields, ['model', 'input', 'parameters'], '', wordUnknownField);
+  const model = textIn(fields, 'model');
   const limits = limitsOf(request, model);
   const input = isFields(fields['input'])
     ? fields['input']
-    : refuse(request, 'input', 'An object is required.');
+    : refuseField(request, 'input', 'An object is required.');
   const parameters = isFields(fields['parameters']) ? fields['parameters'] : {};
-  refuseUnknown(request, 'input.', input, limits.input);
-  refuseUnknown(request, 'parameters.', parameters, limits.parameters);
+  refuseUnknown(request, input, limits.input, 'input.', wordUnknownField);
+  refuseUnknown(request, parameters, limits.parameters, 'parameters.', wordUnknownField);
   checkPrompt(request, input['prompt']);
-  checkRest(request, parameters);
+  checkFlagsAndSeed(request, parameters);
   const inputVideos = checkMedia(request, input['media'] ?? [], limits);
   const duration = durationOf(request, parameters['duration'] ?? 5, limits, inputVideos);
   return {
@@ -89,26 +91,26 @@ export function checkOrder(request: SandboxRequest, fields: Fields): WanOrder {
 
 function limitsOf(request: SandboxRequest, model: string): WanLimits {
   const limits = MODELS[model.replace(/-\d{4}-\d{2}-\d{2}$/, '')];
-  if (limits === undefined) throw new EarlyAnswer(request.voice.refuse(404, { field: 'model' }));
+  if (limits === undefined) refuse(request, 404, { field: 'model' });
   return limits;
 }
 
 function checkPrompt(request: SandboxRequest, prompt: unknown): void {
   if (typeof prompt !== 'string' || prompt.trim() === '')
-    refuse(request, 'input.prompt', 'A text is required.');
+    refuseField(request, 'input.prompt', 'A text is required.');
   if (prompt.length > PROMPT_CHARACTERS_MAX) {
-    refuse(request, 'input.prompt', `At most ${PROMPT_CHARACTERS_MAX} characters.`);
+    refuseField(request, 'input.prompt', `At most ${PROMPT_CHARACTERS_MAX} characters.`);
   }
 }
 
-function checkRest(request: SandboxRequest, parameters: Fields): void {
+function checkFlagsAndSeed(request: SandboxRequest, parameters: Fields): void {
   for (const field of ['audio', 'prompt_extend', 'watermark', 'enable_thinking']) {
     const value = parameters[field];
-    if (value !== undefined && typeof value !== 'boolean') refuse(request, field, 'Must be a boolean.');
+    if (value !== undefined && typeof value !== 'boolean') refuseField(request, field, 'Must be a boolean.');
   }
   const seed = parameters['seed'] ?? 0;
-  if (typeof seed !== 'number' || !Number.isInteger(seed) || seed < 0 || seed > SEED_MAX) {
-    refuse(request, 'seed', `Must be a whole number from 0 to ${SEED_MAX}.`);
+  if (!isWholeWithin(seed, 0, SEED_MAX)) {
+    refuseField(request, 'seed', `Must be a whole number from 0 to ${SEED_MAX}.`);
   }
 }
 
@@ -124,29 +126,17 @@ function durationOf(
   inputVideos: number,
 ): number {
   const [min, max] = limits.durations;
-  const left = Math.min(max, SECONDS_ALTOGETHER_MAX - inputVideos * INPUT_VIDEO_SECONDS);
-  if (duration === -1 && limits.chooses) return left;
-  if (typeof duration === 'number' && Number.isInteger(duration) && duration >= min && duration <= left) {
-    return duration;
-  }
-  return refuse(request, 'duration', `Must be a whole number from ${min} to ${left}.`);
+  const secondsMax = Math.min(max, TOTAL_SECONDS_MAX - inputVideos * INPUT_VIDEO_SECONDS);
+  if (duration === -1 && limits.canChooseDuration) return secondsMax;
+  if (isWholeWithin(duration, min, secondsMax)) return duration;
+  return refuseField(request, 'duration', `Must be a whole number from ${min} to ${secondsMax}.`);
 }
 
-function refuseUnknown(
-  request: SandboxRequest,
-  prefix: string,
-  fields: Fields,
-  known: readonly string[],
-): void {
-  const unknown = Object.keys(fields).find((field) => !known.includes(field));
-  if (unknown !== undefined) refuse(request, `${prefix}${unknown}`, 'This parameter is not supported.');
+function wordUnknownField(): string {
+  return 'This parameter is not supported.';
 }
 
 function oneOf(request: SandboxRequest, field: string, value: unknown, values: readonly string[]): string {
   const known = values.find((candidate) => candidate === value);
-  return known ?? refuse(request, field, `Must be one of ${values.join(', ')}.`);
-}
-
-function refuse(request: SandboxRequest, field: string, message: string): never {
-  throw new EarlyAnswer(request.voice.refuse(400, { field, message }));
+  return known ?? refuseField(request, field, `Must be one of ${values.join(', ')}.`);
 }

@@ -1,47 +1,40 @@
-/** Wan on DashScope: an asynchronous task, a list without prompts, a cancel for what has not begun. */
+// Wan on DashScope: asynchronous tasks, a list without prompts, cancellation of pending tasks.
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, EarlyAnswer, json } from '../answers.ts';
-import type { SandboxRequest, Dialect } from '../dialect.ts';
-import { tellUsage } from '../evidence.ts';
-import {
-  beginSubmission,
-  confirmSubmission,
-  createJob,
-  type Look,
-  lookAtJob,
-  nextOrders,
-  requireJob,
-} from '../faults.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { reportUsage } from '../evidence.ts';
+import { nextDirectives, pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { FinalPhase, Job, JobState } from '../jobs.ts';
-import { wordError } from '../leaky.ts';
-import { bearerKey, isFields, readJsonObject, requireKey } from '../requests.ts';
-import { linkResult, serveResult, videoFile } from '../results.ts';
+import { errorText } from '../error-text.ts';
+import { isFields, readJsonObject, requireBearerKey, textIn } from '../requests.ts';
+import { linkJobResult, serveVideo } from '../results.ts';
 import { checkOrder, INPUT_VIDEO_SECONDS, type WanOrder } from './order.ts';
-import { wanVoice } from './error-format.ts';
+import { wanErrorFormat } from './error-format.ts';
 
 const SYNTHESIS = '/api/v1/services/aigc/video-generation/video-synthesis';
 const TASKS = '/api/v1/tasks';
 
-export const wan: Dialect = {
+export const wan: VendorApi = {
   vendor: 'wan',
   prefix: '/dashscope',
-  voice: wanVoice,
+  errorFormat: wanErrorFormat,
   routes: [
-    { method: 'POST', path: SYNTHESIS, operation: 'submit', play: submit },
-    { method: 'GET', path: TASKS, operation: 'other', play: list },
-    { method: 'GET', path: `${TASKS}/`, operation: 'other', play: list },
-    { method: 'GET', path: `${TASKS}/{id}`, operation: 'poll', play: poll },
-    { method: 'POST', path: `${TASKS}/{id}/cancel`, operation: 'cancel', play: cancel },
-    { method: 'GET', path: '/files/{id}.mp4', operation: 'download', play: download },
+    { method: 'POST', path: SYNTHESIS, operation: 'submit', handle: submit },
+    { method: 'GET', path: TASKS, operation: 'other', handle: list },
+    { method: 'GET', path: `${TASKS}/`, operation: 'other', handle: list },
+    { method: 'GET', path: `${TASKS}/{id}`, operation: 'poll', handle: poll },
+    { method: 'POST', path: `${TASKS}/{id}/cancel`, operation: 'cancel', handle: cancel },
+    { method: 'GET', path: '/files/{id}.mp4', operation: 'download', handle: serveVideo },
   ],
 };
 
-const SECONDS = 2;
+const SECONDS_BY_DEFAULT = 2;
 const FRAMES_PER_SECOND = 30;
 const PAGE_SIZE_MAX = 100;
 
-const WORDS: Readonly<Record<'queued' | 'running' | FinalPhase, string>> = {
+const STATUS: Readonly<Record<'queued' | 'running' | FinalPhase, string>> = {
   queued: 'PENDING',
   running: 'RUNNING',
   succeeded: 'SUCCEEDED',
@@ -63,24 +56,24 @@ const MODERATED = {
   message: 'Output data may contain inappropriate content.',
 };
 
-/** White space around a prompt is no part of what it orders, but is told again as it was sent. */
+/** White space at the prompt's end is ignored, but reported with the prompt as it was sent. */
 function submit(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
   const input = isFields(fields['input']) ? fields['input'] : {};
-  const sent = typeof input['prompt'] === 'string' ? input['prompt'] : '';
-  const prompt = sent.trimEnd();
+  const promptSent = textIn(input, 'prompt');
+  const prompt = promptSent.trimEnd();
   request.entry.prompt = prompt;
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   if (request.req.headers['x-dashscope-async'] !== 'enable') {
     const message = 'current user api does not support synchronous calls.';
-    return request.voice.refuse(403, { message });
+    return request.errorFormat.refuse(403, { message });
   }
   const submission = beginSubmission(request, prompt);
   const order = checkOrder(request, fields);
   const job = createJob(submission, {
     id: randomUUID(),
-    secondsByDefault: SECONDS,
-    ordered: { ...order, promptEnd: sent.slice(prompt.length) },
+    secondsByDefault: SECONDS_BY_DEFAULT,
+    ordered: { ...order, promptEnd: promptSent.slice(prompt.length) },
     consumption: consumptionOf(order),
   });
   const answer = (output: object): Answer => json(200, { request_id: randomUUID(), output });
@@ -88,13 +81,13 @@ function submit(request: SandboxRequest): Answer {
 }
 
 function poll(request: SandboxRequest): Answer {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const id = request.parameters['id'] ?? '';
   try {
     const job = requireJob(request, id);
-    return tell(request, job, lookAtJob(request, job));
+    return taskAnswer(request, job, pollJob(request, job));
   } catch (error) {
-    // What this vendor does not know, it does not call an error.
+    // DashScope answers 200 for an unknown task, with the status UNKNOWN.
     const isMissing = error instanceof EarlyAnswer && 'status' in error.answer && error.answer.status === 404;
     if (!isMissing) throw error;
     return json(200, { request_id: randomUUID(), output: { task_id: id, task_status: 'UNKNOWN' } });
@@ -102,13 +95,13 @@ function poll(request: SandboxRequest): Answer {
 }
 
 function list(request: SandboxRequest): Answer {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const { query } = request;
   const [model, status] = [query.get('model_name'), query.get('status')];
-  const found = request.jobs.of(request.vendor).filter((job) => {
+  const found = request.jobs.listOf(request.vendor).filter((job) => {
     return (
       (model === null || job.ordered['model'] === model) &&
-      (status === null || WORDS[request.jobs.stateOf(job).phase] === status)
+      (status === null || STATUS[request.jobs.stateOf(job).phase] === status)
     );
   });
   const pageSize = Math.min(Number(query.get('page_size') ?? 10), PAGE_SIZE_MAX);
@@ -116,7 +109,7 @@ function list(request: SandboxRequest): Answer {
   const data = found.slice((pageNo - 1) * pageSize, pageNo * pageSize).map((job) => ({
     task_id: job.id,
     model_name: job.ordered['model'],
-    status: WORDS[request.jobs.stateOf(job).phase],
+    status: STATUS[request.jobs.stateOf(job).phase],
     gmt_create: job.createdAtMs,
     start_time: job.createdAtMs,
     end_time: null,
@@ -128,47 +121,46 @@ function list(request: SandboxRequest): Answer {
 }
 
 function cancel(request: SandboxRequest): Answer {
-  requireKey(request, bearerKey(request));
+  requireBearerKey(request);
   const job = requireJob(request, request.parameters['id'] ?? '');
-  const order = nextOrders(request, job, 'cancel').choose('cancel');
-  if (order === 'hang') return { kind: 'hang' };
-  if (order === 'too_late' || request.jobs.stateOf(job).phase !== 'queued') {
+  const directive = nextDirectives(request, job, 'cancel').choose('cancel');
+  if (directive === 'hang') return { kind: 'hang' };
+  if (directive === 'too_late' || request.jobs.stateOf(job).phase !== 'queued') {
     const message = 'Failed to cancel the task, please confirm if the task is in PENDING status.';
-    return request.voice.refuse(400, { code: 'UnsupportedOperation', message });
+    return request.errorFormat.refuse(400, { code: 'UnsupportedOperation', message });
   }
   request.jobs.cancel(job);
   return json(200, { request_id: randomUUID() });
 }
 
-function tell(request: SandboxRequest, job: Job, { state, weird }: Look): Answer {
+function taskAnswer(request: SandboxRequest, job: Job, { state, hasUnknownStatus }: PollResult): Answer {
   const output = {
     task_id: job.id,
-    task_status: weird ? 'SIMMERING' : WORDS[state.phase],
-    submit_time: timeOf(job.createdAtMs),
+    task_status: hasUnknownStatus ? UNKNOWN_STATUS.toUpperCase() : STATUS[state.phase],
+    submit_time: beijingTime(job.createdAtMs),
     orig_prompt: `${job.prompt}${String(job.ordered['promptEnd'])}`,
   };
   const identified = { request_id: randomUUID() };
-  if (weird) return json(200, { ...identified, output });
+  if (hasUnknownStatus) return json(200, { ...identified, output });
   if (state.phase === 'succeeded') {
-    const usage = tellUsage(job.consumption, job.usage);
+    const usage = reportUsage(job.consumption, job.usage);
     return json(200, { ...identified, output: { ...output, ...linkVideo(request, job) }, usage });
   }
-  return json(200, { ...identified, output: { ...output, ...tellError(job, state) } });
+  return json(200, { ...identified, output: { ...output, ...errorFields(job, state) } });
 }
 
 function linkVideo(request: SandboxRequest, job: Job): object {
-  const result = nextOrders(request, job, 'result').choose('result');
-  const url = linkResult(request, result, `${wan.prefix}/files/${job.id}.mp4`);
+  const url = linkJobResult(request, job, `${wan.prefix}/files/${job.id}.mp4`);
   return { actual_prompt: job.prompt, ...(job.deliver === 0 ? {} : { video_url: url }) };
 }
 
-function tellError(job: Job, { phase }: JobState): object {
+function errorFields(job: Job, { phase }: JobState): object {
   if (phase !== 'failed' && phase !== 'moderated') return {};
   const { code, message } = phase === 'moderated' ? MODERATED : FAILURES[job.reason];
-  return { code, message: wordError(message, job.text) };
+  return { code, message: errorText(message, job.text) };
 }
 
-/** `duration` is what is billed: seconds of input and of output. */
+/** `duration` is the charged one: seconds of input and of output. */
 function consumptionOf({ duration, resolution, inputVideos }: WanOrder): Record<string, number> {
   const input = inputVideos * INPUT_VIDEO_SECONDS;
   return {
@@ -181,13 +173,7 @@ function consumptionOf({ duration, resolution, inputVideos }: WanOrder): Record<
   };
 }
 
-/** As the vendor writes it: Beijing time. */
-function timeOf(ms: number): string {
+/** Writes a time as the vendor does, in Beijing time. */
+function beijingTime(ms: number): string {
   return new Date(ms + 8 * 3_600_000).toISOString().replace('T', ' ').replace('Z', '');
-}
-
-function download(request: SandboxRequest): Answer {
-  const job = requireJob(request, request.parameters['id'] ?? '');
-  const [width = 16, height = 9] = String(job.ordered['ratio']).split(':').map(Number);
-  return serveResult(request, job, videoFile(width, height));
 }

@@ -1,7 +1,7 @@
 /** What a prompt may order, and how long an order holds. */
 
 import { expect } from 'chai';
-import { Counts } from '../../sandbox/counts.ts';
+import { RequestCounts } from '../../sandbox/request-counts.ts';
 import { DirectiveError, readDirectives } from '../../sandbox/directives.ts';
 
 describe('sandbox directives', () => {
@@ -9,7 +9,7 @@ describe('sandbox directives', () => {
     const orders = readDirectives('A fox [in the] [[snow]]').at(1);
     expect(orders.choose('outcome')).to.equal('succeed');
     expect(orders.choose('submit')).to.equal('ok');
-    expect(orders.number('seconds')).to.equal(undefined);
+    expect(orders.number('seconds')).to.equal(null);
   });
 
   it('are read wherever they stand in the prompt, also from several places', () => {
@@ -52,7 +52,7 @@ describe('sandbox directives', () => {
   });
 
   it('count each prompt and each kind of request on its own', () => {
-    const counts = new Counts();
+    const counts = new RequestCounts();
     const seen = [
       counts.next('grok', 'submit', 'A fox'),
       counts.next('grok', 'submit', 'A fox'),

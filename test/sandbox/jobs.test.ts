@@ -1,9 +1,8 @@
-/** A job's state follows from the clock alone. */
+// A job's state follows from the clock alone.
 
 import { expect } from 'chai';
 import { readDirectives } from '../../sandbox/directives.ts';
 import { type Job, type JobPlan, Jobs } from '../../sandbox/jobs.ts';
-import { LruMap } from '../../sandbox/newest.ts';
 
 describe('sandbox jobs', () => {
   let nowMs = 0;
@@ -12,7 +11,7 @@ describe('sandbox jobs', () => {
   function newJob(outcome: JobPlan['outcome']): Job {
     nowMs = 1_000_000;
     const reason = 'internal';
-    const orders = { outcome, reason, text: 'plain', usage: 'honest', deliver: undefined } as const;
+    const orders = { outcome, reason, text: 'plain', usage: 'honest', deliver: null } as const;
     const directives = readDirectives('A fox');
     const ordered = { model: 'fox-1' };
     return jobs.create({
@@ -58,16 +57,19 @@ describe('sandbox jobs', () => {
 
   it('are shown without their prompts', () => {
     newJob('fail');
-    const [shown] = jobs.about('fox').slice(-1);
+    const [shown] = jobs.search('fox').slice(-1);
     expect(shown).to.include({ id: 'fail', vendor: 'test', state: 'queued' });
     expect(JSON.stringify(shown)).not.to.contain('A fox');
-    expect(jobs.about('wolf')).to.eql([]);
+    expect(jobs.search('wolf')).to.eql([]);
   });
 
   it('are forgotten from the oldest on when there are too many', () => {
-    const newest = new LruMap<number>(2);
-    [1, 2, 3].forEach((value) => newest.set(String(value), value));
-    expect(newest.values()).to.eql([2, 3]);
-    expect(newest.get('1')).to.equal(undefined);
+    const few = new Jobs(() => nowMs, 2);
+    for (const id of ['1', '2', '3']) {
+      few.create({ ...newJob('succeed'), id });
+      few.find('test', '1');
+    }
+    expect(few.listOf('test').map(({ id }) => id)).to.eql(['3', '2']);
+    expect(few.find('test', '1')).to.equal(null);
   });
 });

@@ -1,6 +1,6 @@
 // Ordering a family's videos on /v1/videos/generations and following them to their end.
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../sandbox/error-text.ts';
 import { expectNoEffect } from './http/effects.ts';
 import { expectError } from './http/expect-error.ts';
 import type { TestGateway, TestUser } from './servers/gateway.ts';
@@ -51,6 +51,6 @@ export function videoOrders(parts: () => { gateway: TestGateway; owner: TestUser
 /** A failure that cost nothing and tells nothing about the vendor's machines and people. */
 export function expectMaskedFailure(task: Answer['body'], place: string): void {
   expect(task, place).to.include({ status: 'failed', creditsCharged: 0, outputUrl: null });
-  for (const part of [...Object.values(LEAKY_PARTS), 'vendor-backend'])
+  for (const part of [...Object.values(SENSITIVE_PARTS), 'vendor-backend'])
     expect(task.errorMessage, place).not.to.contain(part);
 }

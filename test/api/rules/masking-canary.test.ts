@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { decryptPrompts } from '../../../db/tasks/requests.ts';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { createCleanup } from '../../support/cleanup.ts';
 import { openEngine, type TestEngine } from '../../support/servers/engine.ts';
 import { readAllHistories, readWholeDatabase } from '../../support/everything.ts';
@@ -32,7 +32,7 @@ describe('a secret', () => {
     'a key in metadata': canary('apikey'),
     'a header of the request': canary('header'),
     'the query of the request': canary('search'),
-    ...Object.fromEntries(Object.entries(LEAKY_PARTS).map(([part, text]) => [`a vendor’s ${part}`, text])),
+    ...Object.fromEntries(Object.entries(SENSITIVE_PARTS).map(([part, text]) => [`a vendor’s ${part}`, text])),
   };
   const ids: string[] = [];
   /** Every answer that the owner got, without the prompt that only they see. */

@@ -1,6 +1,6 @@
 // GET /v1/images/tasks/:id: how an image task looks while it runs and after it has ended.
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { until, untilFinal, untilStatus } from '../../support/until.ts';
@@ -75,7 +75,7 @@ describe('GET /v1/images/tasks/:id', () => {
     const { errorMessage } = await finished(body.id);
     expect(errorMessage).to.match(/^The provider refused this request\./);
     expect(errorMessage).to.have.length.at.most(500);
-    for (const part of [...Object.values(LEAKY_PARTS), 'sk-live', 'vendor-backend', '/srv', 'iVBOR'])
+    for (const part of [...Object.values(SENSITIVE_PARTS), 'sk-live', 'vendor-backend', '/srv', 'iVBOR'])
       expect(errorMessage).not.to.contain(part);
   });
 

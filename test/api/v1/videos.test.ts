@@ -1,7 +1,7 @@
 // POST /v1/videos/generations, and the two paths under which a video task is read.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { expectNoEffect } from '../../support/http/effects.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
@@ -250,7 +250,7 @@ describe('POST /v1/videos/generations', () => {
       const task = await finished(body.data.id);
       expect(task, directive).to.include({ status: 'failed', creditsCharged: 0, outputUrl: null });
       expect(task.errorMessage, directive).to.match(text).and.to.have.length.at.most(500);
-      for (const part of [...Object.values(LEAKY_PARTS), 'vendor-backend'])
+      for (const part of [...Object.values(SENSITIVE_PARTS), 'vendor-backend'])
         expect(task.errorMessage, directive).not.to.contain(part);
     };
     await Promise.all(failures.map(check));

@@ -2,7 +2,7 @@
 
 import { ApiError, GoogleGenAI } from '@google/genai';
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { ask, at, type Heard, type Json, newPrompt, readJobs, useSandbox } from '../support.ts';
 
 const MODEL = 'gemini-nano-banana-2.1';
@@ -122,7 +122,8 @@ describe('sandbox: Gemini images', () => {
         status,
         word,
       ]);
-      for (const part of Object.values(LEAKY_PARTS)) expect(at(heard.body, 'error.message')).to.contain(part);
+      for (const part of Object.values(SENSITIVE_PARTS))
+        expect(at(heard.body, 'error.message')).to.contain(part);
     });
 
   it('says how long to wait in the body of a 429', async () => {

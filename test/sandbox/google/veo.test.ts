@@ -10,7 +10,7 @@ import {
   VideoGenerationReferenceType,
 } from '@google/genai';
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { ask, at, type Heard, type Json, newPrompt, readJobs, readJournal, useSandbox } from '../support.ts';
 
 const MODEL = 'veo-3.1-generate-preview';
@@ -129,7 +129,8 @@ describe('sandbox: Veo', () => {
       ),
       at((await submit(order('submit=500 text=leaky'))).body, 'error.message'),
     ];
-    for (const part of Object.values(LEAKY_PARTS)) for (const text of texts) expect(text).to.contain(part);
+    for (const part of Object.values(SENSITIVE_PARTS))
+      for (const text of texts) expect(text).to.contain(part);
   });
 
   const headers = { authorization: 'Bearer ya29.test' };

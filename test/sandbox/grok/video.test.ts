@@ -1,7 +1,7 @@
 /** Grok Imagine video as the sandbox plays it. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import {
   ask,
   at,
@@ -193,7 +193,7 @@ describe('sandbox: Grok video', () => {
   it('shows its insides with text=leaky, in failures and in refusals', async () => {
     const failure = at((await finish('outcome=fail text=leaky')).body, 'error.message');
     const refusal = (await submit('submit=500 text=leaky')).body['error'];
-    for (const part of Object.values(LEAKY_PARTS)) {
+    for (const part of Object.values(SENSITIVE_PARTS)) {
       expect(failure).to.contain(part);
       expect(refusal).to.contain(part);
     }

@@ -1,7 +1,7 @@
 /** MiniMax's videos as the sandbox plays them, in both of its APIs. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import {
   ask,
   at,
@@ -144,7 +144,7 @@ describe('sandbox: MiniMax videos', () => {
         expect(at(heard.body, 'base_resp.status_msg')).to.contain(words);
       }
       const leaky = at((await finishFirst('outcome=fail text=leaky')).body, 'base_resp.status_msg');
-      for (const part of Object.values(LEAKY_PARTS)) expect(leaky).to.contain(part);
+      for (const part of Object.values(SENSITIVE_PARTS)) expect(leaky).to.contain(part);
     });
 
     it('has no file with deliver=0 and no link with result=missing', async () => {
@@ -242,7 +242,7 @@ describe('sandbox: MiniMax videos', () => {
       expect(at(await finishSecond('outcome=moderated'), 'error.code')).to.equal('1027');
       expect(at(await finishSecond('outcome=fail reason=quota'), 'error.code')).to.equal('1008');
       const leaky = at(await finishSecond('outcome=fail text=leaky'), 'error.message');
-      for (const part of Object.values(LEAKY_PARTS)) expect(leaky).to.contain(part);
+      for (const part of Object.values(SENSITIVE_PARTS)) expect(leaky).to.contain(part);
     });
 
     it('tells any consumption, and breaks as it is told', async () => {

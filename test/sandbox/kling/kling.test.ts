@@ -1,7 +1,7 @@
 /** Kling as the sandbox plays it, in both of its APIs. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import {
   ask,
   at,
@@ -224,7 +224,7 @@ describe('sandbox: Kling', () => {
     }
     const failure = at(await finishThree('outcome=fail text=leaky'), 'message');
     const refusal = (await three('submit=500 text=leaky')).body['message'];
-    for (const part of Object.values(LEAKY_PARTS)) expect([failure, refusal].join()).to.contain(part);
+    for (const part of Object.values(SENSITIVE_PARTS)) expect([failure, refusal].join()).to.contain(part);
   });
 
   it('forgets a task that expired, and says odd things when it is told to', async () => {

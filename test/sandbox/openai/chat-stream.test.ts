@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { CHAT_PATH, chatBody, streamChat, type Streamed } from './chat-support.ts';
 import { at, eventually, type Json, newPrompt, readJournal, useSandbox } from '../support.ts';
 
@@ -128,7 +128,7 @@ describe('sandbox: OpenAI chat streams', () => {
       expect(streamed.events).not.to.include('[DONE]');
       const error = at(streamed.chunks.at(-1), 'error');
       expect(error).to.include({ type: 'server_error', param: null });
-      expect(at(error, 'message')).to.contain(LEAKY_PARTS.bearer);
+      expect(at(error, 'message')).to.contain(SENSITIVE_PARTS.bearer);
     });
 
   it('words the error in xAI’s voice at xAI', async () => {

@@ -1,7 +1,7 @@
 /** OpenAI chat completions as the sandbox plays them: whole answers, what is accepted, and what goes wrong. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { CHAT_PATH, chat, chatBody } from './chat-support.ts';
 import { ask, at, breaks, eventually, type Json, newPrompt, readJournal, useSandbox } from '../support.ts';
 
@@ -291,7 +291,7 @@ describe('sandbox: OpenAI chat', () => {
   it('shows its insides with text=leaky', async () => {
     for (const directives of ['outcome=fail', 'submit=500']) {
       const message = at((await chat(sandbox(), `text=leaky ${directives}`)).body, 'error.message');
-      for (const part of Object.values(LEAKY_PARTS)) expect(message).to.contain(part);
+      for (const part of Object.values(SENSITIVE_PARTS)) expect(message).to.contain(part);
     }
   });
 

@@ -1,7 +1,7 @@
 /** OpenAI Images as the sandbox plays it. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import {
   ask,
   at,
@@ -225,7 +225,7 @@ describe('sandbox: OpenAI Images', () => {
   it('shows its insides with text=leaky', async () => {
     for (const directives of ['outcome=fail', 'submit=500']) {
       const message = at((await generate(`text=leaky ${directives}`)).body, 'error.message');
-      for (const part of Object.values(LEAKY_PARTS)) expect(message).to.contain(part);
+      for (const part of Object.values(SENSITIVE_PARTS)) expect(message).to.contain(part);
     }
   });
 

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import OpenAI, { toFile } from 'openai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { encodePng } from '../../../sandbox/png.ts';
 import {
   ask,
@@ -123,7 +123,7 @@ describe('sandbox: OpenAI’s videos', () => {
 
   it('shows its insides with text=leaky, and leads astray with result=private', async () => {
     const message = at((await finish('outcome=fail text=leaky')).body, 'error.message');
-    for (const part of Object.values(LEAKY_PARTS)) expect(message).to.contain(part);
+    for (const part of Object.values(SENSITIVE_PARTS)) expect(message).to.contain(part);
     expect((await finish('result=private')).body['video_url']).to.match(/^http:\/\/10\./);
   });
 

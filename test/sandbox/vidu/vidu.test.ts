@@ -1,7 +1,7 @@
 /** Vidu as the sandbox plays it. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import {
   ask,
   at,
@@ -119,7 +119,7 @@ describe('sandbox: Vidu', () => {
     expect((await submit('colour=red')).body['message']).to.contain('colour');
     const refusal = (await submit('submit=500 text=leaky')).body['message'];
     const failure = (await finish('outcome=fail text=leaky')).body['err_code'];
-    for (const part of Object.values(LEAKY_PARTS)) {
+    for (const part of Object.values(SENSITIVE_PARTS)) {
       expect(refusal).to.contain(part);
       expect(failure).to.contain(part);
     }

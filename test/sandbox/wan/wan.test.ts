@@ -1,7 +1,7 @@
 /** Wan on DashScope as the sandbox plays it. */
 
 import { expect } from 'chai';
-import { LEAKY_PARTS } from '../../../sandbox/leaky.ts';
+import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { ask, at, eventually, type Heard, type Json, newPrompt, useSandbox } from '../support.ts';
 
 const MODEL = 'wan3.0-video';
@@ -152,7 +152,7 @@ describe('sandbox: Wan', () => {
   it('shows its insides with text=leaky, in failures and in refusals', async () => {
     const failure = at(await finish('outcome=fail text=leaky'), 'output.message');
     const refusal = (await submit('submit=500 text=leaky')).body['message'];
-    for (const part of Object.values(LEAKY_PARTS)) {
+    for (const part of Object.values(SENSITIVE_PARTS)) {
       expect(failure).to.contain(part);
       expect(refusal).to.contain(part);
     }

@@ -1,8 +1,14 @@
-/** How Google refuses: {error: {code, message, status, details}}, the code being the HTTP status. */
+// Google's error answers: `{error: {code, message, status, details}}`, where the code is the HTTP status.
 
 import { type Answer, json } from '../answers.ts';
-import type { Complaint, Voice } from '../dialect.ts';
-import { wordError } from '../leaky.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
+import { errorText } from '../error-text.ts';
+
+export const googleErrorFormat: ErrorFormat = { refuse };
+
+/** Codes in ErrorDetails that select a message of their own. */
+export const WRONG_KEY = 'API_KEY_INVALID';
+export const SPENDING_CAP = 'SPENDING_CAP';
 
 const RPC = 'type.googleapis.com/google.rpc';
 
@@ -22,28 +28,22 @@ const REFUSALS: Readonly<Record<number, readonly [status: string, message: strin
   504: ['DEADLINE_EXCEEDED', 'Deadline expired before operation could complete.'],
 };
 
-/** Codes of complaints that name a refusal of their own. */
-export const WRONG_KEY = 'API_KEY_INVALID';
-export const SPENDING_CAP = 'SPENDING_CAP';
-
 const MESSAGES: Readonly<Record<string, string>> = {
   [WRONG_KEY]: 'API key not valid. Please pass a valid API key.',
   [SPENDING_CAP]: 'Your project has exceeded its spending cap. Go to AI Studio to manage it.',
 };
 
-export const geminiVoice: Voice = { refuse };
-
-function refuse(status: number, complaint: Complaint = {}): Answer {
-  const [word, usual] = REFUSALS[status] ?? ['UNKNOWN', 'Unknown error.'];
-  const told = complaint.message ?? MESSAGES[complaint.code ?? ''] ?? usual;
-  const message = wordError(told, complaint.text ?? 'plain');
+function refuse(status: number, details: ErrorDetails = {}): Answer {
+  const [statusName, usualMessage] = REFUSALS[status] ?? ['UNKNOWN', 'Unknown error.'];
+  const plainMessage = details.message ?? MESSAGES[details.code ?? ''] ?? usualMessage;
+  const message = errorText(plainMessage, details.text ?? 'plain');
   return json(status, {
-    error: { code: status, message, status: word, details: details(status, complaint) },
+    error: { code: status, message, status: statusName, details: rpcDetails(status, details) },
   });
 }
 
-/** Google tells how long to wait in the body and has no header for it. */
-function details(status: number, { field, code }: Complaint): object[] | undefined {
+/** Details such as the time to wait after a 429, for which Google has no header. */
+function rpcDetails(status: number, { field, code }: ErrorDetails): object[] | undefined {
   if (field !== undefined)
     return [{ '@type': `${RPC}.BadRequest`, fieldViolations: [{ field, description: 'Invalid value.' }] }];
   if (code === WRONG_KEY)

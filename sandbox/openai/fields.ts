@@ -1,22 +1,21 @@
-/** What OpenAI's chat asks of single fields, and how it words and codes a refusal. Null counts as absent. */
+// Checks of the fields of an OpenAI order, with OpenAI's messages and codes. Null counts as absent.
 
-import { EarlyAnswer } from '../answers.ts';
-import type { SandboxRequest } from '../dialect.ts';
-import { type Fields, isFields } from '../requests.ts';
+import { type Fields, isFields, refuse } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 
 type Kind = 'boolean' | 'string' | 'object';
 
-export function refuse(request: SandboxRequest, field: string, message: string, code?: string): never {
-  throw new EarlyAnswer(request.voice.refuse(400, { field, message, ...(code !== undefined && { code }) }));
+export function refuseField(request: SandboxRequest, field: string, message: string, code?: string): never {
+  refuse(request, 400, { field, message, ...(code !== undefined && { code }) });
 }
 
 export function refuseAbsent(request: SandboxRequest, field: string): never {
-  return refuse(request, field, `Missing required parameter: '${field}'.`, 'missing_required_parameter');
+  return refuseField(request, field, `Missing required parameter: '${field}'.`, 'missing_required_parameter');
 }
 
 export function refuseType(request: SandboxRequest, field: string, expected: string, value: unknown): never {
   const message = `Invalid type for '${field}': expected ${expected}, but got ${nameType(value)} instead.`;
-  return refuse(request, field, message, 'invalid_type');
+  return refuseField(request, field, message, 'invalid_type');
 }
 
 export function isAbsent(value: unknown): value is undefined | null {
@@ -35,31 +34,31 @@ export function requireText(request: SandboxRequest, field: string, value: unkno
   return typeof value === 'string' ? value : refuseType(request, field, 'a string', value);
 }
 
-/** Undefined where it is absent. */
+/** Null where the value is absent. */
 export function oneOf<Value extends string>(
   request: SandboxRequest,
   field: string,
   value: unknown,
   values: readonly Value[],
-): Value | undefined {
-  if (isAbsent(value)) return undefined;
+): Value | null {
+  if (isAbsent(value)) return null;
   const known = values.find((candidate) => candidate === value);
   if (known !== undefined) return known;
   const supported = values.map((candidate) => `'${candidate}'`).join(', ');
   const message = `Invalid value: ${JSON.stringify(value)}. Supported values are: ${supported}.`;
-  return refuse(request, field, message, 'invalid_value');
+  return refuseField(request, field, message, 'invalid_value');
 }
 
-/** Undefined where it is absent. */
+/** Null where the value is absent. */
 export function numberIn(
   request: SandboxRequest,
   fields: Fields,
   field: string,
   range: { min: number; max: number; kind: 'integer' | 'decimal' },
-): number | undefined {
+): number | null {
   const value = fields[field];
   const { min, max, kind } = range;
-  if (isAbsent(value)) return undefined;
+  if (isAbsent(value)) return null;
   if (typeof value !== 'number' || (kind === 'integer' && !Number.isInteger(value))) {
     return refuseType(request, field, kind === 'integer' ? 'an integer' : 'a decimal', value);
   }
@@ -67,7 +66,7 @@ export function numberIn(
   const [side, bound] = value < min ? ['below_min', `>= ${min}`] : ['above_max', `<= ${max}`];
   const words = side === 'below_min' ? 'below minimum value' : 'above maximum value';
   const message = `Invalid '${field}': ${kind} ${words}. Expected a value ${bound}, but got ${value} instead.`;
-  return refuse(request, field, message, `${kind}_${side}_value`);
+  return refuseField(request, field, message, `${kind}_${side}_value`);
 }
 
 function nameType(value: unknown): string {
