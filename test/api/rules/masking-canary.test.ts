@@ -32,7 +32,9 @@ describe('a secret', () => {
     'a key in metadata': canary('apikey'),
     'a header of the request': canary('header'),
     'the query of the request': canary('search'),
-    ...Object.fromEntries(Object.entries(SENSITIVE_PARTS).map(([part, text]) => [`a vendor’s ${part}`, text])),
+    ...Object.fromEntries(
+      Object.entries(SENSITIVE_PARTS).map(([part, text]) => [`a vendor’s ${part}`, text]),
+    ),
   };
   const ids: string[] = [];
   /** Every answer that the owner got, without the prompt that only they see. */
