@@ -1,0 +1,46 @@
+// `npm run check`: types, lint and format at the same time; shows what each found, and fails if one of them failed.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { openTerminal } from './terminal.ts';
+
+const PROJECT_DIR = join(import.meta.dirname, '..');
+const PACKAGES = join(PROJECT_DIR, 'node_modules');
+/** What was checked before is remembered here: a change costs the files it concerns. */
+const BUILD_INFO = join(PACKAGES, '.cache/check.tsbuildinfo');
+const OUTPUT_BYTES_MAX = 50e6;
+
+const CHECKS: readonly { name: string; program: string; args: readonly string[] }[] = [
+  {
+    name: 'types',
+    program: 'typescript/bin/tsc',
+    args: ['--noEmit', '--incremental', '--tsBuildInfoFile', BUILD_INFO],
+  },
+  { name: 'lint', program: 'oxlint/bin/oxlint', args: ['--type-aware'] },
+  { name: 'format', program: 'oxfmt/bin/oxfmt', args: ['--check', '.'] },
+];
+
+const terminal = openTerminal();
+
+const outcomes = await Promise.all(CHECKS.map(check));
+if (outcomes.includes('failed')) process.exitCode = 1;
+
+async function check({ name, program, args }: (typeof CHECKS)[number]): Promise<'passed' | 'failed'> {
+  try {
+    await terminal.step(name, () => run(join(PACKAGES, program), args));
+    return 'passed';
+  } catch (error) {
+    terminal.fail(`${name}\n${error instanceof Error ? error.message : String(error)}`);
+    return 'failed';
+  }
+}
+
+/** Throws with everything the program wrote, if it fails. */
+function run(program: string, args: readonly string[]): Promise<void> {
+  const options = { cwd: PROJECT_DIR, maxBuffer: OUTPUT_BYTES_MAX };
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [program, ...args], options, (error, output, errors) => {
+      if (error) reject(new Error(`${output}${errors}`.trim() || error.message));
+      else resolve();
+    });
+  });
+}
