@@ -33,9 +33,12 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   sandbox: [],
 };
 
+/** A module of Node or a package, instead of a file of this project. */
+const NO_PACKAGE = '^[a-z@#]';
+
 /** What a folder has to observe beyond its arrows. */
 const FURTHER: Readonly<Record<string, readonly Pattern[]>> = {
-  domain: [{ regex: '^[a-z@#]', message: 'domain/ imports no package and nothing of Node.' }],
+  domain: [{ regex: NO_PACKAGE, message: 'domain/ imports no package and nothing of Node.' }],
   workflows: [{ regex: '^node:', message: 'Workflows run in a sandbox without Node.' }],
   api: [
     {
@@ -102,6 +105,13 @@ export default defineConfig({
         ),
       ]),
     ),
+    restrict('domain/catalog/**', [
+      ...patternsOf('domain').filter(({ regex }) => regex !== NO_PACKAGE),
+      {
+        regex: '^([a-y@#]|z[^o]|zo[^d]|zod.)',
+        message: 'domain/catalog/ imports zod, and nothing else from outside.',
+      },
+    ]),
     restrict('api/shapes/**', [
       ...patternsOf('api'),
       { regex: '^\\.\\./(?:[^.]|\\.\\./[^d]|\\.\\./d[^o])', message: 'api/shapes/ imports domain/ only.' },

@@ -1,5 +1,6 @@
 // Makes docs/models.md from catalog.json: what each model offers and costs, for people. `npm run models` writes it.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { CATALOG_SCHEMA, composeCatalogSchema } from './catalog-schema.ts';
 import {
   METERS,
   type Catalog,
@@ -143,4 +144,7 @@ function present(lines: readonly (string | number | boolean | undefined)[]): str
   return lines.filter((line) => typeof line === 'string' && line !== '').map(String);
 }
 
-if (import.meta.main) writeFileSync(MODELS_PAGE, composeModelsPage());
+if (import.meta.main) {
+  writeFileSync(MODELS_PAGE, composeModelsPage());
+  writeFileSync(CATALOG_SCHEMA, composeCatalogSchema());
+}

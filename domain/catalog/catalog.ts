@@ -1,6 +1,8 @@
-// The model catalogue: what each model offers and what it costs. The data is in catalog.json (see parse-catalog.ts).
-import type { MicroCredits } from '../credits.ts';
-import type { TaskMode } from '../tasks.ts';
+// The model catalogue: what each model offers and what it costs. One declaration of every member of catalog.json gives
+// its type, its check at start (parse-catalog.ts) and its JSON Schema (catalog.schema.json).
+import { z } from 'zod';
+import { parseCredits, type MicroCredits } from '../credits.ts';
+import { TASK_MODES } from '../tasks.ts';
 
 export const BILLING_MODES = ['per_task', 'per_second', 'per_image', 'per_token'] as const;
 export type BillingMode = (typeof BILLING_MODES)[number];
@@ -20,132 +22,184 @@ export const METERS = {
 } as const;
 export type Meter = keyof typeof METERS;
 
-/** One line of a price list: `credits` for one unit of `meter`, where `when` matches the order. */
-export interface PriceLine {
-  item: string;
-  meter: Meter;
-  credits: MicroCredits;
-  /** So many units cost nothing. */
-  free: number;
-  when: PriceCondition;
-}
-
-/** Every member that is there has to fit the order. */
-export interface PriceCondition {
-  resolution?: string;
-  audio?: boolean;
-  /** In seconds. */
-  duration?: number;
-  imageRole?: ImageRole;
-  inputVideo?: boolean;
-  /** Long prompts have prices of their own: for prompts of at most, and of more than so many tokens. */
-  promptTokensMax?: number;
-  promptTokensAbove?: number;
-}
-
 /** What a video's input images are for. Frames and references are never mixed. */
 export const IMAGE_ROLES = ['none', 'first_frame', 'first_and_last_frame', 'references'] as const;
 export type ImageRole = (typeof IMAGE_ROLES)[number];
 
-export type Durations = { values: number[] } | { min: number; max: number };
+const text = z.string().min(1);
+const texts = z.array(text).min(1);
+const count = z.int().min(0);
+const flags = z.array(z.boolean()).min(1);
 
-/** What may be ordered. Absent means: this model has no such choice. */
-export interface ModelLimits {
-  promptCharactersMax: number;
-  durations?: Durations;
-  resolutions?: string[];
-  ratios?: string[];
-  /** Where not every resolution, or not every use of input images, goes with every duration. */
-  combinations?: Combination[];
-  /** Whether a caller may order sound, silence or both; absent: there is no such choice. */
-  audio?: boolean[];
-  imagesMax?: number;
-  inputImagesMin?: number;
-  inputImagesMax?: number;
-  /** Of a video's input images: 1, the first frame; 2, also the last one. Absent: 1, where there may be any. */
-  frameImagesMax?: number;
-  /** Of a video's input images, as references. */
-  referenceImagesMax?: number;
-  /** Input images have to be https URLs: this model takes no data URIs. */
-  inputImagesAsUrls?: boolean;
-  inputVideosMax?: number;
-  /** Of a text model: prompt and answer together, and the answer alone. */
-  contextTokens?: number;
-  outputTokensMax?: number;
-  /** Of each input video. Nobody measures it before the work, so the estimate counts it as so long. */
-  inputVideoSecondsMax?: number;
-  /** Of all input videos together, where the vendor takes no more. */
-  inputVideoSecondsTotalMax?: number;
-}
+const CREDITS = z.union([z.number(), z.string()]).transform((credits, context): MicroCredits => {
+  try {
+    return parseCredits(credits);
+  } catch {
+    const message = 'expected an amount of credits with at most 6 decimals';
+    context.issues.push({ code: 'custom', message, input: credits });
+    return z.NEVER;
+  }
+});
 
-/** Orders that fit the first three, as far as they are there, may only have what the others say. */
-export interface Combination {
-  resolution?: string;
-  imageRole?: ImageRole;
-  inputVideo?: boolean;
-  durations?: Durations;
-  resolutions?: string[];
-  audio?: boolean[];
-  inputVideosMax?: number;
-}
+const DURATIONS = z
+  .union([z.object({ values: z.array(count).min(1) }), z.object({ min: count, max: count })], {
+    error: 'expected a list of values, or min and max',
+  })
+  .describe('In whole seconds.');
 
-/** One place where a text model can be had. */
-export interface Upstream {
-  family: string;
-  upstreamModel: string;
-  /** 1 is tried first; among equals the weights decide by chance. */
-  priority: number;
-  weight: number;
-}
+const PRICE_CONDITION = z
+  .object({
+    resolution: text.exactOptional(),
+    audio: z.boolean().exactOptional(),
+    duration: count.exactOptional().describe('In seconds.'),
+    imageRole: z.enum(IMAGE_ROLES).exactOptional(),
+    inputVideo: z.boolean().exactOptional().describe('Whether the order has input videos.'),
+    promptTokensMax: count
+      .exactOptional()
+      .describe('For prompts of at most so many tokens: long prompts have prices of their own.'),
+    promptTokensAbove: count.exactOptional().describe('For prompts of more than so many tokens.'),
+  })
+  .describe('Every member that is present has to match the order.');
 
-/** How a vendor that bills tokens counts them: by the pixels of its frames, per resolution, and their number. */
-export interface TokenFormula {
-  framesPerSecond: number;
-  /** Every video has so many frames beyond those of its seconds. */
-  framesExtra: number;
-  pixelsPerToken: number;
-  /** By resolution: the pixels of one frame, for each ratio, or the most of any for a ratio that is not listed. */
-  framePixels: { resolution: string; ratio: string; pixels: number }[];
-}
+const PRICE_LINE = z
+  .object({
+    item: text.describe('The name of the line in estimates.'),
+    meter: z.enum(Object.keys(METERS) as Meter[]).describe('What is counted.'),
+    credits: CREDITS.describe('Credits for one unit of the meter, at most 6 decimals.'),
+    free: count.default(0).describe('So many units cost nothing.'),
+    when: PRICE_CONDITION.default({}),
+  })
+  .describe('One line of a price list.');
 
-/** Concrete values for what a caller leaves out, so that a vendor's default never decides. */
-export interface ModelDefaults {
-  /** Of an answer for which the caller sets no limit: so much is set aside, and no more is asked for. */
-  outputTokens?: number;
-  duration?: number;
-  resolution?: string;
-  ratio?: string;
-  audio?: boolean;
-}
+const COMBINATION = z
+  .object({
+    resolution: text.exactOptional(),
+    imageRole: z.enum(IMAGE_ROLES).exactOptional(),
+    inputVideo: z.boolean().exactOptional(),
+    durations: DURATIONS.exactOptional(),
+    resolutions: texts.exactOptional(),
+    audio: flags.exactOptional(),
+    inputVideosMax: count.exactOptional(),
+  })
+  .describe('An order that matches the first three, as far as present, may only have what the others say.');
 
-export interface Model {
-  id: string;
-  kind: TaskMode;
-  family: string;
-  /** Name of the adapter in the provider registry. */
-  adapter: string;
-  /** What the vendor calls this model. */
-  upstreamModel: string;
-  /** Of a text model: where else it can be had, and in which order; the family above when there is none. */
-  upstreams: Upstream[];
-  billingMode: BillingMode;
-  price: PriceLine[];
-  limits: ModelLimits;
-  defaults: ModelDefaults;
-  /**
-   * The vendor reads options such as `--duration 30` out of the prompt, beside the parameters that were priced: such
-   * prompts are refused.
-   */
-  refusesPromptFlags: boolean;
-  /** Only of models with a price for `video_tokens`. */
-  tokens: TokenFormula | null;
-  /** Figures of this entry that no page of the vendor confirms; told in docs/models.md. */
-  unconfirmed: string[];
-  /** The one model of POST /v1/images/generations. */
-  imagesEndpoint: boolean;
-  /** Unix seconds. */
-  created: number;
-}
+const LIMITS = z
+  .object({
+    promptCharactersMax: count,
+    durations: DURATIONS.exactOptional(),
+    resolutions: texts.exactOptional(),
+    ratios: texts.exactOptional().describe('Width to height.'),
+    combinations: z
+      .array(COMBINATION)
+      .exactOptional()
+      .describe('Where not every resolution, or not every use of input images, goes with every duration.'),
+    audio: flags.exactOptional().describe('Whether a caller may order sound, silence or both.'),
+    imagesMax: count.exactOptional().describe('Images that one order may ask for.'),
+    inputImagesMin: count.exactOptional(),
+    inputImagesMax: count.exactOptional(),
+    frameImagesMax: count
+      .exactOptional()
+      .describe('Of the input images of a video: 1, the first frame; 2, also the last one. Default: 1.'),
+    referenceImagesMax: count.exactOptional().describe('Of the input images of a video, as references.'),
+    inputImagesAsUrls: z
+      .boolean()
+      .exactOptional()
+      .describe('Input images have to be https URLs: this model takes no data URIs.'),
+    inputVideosMax: count.exactOptional(),
+    contextTokens: count.exactOptional().describe('Of a text model: prompt and answer together.'),
+    outputTokensMax: count.exactOptional().describe('Of a text model: the answer alone.'),
+    inputVideoSecondsMax: count
+      .exactOptional()
+      .describe('Of each input video. It is not measured before the work: estimates assume this length.'),
+    inputVideoSecondsTotalMax: count
+      .exactOptional()
+      .describe('Of all input videos together, where the vendor limits the sum.'),
+  })
+  .describe('What may be ordered. Absent: this model has no such choice.');
+
+const DEFAULTS = z
+  .object({
+    outputTokens: count
+      .exactOptional()
+      .describe('Of an answer without a limit of the caller: so many are reserved, and no more requested.'),
+    duration: count.exactOptional().describe('In seconds.'),
+    resolution: text.exactOptional(),
+    ratio: text.exactOptional(),
+    audio: z.boolean().exactOptional(),
+  })
+  .describe('Values for what a caller leaves out, so that a vendor’s default never decides.');
+
+const UPSTREAM = z
+  .object({
+    family: text,
+    upstreamModel: text,
+    priority: count.default(1).describe('1 is tried first.'),
+    weight: count.default(1).describe('Among equal priorities, the probability of being tried first.'),
+  })
+  .describe('One place where a text model can be had.');
+
+const TOKEN_FORMULA = z
+  .object({
+    framesPerSecond: count,
+    framesExtra: count.default(0).describe('Frames of every video beyond those of its seconds.'),
+    pixelsPerToken: count,
+    framePixels: z
+      .array(z.object({ resolution: text, ratio: text, pixels: count }))
+      .describe('The pixels of one frame. A ratio that is not listed counts as the largest frame.'),
+  })
+  .describe(
+    'How a vendor that bills tokens counts those of a video: by the pixels and the number of frames.',
+  );
+
+export const MODEL = z
+  .object({
+    id: text,
+    kind: z.enum(TASK_MODES),
+    family: text.describe('Names the settings of the vendor: base URL and credentials.'),
+    adapter: text.describe('Name of the adapter in the provider registry.'),
+    upstreamModel: text.describe('What the vendor calls this model.'),
+    upstreams: z
+      .array(UPSTREAM)
+      .default([])
+      .describe('Of a text model: where it can be had. Empty: at the family above.'),
+    billingMode: z.enum(BILLING_MODES),
+    price: z.array(PRICE_LINE),
+    limits: LIMITS,
+    defaults: DEFAULTS.default({}),
+    refusesPromptFlags: z
+      .boolean()
+      .default(false)
+      .describe(
+        'The vendor reads options such as `--duration 30` out of the prompt, beside the parameters that were priced: ' +
+          'such prompts are refused.',
+      ),
+    tokens: TOKEN_FORMULA.nullable().default(null),
+    unconfirmed: z
+      .array(text)
+      .default([])
+      .describe('Figures of this entry that no page of the vendor confirms; listed in docs/models.md.'),
+    imagesEndpoint: z
+      .boolean()
+      .default(false)
+      .describe('Marks the one model of POST /v1/images/generations.'),
+    created: count.describe('Unix seconds.'),
+  })
+  .describe('One model: what may be ordered, and what it costs.');
+
+export const CATALOG_FILE = z
+  .object({
+    $schema: z.string().exactOptional(),
+    effectiveFrom: text.describe('ISO date from which these prices hold.'),
+    models: z.array(MODEL),
+  })
+  .describe('The models that the gateway offers.');
+
+export type Model = z.output<typeof MODEL>;
+export type ModelLimits = z.output<typeof LIMITS>;
+export type Durations = z.output<typeof DURATIONS>;
+export type Combination = z.output<typeof COMBINATION>;
+export type PriceLine = z.output<typeof PRICE_LINE>;
+export type Upstream = z.output<typeof UPSTREAM>;
 
 export interface Catalog {
   /** ISO date from which these prices hold. */
