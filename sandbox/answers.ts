@@ -14,9 +14,10 @@ export interface Content {
 }
 
 /**
- * `cut`: half of the bytes that Content-Length promises, then the connection breaks. `trickle`: all bytes, over
- * SLOW_ANSWER_MS. `endless`: the bytes, then filler until the client disconnects. `stream`: pieces as they come,
- * never faster than the client reads. `hang`: not a single byte. `reset`: the connection breaks unanswered.
+ * `whole`: all bytes at once. `cut`: half of what Content-Length promises, then the connection breaks.
+ * `trickle`: all bytes, over SLOW_ANSWER_MS. `endless`: the bytes, then filler until the client disconnects.
+ * `stream`: pieces as they come, never faster than the client reads. `hang`: not a single byte.
+ * `reset`: the connection breaks unanswered.
  */
 export type Answer =
   | ({ readonly kind: 'whole' | 'cut' | 'trickle' } & Content)

@@ -55,7 +55,7 @@ export function isWholeWithin(value: unknown, min: number, max: number): value i
   return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
 }
 
-/** Allows http on the local machine, where the gateway's own links have no TLS; a vendor would refuse those. */
+/** Accepts http on the local machine as well, where the gateway's links have no TLS; a vendor would not. */
 export function isHttpsUrl(value: unknown): boolean {
   return typeof value === 'string' && /^(https:\/\/|http:\/\/(127\.0\.0\.1|localhost)[:/])/.test(value);
 }

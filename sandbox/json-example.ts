@@ -1,4 +1,4 @@
-// Makes a JSON value that fits a simple JSON Schema: with every property, and the least that every limit allows.
+// Makes a JSON value that fits a simple JSON Schema: every property, and the least that each limit allows.
 
 import { type Fields, isFields, objectsIn } from './requests.ts';
 

@@ -1,4 +1,4 @@
-// Polls and other requests about an existing job: finds the job, and answers or fails as its prompt's directives say.
+// Polls and other requests about an existing job: finds the job and applies its prompt's directives.
 
 import { EarlyAnswer, htmlPage } from './answers.ts';
 import type { ActiveDirectives } from './directives.ts';

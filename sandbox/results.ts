@@ -86,7 +86,7 @@ export function serveResult(request: SandboxRequest, job: Job, file: Content): A
 
 /**
  * Answers a request for the video of the job with the id in the path.
- * `ratioField` names the field of `job.ordered` with a ratio such as `16:9`; without a ratio there it is 16:9.
+ * `ratioField` names the field of `job.ordered` that holds a ratio such as `16:9`; empty stands for 16:9.
  */
 export function serveVideo(request: SandboxRequest, ratioField = 'ratio'): Answer {
   const job = requireJob(request, request.parameters['id'] ?? '');

@@ -18,7 +18,7 @@ export interface Sandbox {
 }
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
-/** Longer than any client keeps a connection, so that the server never closes one that is just being reused. */
+/** Longer than clients keep a connection, so that the server never closes one that is just being reused. */
 const KEEP_ALIVE_MS = 10 * 60_000;
 
 interface State {

@@ -22,8 +22,8 @@ export function beginSubmission(request: SandboxRequest, prompt: string): Submis
 }
 
 /**
- * Begins a chat as `beginSubmission` does. The vendors share one count, so that a directive can let the first vendor
- * that is asked fail and the next one answer.
+ * Begins a chat as `beginSubmission` does. The vendors share one count, so that a directive can let the first
+ * vendor that is asked fail and the next one answer.
  */
 export function beginChat(request: SandboxRequest, prompt: string): Submission {
   const directives = directivesOf(request, prompt, 'messages');
@@ -69,7 +69,10 @@ export function confirmSubmission(submission: Submission, accepted: Answer, with
   }
 }
 
-/** Waits for the job's end, for vendors that answer a submission with the result; false for a job that never ends. */
+/**
+ * Waits for the job's end, for vendors that answer a submission with the result.
+ * Returns false at once for a job that never ends; throws where the client disconnects meanwhile.
+ */
 export async function waitUntilFinal(request: SandboxRequest, job: Job): Promise<boolean> {
   if (job.outcome === 'stuck') return false;
   await sleep(job.seconds * 1000, undefined, { signal: request.closed });

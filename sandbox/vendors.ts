@@ -1,8 +1,8 @@
 // The table of all vendor APIs that the sandbox plays.
 
 import { geminiImages } from './google/gemini-images.ts';
-import { veoVertex } from './google/veo-vertex.ts';
 import { veo } from './google/veo.ts';
+import { veoVertex } from './google/veo-vertex.ts';
 import { grokErrorFormat } from './grok/error-format.ts';
 import { grokVideo } from './grok/video.ts';
 import { hailuoV1 } from './hailuo/v1.ts';

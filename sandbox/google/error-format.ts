@@ -1,8 +1,8 @@
 // Google's error answers: `{error: {code, message, status, details}}`, where the code is the HTTP status.
 
 import { type Answer, json } from '../answers.ts';
-import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 import { errorText } from '../error-text.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 
 export const googleErrorFormat: ErrorFormat = { refuse };
 

@@ -5,7 +5,7 @@ import { type Fields, isFields, objectsIn, refuse } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 import { wordUnknownField } from './unknown-field.ts';
 
-export interface PictureOrder {
+export interface ImageOrder {
   readonly model: string;
   readonly aspectRatio: string;
   readonly imageSize: string;
@@ -13,7 +13,7 @@ export interface PictureOrder {
   readonly withText: boolean;
 }
 
-export interface PictureRequest {
+export interface ImageRequest {
   readonly fields: Fields;
   /** The parts of all contents. */
   readonly parts: readonly Fields[];
@@ -49,7 +49,7 @@ const CONFIG_FIELDS = (
   'stopSequences mediaResolution presencePenalty frequencyPenalty responseMimeType'
 ).split(' ');
 
-export function readPictureRequest(fields: Fields): PictureRequest {
+export function readImageRequest(fields: Fields): ImageRequest {
   const parts = objectsIn(fields['contents']).flatMap((content) => objectsIn(content['parts']));
   const texts = parts.map(({ text }) => text).filter((text) => typeof text === 'string');
   return { fields, parts, prompt: texts.join('\n') };
@@ -59,11 +59,7 @@ export function thinks(model: string): boolean {
   return MODELS[model]?.thinks ?? false;
 }
 
-export function checkPictureOrder(
-  request: SandboxRequest,
-  model: string,
-  input: PictureRequest,
-): PictureOrder {
+export function checkImageOrder(request: SandboxRequest, model: string, input: ImageRequest): ImageOrder {
   const limits = MODELS[model];
   if (limits === undefined) refuse(request, 404);
   refuseUnknown(request, input.fields, FIELDS, '', wordUnknownField);

@@ -1,25 +1,25 @@
-// Gemini images (Google): generateContent is synchronous and answers with the thoughts and then the image, inline.
+// Gemini images (Google): generateContent answers synchronously, with thoughts and then the image inline.
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, type Content, json } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import type { Choice } from '../directives.ts';
-import { reportUsage } from '../evidence.ts';
-import { nextDirectives } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob, waitUntilFinal } from '../submissions.ts';
-import type { Job } from '../jobs.ts';
 import { errorText } from '../error-text.ts';
+import { reportUsage } from '../evidence.ts';
+import type { Job } from '../jobs.ts';
+import { nextDirectives } from '../polling.ts';
 import { readJsonObject } from '../requests.ts';
 import { imageFile, inlineResult, sendInline } from '../results.ts';
+import { beginSubmission, confirmSubmission, createJob, waitUntilFinal } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import { requireGoogleKey } from './api-key.ts';
-import {
-  checkPictureOrder,
-  readPictureRequest,
-  thinks,
-  type PictureOrder,
-  type PictureRequest,
-} from './gemini-images-order.ts';
 import { googleErrorFormat, SPENDING_CAP } from './error-format.ts';
+import {
+  checkImageOrder,
+  readImageRequest,
+  thinks,
+  type ImageOrder,
+  type ImageRequest,
+} from './gemini-images-order.ts';
 
 export const geminiImages: VendorApi = {
   vendor: 'gemini',
@@ -45,11 +45,11 @@ interface InlinePart {
 }
 
 async function generate(request: SandboxRequest): Promise<Answer> {
-  const input = readPictureRequest(readJsonObject(request));
+  const input = readImageRequest(readJsonObject(request));
   request.entry.prompt = input.prompt;
   requireGoogleKey(request);
   const submission = beginSubmission(request, input.prompt);
-  const order = checkPictureOrder(request, request.parameters['model'] ?? '', input);
+  const order = checkImageOrder(request, request.parameters['model'] ?? '', input);
   const job = createJob(submission, {
     id: randomUUID().replaceAll('-', ''),
     secondsByDefault: SECONDS_BY_DEFAULT,
@@ -61,7 +61,7 @@ async function generate(request: SandboxRequest): Promise<Answer> {
   return confirmSubmission(submission, answer, json(200, { modelVersion: order.model }));
 }
 
-function succeed(request: SandboxRequest, job: Job, order: PictureOrder): Answer {
+function succeed(request: SandboxRequest, job: Job, order: ImageOrder): Answer {
   const result = nextDirectives(request, job, 'result').choose('result');
   const count = job.deliver ?? 1;
   const pictures = Array.from({ length: count }, (_, index) => inlinePart(job, order, result, index));
@@ -77,22 +77,22 @@ function succeed(request: SandboxRequest, job: Job, order: PictureOrder): Answer
 }
 
 /** Thoughts include a draft, which looks like a result but is none. */
-function thoughts(job: Job, order: PictureOrder): object[] {
+function thoughts(job: Job, order: ImageOrder): object[] {
   if (!thinks(order.model)) return [];
-  const draft = pictureOf(job, order, DRAFT_INDEX).bytes.toString('base64');
+  const draft = imageOf(job, order, DRAFT_INDEX).bytes.toString('base64');
   return [
     { text: 'First a draft.', thought: true },
     { inlineData: { mimeType: 'image/png', data: draft }, thought: true },
   ];
 }
 
-function inlinePart(job: Job, order: PictureOrder, result: Choice<'result'>, index: number): InlinePart {
-  const data = inlineResult(result, pictureOf(job, order, index));
+function inlinePart(job: Job, order: ImageOrder, result: Choice<'result'>, index: number): InlinePart {
+  const data = inlineResult(result, imageOf(job, order, index));
   if (data === undefined) return {};
   return { inlineData: { mimeType: 'image/png', data }, thoughtSignature: 'c2FuZGJveA==' };
 }
 
-function fail(request: SandboxRequest, job: Job, order: PictureOrder): Answer {
+function fail(request: SandboxRequest, job: Job, order: ImageOrder): Answer {
   const { outcome, reason, text } = job;
   if (outcome === 'moderated') {
     const finishMessage = errorText('Unable to show the generated image.', text);
@@ -119,7 +119,7 @@ function fail(request: SandboxRequest, job: Job, order: PictureOrder): Answer {
   }
 }
 
-function envelope(job: Job, { model }: PictureOrder): object {
+function envelope(job: Job, { model }: ImageOrder): object {
   return {
     usageMetadata: reportUsage(job.consumption, job.usage),
     modelVersion: model,
@@ -127,7 +127,7 @@ function envelope(job: Job, { model }: PictureOrder): object {
   };
 }
 
-function pictureOf(job: Job, { aspectRatio, imageSize }: PictureOrder, index: number): Content {
+function imageOf(job: Job, { aspectRatio, imageSize }: ImageOrder, index: number): Content {
   const [across = 1, down = 1] = aspectRatio.split(':').map(Number);
   const scale = (EDGES[imageSize] ?? 0) / Math.sqrt(across * down);
   const [width, height] = [Math.round(across * scale), Math.round(down * scale)];
@@ -135,8 +135,8 @@ function pictureOf(job: Job, { aspectRatio, imageSize }: PictureOrder, index: nu
 }
 
 function consumptionOf(
-  { model, imageSize, inputImages }: PictureOrder,
-  { prompt }: PictureRequest,
+  { model, imageSize, inputImages }: ImageOrder,
+  { prompt }: ImageRequest,
 ): Record<string, number> {
   const promptTokens = Math.ceil(prompt.length / CHARACTERS_PER_TOKEN) + inputImages * INPUT_IMAGE_TOKENS;
   const outputTokens = OUTPUT_TOKENS[imageSize] ?? 0;

@@ -1,11 +1,11 @@
 // A Veo operation as both of Google's services report it: no progress, then a result, an error or a 404.
 
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest } from '../vendor-api.ts';
-import { pollJob, UNKNOWN_STATUS } from '../polling.ts';
-import type { Job } from '../jobs.ts';
 import { errorText } from '../error-text.ts';
+import type { Job } from '../jobs.ts';
+import { pollJob, UNKNOWN_STATUS } from '../polling.ts';
 import { videoFile } from '../results.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 
 export interface Filtered {
   readonly raiMediaFilteredCount?: number;
@@ -65,6 +65,6 @@ export function operationAnswer(
   }
 }
 
-export function fileOf(job: Job): ReturnType<typeof videoFile> {
+export function videoOf(job: Job): ReturnType<typeof videoFile> {
   return job.ordered['aspectRatio'] === '9:16' ? videoFile(9, 16) : videoFile(16, 9);
 }

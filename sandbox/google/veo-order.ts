@@ -1,6 +1,5 @@
 // Checks an order of a Veo video on either of Google's services: refuses what Google would not accept.
 
-import type { SandboxRequest } from '../vendor-api.ts';
 import {
   isBareBase64,
   refuseField,
@@ -10,7 +9,17 @@ import {
   requireWhole,
 } from '../field-checks.ts';
 import { type Fields, isFields, refuse, textIn } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import { wordUnknownField } from './unknown-field.ts';
+
+export const GEMINI_PARAMETERS =
+  'aspectRatio resolution durationSeconds personGeneration negativePrompt sampleCount enhancePrompt'.split(
+    ' ',
+  );
+export const VERTEX_PARAMETERS = [
+  ...GEMINI_PARAMETERS,
+  ...['seed', 'generateAudio', 'storageUri', 'compressionQuality', 'fps', 'resizeMode', 'pubsubTopic'],
+];
 
 export interface VeoOrder {
   readonly model: string;
@@ -21,7 +30,7 @@ export interface VeoOrder {
   readonly inputImages: number;
 }
 
-/** Ids of releases and of previews, both at both services: Vertex has ended the previews, resellers sell them. */
+/** Releases and previews, both at both services: one has ended the previews, but resellers sell them. */
 const MODELS = ['veo-3.1', 'veo-3.1-fast', 'veo-3.1-lite'].flatMap((model) => [
   `${model}-generate-001`,
   `${model}-generate-preview`,
@@ -35,14 +44,6 @@ const PROMPT_CHARACTERS_MAX = 20_000;
 const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/webp'];
 
 const INSTANCE_FIELDS = ['prompt', 'image', 'lastFrame', 'referenceImages', 'video'];
-export const GEMINI_PARAMETERS =
-  'aspectRatio resolution durationSeconds personGeneration negativePrompt sampleCount enhancePrompt'.split(
-    ' ',
-  );
-export const VERTEX_PARAMETERS = [
-  ...GEMINI_PARAMETERS,
-  ...['seed', 'generateAudio', 'storageUri', 'compressionQuality', 'fps', 'resizeMode', 'pubsubTopic'],
-];
 
 export function promptOf(fields: Fields): string {
   return textIn(instanceOf(fields), 'prompt');

@@ -2,14 +2,14 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
-import { nextDirectives, requireJob } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
+import { nextDirectives, requireJob } from '../polling.ts';
 import { isFields, readJsonObject, requireBearerKey } from '../requests.ts';
 import { inlineResult, sendInline } from '../results.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import { googleErrorFormat } from './error-format.ts';
-import { fileOf, operationAnswer } from './veo-operation.ts';
+import { videoOf, operationAnswer } from './veo-operation.ts';
 import { checkVeoOrder, promptOf, VERTEX_PARAMETERS } from './veo-order.ts';
 
 const MODEL_PATH = '/v1/projects/{project}/locations/{location}/publishers/google/models/{model}';
@@ -54,7 +54,7 @@ function poll(request: SandboxRequest): Answer {
   const job = requireJob(request, name.slice(name.lastIndexOf('/') + 1));
   return operationAnswer(request, job, name, (samples, filtered) => {
     const result = nextDirectives(request, job, 'result').choose('result');
-    const bytesBase64Encoded = inlineResult(result, fileOf(job));
+    const bytesBase64Encoded = inlineResult(result, videoOf(job));
     const videos = Array.from({ length: samples }, () => ({ mimeType: 'video/mp4', bytesBase64Encoded }));
     const type = 'type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse';
     const response = {

@@ -2,15 +2,15 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json, redirect } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
-import { requireJob } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
+import { requireJob } from '../polling.ts';
 import { readJsonObject } from '../requests.ts';
 import { linkJobResult, serveResult } from '../results.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import { requireGoogleKey } from './api-key.ts';
 import { googleErrorFormat } from './error-format.ts';
-import { fileOf, operationAnswer } from './veo-operation.ts';
+import { videoOf, operationAnswer } from './veo-operation.ts';
 import { checkVeoOrder, GEMINI_PARAMETERS, promptOf } from './veo-order.ts';
 
 export const veo: VendorApi = {
@@ -78,5 +78,5 @@ function download(request: SandboxRequest): Answer {
 
 function sendFile(request: SandboxRequest): Answer {
   const job = requireJob(request, request.parameters['id'] ?? '');
-  return serveResult(request, job, fileOf(job));
+  return serveResult(request, job, videoOf(job));
 }

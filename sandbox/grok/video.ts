@@ -2,16 +2,16 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json, whole } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
-import { reportUsage } from '../evidence.ts';
-import { pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
-import type { Job } from '../jobs.ts';
 import { errorText } from '../error-text.ts';
+import { reportUsage } from '../evidence.ts';
+import type { Job } from '../jobs.ts';
+import { pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
 import { readJsonObject, requireBearerKey, textIn } from '../requests.ts';
 import { linkJobResult, serveVideo } from '../results.ts';
-import { checkVideoOrder, type VideoOrder } from './video-order.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import { grokErrorFormat } from './error-format.ts';
+import { checkVideoOrder, type VideoOrder } from './video-order.ts';
 
 export const grokVideo: VendorApi = {
   vendor: 'grok',

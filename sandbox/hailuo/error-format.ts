@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json, type WholeAnswer } from '../answers.ts';
-import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 import { errorText } from '../error-text.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 
 interface V1Refusal {
   /** HTTP status: 200 for every error of the API itself. */

@@ -1,10 +1,10 @@
 // MiniMax's finished videos: every poll gives a new link, which is valid for an hour.
 
 import type { Answer } from '../answers.ts';
-import type { SandboxRequest } from '../vendor-api.ts';
-import { requireJob } from '../polling.ts';
 import type { Job } from '../jobs.ts';
+import { requireJob } from '../polling.ts';
 import { linkJobResult, serveVideo } from '../results.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 
 const LINK_VALID_SECONDS = 3_600;
 

@@ -1,6 +1,5 @@
 // Checks an order of MiniMax's v1 video API: refuses what the vendor would not accept and names the field.
 
-import type { SandboxRequest } from '../vendor-api.ts';
 import {
   isHttpsUrl,
   isImageDataUri,
@@ -10,6 +9,7 @@ import {
   requireText,
 } from '../field-checks.ts';
 import type { Fields } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 
 export interface HailuoV1Order {
   readonly model: string;

@@ -2,15 +2,15 @@
 
 import { randomInt } from 'node:crypto';
 import type { Answer } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
-import { pollJob, type PollResult } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
-import type { Job } from '../jobs.ts';
 import { errorText } from '../error-text.ts';
+import type { Job } from '../jobs.ts';
+import { pollJob, type PollResult } from '../polling.ts';
 import { readJsonObject, requireBearerKey, textIn } from '../requests.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { hailuoV1ErrorFormat, v1Answer } from './error-format.ts';
 import { download, linkVideo } from './files.ts';
 import { checkV1Order } from './v1-order.ts';
-import { hailuoV1ErrorFormat, v1Answer } from './error-format.ts';
 
 export const hailuoV1: VendorApi = {
   vendor: 'hailuo',

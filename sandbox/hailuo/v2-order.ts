@@ -1,6 +1,5 @@
 // Checks an order of MiniMax's v2 video API: refuses what the vendor would not accept and names the field.
 
-import type { SandboxRequest } from '../vendor-api.ts';
 import {
   isHttpsUrl,
   isImageDataUri,
@@ -11,6 +10,7 @@ import {
   requireWhole,
 } from '../field-checks.ts';
 import { type Fields, isFields } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 
 export interface HailuoV2Order {
   readonly model: string;

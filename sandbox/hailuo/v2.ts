@@ -2,16 +2,16 @@
 
 import { randomInt } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
-import { reportUsage } from '../evidence.ts';
-import { nextDirectives, pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
-import type { Job } from '../jobs.ts';
 import { errorText } from '../error-text.ts';
+import { reportUsage } from '../evidence.ts';
+import type { Job } from '../jobs.ts';
+import { nextDirectives, pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
 import { readJsonObject, refuse, requireBearerKey } from '../requests.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { hailuoV2ErrorFormat } from './error-format.ts';
 import { linkVideo } from './files.ts';
 import { checkV2Order, promptOf } from './v2-order.ts';
-import { hailuoV2ErrorFormat } from './error-format.ts';
 
 export const hailuoV2: VendorApi = {
   vendor: 'hailuo',

@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json, type WholeAnswer } from '../answers.ts';
-import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 import { errorText } from '../error-text.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 
 export const klingErrorFormat: ErrorFormat = { refuse };
 

@@ -1,15 +1,15 @@
-// Kling's API since 3.0: the model is in the path, and one list finds tasks by the vendor's or the customer's id.
+// Kling's API since 3.0: the model is in the path, and a list finds tasks by the vendor's or customer's id.
 
 import type { Answer } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
-import { pollJob, type PollResult, UNKNOWN_STATUS } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
+import { pollJob, type PollResult, UNKNOWN_STATUS } from '../polling.ts';
 import { readJsonObject, refuse } from '../requests.ts';
 import { serveVideo } from '../results.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { klingErrorFormat, dataAnswer } from './error-format.ts';
 import { checkOrder, type Kind, promptOf } from './order.ts';
 import { linkVideos, newTaskId, planOf, requireAccount, taskIdOf, unitsOf, failureText } from './tasks.ts';
-import { klingErrorFormat, dataAnswer } from './error-format.ts';
 
 export const kling: VendorApi = {
   vendor: 'kling',

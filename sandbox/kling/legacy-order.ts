@@ -1,6 +1,5 @@
 // Checks an order of Kling's flat API: refuses what the vendor would not accept and names the field.
 
-import type { SandboxRequest } from '../vendor-api.ts';
 import {
   isBareBase64,
   isHttpsUrl,
@@ -10,6 +9,7 @@ import {
   requireText,
 } from '../field-checks.ts';
 import type { Fields } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import type { KlingOrder } from './tasks.ts';
 
 const MODELS = ['kling-v2-5-turbo', 'kling-v2-6'];

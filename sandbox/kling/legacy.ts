@@ -1,14 +1,14 @@
 // Kling's flat API, for models before 3.0: the path of a poll contains the kind of task.
 
 import type { Answer } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
-import { pollJob, type PollResult, UNKNOWN_STATUS } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
+import { pollJob, type PollResult, UNKNOWN_STATUS } from '../polling.ts';
 import { readJsonObject, refuse, textIn } from '../requests.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { klingErrorFormat, dataAnswer } from './error-format.ts';
 import { checkLegacyOrder } from './legacy-order.ts';
 import { linkVideos, newTaskId, planOf, requireAccount, taskIdOf, unitsOf, failureText } from './tasks.ts';
-import { klingErrorFormat, dataAnswer } from './error-format.ts';
 
 export const klingLegacy: VendorApi = {
   vendor: 'kling',
@@ -81,5 +81,5 @@ function requireTask(request: SandboxRequest, account: string): Job {
 function requireKind(request: SandboxRequest): 'text2video' | 'image2video' {
   const { kind } = request.parameters;
   if (kind === 'text2video' || kind === 'image2video') return kind;
-  refuse(request, 404);
+  return refuse(request, 404);
 }

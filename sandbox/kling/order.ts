@@ -1,6 +1,5 @@
 // Checks an order of Kling's API since 3.0: refuses what the vendor would not accept and names the field.
 
-import type { SandboxRequest } from '../vendor-api.ts';
 import {
   isBareBase64,
   isHttpsUrl,
@@ -11,6 +10,7 @@ import {
   requireWhole,
 } from '../field-checks.ts';
 import { type Fields, isFields, refuse } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import type { KlingOrder } from './tasks.ts';
 
 export type Kind = 'text-to-video' | 'image-to-video' | 'omni-video';

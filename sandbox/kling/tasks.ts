@@ -1,13 +1,13 @@
 // What Kling's two APIs have in common: accounts, task ids, prices in units, failure texts and links.
 
 import { createHash, randomInt } from 'node:crypto';
-import type { SandboxRequest } from '../vendor-api.ts';
-import { reportUsage } from '../evidence.ts';
-import type { PollResult } from '../polling.ts';
-import type { Job } from '../jobs.ts';
 import { errorText } from '../error-text.ts';
+import { reportUsage } from '../evidence.ts';
+import type { Job } from '../jobs.ts';
+import type { PollResult } from '../polling.ts';
 import { bearerKey, isFields, refuse, requireKey } from '../requests.ts';
 import { linkJobResult } from '../results.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 
 export interface KlingOrder {
   readonly model: string;

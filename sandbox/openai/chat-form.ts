@@ -1,7 +1,7 @@
 // Determines the form of a chat's answer: text, JSON of a schema, or a function call.
 
-import type { SandboxRequest } from '../vendor-api.ts';
 import { type Fields, isFields } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import { isAbsent, oneOf, refuseField, refuseAbsent, refuseType, requireText } from './fields.ts';
 
 export type AnswerForm =

@@ -1,7 +1,7 @@
 // Checks the messages of a chat as OpenAI would and counts their tokens.
 
-import type { SandboxRequest } from '../vendor-api.ts';
 import { type Fields, isFields, objectsIn } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import { isAbsent, oneOf, refuseField, refuseAbsent, refuseType, requireText } from './fields.ts';
 
 export interface PromptTokens {

@@ -1,10 +1,10 @@
 // Checks a chat request: ignores unknown fields, and refuses wrong values of known ones as OpenAI does.
 
-import type { SandboxRequest } from '../vendor-api.ts';
 import { type Fields, isFields, refuse } from '../requests.ts';
-import { checkKind, numberIn, oneOf, refuseField, requireText } from './fields.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import { type AnswerForm, checkForm } from './chat-form.ts';
 import { checkMessages, type PromptTokens } from './chat-messages.ts';
+import { checkKind, numberIn, oneOf, refuseField, requireText } from './fields.ts';
 
 /** The models that GET /v1/models lists. */
 export const MODELS = ['gpt-6-luna', 'gpt-6-sol', 'gpt-6-astra', 'gpt-6.1-terra'] as const;
@@ -65,7 +65,7 @@ export function checkChatOrder(request: SandboxRequest, fields: Fields): ChatOrd
 export function checkModel(request: SandboxRequest, model: string): string {
   if (/^(gpt|grok)-[\w.-]+$/.test(model) && !model.includes('retired')) return model;
   const message = `The model \`${model}\` does not exist or you do not have access to it.`;
-  refuse(request, 404, { message, field: 'model', code: 'model_not_found' });
+  return refuse(request, 404, { message, field: 'model', code: 'model_not_found' });
 }
 
 function checkSettings(request: SandboxRequest, fields: Fields): void {

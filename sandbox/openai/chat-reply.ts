@@ -1,10 +1,10 @@
 // Composes a chat's reply: text or JSON in one piece per token, the finish reason and the usage.
 
 import { randomUUID } from 'node:crypto';
-import type { SandboxRequest } from '../vendor-api.ts';
 import type { ActiveDirectives } from '../directives.ts';
 import { type Consumption, type Evidence, reportUsage } from '../evidence.ts';
 import { exampleOf } from '../json-example.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import type { ChatOrder } from './chat-order.ts';
 
 export interface Reply {
@@ -72,8 +72,8 @@ function finishReasonOf(
 }
 
 /**
- * With a `prompt_cache_key`, the text of a prompt counts as written to the cache at its first request to this vendor
- * and as read from the cache afterwards, however short it is.
+ * With a `prompt_cache_key`, the text of a prompt counts as written to the cache at its first request to this
+ * vendor and as read from the cache afterwards, however short it is.
  */
 function consumptionOf(
   request: SandboxRequest,

@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../answers.ts';
-import type { SandboxRequest } from '../vendor-api.ts';
 import type { ActiveDirectives } from '../directives.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import type { Reply } from './chat-reply.ts';
 
 export const SYSTEM_FINGERPRINT = 'fp_5a4db0c5e1';
@@ -37,6 +37,10 @@ export function streamReply(plan: StreamPlan): Answer {
 /** A stream of nothing but its last event. */
 export function emptyStream(headers: StreamPlan['headers']): Answer {
   return stream(headers, onlyLastEvent(), false);
+}
+
+export function callId({ id }: Reply, choice: number): string {
+  return `call_${id.slice(-22)}${choice}`;
 }
 
 function stream(headers: StreamPlan['headers'], pieces: AsyncIterable<string>, isCut: boolean): Answer {
@@ -106,10 +110,6 @@ function* opening(reply: Reply): Generator<string> {
 
 function emptyCall(reply: Reply, choice: number, name: string): object {
   return { id: callId(reply, choice), type: 'function', function: { name, arguments: '' } };
-}
-
-export function callId({ id }: Reply, choice: number): string {
-  return `call_${id.slice(-22)}${choice}`;
 }
 
 function deltaChoice(reply: Reply, index: number, number: number): object {

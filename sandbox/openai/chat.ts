@@ -2,10 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest, VendorApi, ErrorFormat } from '../vendor-api.ts';
 import type { ActiveDirectives } from '../directives.ts';
-import { beginChat, confirmSubmission } from '../submissions.ts';
 import { readJsonObject, requireBearerKey } from '../requests.ts';
+import { beginChat, confirmSubmission } from '../submissions.ts';
+import type { SandboxRequest, VendorApi, ErrorFormat } from '../vendor-api.ts';
 import { readLastUserText } from './chat-messages.ts';
 import { checkChatOrder, checkModel, MODELS } from './chat-order.ts';
 import { composeReply, type Reply, wholeText } from './chat-reply.ts';

@@ -1,8 +1,8 @@
 // OpenAI's error answers: `{error: {message, type, param, code}}`.
 
 import { type Answer, json } from '../answers.ts';
-import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 import { errorText } from '../error-text.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 
 export const openaiErrorFormat: ErrorFormat = { refuse };
 

@@ -1,8 +1,8 @@
 // Checks an order of OpenAI's Images API, from JSON or a form: refuses what OpenAI would not accept.
 
-import type { SandboxRequest } from '../vendor-api.ts';
 import { type Fields, isFields, isForm, readForm, readJsonObject, textIn } from '../requests.ts';
 import type { ImageFormat } from '../results.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 import { isAbsent, oneOf, refuseAbsent, refuseField } from './fields.ts';
 
 export interface ImageOrder {

@@ -2,14 +2,15 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, type Content, json } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import type { Choice } from '../directives.ts';
 import { type Consumption, reportUsage } from '../evidence.ts';
-import { nextDirectives, requireJob } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob, waitUntilFinal } from '../submissions.ts';
 import type { Job } from '../jobs.ts';
+import { nextDirectives, requireJob } from '../polling.ts';
 import { requireBearerKey } from '../requests.ts';
 import { imageFile, inlineResult, linkResult, sendInline, serveResult } from '../results.ts';
+import { beginSubmission, confirmSubmission, createJob, waitUntilFinal } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
+import { openaiErrorFormat } from './error-format.ts';
 import {
   checkEdit,
   checkGeneration,
@@ -17,7 +18,6 @@ import {
   type ImageRequest,
   readImageRequest,
 } from './images-order.ts';
-import { openaiErrorFormat } from './error-format.ts';
 
 export const openaiImages: VendorApi = {
   vendor: 'openai',
@@ -83,7 +83,7 @@ async function generate(
 function succeed(request: SandboxRequest, job: Job, order: ImageOrder, created: number): Answer {
   const result = nextDirectives(request, job, 'result').choose('result');
   const data = Array.from({ length: job.deliver ?? order.count }, (_, index) =>
-    item(request, job, result, index, pictureOf(job, order, index)),
+    item(request, job, result, index, imageOf(job, order, index)),
   );
   const body = {
     created,
@@ -135,7 +135,7 @@ function download(request: SandboxRequest): Answer {
   return serveResult(request, job, imageFile(job, index, image));
 }
 
-function pictureOf(job: Job, order: ImageOrder, index: number): Content {
+function imageOf(job: Job, order: ImageOrder, index: number): Content {
   const { width, height, format, background } = order;
   return imageFile(job, index, { width, height, format, transparent: background === 'transparent' });
 }

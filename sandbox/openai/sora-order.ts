@@ -1,7 +1,6 @@
 // Checks an order of OpenAI's Videos API, from JSON or a form: refuses what OpenAI would not accept.
 
 import { Buffer } from 'node:buffer';
-import type { SandboxRequest } from '../vendor-api.ts';
 import {
   isHttpsUrl,
   isImageDataUri,
@@ -11,6 +10,7 @@ import {
   requireText,
 } from '../field-checks.ts';
 import { type Fields, isFields, isForm, readForm, readJsonObject } from '../requests.ts';
+import type { SandboxRequest } from '../vendor-api.ts';
 
 export interface SoraOrder {
   readonly model: string;

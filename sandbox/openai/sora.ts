@@ -1,15 +1,15 @@
-// OpenAI's Videos API (Sora): a video object that is polled and listed, and its bytes for the holder of the key.
+// OpenAI's Videos API (Sora): a video object that is polled and listed; downloading it needs the key.
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
-import { reportUsage } from '../evidence.ts';
-import { nextDirectives, pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
-import type { Job, JobState } from '../jobs.ts';
 import { errorText } from '../error-text.ts';
+import { reportUsage } from '../evidence.ts';
+import type { Job, JobState } from '../jobs.ts';
+import { nextDirectives, pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
 import { requireBearerKey, textIn } from '../requests.ts';
 import { imageFile, linkResult, serveResult, videoFile } from '../results.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import { openaiErrorFormat } from './error-format.ts';
 import { checkSoraOrder, readSoraRequest } from './sora-order.ts';
 

@@ -1,8 +1,8 @@
 // Ark's error answers: `{error: {code, message, param, type}}`.
 
 import { type Answer, json } from '../answers.ts';
-import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 import { errorText } from '../error-text.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 
 export const seedanceErrorFormat: ErrorFormat = { refuse };
 

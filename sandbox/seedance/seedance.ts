@@ -2,18 +2,18 @@
 
 import { randomBytes } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
-import { reportUsage } from '../evidence.ts';
-import { nextDirectives, pollJob, requireJob, UNKNOWN_STATUS } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
-import type { Job, JobState } from '../jobs.ts';
 import { errorText } from '../error-text.ts';
+import { reportUsage } from '../evidence.ts';
+import type { Job, JobState } from '../jobs.ts';
+import { nextDirectives, pollJob, requireJob, UNKNOWN_STATUS } from '../polling.ts';
 import { readJsonObject, refuse, requireBearerKey } from '../requests.ts';
 import { linkJobResult, serveVideo } from '../results.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import { textsOf } from './content.ts';
-import { checkOrder, type SeedanceOrder } from './order.ts';
-import { frameOf } from './frames.ts';
 import { seedanceErrorFormat } from './error-format.ts';
+import { frameOf } from './frames.ts';
+import { checkOrder, type SeedanceOrder } from './order.ts';
 
 const TASKS = '/api/v3/contents/generations/tasks';
 

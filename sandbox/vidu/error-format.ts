@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 import { errorText } from '../error-text.ts';
+import type { ErrorDetails, ErrorFormat } from '../vendor-api.ts';
 
 export const viduErrorFormat: ErrorFormat = { refuse };
 

@@ -1,17 +1,17 @@
-// Vidu (ShengShu): an endpoint for each kind of input, the price in the first answer, cancellation of queued tasks.
+// Vidu (ShengShu): an endpoint per kind of input, the price in the first answer, a cancel for queued tasks.
 
 import { randomInt, randomUUID } from 'node:crypto';
 import { type Answer, json } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
-import { reportUsage } from '../evidence.ts';
-import { nextDirectives, pollJob, requireJob, UNKNOWN_STATUS } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
-import type { Job, JobState } from '../jobs.ts';
 import { errorText } from '../error-text.ts';
+import { reportUsage } from '../evidence.ts';
+import type { Job, JobState } from '../jobs.ts';
+import { nextDirectives, pollJob, requireJob, UNKNOWN_STATUS } from '../polling.ts';
 import { readJsonObject, requireKey, textIn } from '../requests.ts';
 import { linkJobResult, serveVideo } from '../results.ts';
-import { checkViduOrder, type Endpoint, type ViduOrder } from './order.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import { viduErrorFormat } from './error-format.ts';
+import { checkViduOrder, type Endpoint, type ViduOrder } from './order.ts';
 
 const ENDPOINTS: readonly Endpoint[] = ['text2video', 'img2video', 'start-end2video', 'reference2video'];
 

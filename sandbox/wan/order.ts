@@ -3,8 +3,8 @@
 import { isWholeWithin, refuseField, refuseUnknown } from '../field-checks.ts';
 import { type Fields, isFields, refuse, textIn } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
-import { checkMedia } from './media.ts';
 import type { WanLimits } from './limits.ts';
+import { checkMedia } from './media.ts';
 
 /** Assumed length of every input video, which the sandbox does not look at. */
 export const INPUT_VIDEO_SECONDS = 5;

@@ -2,16 +2,16 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Answer, EarlyAnswer, json } from '../answers.ts';
-import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
-import { reportUsage } from '../evidence.ts';
-import { nextDirectives, pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
-import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
-import type { FinalPhase, Job, JobState } from '../jobs.ts';
 import { errorText } from '../error-text.ts';
+import { reportUsage } from '../evidence.ts';
+import type { FinalPhase, Job, JobState } from '../jobs.ts';
+import { nextDirectives, pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
 import { isFields, readJsonObject, requireBearerKey, textIn } from '../requests.ts';
 import { linkJobResult, serveVideo } from '../results.ts';
-import { checkOrder, INPUT_VIDEO_SECONDS, type WanOrder } from './order.ts';
+import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
+import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import { wanErrorFormat } from './error-format.ts';
+import { checkOrder, INPUT_VIDEO_SECONDS, type WanOrder } from './order.ts';
 
 const SYNTHESIS = '/api/v1/services/aigc/video-generation/video-synthesis';
 const TASKS = '/api/v1/tasks';
