@@ -1,4 +1,4 @@
-// The first steps of an attempt: is it still wanted, can it be paid, is there a place for it?
+// The first steps of an attempt: price it, set its credits aside, take one of the user's slots.
 import { reserve as reserveCredits } from '../db/ledger/ledger.ts';
 import { readPrice } from '../db/columns.ts';
 import { beginTask, findTask } from '../db/tasks/tasks.ts';
@@ -11,8 +11,8 @@ import { forkEm } from '../db/database.ts';
 export function createAdmission({ database, runningTasksPerUserMax }: ActivityDependencies) {
   return {
     /**
-     * Computes the estimate again from the order and the prices the task was accepted with, and compares it with
-     * what the caller was told. Answers where the attempt stands.
+     * Computes the estimate again from the order and the prices the task was accepted with, and fails the task if it
+     * differs from the one the caller was given. Answers the attempt's status.
      */
     async estimate(task: TaskAttempt): Promise<{ status: TaskStatus; creditsEstimate: string }> {
       const row = await findTask(forkEm(database), task.taskId);
@@ -30,7 +30,7 @@ export function createAdmission({ database, runningTasksPerUserMax }: ActivityDe
       return { creditsReserved: verdict.amount.toString() };
     },
 
-    /** Takes one of the user's places for running tasks, if one is free. */
+    /** Takes one of the user's slots for running tasks, if one is free. */
     async begin(task: TaskAttempt): Promise<'started' | 'waiting'> {
       const answer = await beginTask(forkEm(database), task, runningTasksPerUserMax);
       if (answer === 'gone') throw failTaskWith('internal_error');

@@ -10,7 +10,7 @@ import {
 } from '../domain/failures.ts';
 import { maskErrorText } from '../domain/masking/masking.ts';
 
-/** The engine reads a delay of nothing as “not at all” (measured on its server 1.5). */
+/** Temporal takes a retry delay of zero for “no delay given” and applies the policy's (measured on server 1.5). */
 const RETRY_DELAY_MS_MIN = 10;
 
 /** Ends the attempt: the workflow records this code. */
@@ -23,7 +23,7 @@ export function failTaskWith(code: TaskFailureCode): ApplicationFailure {
   });
 }
 
-/** Trouble that may pass: the engine tries again, after `waitMs` if the vendor asked for it. */
+/** For trouble that may pass: Temporal tries again, after `waitMs` if the vendor asked for it. */
 export function retryLater(code: TaskFailureCode, waitMs: number | null = null): ApplicationFailure {
   const delay = waitMs === null ? {} : { nextRetryDelay: Math.max(waitMs, RETRY_DELAY_MS_MIN) };
   return ApplicationFailure.create({
@@ -34,7 +34,7 @@ export function retryLater(code: TaskFailureCode, waitMs: number | null = null):
   });
 }
 
-/** What is kept of a vendor's failure: our code, and its words as far as the owner may read them. */
+/** What is kept of a vendor's failure: our code, and the vendor's words as far as the task's owner may read them. */
 export function describeUpstreamFailure(
   errorClass: UpstreamErrorClass,
   text: string | null,

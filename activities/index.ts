@@ -1,4 +1,4 @@
-// All activities, made from what the worker gives them.
+// Puts all activities together; their names are recorded in histories and must not change.
 import { createAdmission } from './admission.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createInvariantCheck } from './invariants.ts';

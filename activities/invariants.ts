@@ -1,4 +1,4 @@
-// The scheduled check of the ledger: what contradicts itself is an alarm, and stops the account's spending.
+// The scheduled check of the ledger: a violated invariant is an alarm, and freezes the account it concerns.
 import { freezeAccounts } from '../db/ledger/freezing.ts';
 import { findViolations } from '../db/ledger/invariants.ts';
 import { recordViolations } from '../db/ledger/violations.ts';
@@ -7,7 +7,7 @@ import { forkEm } from '../db/database.ts';
 
 export function createInvariantCheck({ database, log }: ActivityDependencies) {
   return {
-    /** Tells of every violation as long as it is there; the message is fixed, so that an alarm can wait for it. */
+    /** Logs every violation each time it is found; the message is fixed, so that an alarm can match it. */
     async checkInvariants(): Promise<{ violations: number; frozen: number }> {
       const violations = await findViolations(forkEm(database));
       for (const { rule, subject, userId } of violations)

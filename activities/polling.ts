@@ -1,5 +1,6 @@
-// Asking the vendor how a job is going, until it has a last word.
+// Asking the vendor about a job until it has finished, failed, or is withdrawn.
 import { Context } from '@temporalio/activity';
+import { forkEm } from '../db/database.ts';
 import { decryptPrompts } from '../db/tasks/requests.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { findTask, recordProgress } from '../db/tasks/tasks.ts';
@@ -10,14 +11,13 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith } from './failures.ts';
 import { noop, pause, withHeartbeat } from './heartbeat.ts';
 import type { KeptResult } from './results.ts';
-import { forkEm } from '../db/database.ts';
 
 /** The vendor may not see its own job for a moment after it took it. */
 const NOT_FOUND_GRACE_MS = 30_000;
-/** Longer silence than this is no answer; the next look may bring one. */
+/** A longer silence counts as no answer; the next look may bring one. */
 const LOOK_LIMIT_MS = 30_000;
-/** Somebody waits for the cancellation. */
-const WITHDRAW_LOOK_MS = 5_000;
+/** Shorter than a usual look, because the caller waits for the cancellation. */
+const WITHDRAW_LOOK_LIMIT_MS = 5_000;
 const FAST_PHASE_MS = 30_000;
 const FAST_INTERVAL_MS = 1_000;
 const SLOW_INTERVAL_MAX_MS = 15_000;
@@ -28,16 +28,19 @@ interface Job {
   provider: Provider;
   handle: JobHandle;
   sentAt: Date;
-  /** The vendor's last word was a success. */
-  finished: boolean;
+  /** The vendor's success is recorded already. */
+  isFinished: boolean;
 }
 
-export function createPolling({ database, secrets, providers }: ActivityDependencies) {
+export function createPolling(dependencies: ActivityDependencies) {
+  const { database } = dependencies;
+
   return {
     /** Ends when the vendor finished. Fails when the vendor failed; a look that brings no answer is no failure. */
     async poll(task: TaskAttempt): Promise<void> {
-      const job = await findJob(task);
-      if (!job.finished) await withHeartbeat('polling', noop, () => pollUntilFinished(task, job));
+      const job = await findJob(dependencies, task);
+      if (!job.isFinished)
+        await withHeartbeat('polling', noop, () => pollUntilFinished(dependencies, task, job));
     },
 
     /**
@@ -48,80 +51,88 @@ export function createPolling({ database, secrets, providers }: ActivityDependen
       const submission = await submissions.findSubmission(forkEm(database), task);
       if (submission?.state === 'succeeded') return { state: 'finished' };
       if (submission?.state !== 'accepted') return { state: 'stopped' };
-      const job = await findJob(task);
+      const job = await findJob(dependencies, task);
       if ((await cancelAtVendor(job)) === 'cancelled') return { state: 'stopped' };
-      const state = await look(job, AbortSignal.timeout(WITHDRAW_LOOK_MS));
+      const state = await look(job, AbortSignal.timeout(WITHDRAW_LOOK_LIMIT_MS));
       if (state.kind === 'failed' && state.evidence)
         await submissions.recordBilled(forkEm(database), task, state.evidence);
       if (state.kind !== 'succeeded') return { state: 'stopped' };
-      await takeIn(task, state);
+      await recordJobState(dependencies, task, state);
       return { state: 'finished' };
     },
   };
+}
 
-  async function pollUntilFinished(task: TaskAttempt, job: Job): Promise<void> {
-    const cancelled = Context.current().cancellationSignal;
-    let intervalMs = FAST_INTERVAL_MS;
-    for (;;) {
-      const state = await look(job, AbortSignal.any([cancelled, AbortSignal.timeout(LOOK_LIMIT_MS)]));
-      if (await takeIn(task, state)) return;
-      if (Date.now() - job.sentAt.getTime() > FAST_PHASE_MS)
-        intervalMs = Math.min(intervalMs * 1.5, SLOW_INTERVAL_MAX_MS);
-      await pause(intervalMs * (0.9 + Math.random() / 5));
-    }
+async function pollUntilFinished(
+  dependencies: ActivityDependencies,
+  task: TaskAttempt,
+  job: Job,
+): Promise<void> {
+  const cancelled = Context.current().cancellationSignal;
+  let intervalMs = FAST_INTERVAL_MS;
+  for (;;) {
+    const state = await look(job, AbortSignal.any([cancelled, AbortSignal.timeout(LOOK_LIMIT_MS)]));
+    if (await recordJobState(dependencies, task, state)) return;
+    if (Date.now() - job.sentAt.getTime() > FAST_PHASE_MS)
+      intervalMs = Math.min(intervalMs * 1.5, SLOW_INTERVAL_MAX_MS);
+    await pause(intervalMs * (0.9 + Math.random() / 5));
   }
+}
 
-  async function findJob(task: TaskAttempt): Promise<Job> {
-    const em = forkEm(database);
-    const submission = await submissions.findSubmission(em, task);
-    const row = await findTask(em, task.taskId);
-    if (submission?.state === 'ended') throw failTaskWith(submission.errorCode ?? 'upstream_error');
-    const provider = row && providers.get(row.adapter);
-    if (!submission?.handle || !provider?.poll) throw failTaskWith('internal_error');
-    const finished = submission.state === 'succeeded';
-    return { provider, handle: submission.handle, sentAt: submission.sentAt, finished };
-  }
+async function findJob({ database, providers }: ActivityDependencies, task: TaskAttempt): Promise<Job> {
+  const em = forkEm(database);
+  const submission = await submissions.findSubmission(em, task);
+  const row = await findTask(em, task.taskId);
+  if (submission?.state === 'ended') throw failTaskWith(submission.errorCode ?? 'upstream_error');
+  const provider = row && providers.get(row.adapter);
+  if (!submission?.handle || !provider?.poll) throw failTaskWith('internal_error');
+  const isFinished = submission.state === 'succeeded';
+  return { provider, handle: submission.handle, sentAt: submission.sentAt, isFinished };
+}
 
-  /** True when the vendor has finished. Throws when it has failed. The first last word is written down and stands. */
-  async function takeIn(task: TaskAttempt, state: JobState): Promise<boolean> {
-    const em = forkEm(database);
-    switch (state.kind) {
-      case 'queued':
-        return false;
-      case 'running': {
-        const progress = Math.min(Math.floor(state.progress ?? 0), RUNNING_PROGRESS_MAX);
-        if (progress > 0) await recordProgress(em, task, progress);
-        return false;
-      }
-      case 'succeeded': {
-        const results = secrets.seal(
-          'result',
-          `${task.taskId}:${task.attempt}`,
-          JSON.stringify(state.results.map(whereToFind)),
-        );
-        await submissions.recordSucceeded(em, task, { results, evidence: state.evidence });
-        return true;
-      }
-      case 'failed': {
-        const prompts = await decryptPrompts(em, secrets, [task.taskId]);
-        const failure = describeUpstreamFailure(state.errorClass, state.text, prompts.get(task.taskId) ?? '');
-        await submissions.recordEnded(em, task, failure, state.evidence);
-        throw failTaskWith(failure.code);
-      }
-      case 'cancelled':
-      case 'expired':
-        await submissions.recordEnded(em, task, { code: 'upstream_error', errorText: null });
-        throw failTaskWith('upstream_error');
+/** True when the vendor has finished. Throws when it has failed. The first final state is recorded and stands. */
+async function recordJobState(
+  { database, secrets }: ActivityDependencies,
+  task: TaskAttempt,
+  state: JobState,
+): Promise<boolean> {
+  const em = forkEm(database);
+  switch (state.kind) {
+    case 'queued':
+      return false;
+    case 'running': {
+      const progress = Math.min(Math.floor(state.progress ?? 0), RUNNING_PROGRESS_MAX);
+      if (progress > 0) await recordProgress(em, task, progress);
+      return false;
     }
+    case 'succeeded': {
+      const results = secrets.seal(
+        'result',
+        `${task.taskId}:${task.attempt}`,
+        JSON.stringify(state.results.map(toKeptResult)),
+      );
+      await submissions.recordSucceeded(em, task, { results, evidence: state.evidence });
+      return true;
+    }
+    case 'failed': {
+      const prompts = await decryptPrompts(em, secrets, [task.taskId]);
+      const failure = describeUpstreamFailure(state.errorClass, state.text, prompts.get(task.taskId) ?? '');
+      await submissions.recordEnded(em, task, failure, state.evidence);
+      throw failTaskWith(failure.code);
+    }
+    case 'cancelled':
+    case 'expired':
+      await submissions.recordEnded(em, task, { code: 'upstream_error', errorText: null });
+      throw failTaskWith('upstream_error');
   }
 }
 
 /** Bytes that come in the answer itself stay with the vendor until they are copied to our storage. */
-function whereToFind(result: UpstreamResult, index: number): KeptResult {
+function toKeptResult(result: UpstreamResult, index: number): KeptResult {
   return result.kind === 'inline' || result.kind === 'text' ? { kind: 'poll_again', index } : result;
 }
 
-/** One look. Trouble on the way counts as "still running": the deadline ends it, not a bad minute. */
+/** Asks once. Trouble on the way counts as "still running": the deadline ends the job, not a bad minute. */
 async function look({ provider, handle, sentAt }: Job, signal: AbortSignal): Promise<JobState> {
   try {
     return (await provider.poll?.(handle, signal)) ?? { kind: 'running', progress: null };
@@ -135,7 +146,7 @@ async function look({ provider, handle, sentAt }: Job, signal: AbortSignal): Pro
 
 async function cancelAtVendor({ provider, handle }: Job): Promise<'cancelled' | 'too_late'> {
   try {
-    return (await provider.cancel?.(handle, AbortSignal.timeout(WITHDRAW_LOOK_MS))) ?? 'too_late';
+    return (await provider.cancel?.(handle, AbortSignal.timeout(WITHDRAW_LOOK_LIMIT_MS))) ?? 'too_late';
   } catch (error) {
     if (error instanceof UpstreamFailure) return 'too_late';
     throw error;

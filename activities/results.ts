@@ -15,7 +15,7 @@ import { failTaskWith, retryLater } from './failures.ts';
 import { noop, withHeartbeat } from './heartbeat.ts';
 import { forkEm } from '../db/database.ts';
 
-/** A download that broke so often is not tried again. */
+/** A result whose download failed so often is given up. */
 const FETCHES_MAX = 8;
 const RENEW_LIMIT_MS = 60_000;
 
@@ -45,15 +45,15 @@ export function createResults(dependencies: ActivityDependencies) {
     },
   };
 
-  async function copy(source: Source, result: KeptResult, place: Place): Promise<TaskOutput> {
+  async function copy(source: Source, result: KeptResult, target: ResultTarget): Promise<TaskOutput> {
     try {
-      const { stream } = await open(source, result, place.index);
+      const { stream } = await openResult(source, result, target.index);
       const { type, whole } = await sniff(stream);
-      if (!type || !type.startsWith(`${place.mode}/`)) {
+      if (!type || !type.startsWith(`${target.mode}/`)) {
         whole.destroy();
         throw failTaskWith('result_unavailable'); // a page, a script or half a header instead of the result
       }
-      const key = keyOf(place, type);
+      const key = keyOf(target, type);
       const { bytes } = await storage.write(key, whole, { contentType: type });
       return { key, contentType: type, bytes };
     } catch (error) {
@@ -65,8 +65,8 @@ export function createResults(dependencies: ActivityDependencies) {
 }
 
 /**
- * Stores results that came with the answer itself. They exist nowhere else, so a storage that is away for a
- * moment is waited for. What is no image is left out.
+ * Stores results that came with the answer itself. They exist nowhere else, so the write is retried while the
+ * storage is away. What is no image is left out.
  */
 export async function storeInline(
   { storage }: Pick<ActivityDependencies, 'storage'>,
@@ -87,7 +87,7 @@ export async function storeInline(
   return outputs;
 }
 
-/** A result whose place was written down; `poll_again`: its bytes come with another poll. */
+/** A result whose address was recorded; `poll_again`: its bytes come with another poll. */
 export type KeptResult =
   | Exclude<UpstreamResult, { kind: 'inline' | 'text' }>
   | { kind: 'poll_again'; index: number };
@@ -97,8 +97,8 @@ interface Source {
   handle: JobHandle;
 }
 
-/** Vendors' links expire, and some can be had anew: one that is gone is asked for once more. */
-async function open(source: Source, result: KeptResult, index: number): Promise<FetchedResult> {
+/** Opens the download. Vendors' links expire, and some can be renewed: an expired one is asked for once more. */
+async function openResult(source: Source, result: KeptResult, index: number): Promise<FetchedResult> {
   const limits = { handle: source.handle, bytesMax: RESULT_BYTES_MAX };
   if (result.kind === 'poll_again') return fetchResult(source.provider, await renew(source, index), limits);
   try {
@@ -116,17 +116,18 @@ async function renew({ provider, handle }: Source, index: number): Promise<Upstr
   return renewed;
 }
 
-interface Place {
+/** Where a result belongs. */
+interface ResultTarget {
   task: TaskAttempt;
   index: number;
   mode: TaskMode;
 }
 
-function keyOf({ task, index }: Place, type: MediaType): string {
+function keyOf({ task, index }: ResultTarget, type: MediaType): string {
   return `results/${task.taskId}/${task.attempt}/${index}.${fileExtensionOf(type)}`;
 }
 
-/** Looks at the first bytes without losing them. */
+/** Recognises the media type by the first bytes; `whole` is a stream of all bytes, these included. */
 async function sniff(stream: Readable): Promise<{ type: MediaType | null; whole: Readable }> {
   const chunks = stream[Symbol.asyncIterator]();
   const head: Buffer[] = [];

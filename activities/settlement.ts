@@ -1,4 +1,4 @@
-// How an attempt ends in the task log and in the ledger. Each of these may be repeated; the first word stands.
+// How an attempt ends in the task log and in the ledger. Each activity may be repeated; the first outcome stands.
 import { cancelTask, completeTask, failTask } from '../db/tasks/settlement.ts';
 import { readEvidence, readPrice, type StoredEvidence } from '../db/columns.ts';
 import { findSubmission } from '../db/tasks/submissions.ts';
@@ -51,7 +51,7 @@ export function createSettlement({ database, log }: ActivityDependencies) {
     },
   };
 
-  /** What the vendor bills for an attempt that delivers nothing: some do, for what their moderation dislikes. */
+  /** What the vendor bills for an attempt that delivers nothing: some do so for what their moderation blocks. */
   async function findLoss(task: TaskAttempt, evidence?: StoredEvidence | null): Promise<MicroCredits> {
     if (!evidence) return 0n;
     const row = await findTask(forkEm(database), task.taskId);

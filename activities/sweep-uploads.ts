@@ -1,23 +1,23 @@
-// Uploads whose time is over, and what a crash left of them: rows without a file, files without a row, unfinished files.
+// Removes expired uploads, and what a crash left of others: rows without a file, files without a row, unfinished files.
 import { isId, timeOfId } from '../db/ids.ts';
 import * as uploads from '../db/uploads.ts';
 import { uploadKey, UPLOADS_FOLDER } from '../domain/files/uploads.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { forkEm } from '../db/database.ts';
 
-/** An upload takes ten minutes at most: what is older than this and unfinished stays so. */
-const LEFT_AFTER_SECONDS = 3600;
+/** An upload takes ten minutes at most: an unfinished one that is older than this was abandoned. */
+const LEFTOVER_AFTER_SECONDS = 3600;
 
-/** Safe to repeat, and for several at once. Throws StorageUnavailable when the storage is away. */
+/** Safe to repeat, and to run several times at once. Throws StorageUnavailable when the storage is away. */
 export async function sweepUploads(
   { database, storage }: Pick<ActivityDependencies, 'database' | 'storage'>,
   now: Date = new Date(),
 ): Promise<void> {
-  const leftBefore = new Date(now.getTime() - LEFT_AFTER_SECONDS * 1000);
+  const abandonedBefore = new Date(now.getTime() - LEFTOVER_AFTER_SECONDS * 1000);
   await removeEnded();
   await dropRowsWithoutFile();
   await removeFilesWithoutRow();
-  await storage.removeUnfinished(leftBefore);
+  await storage.removeUnfinished(abandonedBefore);
 
   async function removeEnded(): Promise<void> {
     for (;;) {
@@ -32,7 +32,7 @@ export async function sweepUploads(
 
   async function dropRowsWithoutFile(): Promise<void> {
     for (let afterId = ''; ;) {
-      const older = await uploads.listOlderUploads(forkEm(database), LEFT_AFTER_SECONDS, afterId);
+      const older = await uploads.listOlderUploads(forkEm(database), LEFTOVER_AFTER_SECONDS, afterId);
       const last = older.at(-1);
       if (!last) return;
       for (const upload of older)
@@ -45,7 +45,7 @@ export async function sweepUploads(
   async function removeFilesWithoutRow(): Promise<void> {
     for await (const key of storage.list(UPLOADS_FOLDER)) {
       const id = /\/([^/.]+)\.[a-z0-9]+$/.exec(key)?.[1] ?? '';
-      if (!isId('file', id) || timeOfId(id) > leftBefore) continue;
+      if (!isId('file', id) || timeOfId(id) > abandonedBefore) continue;
       if (!(await uploads.hasUpload(forkEm(database), id))) await storage.delete(key);
     }
   }

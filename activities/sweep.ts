@@ -1,26 +1,28 @@
 // Finding what a crash left behind. Every step uses the functions that the API and the workflow use.
+import { settleAbandonedCalls } from '../db/chat/chat-ledger.ts';
+import { forkEm } from '../db/database.ts';
 import type { Task } from '../db/entities/tasks.ts';
 import { removeExpiredKeys } from '../db/idempotency.ts';
-import { settleAbandonedCalls } from '../db/chat/chat-ledger.ts';
 import { failTask } from '../db/tasks/settlement.ts';
 import * as leftovers from '../db/tasks/sweep.ts';
 import { cancelUnreserved } from '../db/tasks/tasks.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { sweepUploads } from './sweep-uploads.ts';
-import { forkEm } from '../db/database.ts';
 
 /** A start takes milliseconds; one that has not arrived after this is lost. */
-const FORGOTTEN_AFTER_SECONDS = 10;
+const UNSTARTED_AFTER_SECONDS = 10;
 /** A workflow that lives moves its row, or is found running. */
-const QUIET_AFTER_SECONDS = 30;
+const MAYBE_ORPHANED_AFTER_SECONDS = 30;
 
-export function createSweep({ database, storage, taskRuns, log, requestKeptDays }: ActivityDependencies) {
+export function createSweep(dependencies: ActivityDependencies) {
+  const { database, storage, requestKeptDays } = dependencies;
+
   return {
     async sweepTasks(): Promise<{ started: number; settled: number }> {
-      const started = await startForgotten();
-      await repeatCancels();
-      const settled = await settleQuiet();
+      const started = await startUnstarted(dependencies);
+      await repeatCancels(dependencies);
+      const settled = await settleOrphaned(dependencies);
       return { started, settled: settled + (await settleAbandonedCalls(forkEm(database))) };
     },
 
@@ -34,46 +36,50 @@ export function createSweep({ database, storage, taskRuns, log, requestKeptDays 
       return { removed };
     },
   };
+}
 
-  async function startForgotten(): Promise<number> {
-    const tasks = await leftovers.claimUnstarted(forkEm(database), FORGOTTEN_AFTER_SECONDS);
-    let started = 0;
-    for (const task of tasks) {
-      if (task.cancelRequestedAt) await cancelUnreserved(forkEm(database), task.userId, task.id);
-      // Its run was stopped by force before it reserved anything. A retry needs no such look: it gets a new run.
-      else if (task.attempt === 1 && (await taskRuns.describeTask(task.id)) === 'closed')
-        await failStopped(task);
-      else if (await taskRuns.startTask(task)) started += 1;
-    }
-    return started;
+/** Answers how many were started. */
+async function startUnstarted(dependencies: ActivityDependencies): Promise<number> {
+  const { database, taskRuns } = dependencies;
+  const tasks = await leftovers.claimUnstarted(forkEm(database), UNSTARTED_AFTER_SECONDS);
+  let started = 0;
+  for (const task of tasks) {
+    if (task.cancelRequestedAt) await cancelUnreserved(forkEm(database), task.userId, task.id);
+    // Its run was stopped by force before it reserved anything. A retry needs no such look: it gets a new run.
+    else if (task.attempt === 1 && (await taskRuns.describeTask(task.id)) === 'closed')
+      await failOrphaned(dependencies, task);
+    else if (await taskRuns.startTask(task)) started += 1;
   }
+  return started;
+}
 
-  async function repeatCancels(): Promise<void> {
-    const tasks = await leftovers.findUnconfirmedCancels(forkEm(database), FORGOTTEN_AFTER_SECONDS);
-    for (const task of tasks) await taskRuns.cancelTask(task.id, 0);
-  }
+async function repeatCancels({ database, taskRuns }: ActivityDependencies): Promise<void> {
+  const tasks = await leftovers.findUnconfirmedCancels(forkEm(database), UNSTARTED_AFTER_SECONDS);
+  for (const task of tasks) await taskRuns.cancelTask(task.id, 0);
+}
 
-  async function settleQuiet(): Promise<number> {
-    let settled = 0;
-    for (const task of await leftovers.claimMaybeOrphaned(forkEm(database), QUIET_AFTER_SECONDS)) {
-      if (await settle(task)) settled += 1;
-    }
-    return settled;
+/** Answers how many were settled or started again. */
+async function settleOrphaned(dependencies: ActivityDependencies): Promise<number> {
+  const em = forkEm(dependencies.database);
+  let settled = 0;
+  for (const task of await leftovers.claimMaybeOrphaned(em, MAYBE_ORPHANED_AFTER_SECONDS)) {
+    if (await settleIfOrphaned(dependencies, task)) settled += 1;
   }
+  return settled;
+}
 
-  /** A workflow that nobody knows is started again, which is safe; one that ended without a word was stopped by force. */
-  async function settle(task: Task): Promise<boolean> {
-    const state = await taskRuns.describeTask(task.id);
-    if (state === 'running') return false;
-    if (state === 'unknown') return taskRuns.startTask(task);
-    await failStopped(task);
-    return true;
-  }
+/** A workflow that Temporal does not know is started again, which is safe; a closed one was stopped by force. */
+async function settleIfOrphaned(dependencies: ActivityDependencies, task: Task): Promise<boolean> {
+  const state = await dependencies.taskRuns.describeTask(task.id);
+  if (state === 'running') return false;
+  if (state === 'unknown') return dependencies.taskRuns.startTask(task);
+  await failOrphaned(dependencies, task);
+  return true;
+}
 
-  /** A workflow records its task's end before its own, so this only ever fills a gap. */
-  async function failStopped(task: Task): Promise<void> {
-    log.warn({ taskId: task.id }, 'the workflow ended without settling its task; the credits are given back');
-    const failure = { code: 'internal_error', message: TASK_FAILURES.internal_error } as const;
-    await failTask(forkEm(database), { taskId: task.id, attempt: task.attempt }, failure);
-  }
+/** Fills a gap only: a workflow records the end of its task before its own. */
+async function failOrphaned({ database, log }: ActivityDependencies, task: Task): Promise<void> {
+  log.warn({ taskId: task.id }, 'the workflow ended without settling its task; the credits are given back');
+  const failure = { code: 'internal_error', message: TASK_FAILURES.internal_error } as const;
+  await failTask(forkEm(database), { taskId: task.id, attempt: task.attempt }, failure);
 }

@@ -11,11 +11,14 @@ import { storeEvidence, type TaskOutput } from '../columns.ts';
 import type { Em } from '../database.ts';
 
 /**
- * `go`: nothing of this attempt has reached the vendor; hand it over with this credential.
+ * `proceed`: nothing of this attempt has reached the vendor; hand it over with this credential.
  * `busy`: every credential has as many jobs as it may have, so the work has to wait.
- * `been_here`: look at the submission, this attempt was handed over before.
+ * `already_submitted`: a submission row exists, so this attempt may already have reached the vendor.
  */
-export type Intent = { kind: 'go'; credential: string } | { kind: 'busy' } | { kind: 'been_here' };
+export type Intent =
+  | { kind: 'proceed'; credential: string }
+  | { kind: 'busy' }
+  | { kind: 'already_submitted' };
 
 /** Writes the intent to submit, with the credential that is to do it. */
 export async function intendSubmission(em: Em, task: TaskAttempt, choice: CredentialChoice): Promise<Intent> {
@@ -38,8 +41,10 @@ export async function intendSubmission(em: Em, task: TaskAttempt, choice: Creden
   const [intended] = await (choice.jobsPerCredentialMax === null
     ? intend(em)
     : oneAtATime(em, choice.family, intend));
-  if (!intended) return { kind: 'been_here' };
-  return intended.credential === null ? { kind: 'busy' } : { kind: 'go', credential: intended.credential };
+  if (!intended) return { kind: 'already_submitted' };
+  return intended.credential === null
+    ? { kind: 'busy' }
+    : { kind: 'proceed', credential: intended.credential };
 }
 
 export async function findSubmission(em: Em, task: TaskAttempt): Promise<Submission | null> {
