@@ -32,8 +32,8 @@ const FILE = /(?<![\w@/.:-])((?:[\w.-]+\/)*[\w.-]+\.(?:ts|mjs|json|yml|yaml|md|s
 const MADE_AT_RUN_TIME = /(^|\/)(dev|demo)\.json$|NNN|FILE/;
 /** `name` (`file.ts`), `name`, `file.ts` or `name` in `file.ts`: this file declares this name. */
 const DECLARATION = /`([A-Za-z_]\w*)(?:\(\))?`(?: \(|, | in )`([\w./-]+\.ts)`/g;
-/** 500 (`NAME`) or 1.5 seconds (`NAME_MS`): the constant or setting has this value. */
-const FIGURE = /([\d.,]*\d)(?: (\w+))? \(`([A-Z][A-Z0-9_]+)`\)/g;
+/** 500 (`NAME`) or 1.5 seconds (`NAME_MS`): the constant, its member or the setting has this value. */
+const FIGURE = /([\d.,]*\d)(?: (\w+))? \(`([A-Z][A-Z0-9_]+|[a-z]+[A-Z]\w+)`\)/g;
 /** A name that only code can mean: `camelCase`, `UPPER_SNAKE`. */
 const NAME = /`([a-z]+[A-Z]\w*|[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])`/g;
 
@@ -124,6 +124,8 @@ describe('the documents', () => {
     expect(numbers).to.deep.equal(numbers.map((_, index) => index + 1));
     for (const [index, path] of decisions.entries())
       expect(read(path).startsWith(`# ${index + 1}. `), path).to.equal(true);
+    for (const [, title = '', path = ''] of read('docs/README.md').matchAll(/\[(.*)\]\((decisions\/.*)\)/g))
+      expect(read(`docs/${path}`).split('\n')[0], path).to.equal(`# ${title}`);
   });
 });
 

@@ -20,7 +20,7 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 /** The unit in a constant's name. */
 const UNITS_IN_NAMES: readonly [suffix: RegExp, factor: number][] = [
-  [/_MS(_|$)/, 1],
+  [/_MS(_|$)|Ms$/, 1],
   [/_SECONDS(_|$)/, 1000],
   [/_MINUTES(_|$)/, 60_000],
   [/_HOURS(_|$)/, 3_600_000],
@@ -90,11 +90,12 @@ export function wordsOfCode(): Set<string> {
   return words;
 }
 
-/** Values of a constant of this name, one for each file that declares it, and of a setting of this name. */
+/** Values of a setting, of the constants, or of the members of constants that have this name: one for each file. */
 export function valuesOf(name: string): number[] {
   const found = SETTING_DEFAULTS.get(name);
   if (found) return [Number(found)];
-  const pattern = new RegExp(`^(?:export )?const ${name}(?:: \\w+)? = ([\\d_ .*]+)(?:;| as const)`, 'm');
+  const constant = `^(?:export )?const ${name}(?:: \\w+)? = ([\\d_ .*]+)(?:;| as const)`;
+  const pattern = new RegExp(/^[A-Z]/.test(name) ? constant : `^ +${name}: ([\\d_ .*]+),$`, 'm');
   return projectFiles(/\.ts$/)
     .map((path) => pattern.exec(read(path))?.[1])
     .filter((expression) => expression !== undefined)
