@@ -1,4 +1,6 @@
-// What a caller reads when an upstream did not do its part. Our own trouble there is never the caller's: see each status.
+// The errors that callers of chat read: a refused reservation, or an upstream that failed.
+import type { ChatCallVerdict } from '../../db/chat/chat-ledger.ts';
+import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { failureOf, ownerMayRead } from '../../domain/failures.ts';
 import { withoutEcho } from '../../domain/masking/echo.ts';
@@ -7,7 +9,23 @@ import type { UpstreamFailure } from '../../providers/chat/chat.ts';
 
 const MESSAGE_CHARACTERS_MAX = 500;
 
-/** With the upstream's own words where they are about the request, masked, and without what they repeat of the prompt. */
+/**
+ * The error of a refused reservation; for 402 `insufficient_credits` with what was required and available.
+ */
+export function explainRefusal(
+  { reason, available }: Extract<ChatCallVerdict, { kind: 'refused' }>,
+  required: MicroCredits,
+): GatewayError {
+  if (reason !== 'insufficient_credits') return new GatewayError(reason);
+  const extra = { required: toCredits(required), available: toCredits(available) };
+  return new GatewayError('insufficient_credits', { extra });
+}
+
+/**
+ * The error for an upstream's failure. Where the failure is about the request, the upstream's own text is
+ * added: masked, and without what it repeats of `prompt`. Trouble between us and the vendor, such as a
+ * refused credential, is not the caller's and shows our text only.
+ */
 export function explainFailure(failure: UpstreamFailure, prompt: string): GatewayError {
   const { errorClass, text, retryAfterMs, isSilence } = failure;
   const code = isSilence ? 'upstream_timeout' : failureOf(errorClass);

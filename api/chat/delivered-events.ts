@@ -1,55 +1,60 @@
-// What a stream has brought so far: the answer's text, for counting it, and all of it where a repeat may ask for it again.
+// Collects what a stream has delivered: its text, for counting it, and all events where a repeat may replay
+// them.
 import { outputTextOf } from '../../providers/chat/usage.ts';
 import { textOfEvents } from './stream-events.ts';
 
-/** Events are many times as long as their text, so long streams are read while they run; short ones never are. */
-const UNREAD_CHARACTERS_MAX = 64 * 1024;
+/**
+ * Events are many times as long as their text, so long streams are parsed while they run, short ones at the
+ * end.
+ */
+const UNPARSED_CHARACTERS_MAX = 64 * 1024;
 
 export class DeliveredEvents {
   readonly #keepsAll: boolean;
   #first = '';
   #text = '';
-  #unread: string[] = [];
-  #unreadCharacters = 0;
-  #read: string[] = [];
+  #unparsed: string[] = [];
+  #unparsedCharacters = 0;
+  #parsed: string[] = [];
 
+  /** `keepsAll`: events are kept for `all` after their text was read. */
   constructor(keepsAll: boolean) {
     this.#keepsAll = keepsAll;
   }
 
-  /** `events`: one or several whole ones. */
+  /** Adds one whole event or several. */
   add(events: string): void {
     if (this.#first === '') this.#first = events;
-    this.#unread.push(events);
-    this.#unreadCharacters += events.length;
-    if (this.#unreadCharacters > UNREAD_CHARACTERS_MAX) this.#readOn();
+    this.#unparsed.push(events);
+    this.#unparsedCharacters += events.length;
+    if (this.#unparsedCharacters > UNPARSED_CHARACTERS_MAX) this.#parse();
   }
 
   get isEmpty(): boolean {
     return this.#first === '';
   }
 
-  /** The first of what was added. */
+  /** The events of the first `add`; empty before it. */
   get first(): string {
     return this.#first;
   }
 
-  /** What the model wrote. */
+  /** The text that the model wrote so far. */
   text(): string {
-    this.#readOn();
+    this.#parse();
     return this.#text;
   }
 
-  /** Everything as it was added; only what has not been read yet, unless it keeps all. */
-  whole(): string {
-    return [...this.#read, ...this.#unread].join('');
+  /** All events as they were added; without `keepsAll` only those whose text was not read yet. */
+  all(): string {
+    return [...this.#parsed, ...this.#unparsed].join('');
   }
 
-  #readOn(): void {
-    const events = this.#unread.join('');
+  #parse(): void {
+    const events = this.#unparsed.join('');
     this.#text += textOfEvents(events, outputTextOf);
-    if (this.#keepsAll) this.#read.push(events);
-    this.#unread = [];
-    this.#unreadCharacters = 0;
+    if (this.#keepsAll) this.#parsed.push(events);
+    this.#unparsed = [];
+    this.#unparsedCharacters = 0;
   }
 }

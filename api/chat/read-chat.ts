@@ -1,36 +1,27 @@
-// A chat request, checked as far as money and safety need it; everything else is passed on as it came.
+// Reads a chat request: checked as far as billing and safety need it; all other fields are passed on
+// unchanged.
 import { z } from 'zod';
-import { snapshotPrice, quote, type PriceSnapshot } from '../../domain/pricing.ts';
 import type { Model } from '../../domain/catalog/catalog.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { checkInputImage } from '../../domain/files/input-images.ts';
+import type { Order } from '../../domain/orders/order.ts';
 import { answerTokensMax, resolveTextOrder, type AnswerLimit } from '../../domain/orders/text.ts';
+import { quote, snapshotPrice, type PriceSnapshot } from '../../domain/pricing.ts';
 import { maxPromptTokens } from '../../providers/chat/tokens.ts';
 import type { UsageLimits } from '../../providers/chat/usage.ts';
-import type { RequestContext, KeyCaller } from '../context.ts';
+import type { KeyCaller, RequestContext } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
-import type { Order } from '../../domain/orders/order.ts';
+import { CHAT_MESSAGES, checkMessageParts, notOffered } from './chat-messages.ts';
 
-const MESSAGES_MAX = 5_000;
 const ANSWERS_MAX = 8;
 const ANSWERS_RULE = `must be a whole number from 1 to ${ANSWERS_MAX}`;
-const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] as const;
+/** Values of `prompt_cache_retention` at the price of an ordinary cache write; longer ones cost more. */
+const ORDINARY_RETENTIONS: readonly unknown[] = [null, 'in_memory', '30m'];
 
-const MESSAGE = z.looseObject({
-  role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`),
-  content: z
-    .union([z.string(), z.array(z.looseObject({ type: z.string() }))], 'must be a text or a list of parts')
-    .nullish(),
-});
-
-export const CHAT_MESSAGES = z
-  .array(MESSAGE)
-  .min(1, 'must hold a message')
-  .max(MESSAGES_MAX, `must hold at most ${MESSAGES_MAX} messages`);
+/** A number of tokens in a request body. */
 export const TOKENS = z.int('must be a whole number, 1 or more').min(1, 'must be a whole number, 1 or more');
 
-/** Fields of OpenAI's that are not named here are passed on. */
+/** Other fields of OpenAI's API are accepted and passed on. */
 export const CHAT_BODY = z.looseObject({
   model: z.string().min(1, 'must not be empty').max(200),
   messages: CHAT_MESSAGES,
@@ -41,22 +32,17 @@ export const CHAT_BODY = z.looseObject({
   n: z.int(ANSWERS_RULE).min(1, ANSWERS_RULE).max(ANSWERS_MAX, ANSWERS_RULE).nullish(),
 });
 
-/** The most that an upstream can truthfully say this call consumed. */
-export function usageLimits({ model, order }: PricedChat): UsageLimits {
-  const promptTokensMax = model.limits.contextTokens ?? Number.MAX_SAFE_INTEGER;
-  return { promptTokensMax, completionTokensMax: order.outputTokens };
-}
-
+/** A chat request that was checked, with its order and price. */
 export interface PricedChat {
   model: Model;
   stream: boolean;
-  /** Whether the caller wants to read the usage at the end of a stream. */
+  /** Whether a stream ends with an event that holds the usage. */
   includeUsage: boolean;
   order: Order;
   price: PriceSnapshot;
-  /** The most the call can cost: so much is set aside. */
+  /** Highest possible cost of the call, which is reserved. */
   estimate: MicroCredits;
-  /** What upstreams are sent, but for `model`. */
+  /** The body for upstreams except `model`, which differs between them. */
   upstreamBody: Readonly<Record<string, unknown>>;
 }
 
@@ -69,7 +55,7 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
   const { modelScope } = caller.key;
   if (modelScope && !modelScope.includes(model.id))
     throw new GatewayError('model_not_allowed', { param: 'model' });
-  checkParts(request.messages);
+  checkMessageParts(request.messages);
   rejectCostlierOptions(request);
   const limit = readLimit(request);
   const input = { promptTokens: maxPromptTokens(request), answers: request.n ?? 1, ...limit };
@@ -87,7 +73,13 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
   };
 }
 
-/** The caller's limit of an answer, and the field it stands in. Null counts as absent. */
+/** Highest plausible usage of the call; what an upstream reports beyond it is not believed. */
+export function usageLimits({ model, order }: PricedChat): UsageLimits {
+  const promptTokensMax = model.limits.contextTokens ?? Number.MAX_SAFE_INTEGER;
+  return { promptTokensMax, completionTokensMax: order.outputTokens };
+}
+
+/** The caller's limit of answer tokens, and the name of its field. Null counts as absent. */
 function readLimit(request: z.output<typeof CHAT_BODY>): AnswerLimit {
   const { max_tokens: older = null, max_completion_tokens: newer = null } = request;
   if (older !== null && newer !== null) {
@@ -99,7 +91,10 @@ function readLimit(request: z.output<typeof CHAT_BODY>): AnswerLimit {
     : { names: { outputTokens: 'max_completion_tokens' }, outputTokens: newer };
 }
 
-/** An answer without a limit could cost more than was set aside, and a stream without usage could not be billed. */
+/**
+ * Adds a limit of answer tokens, without which an answer could cost more than was reserved, and asks streams
+ * for their usage, without which they would be billed by our own count.
+ */
 function upstreamBody(
   request: z.output<typeof CHAT_BODY>,
   stream: boolean,
@@ -114,43 +109,15 @@ function upstreamBody(
   };
 }
 
-/**
- * Pictures are fetched by the upstream, but some upstreams stand in networks of their own; sound has tokens of its own
- * price, and there is none here. Throws a GatewayError that names the place of a part that may not be used.
- */
-export function checkParts(messages: z.output<typeof MESSAGE>[]): void {
-  for (const [index, { content }] of messages.entries()) {
-    if (!Array.isArray(content)) continue;
-    for (const [part, { type, image_url: picture }] of content.entries()) {
-      const place = `messages[${index}].content[${part}]`;
-      if (type === 'input_audio') throw notOffered(`${place}.type`);
-      if (type !== 'image_url') continue;
-      const param = `${place}.image_url`;
-      const url: unknown =
-        typeof picture === 'object' && picture !== null ? Reflect.get(picture, 'url') : picture;
-      if (typeof url !== 'string')
-        throw new GatewayError('invalid_value', { param, message: `${param} must hold a url.` });
-      checkInputImage(url, `${param}.url`);
-    }
-  }
-}
-
-/** How long a vendor may keep a prompt at the price of a cache write; longer is dearer. */
-const USUAL_RETENTIONS: readonly unknown[] = [null, 'in_memory', '30m'];
-
-/** Upstreams bill these beside the tokens, or bill other tokens for them; there is no price for that here. */
+/** Throws for options that upstreams bill beside the tokens, or at other prices than the catalogue's. */
 function rejectCostlierOptions(request: Readonly<Record<string, unknown>>): void {
   const { service_tier: tier, modalities, prompt_cache_retention: retention } = request;
-  const dearer = [
-    { param: 'service_tier', isWished: tier === 'priority' || tier === 'scale' },
-    { param: 'prompt_cache_retention', isWished: !USUAL_RETENTIONS.includes(retention ?? null) },
-    { param: 'web_search_options', isWished: (request['web_search_options'] ?? null) !== null },
-    { param: 'audio', isWished: (request['audio'] ?? null) !== null },
-    { param: 'modalities', isWished: Array.isArray(modalities) && modalities.includes('audio') },
-  ].find(({ isWished }) => isWished);
-  if (dearer) throw notOffered(dearer.param);
-}
-
-function notOffered(param: string): GatewayError {
-  return new GatewayError('invalid_value', { param, message: `${param}: this is not offered.` });
+  const costlier = [
+    { param: 'service_tier', isRequested: tier === 'priority' || tier === 'scale' },
+    { param: 'prompt_cache_retention', isRequested: !ORDINARY_RETENTIONS.includes(retention ?? null) },
+    { param: 'web_search_options', isRequested: (request['web_search_options'] ?? null) !== null },
+    { param: 'audio', isRequested: (request['audio'] ?? null) !== null },
+    { param: 'modalities', isRequested: Array.isArray(modalities) && modalities.includes('audio') },
+  ].find(({ isRequested }) => isRequested);
+  if (costlier) throw notOffered(costlier.param);
 }

@@ -1,101 +1,98 @@
-// A streamed answer: passed on as it comes, held back when the reader is slow, and billed however it ends.
+// Relays a streamed answer event by event, at the pace of its reader, and bills it however it ends.
 import { once } from 'node:events';
 import type { Response } from 'express';
 import { ERRORS, GatewayError } from '../../domain/errors.ts';
-import { readChatUsage, type ChatUsage } from '../../providers/chat/usage.ts';
 import {
-  toUpstreamFailure,
   drainBody,
+  toUpstreamFailure,
   UpstreamFailure,
   type UpstreamAnswer,
 } from '../../providers/chat/chat.ts';
+import { readChatUsage, type ChatUsage } from '../../providers/chat/usage.ts';
 import { requestIdOf } from '../middleware/request-id.ts';
-import type { ChatBilling, Consumption, ChatOutcome } from './chat-billing.ts';
+import type { ChatBilling, ChatOutcome } from './chat-billing.ts';
+import type { Consumption } from './chat-cost.ts';
 import { explainFailure } from './chat-errors.ts';
-import { DeliveredEvents } from './delivered-events.ts';
+import type { DeliveredEvents } from './delivered-events.ts';
 import { usageLimits, type PricedChat } from './read-chat.ts';
 import { MalformedStreamError, StreamEvents, type StreamPiece } from './stream-events.ts';
 import { presentUsage } from './views.ts';
 
-export interface Relay {
+export interface StreamRelay {
   chat: PricedChat;
-  bill: ChatBilling;
-  open: UpstreamAnswer;
-  /** Aborted when the caller has gone. */
-  left: AbortSignal;
-  /** Aborted when this process can wait no longer. */
+  /** Has reserved; is finished here, exactly once. */
+  billing: ChatBilling;
+  /** The accepted call, whose body has not been read yet. */
+  upstream: UpstreamAnswer;
+  /** Receives every event that the caller is sent; empty at the start. */
+  delivered: DeliveredEvents;
+  /** Aborted when the caller disconnects. */
+  disconnected: AbortSignal;
+  /** Aborted when this process stops and must cut its streams. */
   stopping: AbortSignal;
-  /** The messages as a text. */
-  prompt: () => string;
-  /** The answer may be asked for again, so all of it is kept. */
-  mayRepeat: boolean;
+  /** The messages as a text, which error texts must not repeat. */
+  messagesText: () => string;
+  /** Silence before a comment is sent. */
   commentEveryMs: number;
 }
 
-/** Usual for `commentEveryMs`: proxies between us and the caller cut connections on which nothing is said. */
+/**
+ * Default of `commentEveryMs`: proxies between us and the caller cut connections that are silent for longer.
+ */
 export const COMMENT_EVERY_MS = 10_000;
 
 /**
- * Writes the whole stream to its end and answers what was written, or null when it broke off. Never rejects: from the
- * first byte on, errors are part of the stream.
+ * Writes the whole stream; null when it broke off, otherwise all that was written, for replays. Never
+ * rejects: after the first byte, errors are events of the stream.
  */
-export async function relayStream(res: Response, relay: Relay): Promise<string | null> {
-  const { bill, open, stopping, mayRepeat } = relay;
-  const heartbeat = beatWhileSilent(res, relay.commentEveryMs);
-  const delivered = new DeliveredEvents(mayRepeat);
-  const state: State = {
-    events: new StreamEvents(),
-    delivered,
-    usage: undefined,
-    isUsageFinal: false,
-    heartbeat,
-  };
-  bill.delivered = () => delivered.text();
-  const cut = (): void => void open.body.destroy();
+export async function relayStream(res: Response, relay: StreamRelay): Promise<string | null> {
+  const { upstream, stopping } = relay;
+  const keepAlive = sendKeepAlive(res, relay.commentEveryMs);
+  const state: State = { events: new StreamEvents(), usage: undefined, isUsageFinal: false, keepAlive };
+  const cut = (): void => void upstream.body.destroy();
   stopping.addEventListener('abort', cut);
   try {
-    await passOn(res, relay, state);
-    return await finish(res, relay, state);
+    await forwardEvents(res, relay, state);
+    return await completeStream(res, relay, state);
   } catch (error) {
-    await breakOff(res, relay, state, error);
+    await abortStream(res, relay, state, error);
     return null;
   } finally {
     stopping.removeEventListener('abort', cut);
-    heartbeat.stop();
+    keepAlive.stop();
     if (!res.writableEnded) res.end();
   }
 }
 
-interface Heartbeat {
+interface KeepAlive {
   noteWrite(): void;
   stop(): void;
 }
 
 interface State {
   events: StreamEvents;
-  /** What the caller was sent, for counting it where the upstream does not. */
-  delivered: DeliveredEvents;
-  /** The last that the upstream said, and whether it came by itself, after the answer. */
+  /** The usage that the upstream reported last. */
   usage: unknown;
+  /** Whether `usage` came in an event of its own, after the answer. */
   isUsageFinal: boolean;
-  heartbeat: Heartbeat;
+  keepAlive: KeepAlive;
 }
 
-async function passOn(res: Response, relay: Relay, state: State): Promise<void> {
-  const { body } = relay.open;
+async function forwardEvents(res: Response, relay: StreamRelay, state: State): Promise<void> {
+  const { body } = relay.upstream;
   for await (const chunk of body.iterator({ destroyOnReturn: false })) {
     relay.stopping.throwIfAborted();
     for (const piece of state.events.read(chunk)) {
-      if (piece.kind === 'done') return drainBody(relay.open);
+      if (piece.kind === 'done') return drainBody(relay.upstream);
       if (piece.kind === 'error') throw new UpstreamFailure('transient', 'unknown', { text: piece.message });
-      await pass(res, relay, state, piece);
+      await forwardPiece(res, relay, state, piece);
     }
   }
 }
 
-async function pass(
+async function forwardPiece(
   res: Response,
-  relay: Relay,
+  relay: StreamRelay,
   state: State,
   piece: Extract<StreamPiece, { text: unknown }>,
 ): Promise<void> {
@@ -104,76 +101,87 @@ async function pass(
     state.isUsageFinal = piece.text === null;
   }
   if (piece.text === null) return;
-  state.delivered.add(piece.text);
-  state.heartbeat.noteWrite();
-  if (!res.write(piece.text)) await drained(res, AbortSignal.any([relay.left, relay.stopping]));
+  relay.delivered.add(piece.text);
+  state.keepAlive.noteWrite();
+  if (!res.write(piece.text)) await waitForDrain(res, AbortSignal.any([relay.disconnected, relay.stopping]));
 }
 
-/** The upstream came to its end: settled first, then told. Throws when there was nothing before it. */
-async function finish(res: Response, relay: Relay, state: State): Promise<string> {
-  const { chat, bill } = relay;
+/**
+ * Bills a stream that ended in order, then writes its usage and `[DONE]`. Throws when the stream was empty.
+ */
+async function completeStream(res: Response, relay: StreamRelay, state: State): Promise<string> {
+  const { chat, billing, delivered } = relay;
   const usage = readUsage(relay, state);
-  if (!usage && state.delivered.isEmpty) throw new MalformedStreamError('a stream with nothing in it');
+  if (!usage && delivered.isEmpty) throw new MalformedStreamError('a stream with nothing in it');
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
-    : { kind: 'counted', text: state.delivered.text() };
-  const charged = await bill.finish(endingOf(relay, { status: 'completed', consumption, error: null }));
-  const last = chat.includeUsage ? usageEvent(state, chat, presentUsage(usage && state.usage, charged)) : '';
+    : { kind: 'counted', text: delivered.text() };
+  const charge = await billing.finish(outcomeOf(relay, { status: 'completed', consumption, error: null }));
+  const reported = usage && state.usage;
+  const last = chat.includeUsage ? usageEvent(delivered.first, chat, presentUsage(reported, charge)) : '';
   const end = `${last}data: [DONE]\n\n`;
   if (!res.destroyed) res.write(end);
-  return state.delivered.whole() + end;
+  return delivered.all() + end;
 }
 
-/** The caller has gone, or the upstream broke off. What was delivered is charged; an answer that never began is not. */
-async function breakOff(res: Response, relay: Relay, state: State, thrown: unknown): Promise<void> {
-  relay.open.body.destroy();
-  if (relay.left.aborted) {
-    const consumption = brokenConsumption(relay, state);
-    await relay.bill.finish(endingOf(relay, { status: 'cancelled', consumption, error: null }));
+/**
+ * Bills a stream that broke off: the caller disconnected, the upstream failed, or this process stops. The
+ * prompt and what was delivered are charged; a stream that failed before its first text is free.
+ */
+async function abortStream(res: Response, relay: StreamRelay, state: State, thrown: unknown): Promise<void> {
+  const { upstream, billing, delivered, disconnected, stopping, messagesText } = relay;
+  upstream.body.destroy();
+  if (disconnected.aborted) {
+    const consumption = partialConsumption(relay, state);
+    await billing.finish(outcomeOf(relay, { status: 'cancelled', consumption, error: null }));
     return;
   }
-  const failure =
-    thrown instanceof UpstreamFailure
-      ? thrown
-      : thrown instanceof MalformedStreamError
-        ? new UpstreamFailure('invalid_response', 'unknown')
-        : toUpstreamFailure(thrown, relay.open);
-  const error = relay.stopping.aborted
+  const error = stopping.aborted
     ? new GatewayError('service_unavailable')
-    : explainFailure(failure, relay.prompt());
-  const isNothing = state.delivered.text() === '';
-  const consumption: Consumption = isNothing ? { kind: 'nothing' } : brokenConsumption(relay, state);
-  await relay.bill.finish(endingOf(relay, { status: 'failed', consumption, error }));
+    : explainFailure(streamFailure(thrown, upstream), messagesText());
+  const isNothing = delivered.text() === '';
+  const consumption: Consumption = isNothing ? { kind: 'nothing' } : partialConsumption(relay, state);
+  await billing.finish(outcomeOf(relay, { status: 'failed', consumption, error }));
   if (!res.destroyed) res.write(errorEvent(res, error));
 }
 
-function endingOf({ open }: Relay, ending: Omit<ChatOutcome, 'upstreamRequestId' | 'tried'>): ChatOutcome {
-  return { ...ending, upstreamRequestId: open.upstreamRequestId, tried: open.tried };
+function streamFailure(thrown: unknown, upstream: UpstreamAnswer): UpstreamFailure {
+  if (thrown instanceof UpstreamFailure) return thrown;
+  if (thrown instanceof MalformedStreamError) return new UpstreamFailure('invalid_response', 'unknown');
+  return toUpstreamFailure(thrown, upstream);
 }
 
-function readUsage({ chat }: Relay, { usage }: State): ChatUsage | null {
+function outcomeOf(
+  { upstream }: StreamRelay,
+  outcome: Omit<ChatOutcome, 'upstreamRequestId' | 'tried'>,
+): ChatOutcome {
+  return { ...outcome, upstreamRequestId: upstream.upstreamRequestId, tried: upstream.tried };
+}
+
+function readUsage({ chat }: StreamRelay, { usage }: State): ChatUsage | null {
   return readChatUsage(usage, usageLimits(chat));
 }
 
 /**
- * What a stream that broke off has brought: as the upstream said, if it said so at the end of its answer. Those that
- * say it with every piece had not finished counting.
+ * What a stream that broke off has consumed: as reported, if the usage came at the end of the answer.
+ * Upstreams that report usage with every event had not finished counting, so the delivered text is counted
+ * instead.
  */
-function brokenConsumption(relay: Relay, state: State): Consumption {
+function partialConsumption(relay: StreamRelay, state: State): Consumption {
   const usage = state.isUsageFinal ? readUsage(relay, state) : null;
-  return usage ? { kind: 'reported', usage } : { kind: 'counted', text: state.delivered.text() };
+  return usage ? { kind: 'reported', usage } : { kind: 'counted', text: relay.delivered.text() };
 }
 
-/** OpenAI's own last event: no choices, the usage of the whole call. */
-function usageEvent(state: State, chat: PricedChat, usage: object): string {
-  const { id = null, created = null, model = chat.model.id } = headOf(state.delivered.first);
+/** The last event as OpenAI sends it: no choices, and the usage of the whole call. */
+function usageEvent(firstEvents: string, chat: PricedChat, usage: object): string {
+  const { id = null, created = null, model = chat.model.id } = parseFirstEvent(firstEvents);
   const event = { id, object: 'chat.completion.chunk', created, model, choices: [], usage };
   return `data: ${JSON.stringify(event)}\n\n`;
 }
 
-function headOf(text: string): Record<string, unknown> {
+function parseFirstEvent(events: string): Record<string, unknown> {
   try {
-    const [event = ''] = text.split('\n\n', 1);
+    const [event = ''] = events.split('\n\n', 1);
     const json: unknown = JSON.parse(event.slice(event.indexOf('{')));
     return typeof json === 'object' && json !== null ? Object.fromEntries(Object.entries(json)) : {};
   } catch {
@@ -186,14 +194,14 @@ function errorEvent(res: Response, { code, message, param }: GatewayError): stri
   return `data: ${JSON.stringify({ error: { message, type, param, code, request_id: requestIdOf(res) } })}\n\n`;
 }
 
-/** A slow reader holds the upstream back; one that has gone ends the wait. */
-async function drained(res: Response, left: AbortSignal): Promise<void> {
+/** Waits for a slow reader, which holds the upstream back. Rejects when `signal` is aborted. */
+async function waitForDrain(res: Response, signal: AbortSignal): Promise<void> {
   if (res.destroyed) return;
-  await once(res, 'drain', { signal: left });
+  await once(res, 'drain', { signal });
 }
 
-/** A comment now and then while nothing else is said. */
-function beatWhileSilent(res: Response, everyMs: number): Heartbeat {
+/** Sends a comment whenever nothing was written for `everyMs`. */
+function sendKeepAlive(res: Response, everyMs: number): KeepAlive {
   let lastAt = Date.now();
   const timer = setInterval(() => {
     if (Date.now() - lastAt < everyMs || res.destroyed) return;

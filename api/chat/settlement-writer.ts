@@ -1,17 +1,17 @@
-// Settling calls without losing one: a database that is away for a moment is waited for, beside the answer if need be.
+// Writes the ends of chat calls without losing one: while the database is away, it retries beside the answer.
 import type { ChatCallEnd, ChatCalls } from '../../db/chat/chat-ledger.ts';
 import type { Log } from '../../log.ts';
 
-/** An answer waits so long for its own settlement; after that it goes out, and the settlement is tried on. */
-const ANSWER_WAITS_MS = 3_000;
-const TRY_AGAIN_MS = 500;
+/** Longest wait of an answer for its own settlement; after that it is sent, and writing goes on. */
+const ANSWER_WAIT_MS = 3_000;
+const RETRY_PAUSE_MS = 500;
 
 export class SettlementWriter {
   readonly #calls: ChatCalls;
   readonly #log: Log;
-  /** The sweeper settles what is older: trying on would be of no use. */
+  /** Calls with an older lease are settled by the sweeper, so retrying longer is of no use. */
   readonly #leaseMs: number;
-  readonly #open = new Set<Promise<void>>();
+  readonly #pending = new Set<Promise<void>>();
 
   constructor(calls: ChatCalls, leaseSeconds: number, log: Log) {
     this.#calls = calls;
@@ -19,24 +19,24 @@ export class SettlementWriter {
     this.#log = log;
   }
 
-  /** Resolves when the end is written down, or when the answer must not wait any longer. Never rejects. */
+  /** Resolves when the end is written, or when the answer must not wait any longer. Never rejects. */
   async write(end: ChatCallEnd): Promise<void> {
-    const settling = this.#settleSurely(end);
-    this.#open.add(settling);
-    void settling.finally(() => this.#open.delete(settling));
+    const writing = this.#writeWithRetries(end);
+    this.#pending.add(writing);
+    void writing.finally(() => this.#pending.delete(writing));
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ANSWER_WAITS_MS);
+    const timeout = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ANSWER_WAIT_MS);
     });
-    await Promise.race([settling, late]).finally(() => clearTimeout(timer));
+    await Promise.race([writing, timeout]).finally(() => clearTimeout(timer));
   }
 
-  /** Waits for all that is not yet written down. */
+  /** Waits until everything pending is written or given up. */
   async drain(): Promise<void> {
-    await Promise.all(this.#open);
+    await Promise.all(this.#pending);
   }
 
-  async #settleSurely(end: ChatCallEnd): Promise<void> {
+  async #writeWithRetries(end: ChatCallEnd): Promise<void> {
     const giveUpAt = Date.now() + this.#leaseMs;
     for (;;) {
       try {
@@ -45,7 +45,7 @@ export class SettlementWriter {
       } catch (error) {
         this.#log.warn({ err: error, reservationId: end.id }, 'a chat call could not be settled yet');
         if (Date.now() > giveUpAt) return;
-        await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
+        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
       }
     }
   }

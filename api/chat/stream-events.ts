@@ -1,29 +1,34 @@
-// Server-sent events as they come from an upstream: cut into events, and looked into only where billing needs it.
+// Splits an upstream's stream into server-sent events, and parses only those that billing needs.
 import { StringDecoder } from 'node:string_decoder';
 
-/** What a piece of a stream is to the one who passes it on. */
+/** A piece of a stream, as it is relayed. */
 export type StreamPiece =
-  /** To be passed on as it is: one or several whole events. */
+  /** One whole event or several, to be passed on unchanged. */
   | { kind: 'text'; text: string }
-  /** An event with usage. `text` is what is to be passed on of it, with the usage taken out; null: nothing. */
+  /**
+   * An event with usage. `text` is the event without it, to be passed on; null when nothing else is in it.
+   */
   | { kind: 'usage'; usage: unknown; text: string | null }
-  /** The upstream says that it failed. */
+  /** The upstream reports a failure inside its stream. */
   | { kind: 'error'; message: string | null }
   | { kind: 'done' };
 
-/** One event may have so many characters; a stream that never ends one is broken. */
+/** Longest event; a stream that goes on without ending one is malformed. */
 const EVENT_CHARACTERS_MAX = 4 * 1024 * 1024;
-/** Members that need a look. In a text of the answer they would stand with backslashes before their quotes. */
+/**
+ * Members that billing needs. Inside the answer's text their quotes are escaped, so that they do not match.
+ */
 const MAY_CONCERN_BILLING = /"usage"\s*:\s*\{|"error"\s*:|\[DONE\]/;
 
+/** The upstream's stream is not what an answer looks like. */
 export class MalformedStreamError extends Error {}
 
-/** Cuts a stream into pieces. Feed it chunks as they come. */
+/** Splits a stream into pieces, chunk by chunk. */
 export class StreamEvents {
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
 
-  /** The pieces that are complete now. Throws StreamBroken when an event has no end. */
+  /** The pieces completed by this chunk. Throws MalformedStreamError when an event is too long. */
   read(chunk: Buffer): StreamPiece[] {
     let text = this.#rest + this.#decoder.write(chunk);
     if (text.includes('\r')) text = text.replaceAll('\r\n', '\n');
@@ -41,7 +46,7 @@ export class StreamEvents {
   }
 }
 
-/** The text that the model wrote in these events. */
+/** The text that `read` finds in the JSON of these events, joined. */
 export function textOfEvents(events: string, read: (json: unknown) => string): string {
   return events
     .split('\n\n')
@@ -61,7 +66,7 @@ function inspectEvent(event: string): StreamPiece {
   if (typeof usage !== 'object' || usage === null) return { kind: 'text', text: `${event}\n\n` };
   const choices: unknown = rest['choices'];
   const hasChoices = Array.isArray(choices) && choices.length > 0;
-  // Some compatible services put the usage on the last piece of the answer, or on every one.
+  // Some compatible services report usage in the last chunk of the answer, or in every chunk.
   const text = hasChoices ? `data: ${JSON.stringify({ ...rest, usage: null })}\n\n` : null;
   return { kind: 'usage', usage, text };
 }
@@ -70,7 +75,7 @@ function parseEvent(event: string): unknown {
   return parse(dataOf(event));
 }
 
-/** The lines of an event that are data, without their name. */
+/** The data lines of an event, without their field name. */
 function dataOf(event: string): string {
   return event
     .split('\n')

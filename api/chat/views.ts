@@ -1,10 +1,13 @@
-// What callers read of a chat call: its usage in the answer itself, and its record afterwards.
+// The views of a chat call: the usage in the answer itself, and the record that its owner can list.
 import type { ChatCall } from '../../db/entities/chat-calls.ts';
 import { toCredits } from '../../domain/credits.ts';
 import type { ChatCallView } from '../shapes/chat.ts';
 import type { ChatCharge } from './chat-billing.ts';
 
-/** The upstream's own words where they can be believed, and what the call cost. `reported` is null where ours is told. */
+/**
+ * The usage with what the call cost. `reported` is the upstream's usage, whose details are kept; null if
+ * counted.
+ */
 export function presentUsage(reported: unknown, { promptTokens, completionTokens, ...credits }: ChatCharge) {
   const counted = {
     prompt_tokens: promptTokens,
@@ -15,7 +18,7 @@ export function presentUsage(reported: unknown, { promptTokens, completionTokens
   return { ...details, ...counted, ...credits };
 }
 
-/** One chat call, for its owner. */
+/** The record of one chat call, for its owner. */
 export function presentChatCall(call: ChatCall): ChatCallView {
   return {
     id: call.id,

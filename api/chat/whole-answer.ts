@@ -1,32 +1,40 @@
-// A whole answer: read to its end, billed, and passed on with what it cost.
+// An answer that is not streamed: read to its end, billed, and passed on with what it cost.
 import { toUpstreamFailure, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
-import { readChatUsage, outputTextOf } from '../../providers/chat/usage.ts';
+import { outputTextOf, readChatUsage } from '../../providers/chat/usage.ts';
 import type { Reply } from '../context.ts';
-import type { ChatBilling, Consumption } from './chat-billing.ts';
+import type { ChatBilling } from './chat-billing.ts';
+import type { Consumption } from './chat-cost.ts';
 import { usageLimits, type PricedChat } from './read-chat.ts';
 import { presentUsage } from './views.ts';
 
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Throws an UpstreamFailure when there is no answer: then nothing was delivered. */
-export async function answerWhole(chat: PricedChat, bill: ChatBilling, open: UpstreamAnswer): Promise<Reply> {
-  const answer = await readAnswer(open);
+/**
+ * Throws an UpstreamFailure when there is no readable answer: then nothing was delivered, and nothing is
+ * billed.
+ */
+export async function answerWhole(
+  chat: PricedChat,
+  billing: ChatBilling,
+  upstream: UpstreamAnswer,
+): Promise<Reply> {
+  const answer = await readAnswer(upstream);
   const usage = readChatUsage(answer['usage'], usageLimits(chat));
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
     : { kind: 'counted', text: outputTextOf(answer) };
-  const charged = await bill.finish({
+  const charge = await billing.finish({
     status: 'completed',
     consumption,
     error: null,
-    upstreamRequestId: open.upstreamRequestId,
-    tried: open.tried,
+    upstreamRequestId: upstream.upstreamRequestId,
+    tried: upstream.tried,
   });
-  return { status: 200, body: { ...answer, usage: presentUsage(usage && answer['usage'], charged) } };
+  return { status: 200, body: { ...answer, usage: presentUsage(usage && answer['usage'], charge) } };
 }
 
-async function readAnswer(open: UpstreamAnswer): Promise<Record<string, unknown>> {
-  const { body, upstreamRequestId } = open;
+async function readAnswer(upstream: UpstreamAnswer): Promise<Record<string, unknown>> {
+  const { body, upstreamRequestId } = upstream;
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -36,7 +44,7 @@ async function readAnswer(open: UpstreamAnswer): Promise<Record<string, unknown>
       chunks.push(chunk);
     }
   } catch (error) {
-    throw toUpstreamFailure(error, open);
+    throw toUpstreamFailure(error, upstream);
   }
   const answer = bytes > ANSWER_BYTES_MAX ? null : parseObject(Buffer.concat(chunks).toString('utf8'));
   if (!answer || !Array.isArray(answer['choices']))
@@ -44,7 +52,9 @@ async function readAnswer(open: UpstreamAnswer): Promise<Record<string, unknown>
   return answer;
 }
 
-/** The parser's message would quote the body, so it is not kept. */
+/**
+ * Null when the text is no JSON object. The parser's error is dropped, because its message quotes the body.
+ */
 function parseObject(text: string): Record<string, unknown> | null {
   try {
     const json: unknown = JSON.parse(text);

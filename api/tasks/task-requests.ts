@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { TASK_MODES } from '../../domain/tasks.ts';
-import { CHAT_MESSAGES, checkParts, TOKENS } from '../chat/read-chat.ts';
+import { CHAT_MESSAGES, checkMessageParts } from '../chat/chat-messages.ts';
+import { TOKENS } from '../chat/read-chat.ts';
 import { maxPromptTokens } from '../../providers/chat/tokens.ts';
 import { readBody } from '../http/request-fields.ts';
 import type { TaskRequest } from './submit-task.ts';
@@ -116,7 +117,7 @@ function textRequest({
   if (prompt !== undefined && messages) throw conflict('prompt', 'messages');
   if (prompt === undefined && !messages)
     throw new GatewayError('missing_field', { param: 'prompt', message: 'prompt or messages is required.' });
-  checkParts(messages ?? []);
+  checkMessageParts(messages ?? []);
   const conversation = messages ?? [{ role: 'user', content: prompt ?? '' }];
   return {
     model,

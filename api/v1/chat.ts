@@ -1,94 +1,101 @@
-// POST /v1/chat/completions: reserve, call, pass on, settle once however it ends.
+// POST /v1/chat/completions: reserve, call the upstream, pass its answer on, settle once however the call
+// ends.
 import { findCharge } from '../../db/chat/chat-ledger.ts';
-import { GatewayError } from '../../domain/errors.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
+import { GatewayError } from '../../domain/errors.ts';
 import { ChatFailed, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
 import { ChatBilling } from '../chat/chat-billing.ts';
 import { explainFailure } from '../chat/chat-errors.ts';
+import { DeliveredEvents } from '../chat/delivered-events.ts';
 import { readChat, type PricedChat } from '../chat/read-chat.ts';
 import { relayStream } from '../chat/relay-stream.ts';
 import { answerWhole } from '../chat/whole-answer.ts';
+import type { KeyCaller, Reply, RequestContext } from '../context.ts';
 import { freeKey, inProgress } from '../idempotency.ts';
-import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  'x-accel-buffering': 'no', // a proxy that collects a stream would take its sense away
+  'x-accel-buffering': 'no', // asks reverse proxies not to collect the stream
 };
 
 export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const chat = readChat(ctx);
   await rejectAlreadyCharged(ctx);
-  const bill = new ChatBilling(ctx, chat);
-  await bill.reserve();
-  bill.keepAlive();
-  const prompt = (): string => JSON.stringify(ctx.body['messages']);
-  const left = ctx.disconnected();
-  let open: UpstreamAnswer | null = null;
+  const billing = new ChatBilling(ctx, chat);
+  await billing.reserve();
+  const delivered = new DeliveredEvents(ctx.idempotency !== null);
+  billing.keepAlive(() => delivered.text());
+  const messagesText = (): string => JSON.stringify(ctx.body['messages']);
+  const disconnected = ctx.disconnected();
+  let upstream: UpstreamAnswer | null = null;
   try {
-    open = await openChat(ctx, chat, left);
-    if (!chat.stream) return await answerWhole(chat, bill, open);
+    upstream = await openUpstream(ctx, chat, disconnected);
+    if (!chat.stream) return await answerWhole(chat, billing, upstream);
   } catch (thrown) {
-    throw await giveUp(ctx, bill, { thrown, open, prompt, hasLeft: left.aborted });
+    const isDisconnected = disconnected.aborted;
+    throw await failUndelivered(ctx, billing, { thrown, upstream, messagesText, isDisconnected });
   }
-  const { stopping, chat: parts } = ctx.services;
-  const { commentEveryMs } = parts;
-  const relay = {
-    chat,
-    bill,
-    open,
-    left,
-    stopping,
-    prompt,
-    mayRepeat: ctx.idempotency !== null,
-    commentEveryMs,
+  const { stopping } = ctx.services;
+  const { commentEveryMs } = ctx.services.chat;
+  const call = { chat, billing, upstream, delivered, messagesText };
+  return {
+    status: 200,
+    headers: STREAM_HEADERS,
+    stream: (res) => relayStream(res, { ...call, disconnected, stopping, commentEveryMs }),
   };
-  return { status: 200, headers: STREAM_HEADERS, stream: (res) => relayStream(res, relay) };
 }
 
-function openChat(
+function openUpstream(
   { services, requestId }: RequestContext<KeyCaller>,
-  chat: PricedChat,
-  left: AbortSignal,
+  { model, upstreamBody }: PricedChat,
+  disconnected: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  const { family, upstreamModel, upstreams } = chat.model;
-  const usual = [{ family, upstreamModel, priority: 1, weight: 1 }];
-  const request = { upstreams: upstreams.length > 0 ? upstreams : usual, body: chat.upstreamBody, requestId };
-  return services.chat.upstreams.openUpstream(request, left);
+  const { family, upstreamModel, upstreams } = model;
+  const byDefault = [{ family, upstreamModel, priority: 1, weight: 1 }];
+  const request = { upstreams: upstreams.length > 0 ? upstreams : byDefault, body: upstreamBody, requestId };
+  return services.chat.upstreams.openUpstream(request, disconnected);
 }
 
-interface BrokenOff {
+interface UndeliveredCall {
   thrown: unknown;
-  open: UpstreamAnswer | null;
-  /** The messages as a text. */
-  prompt: () => string;
-  hasLeft: boolean;
+  /** The upstream that accepted the call; null when none did. */
+  upstream: UpstreamAnswer | null;
+  messagesText: () => string;
+  /** Whether the caller disconnected. */
+  isDisconnected: boolean;
 }
 
-/** Nothing was delivered, so nothing is charged, and the key may be used again. Answers what the caller is told. */
-async function giveUp(
+/**
+ * Finishes a call of which nothing was delivered: nothing is charged. The idempotency key is freed unless the
+ * error is the caller's own (below 500). Resolves to the error for the caller.
+ */
+async function failUndelivered(
   ctx: RequestContext<KeyCaller>,
-  bill: ChatBilling,
-  { thrown, open, prompt, hasLeft }: BrokenOff,
-): Promise<unknown> {
+  billing: ChatBilling,
+  { thrown, upstream, messagesText, isDisconnected }: UndeliveredCall,
+): Promise<GatewayError> {
   const failure = thrown instanceof ChatFailed ? thrown.failure : thrown;
-  const tried: readonly TriedUpstream[] = thrown instanceof ChatFailed ? thrown.tried : (open?.tried ?? []);
+  const tried: readonly TriedUpstream[] =
+    thrown instanceof ChatFailed ? thrown.tried : (upstream?.tried ?? []);
   const isUpstreams = failure instanceof UpstreamFailure;
   const error = isUpstreams
-    ? explainFailure(failure, prompt())
+    ? explainFailure(failure, messagesText())
     : new GatewayError('internal_error', { cause: thrown });
-  await bill.finish({
-    status: hasLeft ? 'cancelled' : 'failed',
+  await billing.finish({
+    status: isDisconnected ? 'cancelled' : 'failed',
     consumption: { kind: 'nothing' },
-    error: hasLeft ? null : error,
+    error: isDisconnected ? null : error,
     upstreamRequestId: isUpstreams ? failure.upstreamRequestId : null,
     tried,
   });
-  if (error.status >= 500 || hasLeft) await freeKey(ctx);
+  if (error.status >= 500 || isDisconnected) await freeKey(ctx);
   return error;
 }
 
-/** A process died over an earlier request with this key. What that one was charged for is not delivered twice. */
+/**
+ * Refuses a key whose earlier request broke off when its process died: what was charged then is not delivered
+ * twice. Throws `idempotency_in_progress` while the sweeper has not settled that call yet.
+ */
 async function rejectAlreadyCharged({ em, idempotency }: RequestContext<KeyCaller>): Promise<void> {
   if (!idempotency?.resumedId) return;
   const charged = await findCharge(em, idempotency.resumedId);
