@@ -144,6 +144,14 @@ describe('README.md', () => {
   });
 });
 
+describe('docs/glossary.md', () => {
+  it('explains no word twice', () => {
+    const terms = [...read('docs/glossary.md').matchAll(/\*\*([^*]+)\*\*/g)].map(([, term = '']) => term);
+    expect(terms).to.have.length.above(100);
+    expect(terms.filter((term, index) => terms.indexOf(term) !== index)).to.deep.equal([]);
+  });
+});
+
 describe('docs/settings.md', () => {
   it('lists every setting with its default, and no other', () => {
     const rows = [...read('docs/settings.md').matchAll(/^\| (`[A-Z][^|]*) \| ([^|]*) \|/gm)].map(
