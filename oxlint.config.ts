@@ -27,7 +27,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   activities: ['domain', 'db', 'providers', 'storage', 'log'],
   worker: ['domain', 'db', 'providers', 'storage', 'workflows', 'activities', 'config', 'runtime', 'log'],
   api: ['domain', 'db', 'providers', 'storage', 'workflows', 'config', 'runtime', 'log'],
-  config: ['domain', 'providers', 'storage', 'db'],
+  config: ['domain'],
   runtime: ['domain', 'log'],
   cli: ['domain', 'db', 'config', 'log'],
   sandbox: [],

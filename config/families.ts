@@ -1,7 +1,7 @@
 // Settings of the vendors' families: where each is reached, and with which credentials.
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import type { Catalog } from '../domain/catalog/catalog.ts';
-import type { Credential, FamilySettings } from '../providers/settings.ts';
 
 const VENDOR_BASE_URLS: Readonly<Record<string, string>> = {
   openai: 'https://api.openai.com/v1',
@@ -16,17 +16,37 @@ const VENDOR_BASE_URLS: Readonly<Record<string, string>> = {
   wan: 'https://dashscope-intl.aliyuncs.com',
 };
 const CREDENTIAL_ID_CHARACTERS = 8;
-/** Of a family that a catalogue brings along: its name begins those of its settings. */
+
+/** The name of a family that a catalogue brings along: the names of its settings begin with it. */
 const FAMILY_NAME = /^[a-z][a-z0-9-]{0,39}$/;
+
+/** The settings of one family, without the family's name in front. */
+const FAMILY = z.object({
+  API_KEY: z.string().transform(parseCredentials).optional(),
+  BASE_URL: z
+    .url('not a URL')
+    .transform((url) => url.replace(/\/$/, ''))
+    .optional(),
+  JOBS_PER_CREDENTIAL_MAX: z
+    .string()
+    .regex(/^[1-9]\d{0,5}$/, 'expected a number from 1 to 999999')
+    .transform(Number)
+    .optional(),
+});
+const FAMILY_SETTINGS = FAMILY.keyof().options;
 
 /** The settings of the families known here, with their defaults. */
 export const FAMILY_DEFAULTS: readonly [name: string, value: string | null][] = Object.entries(
   VENDOR_BASE_URLS,
-).flatMap(([family, baseUrl]): [string, string | null][] => [
-  [settingOf(family, 'API_KEY'), null],
-  [settingOf(family, 'BASE_URL'), baseUrl],
-  [settingOf(family, 'JOBS_PER_CREDENTIAL_MAX'), null],
-]);
+).flatMap(([family, baseUrl]) =>
+  FAMILY_SETTINGS.map((setting): [string, string | null] => [
+    variableOf(family, setting),
+    setting === 'BASE_URL' ? baseUrl : null,
+  ]),
+);
+
+/** What an adapter is told of its family; the type is that of `FamilySettings` in providers/. */
+export type Family = NonNullable<ReturnType<typeof readFamily>>;
 
 /** The families at which a catalogue's text models can be had beside their own. */
 export function upstreamFamilies({ models }: Catalog): string[] {
@@ -42,8 +62,8 @@ export function readFamilies(
   env: Readonly<Record<string, string>>,
   others: readonly string[],
   problems: string[],
-): Record<string, FamilySettings> {
-  const families: Record<string, FamilySettings> = {};
+): Record<string, Family> {
+  const families: Record<string, Family> = {};
   for (const family of new Set([...Object.keys(VENDOR_BASE_URLS), ...others])) {
     if (!FAMILY_NAME.test(family)) problems.push(`SVC_CATALOG: "${family}" cannot be the name of a family`);
     const settings = readFamily(env, family, problems);
@@ -52,29 +72,25 @@ export function readFamilies(
   return families;
 }
 
-function readFamily(
-  env: Readonly<Record<string, string>>,
-  family: string,
-  problems: string[],
-): FamilySettings | null {
-  const key = env[settingOf(family, 'API_KEY')];
-  const baseUrl = env[settingOf(family, 'BASE_URL')] ?? VENDOR_BASE_URLS[family];
-  if (baseUrl !== undefined && !URL.canParse(baseUrl))
-    problems.push(`${settingOf(family, 'BASE_URL')}: not a URL`);
-  const jobsMax = env[settingOf(family, 'JOBS_PER_CREDENTIAL_MAX')];
-  if (jobsMax !== undefined && !/^[1-9]\d{0,5}$/.test(jobsMax))
-    problems.push(`${settingOf(family, 'JOBS_PER_CREDENTIAL_MAX')}: expected a number from 1 to 999999`);
-  if (key === undefined) return null;
-  if (baseUrl === undefined) problems.push(`${settingOf(family, 'BASE_URL')}: required for this family`);
+/** Null for a family without a key. */
+function readFamily(env: Readonly<Record<string, string>>, family: string, problems: string[]) {
+  const values = FAMILY_SETTINGS.map((setting) => [setting, env[variableOf(family, setting)]] as const);
+  const { data, error } = FAMILY.safeParse(Object.fromEntries(values));
+  for (const { path, message } of error?.issues ?? [])
+    problems.push(`${variableOf(family, String(path[0]))}: ${message}`);
+  if (data?.API_KEY === undefined) return null;
+  const { API_KEY: credentials, JOBS_PER_CREDENTIAL_MAX: jobsPerCredentialMax } = data;
+  const baseUrl = data.BASE_URL ?? VENDOR_BASE_URLS[family];
+  if (baseUrl === undefined) problems.push(`${variableOf(family, 'BASE_URL')}: required for this family`);
   return {
-    baseUrl: (baseUrl ?? '').replace(/\/$/, ''),
-    credentials: readCredentials(key),
-    ...(jobsMax === undefined ? {} : { jobsPerCredentialMax: Number(jobsMax) }),
+    baseUrl: baseUrl ?? '',
+    credentials,
+    ...(jobsPerCredentialMax === undefined ? {} : { jobsPerCredentialMax }),
   };
 }
 
 /** `OPENAI_API_KEY`; a hyphen in a family's name becomes an underscore. */
-function settingOf(family: string, setting: string): string {
+function variableOf(family: string, setting: string): string {
   return `${family.toUpperCase().replaceAll('-', '_')}_${setting}`;
 }
 
@@ -82,7 +98,7 @@ function settingOf(family: string, setting: string): string {
  * One key, or several separated by commas; a service account's JSON is one. The id of a credential follows from its
  * key, so that jobs in progress find theirs when the list changes; it tells nothing about the key.
  */
-function readCredentials(text: string): Credential[] {
+function parseCredentials(text: string) {
   const keys = text.trim().startsWith('{') ? [text.trim()] : text.split(',').map((key) => key.trim());
   return [...new Set(keys.filter((key) => key !== ''))].map((key) => ({
     id: createHash('sha256').update(key).digest('hex').slice(0, CREDENTIAL_ID_CHARACTERS),

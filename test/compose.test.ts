@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { ConfigError, loadConfig, SETTING_DEFAULTS } from '../config/config.ts';
+import { ConfigError, loadConfig } from '../config/config.ts';
+import { SETTING_DEFAULTS } from '../config/settings.ts';
 import { SEARCH_ATTRIBUTES } from '../workflows/names.ts';
 
 const project = join(import.meta.dirname, '..');

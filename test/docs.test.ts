@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { ROUTES } from '../api/app.ts';
-import { SETTING_DEFAULTS } from '../config/config.ts';
+import { SETTING_DEFAULTS } from '../config/settings.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 import { readDirectives } from '../sandbox/directives.ts';
 import {

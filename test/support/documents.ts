@@ -1,7 +1,7 @@
 // Reads the project's Markdown, and finds in the code what it names: files, declarations, constants.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { SETTING_DEFAULTS } from '../../config/config.ts';
+import { SETTING_DEFAULTS } from '../../config/settings.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 
