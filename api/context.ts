@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import type { ApiKey, Session, User } from '../db/entities/identity.ts';
 import type { Permission } from '../domain/permissions.ts';
 import type { RouteLimit } from './limits/buckets.ts';
-import type { IdempotencyContext } from './idempotency.ts';
+import type { IdempotencyContext } from './idempotent-effects.ts';
 import type { LimitBackend } from './limits/headers.ts';
 import type { ReceivedFile } from './uploads/receive.ts';
 import type { Em } from '../db/database.ts';
@@ -41,7 +41,7 @@ export interface RequestContext<Who extends Caller = Caller> {
   query: URLSearchParams;
   /** Aborted when the caller has gone before the answer was complete. */
   disconnected: () => AbortSignal;
-  /** What makes the effect happen once; null without an Idempotency-Key. Use it through `api/idempotency.ts`. */
+  /** What makes the effect happen once; null without an Idempotency-Key. Use it through `api/idempotent-effects.ts`. */
   idempotency: IdempotencyContext | null;
   /** What an upload brought: in storage, and removed again unless the handler keeps it. Null on other routes. */
   file: ReceivedFile | null;

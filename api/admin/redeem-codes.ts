@@ -10,7 +10,7 @@ import {
 } from '../../db/redeem/redeem-codes.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
-import { answerOnce } from '../idempotency.ts';
+import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { creditAmount, futureInstant, readBody, readQuery } from '../http/request-fields.ts';
 import { originOf } from './origin.ts';

@@ -15,7 +15,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
 import { NEW_PASSWORD } from '../console/password.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
-import { answerOnce } from '../idempotency.ts';
+import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { creditAmount, readBody, readQuery } from '../http/request-fields.ts';
 import { logRefusal } from '../monitoring/security-log.ts';

@@ -9,7 +9,7 @@ import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/c
 import { toCredits } from '../../domain/credits.ts';
 import type { GatewayError } from '../../domain/errors.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
-import { beginOnce } from '../idempotency.ts';
+import { beginOnce } from '../idempotent-effects.ts';
 import { computeChatCost, type Consumption } from './chat-cost.ts';
 import { explainRefusal } from './chat-errors.ts';
 import { startLeaseRenewal } from './lease-renewal.ts';

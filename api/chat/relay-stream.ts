@@ -9,7 +9,7 @@ import {
   type UpstreamAnswer,
 } from '../../providers/chat/chat.ts';
 import { readChatUsage, type ChatUsage } from '../../providers/chat/usage.ts';
-import { requestIdOf } from '../middleware/request-id.ts';
+import { requireLocal } from '../http/locals.ts';
 import type { ChatBilling, ChatOutcome } from './chat-billing.ts';
 import type { Consumption } from './chat-cost.ts';
 import { explainFailure } from './chat-errors.ts';
@@ -191,7 +191,7 @@ function parseFirstEvent(events: string): Record<string, unknown> {
 
 function errorEvent(res: Response, { code, message, param }: GatewayError): string {
   const { type } = ERRORS[code];
-  return `data: ${JSON.stringify({ error: { message, type, param, code, request_id: requestIdOf(res) } })}\n\n`;
+  return `data: ${JSON.stringify({ error: { message, type, param, code, request_id: requireLocal(res, 'requestId') } })}\n\n`;
 }
 
 /** Waits for a slow reader, which holds the upstream back. Rejects when `signal` is aborted. */

@@ -4,7 +4,7 @@ import { redeem } from '../../db/redeem/redemptions.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
-import { answerOnce } from '../idempotency.ts';
+import { answerOnce } from '../idempotent-effects.ts';
 import { readBody } from '../http/request-fields.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
 import type { Em } from '../../db/database.ts';

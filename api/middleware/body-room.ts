@@ -1,28 +1,29 @@
-// Room for a large body is looked for before it is read; small ones always have it.
+// Reserves memory for a large body before it is read; small bodies need no reservation.
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
-import { BODY_BYTES_MAX, type Caller } from '../context.ts';
-import { type Services } from '../services.ts';
+import { BODY_BYTES_MAX } from '../context.ts';
+import { requireLocal } from '../http/locals.ts';
+import type { Services } from '../services.ts';
 
-/** Needs the caller in `res.locals`. 503 overloaded when there is none; given back with the answer. */
+/** Runs after authentication. 503 overloaded when too many bytes are under way; they are released with the answer. */
 export function requireBodyRoom(services: Services, bytesMax: number): RequestHandler {
   return (req, res, next) => {
     const { 'content-length': announced, 'content-encoding': encoding } = req.headers;
-    // What does not say how long it will be may be as long as the route allows.
+    // A chunked or compressed body may become as long as the route allows.
     const isKnown = announced !== undefined && encoding === undefined;
     const bytes = isKnown ? Number(announced) : bytesMax;
     if (bytes <= BODY_BYTES_MAX || bytes > bytesMax) {
-      next(); // or is refused for its size
+      next(); // a body above the limit is refused by the parser
       return;
     }
-    const caller: Caller = res.locals['caller'];
-    const giveBack = services.bodies.take(caller.proof === 'none' ? '' : caller.user.id, bytes);
-    if (!giveBack) {
+    const caller = requireLocal(res, 'caller');
+    const release = services.bodies.take(caller.proof === 'none' ? '' : caller.user.id, bytes);
+    if (!release) {
       services.metrics.shed('bodies');
       next(new GatewayError('overloaded'));
       return;
     }
-    res.once('close', giveBack);
+    res.once('close', release);
     next();
   };
 }

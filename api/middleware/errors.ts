@@ -1,9 +1,9 @@
-// The one place where errors become answers: public sentences out, causes into the log.
+// Turns every thrown error into an answer: the public sentence goes out, the cause into the log.
 import type { ErrorRequestHandler, Response } from 'express';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 import { bodyOfError, noteErrorCode } from '../http/error-body.ts';
-import { requestIdOf } from './request-id.ts';
+import { requireLocal } from '../http/locals.ts';
 
 const RETRY_AFTER_SECONDS = '1';
 
@@ -11,9 +11,12 @@ const RETRY_AFTER_SECONDS = '1';
 export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorRequestHandler {
   return (thrown: unknown, req, res, next) => {
     const error = toGatewayError(thrown, isPoolExhausted);
-    // What was refused for want of room has no cause to tell; its line in the request log is enough.
+    // A request refused for overload has no cause; its line in the request log is enough.
     if (error.status >= 500 && !(error.code === 'overloaded' && error.cause === undefined))
-      log.error({ err: error.cause ?? thrown, requestId: requestIdOf(res), method: req.method }, error.code);
+      log.error(
+        { err: error.cause ?? thrown, requestId: requireLocal(res, 'requestId'), method: req.method },
+        error.code,
+      );
     if (res.headersSent) {
       next(thrown); // Express cuts the connection: half an answer must not look whole
       return;
@@ -23,15 +26,15 @@ export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorReq
 }
 
 function sendError(res: Response, error: GatewayError): void {
-  // A key was missing or not good; a session cookie is no scheme of HTTP's.
+  // For keys only: a session cookie is no authentication scheme of HTTP.
   if (error.code.endsWith('_api_key')) res.setHeader('www-authenticate', 'Bearer');
   if (error.status === 503) res.setHeader('retry-after', RETRY_AFTER_SECONDS);
-  // OpenAI's clients repeat a 409; ours say when that is of no use.
+  // OpenAI's clients repeat a 409 unless told not to.
   if (error.status === 409) res.setHeader('x-should-retry', 'false');
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   res.setHeader('cache-control', 'no-store');
   noteErrorCode(res, error.code);
-  res.status(error.status).json(bodyOfError(error, requestIdOf(res)));
+  res.status(error.status).json(bodyOfError(error, requireLocal(res, 'requestId')));
 }
 
 function toGatewayError(thrown: unknown, isPoolExhausted: () => boolean): GatewayError {
@@ -40,7 +43,7 @@ function toGatewayError(thrown: unknown, isPoolExhausted: () => boolean): Gatewa
   return new GatewayError(code, { cause: thrown });
 }
 
-/** What body-parser and the router name their errors. Their own texts quote the input, so ours are used. */
+/** Maps the errors of body-parser and the router. Their own texts quote the input, so ours are sent. */
 function codeOfParser(thrown: unknown): ErrorCode | null {
   if (thrown instanceof URIError) return 'invalid_request';
   const type = textMember(thrown, 'type');
@@ -57,15 +60,15 @@ function codeOfParser(thrown: unknown): ErrorCode | null {
     case 'request.size.invalid':
       return 'invalid_request';
     default:
-      // zlib's and brotli's errors about a compressed body that is none
+      // zlib's and brotli's errors about a body that is not compressed as it claims
       return /^(Z_|ERR__ERROR_)/.test(textMember(thrown, 'code')) ? 'invalid_request' : null;
   }
 }
 
-/** Codes of PostgreSQL and of sockets that mean "not now" rather than "our mistake". */
+/** Maps errors of PostgreSQL and of sockets that are temporary; null for others. */
 function codeOfDatabase(thrown: unknown, isPoolExhausted: () => boolean): ErrorCode | null {
   const message = thrown instanceof Error ? thrown.message : '';
-  // The pool has one sentence for a server that does not answer and for no free connection.
+  // The pool has one message for a server that does not answer and for no free connection.
   if (/timeout exceeded when trying to connect/.test(message))
     return isPoolExhausted() ? 'overloaded' : 'service_unavailable';
   const code = textMember(thrown, 'code');

@@ -1,20 +1,20 @@
-// One line per request, when its answer has ended or its caller has gone: what was asked of which route, and how it went.
+// Log line, metrics and trace of a request, written when its answer has ended or its caller has disconnected.
 import type { Request, RequestHandler, Response } from 'express';
 import { isId } from '../../db/ids.ts';
 import { maskText } from '../../domain/masking/masking.ts';
 import { errorCodeOf } from '../http/error-body.ts';
-import type { Caller, RequestTrace } from '../context.ts';
-import { requestIdOf } from './request-id.ts';
+import type { RequestTrace } from '../context.ts';
+import { localsOf, requireLocal } from '../http/locals.ts';
 import type { RequestSpan } from '../../runtime/tracing-types.ts';
 import type { Services } from '../services.ts';
 
-/** Log, metrics and trace. Nothing that a caller wrote is in it: no URL, no query, no header, no body. */
+/** Records nothing that a caller wrote: no URL, no query, no header, no body. */
 export function recordRequests({ log, metrics, tracing }: Services): RequestHandler {
   return (req, res, next) => {
     const startedAt = performance.now();
     const bytesBefore = req.socket.bytesWritten;
-    const trail: RequestTrace = { taskId: null };
-    res.locals['trail'] = trail;
+    const trace: RequestTrace = { taskId: null };
+    localsOf(res).trace = trace;
     const span = tracing?.startRequest(req.headers['traceparent']);
     metrics.started();
     res.once('close', () => {
@@ -30,12 +30,12 @@ export function recordRequests({ log, metrics, tracing }: Services): RequestHand
         seconds: durationMs / 1000,
       });
       const facts = {
-        requestId: maskText(requestIdOf(res)),
+        requestId: maskText(requireLocal(res, 'requestId')),
         method: req.method,
         route,
         status,
         code,
-        taskId: trail.taskId ?? readTaskId(req),
+        taskId: trace.taskId ?? readTaskId(req),
         ...readCaller(res),
       };
       log.info(
@@ -45,7 +45,7 @@ export function recordRequests({ log, metrics, tracing }: Services): RequestHand
           requestBytes: readLength(req),
           answerBytes: req.socket.bytesWritten - bytesBefore,
           ip: req.ip ?? null,
-          // The caller left before the answer was whole, or was cut off.
+          // The caller disconnected before the answer was whole, or was cut off.
           ...(res.writableFinished ? {} : { aborted: true }),
         },
         'request',
@@ -57,24 +57,20 @@ export function recordRequests({ log, metrics, tracing }: Services): RequestHand
   };
 }
 
-export function requestTraceOf(res: Response): RequestTrace {
-  return res.locals['trail'];
-}
-
-/** Null for what no route matched; the pattern otherwise, also when it was refused on the way. */
+/** The pattern of the matched route, also when the request was refused on the way; null when no route matched. */
 function readRoute(req: Request): string | null {
   const path: unknown = req.route?.path;
   return typeof path === 'string' ? path : null;
 }
 
-/** The task that a route names; anything else in its place is somebody's text. */
+/** The task id in the path; null when the parameter is no id of a task but free text. */
 function readTaskId({ params }: Request): string | null {
   const named = [params['taskId'], params['id']].find((id) => typeof id === 'string' && isId('task', id));
   return typeof named === 'string' ? named : null;
 }
 
 function readCaller(res: Response): { userId: string | null; keyId: string | null } {
-  const caller: Caller | undefined = res.locals['caller'];
+  const { caller } = localsOf(res);
   if (!caller || caller.proof === 'none') return { userId: null, keyId: null };
   return { userId: caller.user.id, keyId: caller.proof === 'key' ? caller.key.id : null };
 }

@@ -1,21 +1,20 @@
-// Around the handlers that take a file: it is received before them, and removed again if they did not keep it.
+// Receives the file of an upload before its handler runs, and removes it again if the handler did not keep it.
 import type { RequestHandler } from 'express';
 import { hasUpload } from '../../db/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { uploadKey } from '../../domain/files/uploads.ts';
-import type { Caller } from '../context.ts';
+import { localsOf, requireLocal } from '../http/locals.ts';
 import { receiveVideo, type ReceivedFile } from '../uploads/receive.ts';
-import { requestIdOf } from './request-id.ts';
 import { forkEm } from '../../db/database.ts';
 import type { Services } from '../services.ts';
 
-/** For so long the rest of a body nobody wants is read and thrown away. */
+/** How long the rest of an unwanted body is read and thrown away. */
 const LINGER_MS = 2_000;
 
 /**
- * An answer may come before its request is whole. A line that is cut at once takes the answer back with it, and reading
- * on for ever would be a gift. So the answer is written and not yet ended: the rest may come for a moment, and then the
- * line is cut.
+ * Delays the end of an answer that comes before its request is whole. Closing the connection at once, with bytes still
+ * unread, would reset it and lose the answer; reading on without an end would invite senders to keep it open. So the
+ * answer is written, the rest of the body is drained for at most LINGER_MS, and then the connection is cut.
  */
 export const closeUnreadUpload: RequestHandler = (req, res, next) => {
   const end: () => unknown = res.end.bind(res);
@@ -39,36 +38,36 @@ export const closeUnreadUpload: RequestHandler = (req, res, next) => {
   next();
 };
 
-/** Needs the caller in `res.locals`, and puts the file there. 503 overloaded when too much is under way. */
+/** Runs after authentication, and leaves the file for `answer`. 503 overloaded when too many bytes are under way. */
 export function receiveUpload(services: Services, answer: RequestHandler): RequestHandler {
   return async (req, res, next) => {
     const { bytesMax, room } = services.uploads;
-    const caller: Caller = res.locals['caller'];
+    const caller = requireLocal(res, 'caller');
     const announced = Number(req.headers['content-length'] ?? bytesMax);
-    const giveBack = room.take(caller.proof === 'none' ? '' : caller.user.id, Math.min(announced, bytesMax));
-    if (!giveBack) {
+    const release = room.take(caller.proof === 'none' ? '' : caller.user.id, Math.min(announced, bytesMax));
+    if (!release) {
       services.metrics.shed('bodies');
       throw new GatewayError('overloaded');
     }
     try {
       const file = await receiveVideo(req, services.storage, bytesMax).catch((error: unknown) => {
-        if (res.headersSent) return null; // whoever fell silent has had an answer
+        if (res.headersSent) return null; // a sender that fell silent has been answered with 408
         throw error;
       });
       if (!file) return;
-      res.locals['file'] = file;
+      localsOf(res).file = file;
       try {
         await answer(req, res, next);
       } finally {
-        await discardUnkept(services, file, requestIdOf(res));
+        await discardUnkept(services, file, requireLocal(res, 'requestId'));
       }
     } finally {
-      giveBack();
+      release();
     }
   };
 }
 
-/** Asks for the row, because the answer to its COMMIT may have been lost. What cannot be told now the sweeper finds. */
+/** Looks for the row, because the answer to its COMMIT may have been lost. If even that fails, the sweeper removes the file. */
 async function discardUnkept(services: Services, file: ReceivedFile, requestId: string): Promise<void> {
   try {
     if (await hasUpload(forkEm(services.database), file.id)) return;

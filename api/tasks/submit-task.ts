@@ -16,7 +16,7 @@ import { renewOrder, resolveOrder } from '../../domain/orders/resolve-order.ts';
 import { quote, snapshotPrice, type Quote } from '../../domain/pricing.ts';
 import type { AdmissionVerdict } from '../../workflows/client.ts';
 import type { RequestContext, KeyCaller, SessionCaller } from '../context.ts';
-import { beginOnce } from '../idempotency.ts';
+import { beginOnce } from '../idempotent-effects.ts';
 import { bindUploads, readInputVideos, type InputVideos } from '../uploads/input-videos.ts';
 import type { Em } from '../../db/database.ts';
 import { type Order, type OrderInput } from '../../domain/orders/order.ts';

@@ -11,7 +11,7 @@ import { readChat, type PricedChat } from '../chat/read-chat.ts';
 import { relayStream } from '../chat/relay-stream.ts';
 import { answerWhole } from '../chat/whole-answer.ts';
 import type { KeyCaller, Reply, RequestContext } from '../context.ts';
-import { freeKey, inProgress } from '../idempotency.ts';
+import { releaseIdempotencyKey, idempotencyInProgress } from '../idempotent-effects.ts';
 
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -88,7 +88,7 @@ async function failUndelivered(
     upstreamRequestId: isUpstreams ? failure.upstreamRequestId : null,
     tried,
   });
-  if (error.status >= 500 || isDisconnected) await freeKey(ctx);
+  if (error.status >= 500 || isDisconnected) await releaseIdempotencyKey(ctx);
   return error;
 }
 
@@ -99,7 +99,7 @@ async function failUndelivered(
 async function rejectAlreadyCharged({ em, idempotency }: RequestContext<KeyCaller>): Promise<void> {
   if (!idempotency?.resumedId) return;
   const charged = await findCharge(em, idempotency.resumedId);
-  if (charged === null) throw inProgress();
+  if (charged === null) throw idempotencyInProgress();
   if (charged > 0n)
     throw new GatewayError('idempotency_key_reused', {
       message:

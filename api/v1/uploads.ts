@@ -12,7 +12,7 @@ import type { Upload } from '../../db/entities/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { uploadKey } from '../../domain/files/uploads.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
-import { answerOnce } from '../idempotency.ts';
+import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { readQuery } from '../http/request-fields.ts';
 import { linkToUpload } from '../uploads/links.ts';

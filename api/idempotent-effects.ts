@@ -89,14 +89,14 @@ export async function beginOnce<Begun>(
 }
 
 /** For what was begun and came to nothing: its key may be used again. A failure to say so only makes a repeat wait. */
-export async function freeKey({ em, idempotency }: IdempotentRequest): Promise<void> {
+export async function releaseIdempotencyKey({ em, idempotency }: IdempotentRequest): Promise<void> {
   if (idempotency?.stage !== 'begun') return;
   idempotency.stage = 'free';
   await releaseKey(em.fork(), idempotency.rowId).catch(() => undefined);
 }
 
 /** Still under way: unlike other conflicts, this one is worth a repeat. */
-export function inProgress(): GatewayError {
+export function idempotencyInProgress(): GatewayError {
   const headers = { 'retry-after': '1', 'x-should-retry': 'true' };
   return new GatewayError('idempotency_in_progress', { headers });
 }
@@ -116,5 +116,5 @@ async function claim(
     subjectId,
     leaseSeconds,
   });
-  if (!isFirst) throw inProgress();
+  if (!isFirst) throw idempotencyInProgress();
 }

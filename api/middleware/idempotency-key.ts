@@ -1,4 +1,4 @@
-// Around the handlers of idempotent routes: reads the Idempotency-Key, answers repeats, keeps answers that came later.
+// Middleware of idempotent routes: reads the Idempotency-Key, replays stored answers, stores answers that came later.
 import { hash } from 'node:crypto';
 import {
   findIdempotencyRow,
@@ -10,7 +10,12 @@ import {
 import { makeId } from '../../db/ids.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Caller, Reply, Route } from '../context.ts';
-import { freeKey, inProgress, storedReply, type IdempotencyContext } from '../idempotency.ts';
+import {
+  releaseIdempotencyKey,
+  idempotencyInProgress,
+  storedReply,
+  type IdempotencyContext,
+} from '../idempotent-effects.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 const HEADER = 'Idempotency-Key';
@@ -18,8 +23,8 @@ const HEADER = 'Idempotency-Key';
 const LONG_TEXT = 4_096;
 const REPLAYED = { 'idempotent-replayed': 'true' };
 
-/** Null where the route or the request has nothing to do with keys. Throws 400 for a key that is none. */
-export function readOnce(
+/** Null when the route is not idempotent or the request has no key. Throws 400 for a malformed key. */
+export function readIdempotencyKey(
   route: Route,
   header: string | undefined,
   {
@@ -35,39 +40,56 @@ export function readOnce(
     const message = `${HEADER} must have 1 to 255 visible ASCII characters.`;
     throw new GatewayError('invalid_request', { param: HEADER, message });
   }
-  // From the route, so that another spelling of the same path is the same path.
+  // From the route's pattern, so that another spelling of a path (case, trailing slash) has the same scope.
   const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-  const place = { userId: caller.user.id, method: route.method, path };
+  const scope = { userId: caller.user.id, method: route.method, path };
   const content = [query.toString(), sortFields(body), ...(file ? [file.sha256] : [])];
-  const request = identifyRequest(place, header, JSON.stringify(content));
+  const request = identifyRequest(scope, header, JSON.stringify(content));
   return { request, rowId: makeId('idm'), resumedId: null, stage: 'free' };
 }
 
 /** Answers a repeat as the first request was answered; runs `handle` when there was none. */
-export async function handleOnce(ctx: RequestContext, handle: () => Promise<Reply>): Promise<Reply> {
+export async function handleIdempotently(ctx: RequestContext, handle: () => Promise<Reply>): Promise<Reply> {
   const { idempotency } = ctx;
   if (!idempotency) return handle();
+  const reply = await handleOrReplay(ctx, idempotency, handle);
+  return {
+    ...reply,
+    ...(reply.stream && { stream: keepWhenStreamed(ctx, idempotency, reply, reply.stream) }),
+  };
+}
+
+async function handleOrReplay(
+  ctx: RequestContext,
+  idempotency: IdempotencyContext,
+  handle: () => Promise<Reply>,
+): Promise<Reply> {
   const earlier = await find(ctx, idempotency);
   if (earlier) return answerRepeat(ctx, idempotency, earlier, handle);
   try {
     return await handleAndKeep(ctx, idempotency, handle);
   } catch (error) {
-    // The other request may have come first while this one was looking, or the answer to our own COMMIT was lost.
+    // A parallel request may have claimed the key after `find`, or the answer to our own COMMIT was lost.
     const found = idempotency.stage === 'free' ? await find(ctx, idempotency).catch(() => null) : null;
     if (!found) throw error;
     return answerRepeat(ctx, idempotency, found, handle);
   }
 }
 
-/** After a streamed answer: a whole one is kept as it was sent, and one that broke off frees its key. */
-export async function keepStreamed(
+/** Keeps a streamed answer as it was sent once it is whole; one that broke off releases its key. */
+function keepWhenStreamed(
   ctx: RequestContext,
+  idempotency: IdempotencyContext,
   { status, headers }: Reply,
-  text: string | null,
-): Promise<void> {
-  if (ctx.idempotency?.stage !== 'begun') return;
-  if (text === null) await freeKey(ctx);
-  else await keep(ctx, ctx.idempotency, storedReply({ status, body: text, ...(headers && { headers }) }));
+  stream: NonNullable<Reply['stream']>,
+): NonNullable<Reply['stream']> {
+  return async (res) => {
+    const text = await stream(res);
+    if (idempotency.stage !== 'begun') return text;
+    if (text === null) await releaseIdempotencyKey(ctx);
+    else await keep(ctx, idempotency, storedReply({ status, body: text, ...(headers && { headers }) }));
+    return text;
+  };
 }
 
 function find(
@@ -86,9 +108,9 @@ async function answerRepeat(
   if (!row.isSameContent) throw new GatewayError('idempotency_key_reused', { param: HEADER });
   if (row.answer) return replay(row.answer);
   const isOwn = row.id === idempotency.rowId;
-  if ((row.isLeased && !isOwn) || row.subjectId === null) throw inProgress();
-  // Whoever began it died before the answer, which is now made from what there is. An error would tell of something
-  // else than the effect: it is no answer to keep.
+  if ((row.isLeased && !isOwn) || row.subjectId === null) throw idempotencyInProgress();
+  // The process that began the effect died before it answered; the handler now answers from what was begun. An error
+  // here would not be about the effect, so it is not stored.
   idempotency.rowId = row.id;
   idempotency.resumedId = row.subjectId;
   idempotency.stage = 'begun';
@@ -104,7 +126,7 @@ function replay(answer: StoredAnswer): Reply {
   throw new GatewayError(code, { message, param, extra, headers });
 }
 
-/** An error below 500 that came after the effect is its answer, too. What is our fault is no answer yet. */
+/** Stores an error below 500 that came after the effect: it is the answer, too. One from 500 on is not stored. */
 async function handleAndKeep(
   ctx: RequestContext,
   idempotency: IdempotencyContext,
@@ -120,7 +142,7 @@ async function handleAndKeep(
   }
 }
 
-/** The effect stands and its caller gets the answer, whether it can be kept or not. */
+/** A failure to store is only logged: the effect stands, and its caller gets the answer. */
 async function keep(
   { em, services, requestId }: RequestContext,
   idempotency: IdempotencyContext,
@@ -138,7 +160,10 @@ function storedError({ code, message, param, extra, headers }: GatewayError): St
   return { kind: 'error', code, message, param, extra, headers };
 }
 
-/** The order of fields says nothing, and a long text is told by its hash, which is faster. How deep a body may be nested was looked at before. */
+/**
+ * Sorts fields by name, so that their order makes no other content. A long text is replaced by its hash, which is
+ * faster. The recursion is bounded: `readJsonBody` has checked the depth.
+ */
 function sortFields(value: unknown): unknown {
   if (typeof value === 'string' && value.length > LONG_TEXT) return { sha256: hash('sha256', value) };
   if (typeof value !== 'object' || value === null) return value;

@@ -1,0 +1,24 @@
+// A handler's reply on its way out: status, headers, then a JSON body, a text, a stream or nothing.
+import type { Response } from 'express';
+import type { Reply } from '../context.ts';
+
+/** Resolves when the body is handed to the socket; for a stream, when its last byte is. */
+export async function sendReply(res: Response, reply: Reply): Promise<void> {
+  res.setHeader('cache-control', 'no-store');
+  for (const [name, value] of Object.entries(reply.headers ?? {})) res.setHeader(name, value);
+  res.status(reply.status);
+  if (reply.stream) {
+    res.flushHeaders();
+    await reply.stream(res);
+  } else if (typeof reply.body === 'string') res.end(reply.body);
+  else if (reply.body === undefined) res.end();
+  else sendJson(res, reply.body);
+}
+
+/** Not `res.json`, which would answer a conditional request with 304: no answer of ours may be kept by a cache. */
+function sendJson(res: Response, body: unknown): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  res.setHeader('content-type', 'application/json; charset=utf-8');
+  res.setHeader('content-length', bytes.byteLength);
+  res.end(bytes);
+}
