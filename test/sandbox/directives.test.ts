@@ -1,4 +1,4 @@
-/** What a prompt may order, and how long an order holds. */
+// Directives in a prompt: their syntax, and for how many requests they hold.
 
 import { expect } from 'chai';
 import { RequestCounts } from '../../sandbox/request-counts.ts';

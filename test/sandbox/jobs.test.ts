@@ -1,4 +1,4 @@
-// A job's state follows from the clock alone.
+// Jobs, whose state follows from the clock alone.
 
 import { expect } from 'chai';
 import { readDirectives } from '../../sandbox/directives.ts';

@@ -1,4 +1,4 @@
-/** Values that fit simple JSON Schemas. */
+// Example values that fit simple JSON Schemas.
 
 import { expect } from 'chai';
 import { exampleOf } from '../../sandbox/json-example.ts';

@@ -1,4 +1,4 @@
-/** The sandbox's server, journal and process. */
+// The sandbox's server, journal and process.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

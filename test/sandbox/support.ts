@@ -1,13 +1,15 @@
-/** A sandbox for each test file, and clients of the vendors it plays. */
+// Starts a sandbox for a test file, sends requests to the vendors it plays and reads its journal.
 
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { SENSITIVE_PARTS } from '../../sandbox/error-text.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/server.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export interface Heard {
+export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -15,7 +17,7 @@ export interface Heard {
   readonly body: Json;
 }
 
-/** Starts one before the tests of the surrounding block and stops it after them. */
+/** Starts a sandbox before the tests of the surrounding block and closes it after them. */
 export function useSandbox(): () => Sandbox {
   let sandbox: Sandbox | undefined;
   before(async () => {
@@ -28,7 +30,7 @@ export function useSandbox(): () => Sandbox {
   };
 }
 
-/** A prompt nobody else uses: `marker` finds it in the journal. */
+/** A unique prompt with these directives; `marker` is the part of it that finds it in the journal. */
 export function newPrompt(directives = ''): { prompt: string; marker: string } {
   const marker = `fox-${randomUUID()}`;
   return { prompt: `A ${marker} in the snow [[sandbox ${directives}]]`, marker };
@@ -39,12 +41,12 @@ export async function ask(
   options: {
     method?: string;
     key?: string | null;
-    /** Beside, or instead of, the bearer key. */
+    /** Headers in addition to the bearer key, or in its place. */
     headers?: Record<string, string>;
     body?: string | FormData | Json;
     signal?: AbortSignal;
   } = {},
-): Promise<Heard> {
+): Promise<HttpAnswer> {
   const { method = 'GET', key = 'sk-test', body } = options;
   const proof = key === null ? {} : { authorization: `Bearer ${key}` };
   const headers: Record<string, string> = { ...proof, ...options.headers };
@@ -61,6 +63,7 @@ export async function ask(
   return { status: response.status, headers: response.headers, text, body: objectIn(text) };
 }
 
+/** Repeats `look` until it returns something; throws after 5 s. */
 export async function eventually<Value>(look: () => Promise<Value | undefined>): Promise<Value> {
   const giveUpAt = Date.now() + 5000;
   while (Date.now() < giveUpAt) {
@@ -71,15 +74,15 @@ export async function eventually<Value>(look: () => Promise<Value | undefined>):
   throw new Error('It did not happen within 5 s.');
 }
 
-/** Whether the connection broke before a complete answer came. */
-export async function breaks(asking: Promise<unknown>): Promise<boolean> {
+/** True where the connection breaks before the answer is complete. */
+export async function isCutOff(asking: Promise<unknown>): Promise<boolean> {
   return asking.then(
     () => false,
     () => true,
   );
 }
 
-/** Reads an answer until it has this many bytes, then goes. */
+/** Reads an answer up to a number of bytes, then disconnects; returns the bytes read, fewer at its end. */
 export function readAtLeast(url: string, bytes: number, post?: Json): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' };
@@ -99,6 +102,31 @@ export function readAtLeast(url: string, bytes: number, post?: Json): Promise<nu
   });
 }
 
+/**
+ * Polls until the status at `path` is `last`.
+ * Returns the statuses in order, without repetitions, and the last answer.
+ */
+export async function followStatus(
+  poll: () => Promise<HttpAnswer>,
+  path: string,
+  last: string,
+): Promise<{ statuses: unknown[]; done: HttpAnswer }> {
+  const statuses: unknown[] = [];
+  const done = await eventually(async () => {
+    const answer = await poll();
+    expect(answer.status, answer.text).to.equal(200);
+    const status = at(answer.body, path);
+    if (statuses.at(-1) !== status) statuses.push(status);
+    return status === last ? answer : undefined;
+  });
+  return { statuses, done };
+}
+
+/** Expects an error text with every internal detail of `text=leaky`. */
+export function expectSensitive(text: unknown): void {
+  for (const part of Object.values(SENSITIVE_PARTS)) expect(text).to.contain(part);
+}
+
 /** The value at a path such as `error.code` or `data.0.url`. */
 export function at(body: unknown, path: string): unknown {
   let value = body;
@@ -109,7 +137,7 @@ export function at(body: unknown, path: string): unknown {
   return value;
 }
 
-export interface Entry {
+export interface JournalEntry {
   readonly vendor: string;
   readonly operation: string;
   readonly method: string;
@@ -120,9 +148,9 @@ export interface Entry {
   readonly clientClosedAt: string | null;
 }
 
-export async function readJournal(sandbox: Sandbox, marker: string): Promise<Entry[]> {
+export async function readJournal(sandbox: Sandbox, marker: string): Promise<JournalEntry[]> {
   const response = await fetch(`${sandbox.url}/_journal?contains=${marker}`);
-  const { entries } = (await response.json()) as { entries: Entry[] };
+  const { entries } = (await response.json()) as { entries: JournalEntry[] };
   return entries;
 }
 

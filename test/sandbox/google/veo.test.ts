@@ -1,4 +1,4 @@
-/** Veo as the sandbox plays it on both of Google's services, and as Google's own client finds it. */
+// Veo as the sandbox plays it on both of Google's services, and as Google's own client finds it.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,16 @@ import {
 } from '@google/genai';
 import { expect } from 'chai';
 import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
-import { ask, at, type Heard, type Json, newPrompt, readJobs, readJournal, useSandbox } from '../support.ts';
+import {
+  ask,
+  at,
+  type HttpAnswer,
+  type Json,
+  newPrompt,
+  readJobs,
+  readJournal,
+  useSandbox,
+} from '../support.ts';
 
 const MODEL = 'veo-3.1-generate-preview';
 const PROJECT = '/google/v1/projects/p-1/locations/us-central1';
@@ -21,10 +30,10 @@ const REFERENCE = { image: IMAGE, referenceType: 'asset' };
 describe('sandbox: Veo', () => {
   const sandbox = useSandbox();
 
-  async function say(
+  async function send(
     path: string,
     options: { body?: Json; headers?: Record<string, string> } = {},
-  ): Promise<Heard> {
+  ): Promise<HttpAnswer> {
     const { body, headers = { 'x-goog-api-key': 'AIza-test' } } = options;
     return ask(path.startsWith('http') ? path : sandbox().url + path, {
       method: body === undefined ? 'GET' : 'POST',
@@ -37,28 +46,29 @@ describe('sandbox: Veo', () => {
   const order = (directives: string, parameters: Json = {}, instance: Json = {}): Json => {
     return { instances: [{ prompt: newPrompt(directives).prompt, ...instance }], parameters };
   };
-  const submit = (body: Json, model = MODEL): Promise<Heard> =>
-    say(`/google/v1beta/models/${model}:predictLongRunning`, { body });
+  const submit = (body: Json, model = MODEL): Promise<HttpAnswer> =>
+    send(`/google/v1beta/models/${model}:predictLongRunning`, { body });
   async function start(directives: string, parameters: Json = {}): Promise<string> {
-    const heard = await submit(order(directives, parameters));
-    expect(heard.status, heard.text).to.equal(200);
-    return String(heard.body['name']);
+    const answer = await submit(order(directives, parameters));
+    expect(answer.status, answer.text).to.equal(200);
+    return String(answer.body['name']);
   }
-  const look = (name: string): Promise<Heard> => say(`/google/v1beta/${name}`);
-  const finish = async (directives: string): Promise<Heard> => look(await start(`seconds=0 ${directives}`));
+  const poll = (name: string): Promise<HttpAnswer> => send(`/google/v1beta/${name}`);
+  const finish = async (directives: string): Promise<HttpAnswer> =>
+    poll(await start(`seconds=0 ${directives}`));
 
-  it('is not done until it is, and then has a file that redirects whoever has the key', async () => {
+  it('is under way without `done`, and then has a file that redirects a client with the key', async () => {
     const name = await start('seconds=600');
     expect(name).to.match(new RegExp(`^models/${MODEL}/operations/\\w+$`));
-    expect((await look(name)).body).to.deep.equal({ name });
+    expect((await poll(name)).body).to.deep.equal({ name });
     const done = await finish('');
     expect(done.body['done']).to.equal(true);
     const uri = String(at(done.body, 'response.generateVideoResponse.generatedSamples.0.video.uri'));
     expect(uri).to.match(/\/v1beta\/files\/\w+:download\?alt=media$/);
-    expect((await say(uri, { headers: {} })).status).to.equal(403);
-    const hop = await say(uri);
+    expect((await send(uri, { headers: {} })).status).to.equal(403);
+    const hop = await send(uri);
     expect(hop.status).to.equal(302);
-    const file = await say(hop.headers.get('location') ?? '', { headers: {} });
+    const file = await send(hop.headers.get('location') ?? '', { headers: {} });
     expect(file.headers.get('content-type')).to.equal('video/mp4');
   });
 
@@ -85,17 +95,17 @@ describe('sandbox: Veo', () => {
   ];
   for (const [parameters, instance, model, field] of refusals)
     it(`refuses ${JSON.stringify({ ...parameters, ...instance }).slice(0, 70)} and names the field`, async () => {
-      const heard = await submit(order('', parameters, instance), model);
-      expect(heard.status).to.equal(400);
-      expect(at(heard.body, 'error.status')).to.equal('INVALID_ARGUMENT');
-      expect(at(heard.body, 'error.details.0.fieldViolations.0.field')).to.equal(field);
+      const answer = await submit(order('', parameters, instance), model);
+      expect(answer.status).to.equal(400);
+      expect(at(answer.body, 'error.status')).to.equal('INVALID_ARGUMENT');
+      expect(at(answer.body, 'error.details.0.fieldViolations.0.field')).to.equal(field);
     });
 
   it('knows no other model, and no wrong key', async () => {
     expect((await submit(order(''), 'veo-9')).status).to.equal(404);
     const path = `/google/v1beta/models/${MODEL}:predictLongRunning`;
-    expect((await say(path, { body: order(''), headers: {} })).status).to.equal(403);
-    const wrong = await say(path, { body: order(''), headers: { 'x-goog-api-key': 'invalid' } });
+    expect((await send(path, { body: order(''), headers: {} })).status).to.equal(403);
+    const wrong = await send(path, { body: order(''), headers: { 'x-goog-api-key': 'invalid' } });
     expect(at(wrong.body, 'error.details.0.reason')).to.equal('API_KEY_INVALID');
   });
 
@@ -120,7 +130,7 @@ describe('sandbox: Veo', () => {
     expect((await finish('outcome=expire')).status).to.equal(404);
   });
 
-  it('shows its insides with text=leaky', async () => {
+  it('shows internal details with text=leaky', async () => {
     const texts = [
       at((await finish('outcome=fail text=leaky')).body, 'error.message'),
       at(
@@ -138,22 +148,22 @@ describe('sandbox: Veo', () => {
   describe('on Vertex', () => {
     const model = `${PROJECT}/publishers/google/models/veo-3.1-generate-001`;
 
-    it('takes a token, is looked at by POST, and answers with the video itself', async () => {
+    it('takes a token, is polled by POST, and answers with the video itself', async () => {
       const body = order('seconds=0', { generateAudio: false, sampleCount: 1 });
-      expect((await say(`${model}:predictLongRunning`, { body })).status).to.equal(401);
-      const { body: created } = await say(`${model}:predictLongRunning`, { body, headers });
+      expect((await send(`${model}:predictLongRunning`, { body })).status).to.equal(401);
+      const { body: created } = await send(`${model}:predictLongRunning`, { body, headers });
       const operationName = String(created['name']);
       expect(operationName).to.match(
         /^projects\/p-1\/locations\/us-central1\/publishers\/google\/models\/.*\/operations\/[\w-]+$/,
       );
-      const { body: done } = await say(`${model}:fetchPredictOperation`, {
+      const { body: done } = await send(`${model}:fetchPredictOperation`, {
         body: { operationName },
         headers,
       });
       const video = Buffer.from(String(at(done, 'response.videos.0.bytesBase64Encoded')), 'base64');
       expect(video.toString('latin1', 4, 8)).to.equal('ftyp');
       const other = { operationName: operationName.replace('p-1', 'p-2') };
-      expect((await say(`${model}:fetchPredictOperation`, { body: other, headers })).status).to.equal(400);
+      expect((await send(`${model}:fetchPredictOperation`, { body: other, headers })).status).to.equal(400);
     });
 
     it('gives a token for a well-made assertion alone', async () => {
@@ -188,7 +198,7 @@ describe('sandbox: Veo', () => {
     const gemini = (): GoogleGenAI =>
       new GoogleGenAI({ apiKey: 'AIza-test', httpOptions: { baseUrl: `${sandbox().url}/google` } });
 
-    it('makes a video on the Gemini API from two frames, looks at it and downloads it', async () => {
+    it('makes a video on the Gemini API from two frames, polls it and downloads it', async () => {
       const { prompt, marker } = newPrompt('seconds=0');
       const frame = { imageBytes: IMAGE.bytesBase64Encoded, mimeType: 'image/png' };
       const started = await gemini().models.generateVideos({

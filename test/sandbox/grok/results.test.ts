@@ -1,24 +1,36 @@
-/** Where the result URL of a Grok video leads. */
+// Where the result URL of a Grok video leads.
 
 import { expect } from 'chai';
-import { ask, at, breaks, type Heard, newPrompt, readAtLeast, readJournal, useSandbox } from '../support.ts';
+import {
+  ask,
+  at,
+  type HttpAnswer,
+  isCutOff,
+  newPrompt,
+  readAtLeast,
+  readJournal,
+  useSandbox,
+} from '../support.ts';
 
 describe('sandbox: results of Grok videos', () => {
   const sandbox = useSandbox();
 
-  async function done(directives: string, aspectRatio = '16:9'): Promise<{ heard: Heard; marker: string }> {
+  async function finish(
+    directives: string,
+    aspectRatio = '16:9',
+  ): Promise<{ answer: HttpAnswer; marker: string }> {
     const { prompt, marker } = newPrompt(`seconds=0 ${directives}`);
     const base = `${sandbox().url}/xai/v1/videos`;
     const body = { model: 'grok-imagine-video', prompt, aspect_ratio: aspectRatio };
     const submitted = await ask(`${base}/generations`, { method: 'POST', body });
-    return { heard: await ask(`${base}/${String(submitted.body['request_id'])}`), marker };
+    return { answer: await ask(`${base}/${String(submitted.body['request_id'])}`), marker };
   }
 
   async function link(directives: string, aspectRatio?: string): Promise<string> {
-    return String(at((await done(directives, aspectRatio)).heard.body, 'video.url'));
+    return String(at((await finish(directives, aspectRatio)).answer.body, 'video.url'));
   }
 
-  it('is a real MP4 for everyone, in one of three shapes', async () => {
+  it('is a real MP4 that needs no key, in one of three shapes', async () => {
     const files = await Promise.all(
       ['16:9', '2:3', '1:1'].map(async (ratio) => {
         const response = await fetch(await link('', ratio));
@@ -32,8 +44,8 @@ describe('sandbox: results of Grok videos', () => {
   });
 
   it('is absent with result=missing and deliver=0', async () => {
-    expect(at((await done('result=missing')).heard.body, 'video')).not.to.have.property('url');
-    expect((await done('deliver=0')).heard.body).not.to.have.property('video');
+    expect(at((await finish('result=missing')).answer.body, 'video')).not.to.have.property('url');
+    expect((await finish('deliver=0')).answer.body).not.to.have.property('video');
   });
 
   it('is a private address with result=private', async () => {
@@ -41,9 +53,9 @@ describe('sandbox: results of Grok videos', () => {
   });
 
   it('leads to a private address with result=redirect_private', async () => {
-    const heard = await ask(await link('result=redirect_private'), { key: null });
-    expect(heard.status).to.equal(302);
-    expect(heard.headers.get('location')).to.equal('http://169.254.169.254/latest/meta-data/');
+    const answer = await ask(await link('result=redirect_private'), { key: null });
+    expect(answer.status).to.equal(302);
+    expect(answer.headers.get('location')).to.equal('http://169.254.169.254/latest/meta-data/');
   });
 
   it('is there only the second time with result=404*1', async () => {
@@ -57,14 +69,14 @@ describe('sandbox: results of Grok videos', () => {
     ['javascript', 'text/javascript'],
   ] as const) {
     it(`is ${type} with result=${result}`, async () => {
-      const heard = await ask(await link(`result=${result}`));
-      expect(heard.status).to.equal(200);
-      expect(heard.headers.get('content-type')).to.contain(type);
+      const answer = await ask(await link(`result=${result}`));
+      expect(answer.status).to.equal(200);
+      expect(answer.headers.get('content-type')).to.contain(type);
     });
   }
 
   it('breaks off with result=truncated', async () => {
-    expect(await breaks(ask(await link('result=truncated')))).to.equal(true);
+    expect(await isCutOff(ask(await link('result=truncated')))).to.equal(true);
   });
 
   it('trickles with result=slow and never ends with result=endless', async () => {
@@ -72,9 +84,9 @@ describe('sandbox: results of Grok videos', () => {
     expect(await readAtLeast(await link('result=endless'), 1_000_000)).to.be.at.least(1_000_000);
   });
 
-  it('is journaled like everything else about the job', async () => {
-    const { heard, marker } = await done('');
-    const url = String(at(heard.body, 'video.url'));
+  it('is in the journal like every request about the job', async () => {
+    const { answer, marker } = await finish('');
+    const url = String(at(answer.body, 'video.url'));
     await ask(url);
     const entries = await readJournal(sandbox(), marker);
     expect(entries.map(({ operation, status }) => [operation, status])).to.eql([

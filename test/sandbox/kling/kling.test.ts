@@ -1,62 +1,60 @@
-/** Kling as the sandbox plays it, in both of its APIs. */
+// Kling as the sandbox plays it, in both of its APIs.
 
 import { expect } from 'chai';
-import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import {
   ask,
   at,
-  breaks,
-  eventually,
-  type Heard,
+  expectSensitive,
+  followStatus,
+  type HttpAnswer,
   type Json,
   newPrompt,
-  readJobs,
   useSandbox,
 } from '../support.ts';
+import { itBreaksConnections, itRefusesWithoutJob, type Submissions } from '../vendor-rules.ts';
 
 const PICTURE = 'https://example.com/fox.png';
 
 describe('sandbox: Kling', () => {
   const sandbox = useSandbox();
   const base = (): string => `${sandbox().url}/kling`;
-  const post = (path: string, body: Json, key = 'sk-test'): Promise<Heard> =>
+  const post = (path: string, body: Json, key = 'sk-test'): Promise<HttpAnswer> =>
     ask(`${base()}${path}`, { method: 'POST', key, body });
 
-  const legacy = (directives: string, fields: Json = {}, kind = 'text2video'): Promise<Heard> =>
+  const legacy = (directives: string, fields: Json = {}, kind = 'text2video'): Promise<HttpAnswer> =>
     post(`/v1/videos/${kind}`, { model_name: 'kling-v2-6', prompt: newPrompt(directives).prompt, ...fields });
-  const legacyLook = (id: string, kind = 'text2video', key = 'sk-test'): Promise<Heard> =>
+  const pollLegacy = (id: string, kind = 'text2video', key = 'sk-test'): Promise<HttpAnswer> =>
     ask(`${base()}/v1/videos/${kind}/${id}`, { key });
-  const three = (directives: string, fields: Json = {}, path = '/text-to-video/kling-3.0'): Promise<Heard> =>
-    post(path, { prompt: newPrompt(directives).prompt, ...fields });
-  const list = (query: string, key = 'sk-test'): Promise<Heard> => ask(`${base()}/tasks?${query}`, { key });
+  const three = (
+    directives: string,
+    fields: Json = {},
+    path = '/text-to-video/kling-3.0',
+  ): Promise<HttpAnswer> => post(path, { prompt: newPrompt(directives).prompt, ...fields });
+  const list = (query: string, key = 'sk-test'): Promise<HttpAnswer> =>
+    ask(`${base()}/tasks?${query}`, { key });
 
   async function finishLegacy(directives: string, fields: Json = {}): Promise<unknown> {
-    const heard = await legacy(`seconds=0 ${directives}`, fields);
-    expect(heard.status, heard.text).to.equal(200);
-    return at((await legacyLook(String(at(heard.body, 'data.task_id')))).body, 'data');
+    const answer = await legacy(`seconds=0 ${directives}`, fields);
+    expect(answer.status, answer.text).to.equal(200);
+    return at((await pollLegacy(String(at(answer.body, 'data.task_id')))).body, 'data');
   }
 
   async function finishThree(directives: string, settings: Json = {}): Promise<unknown> {
-    const heard = await three(`seconds=0 ${directives}`, { settings });
-    expect(heard.status, heard.text).to.equal(200);
-    return at((await list(`task_ids=${String(at(heard.body, 'data.id'))}`)).body, 'data.0');
+    const answer = await three(`seconds=0 ${directives}`, { settings });
+    expect(answer.status, answer.text).to.equal(200);
+    return at((await list(`task_ids=${String(at(answer.body, 'data.id'))}`)).body, 'data.0');
   }
 
   it('goes from submitted over processing to succeed in the flat API', async () => {
-    const heard = await legacy('seconds=0.4', { duration: '10', mode: 'pro', sound: 'on' });
-    expect(heard.body).to.include({ code: 0 });
-    expect(at(heard.body, 'data.task_status')).to.equal('submitted');
-    const id = String(at(heard.body, 'data.task_id'));
-    const seen = new Set<unknown>();
-    const done = await eventually(async () => {
-      const { body } = await legacyLook(id);
-      seen.add(at(body, 'data.task_status'));
-      return at(body, 'data.task_status') === 'succeed' ? body : undefined;
-    });
-    expect([...seen]).to.eql(['submitted', 'processing', 'succeed']);
-    expect(at(done, 'data.final_unit_deduction')).to.equal('10');
-    expect(at(done, 'data.task_result.videos.0.duration')).to.equal('10.041');
-    const url = String(at(done, 'data.task_result.videos.0.url'));
+    const answer = await legacy('seconds=0.4', { duration: '10', mode: 'pro', sound: 'on' });
+    expect(answer.body).to.include({ code: 0 });
+    expect(at(answer.body, 'data.task_status')).to.equal('submitted');
+    const id = String(at(answer.body, 'data.task_id'));
+    const { statuses, done } = await followStatus(() => pollLegacy(id), 'data.task_status', 'succeed');
+    expect(statuses).to.eql(['submitted', 'processing', 'succeed']);
+    expect(at(done.body, 'data.final_unit_deduction')).to.equal('10');
+    expect(at(done.body, 'data.task_result.videos.0.duration')).to.equal('10.041');
+    const url = String(at(done.body, 'data.task_result.videos.0.url'));
     expect((await fetch(url)).headers.get('content-type')).to.equal('video/mp4');
   });
 
@@ -72,9 +70,9 @@ describe('sandbox: Kling', () => {
 
   it('prices by model, resolution, sound and input video', async () => {
     const units = async (path: string, body: Json): Promise<unknown> => {
-      const heard = await post(path, body);
-      expect(heard.status, heard.text).to.equal(200);
-      const id = String(at(heard.body, 'data.id'));
+      const answer = await post(path, body);
+      expect(answer.status, answer.text).to.equal(200);
+      const id = String(at(answer.body, 'data.id'));
       return at((await list(`task_ids=${id}`)).body, 'data.0.billing.0.amount');
     };
     const text = newPrompt('seconds=0').prompt;
@@ -91,9 +89,9 @@ describe('sandbox: Kling', () => {
     const first = await legacy('seconds=0', own);
     const id = at(first.body, 'data.task_id');
     expect(at(first.body, 'data.task_info.external_task_id')).to.equal('mine-1');
-    expect(at((await legacyLook('mine-1')).body, 'data.task_id')).to.equal(id);
-    expect((await legacyLook('mine-1', 'image2video')).status).to.equal(404);
-    expect((await legacyLook('mine-1', 'text2video', 'another-key')).status).to.equal(404);
+    expect(at((await pollLegacy('mine-1')).body, 'data.task_id')).to.equal(id);
+    expect((await pollLegacy('mine-1', 'image2video')).status).to.equal(404);
+    expect((await pollLegacy('mine-1', 'text2video', 'another-key')).status).to.equal(404);
     const second = await legacy('seconds=0', own);
     expect([second.status, second.body['code']]).to.eql([400, 1201]);
     expect(second.body['message']).to.contain('already exists');
@@ -120,9 +118,9 @@ describe('sandbox: Kling', () => {
     [{ ...image, image: undefined, image_tail: PICTURE }, 'image', 'image2video'],
   ] as const) {
     it(`refuses ${JSON.stringify(fields).slice(0, 50)} in the flat API and names the field`, async () => {
-      const heard = await legacy('', fields, kind);
-      expect([heard.status, heard.body['code']]).to.eql([400, 1201]);
-      expect(String(heard.body['message'])).to.match(new RegExp(`^${field}:`));
+      const answer = await legacy('', fields, kind);
+      expect([answer.status, answer.body['code']]).to.eql([400, 1201]);
+      expect(String(answer.body['message'])).to.match(new RegExp(`^${field}:`));
     });
   }
 
@@ -158,9 +156,9 @@ describe('sandbox: Kling', () => {
     ],
   ] as const) {
     it(`refuses ${path} with ${JSON.stringify(fields).slice(0, 60)} and names the field`, async () => {
-      const heard = await post(path, fields);
-      expect([heard.status, heard.body['code']], heard.text).to.eql([400, 1201]);
-      expect(String(heard.body['message'])).to.match(new RegExp(`^${field}:`));
+      const answer = await post(path, fields);
+      expect([answer.status, answer.body['code']], answer.text).to.eql([400, 1201]);
+      expect(String(answer.body['message'])).to.match(new RegExp(`^${field}:`));
     });
   }
 
@@ -178,37 +176,31 @@ describe('sandbox: Kling', () => {
     expect(await codeWith(token(1800, 60))).to.equal(1003);
   });
 
-  for (const [directive, status, code] of [
-    ['400', 400, 1201],
-    ['401', 401, 1002],
-    ['402', 429, 1101],
-    ['403', 403, 1103],
-    ['429', 429, 1302],
-    ['500', 500, 5000],
-    ['503', 503, 5001],
-  ] as const) {
-    it(`answers submit=${directive} with ${status} and ${code}, without a job`, async () => {
-      const { prompt: text, marker } = newPrompt(`submit=${directive}`);
-      const heard = await post('/text-to-video/kling-3.0', { prompt: text });
-      expect([heard.status, heard.body['code']]).to.eql([status, code]);
-      expect(await readJobs(sandbox(), marker)).to.eql([]);
-    });
-  }
+  const submissions: Submissions = {
+    sandbox,
+    submit: (text) => post('/text-to-video/kling-3.0', { prompt: text }),
+  };
+  itRefusesWithoutJob(
+    submissions,
+    [
+      ['400', 400, 1201],
+      ['401', 401, 1002],
+      ['402', 429, 1101],
+      ['403', 403, 1103],
+      ['429', 429, 1302],
+      ['500', 500, 5000],
+      ['503', 503, 5001],
+    ],
+    ({ status, body }) => [status, body['code']],
+  );
 
-  it('keeps the job of an answer that was cut, and creates none for one that was reset', async () => {
-    for (const [fault, jobs] of [
-      ['reset', 0],
-      ['accept_then_reset', 1],
-      ['truncated', 1],
-    ] as const) {
-      const { prompt: text, marker } = newPrompt(`submit=${fault}`);
-      expect(await breaks(post('/text-to-video/kling-3.0', { prompt: text }))).to.equal(true);
-      expect(await readJobs(sandbox(), marker), fault).to.have.length(jobs);
-    }
+  itBreaksConnections(submissions);
+
+  it('answers without data with submit=no_id', async () => {
     expect(at((await three('submit=no_id')).body, 'data')).to.eql({});
   });
 
-  it('fails with words alone, and shows its insides with text=leaky', async () => {
+  it('fails with a text alone, and shows internal details with text=leaky', async () => {
     for (const [directives, words] of [
       ['outcome=fail', 'could not be generated'],
       ['outcome=fail reason=quota', 'balance'],
@@ -224,10 +216,10 @@ describe('sandbox: Kling', () => {
     }
     const failure = at(await finishThree('outcome=fail text=leaky'), 'message');
     const refusal = (await three('submit=500 text=leaky')).body['message'];
-    for (const part of Object.values(SENSITIVE_PARTS)) expect([failure, refusal].join()).to.contain(part);
+    expectSensitive([failure, refusal].join());
   });
 
-  it('forgets a task that expired, and says odd things when it is told to', async () => {
+  it('forgets a task that expired, and applies the directives poll, usage, deliver and result', async () => {
     expect(await finishThree('outcome=expire')).to.equal(undefined);
     expect(await finishThree('poll=weird')).to.include({ status: 'simmering' });
     expect(at(await finishThree('usage=text'), 'billing.0.amount')).to.equal('plenty');
@@ -236,8 +228,8 @@ describe('sandbox: Kling', () => {
     expect(at(await finishThree('deliver=0'), 'outputs')).to.eql([]);
     expect(at(await finishThree('result=missing'), 'outputs.0')).not.to.have.property('url');
     const id = at((await legacy('seconds=0 poll=500*1')).body, 'data.task_id');
-    expect((await legacyLook(String(id))).body['code']).to.equal(5000);
-    expect((await legacyLook(String(id))).body['code']).to.equal(0);
+    expect((await pollLegacy(String(id))).body['code']).to.equal(5000);
+    expect((await pollLegacy(String(id))).body['code']).to.equal(0);
   });
 
   it('knows no other path and no cancelling', async () => {

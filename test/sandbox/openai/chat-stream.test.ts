@@ -1,4 +1,4 @@
-/** Streams of OpenAI chat completions as the sandbox plays them: every chunk, and every way to break. */
+// Streams of OpenAI chat completions as the sandbox plays them: every chunk, and every way to break.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -49,7 +49,7 @@ describe('sandbox: OpenAI chat streams', () => {
     expect(new Set(streamed.chunks.map(({ id }) => id)).size).to.equal(1);
   });
 
-  it('says nothing of usage where nobody asks, and nothing true with usage=missing', async () => {
+  it('has no usage unless it is requested, and only null with usage=missing', async () => {
     for (const chunk of (await streamChat(sandbox(), '')).chunks) expect(chunk).not.to.have.property('usage');
     const { chunks, events } = await streamChat(sandbox(), 'usage=missing', WITH_USAGE);
     expect(chunks.every(({ usage }) => usage === null)).to.equal(true);
@@ -86,12 +86,12 @@ describe('sandbox: OpenAI chat streams', () => {
     expect(at(moderated.chunks.at(-1), 'choices.0.finish_reason')).to.equal('content_filter');
   });
 
-  it('obfuscates where it is asked to', async () => {
+  it('obfuscates on request', async () => {
     const { chunks } = await streamChat(sandbox(), '', { stream_options: { include_obfuscation: true } });
     for (const chunk of chunks) expect(chunk['obfuscation']).to.be.a('string');
   });
 
-  it('waits before the first chunk and between the others as ordered', async () => {
+  it('waits before the first chunk and between the others as directed', async () => {
     const startedAt = performance.now();
     const { firstMs } = await streamChat(sandbox(), 'first=120 delay=60 tokens=3');
     expect(firstMs).to.be.at.least(110);
@@ -113,7 +113,7 @@ describe('sandbox: OpenAI chat streams', () => {
       expect(entry).to.include({ operation: 'chat', status: 200, clientClosedAt: null });
     });
 
-  it('is whole where it would break only after its last token', async () => {
+  it('is complete where it would break only after its last token', async () => {
     expect((await streamChat(sandbox(), 'die_after=9')).events.at(-1)).to.equal('[DONE]');
   });
 
@@ -131,7 +131,7 @@ describe('sandbox: OpenAI chat streams', () => {
       expect(at(error, 'message')).to.contain(SENSITIVE_PARTS.bearer);
     });
 
-  it('words the error in xAI’s voice at xAI', async () => {
+  it('words the error as xAI does at xAI’s path', async () => {
     const { chunks } = await streamChat(sandbox(), 'error_after=1', {}, '/xai/v1/chat/completions');
     expect(chunks.at(-1)?.['error']).to.equal('Internal error. Please try again.');
   });
@@ -144,7 +144,7 @@ describe('sandbox: OpenAI chat streams', () => {
   });
 
   for (const directives of ['outcome=stuck', 'delay=60000', 'first=60000'])
-    it(`notes in the journal when the client leaves a stream with ${directives}`, async () => {
+    it(`notes in the journal when the client disconnects from a stream with ${directives}`, async () => {
       const { prompt, marker } = newPrompt(directives);
       const leaving = new AbortController();
       const messages = [{ role: 'user', content: prompt }];

@@ -1,7 +1,7 @@
-/** What the tests of chat in the sandbox have in common: orders, and streams as they come off the wire. */
+// What the tests of chat in the sandbox have in common: orders, and streams as they come off the wire.
 
 import type { Sandbox } from '../../../sandbox/server.ts';
-import { ask, type Heard, type Json, newPrompt } from '../support.ts';
+import { ask, type HttpAnswer, type Json, newPrompt } from '../support.ts';
 
 export const CHAT_PATH = '/openai/v1/chat/completions';
 
@@ -30,7 +30,7 @@ export function chat(
   directives: string,
   fields: Json = {},
   path = CHAT_PATH,
-): Promise<Heard> {
+): Promise<HttpAnswer> {
   return ask(`${sandbox.url}${path}`, { method: 'POST', body: chatBody(directives, fields) });
 }
 

@@ -1,9 +1,20 @@
-/** OpenAI chat completions as the sandbox plays them: whole answers, what is accepted, and what goes wrong. */
+// OpenAI chat completions as the sandbox plays them: whole answers, what is accepted, and what goes wrong.
 
 import { expect } from 'chai';
-import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { CHAT_PATH, chat, chatBody } from './chat-support.ts';
-import { ask, at, breaks, eventually, type Json, newPrompt, readJournal, useSandbox } from '../support.ts';
+import {
+  ask,
+  at,
+  eventually,
+  expectSensitive,
+  isCutOff,
+  type Json,
+  newPrompt,
+  readJournal,
+  useSandbox,
+} from '../support.ts';
+import { itDistortsUsage, itRefusesWithoutJob } from '../vendor-rules.ts';
+import { OPENAI_REFUSALS, readOpenaiRefusal } from './refusals.ts';
 
 const WEATHER = {
   type: 'function',
@@ -23,7 +34,7 @@ describe('sandbox: OpenAI chat', () => {
 
   const user = (content: unknown): Json => ({ messages: [{ role: 'user', content }] });
 
-  it('answers with as many words as tokens are ordered, and counts the words of the prompt', async () => {
+  it('answers with as many words as the directive tokens says, and counts the words of the prompt', async () => {
     const messages = [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'One two [[sandbox tokens=5]]' },
@@ -54,7 +65,7 @@ describe('sandbox: OpenAI chat', () => {
     expect(headers.get('x-ratelimit-remaining-tokens')).to.match(/^\d+$/);
   });
 
-  it('has 8 tokens where none are ordered, and takes its orders from the last user message only', async () => {
+  it('has 8 tokens without a directive, and reads directives in the last user message only', async () => {
     const messages = [
       { role: 'user', content: '[[sandbox tokens=3 outcome=fail]]' },
       { role: 'assistant', content: 'No.' },
@@ -95,7 +106,7 @@ describe('sandbox: OpenAI chat', () => {
     expect(at(body, 'usage.prompt_tokens_details')).to.include({ text_tokens: 2, image_tokens: 170 });
   });
 
-  it('speaks plain text where tools are offered, and calls one where it has to', async () => {
+  it('answers with text where tools are offered, and calls one where it is required', async () => {
     const tools = [WEATHER];
     const free = await chat(sandbox(), '', { tools });
     expect(at(free.body, 'choices.0.finish_reason')).to.equal('stop');
@@ -111,7 +122,7 @@ describe('sandbox: OpenAI chat', () => {
     }
   });
 
-  it('answers with JSON where it has to, cut off where tokens run out', async () => {
+  it('answers with JSON where it is required, cut off where tokens run out', async () => {
     const anyJson = await chat(sandbox(), '', { response_format: { type: 'json_object' } });
     expect(JSON.parse(String(at(anyJson.body, 'choices.0.message.content')))).to.eql({ answer: 'fox' });
     const schema = WEATHER.function.parameters;
@@ -177,7 +188,7 @@ describe('sandbox: OpenAI chat', () => {
       }
     });
 
-  it('accepts fields that it has never heard of', async () => {
+  it('accepts unknown fields', async () => {
     const known = { temperature: 1, stop: ['x'], seed: 7, logit_bias: {}, metadata: { a: 'b' }, user: 'fox' };
     expect((await chat(sandbox(), '', { ...known, reasoning: { effort: 'low' } })).status).to.equal(200);
   });
@@ -196,11 +207,11 @@ describe('sandbox: OpenAI chat', () => {
     }
   });
 
-  it('wants a key, and refuses one that says it is invalid', async () => {
+  it('wants a key, and refuses one that contains `invalid`', async () => {
     for (const key of [null, 'sk-invalid']) {
-      const heard = await ask(url(), { method: 'POST', key, body: chatBody('') });
-      expect(heard.status).to.equal(401);
-      expect(at(heard.body, 'error.code')).to.equal('invalid_api_key');
+      const answer = await ask(url(), { method: 'POST', key, body: chatBody('') });
+      expect(answer.status).to.equal(401);
+      expect(at(answer.body, 'error.code')).to.equal('invalid_api_key');
       expect((await ask(url('/openai/v1/models'), { key })).status).to.equal(401);
     }
   });
@@ -212,13 +223,14 @@ describe('sandbox: OpenAI chat', () => {
     expect(at(body, 'error.message')).to.contain("'colour'");
   });
 
-  for (const status of [400, 401, 402, 403, 429, 500, 503])
-    it(`answers submit=${status} with an OpenAI error`, async () => {
-      const heard = await chat(sandbox(), `submit=${status}`);
-      expect(heard.status).to.equal(status);
-      expect(at(heard.body, 'error')).to.have.all.keys('message', 'type', 'param', 'code');
-      expect(heard.headers.get('retry-after')).to.equal(status === 429 || status === 503 ? '1' : null);
-    });
+  itRefusesWithoutJob(
+    {
+      sandbox,
+      submit: (prompt) => ask(url(), { method: 'POST', body: { ...chatBody(''), ...user(prompt) } }),
+    },
+    OPENAI_REFUSALS,
+    readOpenaiRefusal,
+  );
 
   it('counts *N over all vendors, so that the first one fails and the next one answers', async () => {
     const body = chatBody('submit=503*1');
@@ -231,7 +243,7 @@ describe('sandbox: OpenAI chat', () => {
     it(`breaks the connection with submit=${fault}`, async () => {
       const { prompt, marker } = newPrompt(`submit=${fault}`);
       const asking = ask(url(), { method: 'POST', body: { ...chatBody(''), ...user(prompt) } });
-      expect(await breaks(asking)).to.equal(true);
+      expect(await isCutOff(asking)).to.equal(true);
       const [entry] = await readJournal(sandbox(), marker);
       expect(entry).to.include({
         vendor: 'openai',
@@ -248,11 +260,11 @@ describe('sandbox: OpenAI chat', () => {
   });
 
   for (const directives of ['submit=hang', 'outcome=stuck', 'seconds=60'])
-    it(`does not answer ${directives}, and the journal says when the client went`, async () => {
+    it(`does not answer ${directives}, and the journal says when the client disconnected`, async () => {
       const { prompt, marker } = newPrompt(directives);
       const leaving = new AbortController();
       const body = { ...chatBody(''), ...user(prompt) };
-      const asking = breaks(ask(url(), { method: 'POST', body, signal: leaving.signal }));
+      const asking = isCutOff(ask(url(), { method: 'POST', body, signal: leaving.signal }));
       const waiting = await eventually(async () => (await readJournal(sandbox(), marker))[0]);
       expect(waiting).to.include({ status: null, clientClosedAt: null });
       leaving.abort();
@@ -260,7 +272,7 @@ describe('sandbox: OpenAI chat', () => {
       await eventually(async () => (await readJournal(sandbox(), marker))[0]?.clientClosedAt ?? undefined);
     });
 
-  it('answers after the ordered time', async () => {
+  it('answers after the time of the directive seconds', async () => {
     const startedAt = performance.now();
     await chat(sandbox(), 'seconds=0.2');
     expect(performance.now() - startedAt).to.be.at.least(190);
@@ -277,9 +289,9 @@ describe('sandbox: OpenAI chat', () => {
   ] as const)
     it(`ends ${directives} with ${status} ${code ?? type}`, async () => {
       for (const fields of [{}, { stream: true }]) {
-        const heard = await chat(sandbox(), directives, fields);
-        expect(heard.status).to.equal(status);
-        expect(at(heard.body, 'error')).to.include({ type, code });
+        const answer = await chat(sandbox(), directives, fields);
+        expect(answer.status).to.equal(status);
+        expect(at(answer.body, 'error')).to.include({ type, code });
       }
     });
 
@@ -288,25 +300,22 @@ describe('sandbox: OpenAI chat', () => {
     expect(at(body, 'choices.0.finish_reason')).to.equal('content_filter');
   });
 
-  it('shows its insides with text=leaky', async () => {
+  it('shows internal details with text=leaky', async () => {
     for (const directives of ['outcome=fail', 'submit=500']) {
       const message = at((await chat(sandbox(), `text=leaky ${directives}`)).body, 'error.message');
-      for (const part of Object.values(SENSITIVE_PARTS)) expect(message).to.contain(part);
+      expectSensitive(message);
     }
   });
 
-  it('tells any consumption with usage', async () => {
-    const told = async (usage: string): Promise<unknown> =>
-      at((await chat(sandbox(), `usage=${usage}`)).body, 'usage.completion_tokens');
-    expect(await told('triple')).to.equal(24);
-    expect(await told('zero')).to.equal(0);
-    expect(await told('negative')).to.equal(-8);
-    expect(await told('huge')).to.be.greaterThan(Number.MAX_SAFE_INTEGER);
-    expect(await told('text')).to.be.a('string');
+  itDistortsUsage(8, async (directives) =>
+    at((await chat(sandbox(), directives)).body, 'usage.completion_tokens'),
+  );
+
+  it('has no usage with usage=missing', async () => {
     expect((await chat(sandbox(), 'usage=missing')).body).not.to.have.property('usage');
   });
 
-  it('is xAI at its path, in xAI’s voice', async () => {
+  it('answers as xAI at its path, in xAI’s error format', async () => {
     const { prompt, marker } = newPrompt('submit=401*1');
     const body = { ...chatBody(''), ...user(prompt) };
     const refused = await ask(url('/xai/v1/chat/completions'), { method: 'POST', body });

@@ -1,4 +1,4 @@
-/** OpenAI's own client finds in the sandbox what it expects of OpenAI. */
+// OpenAI's own client finds in the sandbox what it expects of OpenAI.
 
 import { expect } from 'chai';
 import OpenAI, { toFile } from 'openai';

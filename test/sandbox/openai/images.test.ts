@@ -1,13 +1,13 @@
-/** OpenAI Images as the sandbox plays it. */
+// OpenAI Images as the sandbox plays it.
 
 import { expect } from 'chai';
-import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import {
   ask,
   at,
-  breaks,
   eventually,
-  type Heard,
+  expectSensitive,
+  type HttpAnswer,
+  isCutOff,
   type Json,
   newPrompt,
   readAtLeast,
@@ -15,6 +15,13 @@ import {
   readJournal,
   useSandbox,
 } from '../support.ts';
+import {
+  itBreaksConnections,
+  itDistortsUsage,
+  itRefusesWithoutJob,
+  type Submissions,
+} from '../vendor-rules.ts';
+import { OPENAI_REFUSALS, readOpenaiRefusal } from './refusals.ts';
 
 const PNG_SIGNATURE = '89504e470d0a1a0a';
 
@@ -22,32 +29,32 @@ describe('sandbox: OpenAI Images', () => {
   const sandbox = useSandbox();
   const url = (): string => `${sandbox().url}/openai/v1/images/generations`;
 
-  const generate = (directives: string, fields: Json = {}): Promise<Heard> =>
+  const generate = (directives: string, fields: Json = {}): Promise<HttpAnswer> =>
     ask(url(), {
       method: 'POST',
       body: { model: 'gpt-image-2', prompt: newPrompt(`seconds=0 ${directives}`).prompt, ...fields },
     });
 
-  function picture(heard: Heard, index = 0): Buffer {
-    return Buffer.from(String(at(heard.body, `data.${index}.b64_json`)), 'base64');
+  function picture(answer: HttpAnswer, index = 0): Buffer {
+    return Buffer.from(String(at(answer.body, `data.${index}.b64_json`)), 'base64');
   }
 
   it('answers with as many PNGs as ordered, in the proportions ordered', async () => {
-    const heard = await generate('', { n: 2, size: '1360x768', quality: 'high' });
-    expect(heard.status).to.equal(200);
-    expect(heard.body['data']).to.have.length(2);
-    expect(heard.body).to.include({
+    const answer = await generate('', { n: 2, size: '1360x768', quality: 'high' });
+    expect(answer.status).to.equal(200);
+    expect(answer.body['data']).to.have.length(2);
+    expect(answer.body).to.include({
       size: '1360x768',
       quality: 'high',
       output_format: 'png',
       background: 'opaque',
     });
-    const png = picture(heard);
+    const png = picture(answer);
     expect(png.toString('hex')).to.match(new RegExp(`^${PNG_SIGNATURE}`));
     expect(png.readUInt32BE(16) / png.readUInt32BE(20)).to.be.closeTo(1360 / 768, 0.02);
-    expect(picture(heard, 1).equals(png)).to.equal(false);
-    expect(at(heard.body, 'usage.output_tokens')).to.be.greaterThan(8000);
-    expect(heard.headers.get('x-request-id')).to.be.a('string');
+    expect(picture(answer, 1).equals(png)).to.equal(false);
+    expect(at(answer.body, 'usage.output_tokens')).to.be.greaterThan(8000);
+    expect(answer.headers.get('x-request-id')).to.be.a('string');
   });
 
   it('delivers JPEG and WebP where they are ordered', async () => {
@@ -57,7 +64,7 @@ describe('sandbox: OpenAI Images', () => {
     expect(webp.subarray(8, 12).toString()).to.equal('WEBP');
   });
 
-  it('answers after the ordered time', async () => {
+  it('answers after the time of the directive seconds', async () => {
     const startedAt = Date.now();
     await generate('seconds=0.3');
     expect(Date.now() - startedAt).to.be.within(290, 2000);
@@ -79,9 +86,9 @@ describe('sandbox: OpenAI Images', () => {
     ['stream', true, 'unsupported_value'],
   ] as const) {
     it(`refuses ${field} ${JSON.stringify(value).slice(0, 20)} and names the field`, async () => {
-      const heard = await generate('', { [field]: value });
-      expect(heard.status).to.equal(400);
-      expect(at(heard.body, 'error')).to.include({ type: 'invalid_request_error', param: field, code });
+      const answer = await generate('', { [field]: value });
+      expect(answer.status).to.equal(400);
+      expect(at(answer.body, 'error')).to.include({ type: 'invalid_request_error', param: field, code });
     });
   }
 
@@ -98,9 +105,9 @@ describe('sandbox: OpenAI Images', () => {
     form.set('n', '2');
     form.append('image[]', new Blob(['one'], { type: 'image/png' }), 'one.png');
     form.append('image[]', new Blob(['two'], { type: 'image/png' }), 'two.png');
-    const heard = await ask(`${sandbox().url}/openai/v1/images/edits`, { method: 'POST', body: form });
-    expect(heard.status, heard.text).to.equal(200);
-    expect(heard.body['data']).to.have.length(2);
+    const answer = await ask(`${sandbox().url}/openai/v1/images/edits`, { method: 'POST', body: form });
+    expect(answer.status, answer.text).to.equal(200);
+    expect(answer.body['data']).to.have.length(2);
     expect(at(await readJobs(sandbox(), marker), '0.ordered.inputImages')).to.equal(2);
   });
 
@@ -108,8 +115,8 @@ describe('sandbox: OpenAI Images', () => {
     const images = [{ image_url: 'https://example.com/fox.png' }, { file_id: 'file-1' }];
     const body = { model: 'gpt-image-2', prompt: newPrompt('seconds=0').prompt, images };
     const edits = `${sandbox().url}/openai/v1/images/edits`;
-    const heard = await ask(edits, { method: 'POST', body });
-    expect(heard.status, heard.text).to.equal(200);
+    const answer = await ask(edits, { method: 'POST', body });
+    expect(answer.status, answer.text).to.equal(200);
     const none = await ask(edits, { method: 'POST', body: { ...body, images: [] } });
     expect(at(none.body, 'error.code')).to.equal('missing_required_parameter');
     const broken = await ask(edits, {
@@ -127,12 +134,12 @@ describe('sandbox: OpenAI Images', () => {
       body: 'nothing',
     });
     expect(form.status).to.equal(400);
-    const heard = await ask(url(), { method: 'POST', body: '{"prompt": ' });
-    expect(heard.status).to.equal(400);
-    expect(at(heard.body, 'error.type')).to.equal('invalid_request_error');
+    const answer = await ask(url(), { method: 'POST', body: '{"prompt": ' });
+    expect(answer.status).to.equal(400);
+    expect(at(answer.body, 'error.type')).to.equal('invalid_request_error');
   });
 
-  it('wants a key, and refuses one that says it is invalid', async () => {
+  it('wants a key, and refuses one that contains `invalid`', async () => {
     const body = { prompt: newPrompt('seconds=0').prompt };
     expect((await ask(url(), { method: 'POST', key: null, body })).status).to.equal(401);
     const invalid = await ask(url(), { method: 'POST', key: 'sk-invalid', body });
@@ -141,22 +148,17 @@ describe('sandbox: OpenAI Images', () => {
   });
 
   it('refuses an unknown directive in its own shape and names the key', async () => {
-    const heard = await generate('colour=red');
-    expect(heard.status).to.equal(400);
-    expect(at(heard.body, 'error.param')).to.equal('prompt');
-    expect(at(heard.body, 'error.message')).to.contain("'colour'");
+    const answer = await generate('colour=red');
+    expect(answer.status).to.equal(400);
+    expect(at(answer.body, 'error.param')).to.equal('prompt');
+    expect(at(answer.body, 'error.message')).to.contain("'colour'");
   });
 
-  for (const status of [400, 401, 402, 403, 429, 500, 503]) {
-    it(`answers submit=${status} with an OpenAI error and no job`, async () => {
-      const { prompt, marker } = newPrompt(`submit=${status}`);
-      const heard = await ask(url(), { method: 'POST', body: { prompt } });
-      expect(heard.status).to.equal(status);
-      expect(at(heard.body, 'error')).to.have.all.keys('message', 'type', 'param', 'code');
-      expect(heard.headers.get('retry-after')).to.equal(status === 429 || status === 503 ? '1' : null);
-      expect(await readJobs(sandbox(), marker)).to.eql([]);
-    });
-  }
+  const submissions: Submissions = {
+    sandbox,
+    submit: (prompt) => ask(url(), { method: 'POST', body: { prompt } }),
+  };
+  itRefusesWithoutJob(submissions, OPENAI_REFUSALS, readOpenaiRefusal);
 
   it('refuses twice and then accepts with submit=429*2', async () => {
     const body = { prompt: newPrompt('seconds=0 submit=429*2').prompt };
@@ -165,19 +167,7 @@ describe('sandbox: OpenAI Images', () => {
     expect(statuses).to.eql([429, 429, 200]);
   });
 
-  for (const [fault, jobs] of [
-    ['reset', 0],
-    ['accept_then_reset', 1],
-    ['truncated', 1],
-  ] as const) {
-    it(`breaks the connection with submit=${fault}, leaving ${jobs} jobs`, async () => {
-      const { prompt, marker } = newPrompt(`seconds=0 submit=${fault}`);
-      expect(await breaks(ask(url(), { method: 'POST', body: { prompt } }))).to.equal(true);
-      expect(await readJobs(sandbox(), marker)).to.have.length(jobs);
-      const [entry] = await readJournal(sandbox(), marker);
-      expect(entry).to.include({ status: fault === 'truncated' ? 200 : null, clientClosedAt: null });
-    });
-  }
+  itBreaksConnections(submissions);
 
   it('answers with a page for submit=html and without pictures for submit=no_id', async () => {
     const page = await generate('submit=html');
@@ -186,10 +176,10 @@ describe('sandbox: OpenAI Images', () => {
   });
 
   for (const directives of ['submit=hang', 'outcome=stuck']) {
-    it(`never answers ${directives}, and the journal says when the client went`, async () => {
+    it(`never answers ${directives}, and the journal says when the client disconnected`, async () => {
       const { prompt, marker } = newPrompt(directives);
       const leaving = new AbortController();
-      const asking = breaks(ask(url(), { method: 'POST', body: { prompt }, signal: leaving.signal }));
+      const asking = isCutOff(ask(url(), { method: 'POST', body: { prompt }, signal: leaving.signal }));
       const [waiting] = await eventually(async () => {
         const entries = await readJournal(sandbox(), marker);
         return entries.length > 0 ? entries : undefined;
@@ -216,16 +206,16 @@ describe('sandbox: OpenAI Images', () => {
     ['outcome=cancelled', 500, 'server_error', null],
   ] as const) {
     it(`ends ${directives} with ${status} ${code ?? type}`, async () => {
-      const heard = await generate(directives);
-      expect(heard.status).to.equal(status);
-      expect(at(heard.body, 'error')).to.include({ type, code });
+      const answer = await generate(directives);
+      expect(answer.status).to.equal(status);
+      expect(at(answer.body, 'error')).to.include({ type, code });
     });
   }
 
-  it('shows its insides with text=leaky', async () => {
+  it('shows internal details with text=leaky', async () => {
     for (const directives of ['outcome=fail', 'submit=500']) {
       const message = at((await generate(`text=leaky ${directives}`)).body, 'error.message');
-      for (const part of Object.values(SENSITIVE_PARTS)) expect(message).to.contain(part);
+      expectSensitive(message);
     }
   });
 
@@ -234,7 +224,7 @@ describe('sandbox: OpenAI Images', () => {
     expect((await generate('deliver=0', { n: 2 })).body['data']).to.eql([]);
   });
 
-  it('delivers no picture with result=404 and result=missing, and no reachable one with result=private', async () => {
+  it('delivers no picture with result=404 and result=missing, and an unreachable one with result=private', async () => {
     expect((await generate('result=404')).body['data']).to.eql([{}]);
     expect((await generate('result=missing*1')).body['data']).to.eql([{}]);
     const link = at((await generate('result=private')).body, 'data.0.url');
@@ -243,9 +233,9 @@ describe('sandbox: OpenAI Images', () => {
 
   it('links to a redirect into a private network with result=redirect_private', async () => {
     const link = String(at((await generate('result=redirect_private')).body, 'data.0.url'));
-    const heard = await ask(link, { key: null });
-    expect(heard.status).to.equal(302);
-    expect(heard.headers.get('location')).to.match(/^http:\/\/169\.254\.169\.254\//);
+    const answer = await ask(link, { key: null });
+    expect(answer.status).to.equal(302);
+    expect(answer.headers.get('location')).to.match(/^http:\/\/169\.254\.169\.254\//);
   });
 
   it('delivers something else than a picture with result=html, javascript and truncated', async () => {
@@ -263,15 +253,9 @@ describe('sandbox: OpenAI Images', () => {
     expect(await readAtLeast(url(), 1_000_000, endless)).to.be.at.least(1_000_000);
   });
 
-  it('tells any consumption with usage', async () => {
-    const honest = Number(at((await generate('')).body, 'usage.output_tokens'));
-    const told = async (usage: string): Promise<unknown> =>
-      at((await generate(`usage=${usage}`)).body, 'usage.output_tokens');
-    expect(await told('triple')).to.equal(honest * 3);
-    expect(await told('zero')).to.equal(0);
-    expect(await told('negative')).to.equal(-honest);
-    expect(await told('huge')).to.be.greaterThan(Number.MAX_SAFE_INTEGER);
-    expect(await told('text')).to.be.a('string');
+  itDistortsUsage(1056, async (directives) => at((await generate(directives)).body, 'usage.output_tokens'));
+
+  it('has no usage with usage=missing', async () => {
     expect((await generate('usage=missing')).body).not.to.have.property('usage');
   });
 });

@@ -1,20 +1,20 @@
-/** OpenAI's Videos API as the sandbox plays it, and as OpenAI's own client finds it. */
+// OpenAI's Videos API as the sandbox plays it, and as OpenAI's own client finds it.
 
 import { expect } from 'chai';
 import OpenAI, { toFile } from 'openai';
-import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { encodePng } from '../../../sandbox/png.ts';
 import {
   ask,
   at,
-  eventually,
-  type Heard,
+  expectSensitive,
+  followStatus,
+  type HttpAnswer,
   type Json,
   newPrompt,
-  readJobs,
   readJournal,
   useSandbox,
 } from '../support.ts';
+import { itBreaksConnections } from '../vendor-rules.ts';
 
 const png = (width: number, height: number): Buffer =>
   encodePng({ width, height, hue: 200, transparent: false });
@@ -23,21 +23,22 @@ describe('sandbox: OpenAI’s videos', () => {
   const sandbox = useSandbox();
   const url = (path = ''): string => `${sandbox().url}/openai/v1/videos${path}`;
 
-  const submit = (directives: string, fields: Json = {}): Promise<Heard> =>
+  const submit = (directives: string, fields: Json = {}): Promise<HttpAnswer> =>
     ask(url(), {
       method: 'POST',
       body: { model: 'sora-2', prompt: newPrompt(directives).prompt, ...fields },
     });
-  const look = (id: string): Promise<Heard> => ask(url(`/${id}`));
-  const content = (id: string, query = '', key: string | null = 'sk-test'): Promise<Heard> =>
+  const poll = (id: string): Promise<HttpAnswer> => ask(url(`/${id}`));
+  const content = (id: string, query = '', key: string | null = 'sk-test'): Promise<HttpAnswer> =>
     ask(url(`/${id}/content${query}`), { key });
 
   async function start(directives: string, fields: Json = {}): Promise<string> {
-    const heard = await submit(directives, fields);
-    expect(heard.status, heard.text).to.equal(200);
-    return String(heard.body['id']);
+    const answer = await submit(directives, fields);
+    expect(answer.status, answer.text).to.equal(200);
+    return String(answer.body['id']);
   }
-  const finish = async (directives: string): Promise<Heard> => look(await start(`seconds=0 ${directives}`));
+  const finish = async (directives: string): Promise<HttpAnswer> =>
+    poll(await start(`seconds=0 ${directives}`));
 
   it('goes from queued over in_progress to a video that only the key can fetch', async () => {
     const created = await submit('seconds=0.4', { seconds: '8', size: '1280x720' });
@@ -46,13 +47,8 @@ describe('sandbox: OpenAI’s videos', () => {
     const id = String(created.body['id']);
     expect(id).to.match(/^video_/);
     expect((await content(id)).status).to.equal(400);
-    const words: unknown[] = [];
-    const done = await eventually(async () => {
-      const heard = await look(id);
-      if (words.at(-1) !== heard.body['status']) words.push(heard.body['status']);
-      return heard.body['status'] === 'completed' ? heard : undefined;
-    });
-    expect(words).to.eql(['queued', 'in_progress', 'completed']);
+    const { statuses, done } = await followStatus(() => poll(id), 'status', 'completed');
+    expect(statuses).to.eql(['queued', 'in_progress', 'completed']);
     expect(done.body).to.include({ progress: 100, seconds: '8' }).and.not.have.any.keys('url', 'video_url');
     expect(Number(done.body['expires_at']) - Number(done.body['completed_at'])).to.equal(3_600);
     expect((await content(id, '', null)).status).to.equal(401);
@@ -77,13 +73,13 @@ describe('sandbox: OpenAI’s videos', () => {
   ];
   for (const [fields, field] of refusals)
     it(`refuses ${JSON.stringify(fields).slice(0, 60)} and names the field`, async () => {
-      const heard = await submit('', fields);
-      expect(heard.status).to.equal(400);
-      expect(at(heard.body, 'error')).to.include({ type: 'invalid_request_error', param: field });
+      const answer = await submit('', fields);
+      expect(answer.status).to.equal(400);
+      expect(at(answer.body, 'error')).to.include({ type: 'invalid_request_error', param: field });
     });
 
   it('takes a first frame of exactly the size ordered', async () => {
-    const send = async (image: Buffer, type = 'image/png'): Promise<Heard> => {
+    const send = async (image: Buffer, type = 'image/png'): Promise<HttpAnswer> => {
       const form = new FormData();
       const fields = { model: 'sora-2', prompt: newPrompt('').prompt, seconds: '4', size: '1280x720' };
       for (const [name, value] of Object.entries(fields)) form.append(name, value);
@@ -92,12 +88,12 @@ describe('sandbox: OpenAI’s videos', () => {
     };
     expect((await send(png(1280, 720))).status).to.equal(200);
     expect((await send(Buffer.from('a picture'), 'image/jpeg')).status).to.equal(200);
-    for (const heard of [
+    for (const answer of [
       await send(png(720, 1280)),
       await send(Buffer.from('x')),
       await send(png(1280, 720), 'text/html'),
     ])
-      expect(at(heard.body, 'error.param')).to.equal('input_reference');
+      expect(at(answer.body, 'error.param')).to.equal('input_reference');
   });
 
   for (const [directives, code] of [
@@ -115,15 +111,15 @@ describe('sandbox: OpenAI’s videos', () => {
       expect(at(body, 'error.code')).to.equal(code);
     });
 
-  it('has words for other ends, and an unknown one with poll=weird', async () => {
+  it('has statuses for expired and cancelled, and an unknown one with poll=weird', async () => {
     expect((await finish('outcome=expire')).body['status']).to.equal('expired');
     expect((await finish('outcome=cancelled')).body['status']).to.equal('cancelled');
     expect((await finish('poll=weird')).body['status']).to.equal('simmering');
   });
 
-  it('shows its insides with text=leaky, and leads astray with result=private', async () => {
+  it('shows internal details with text=leaky, and a private link with result=private', async () => {
     const message = at((await finish('outcome=fail text=leaky')).body, 'error.message');
-    for (const part of Object.values(SENSITIVE_PARTS)) expect(message).to.contain(part);
+    expectSensitive(message);
     expect((await finish('result=private')).body['video_url']).to.match(/^http:\/\/10\./);
   });
 
@@ -139,22 +135,16 @@ describe('sandbox: OpenAI’s videos', () => {
     expect((await ask(url('?limit=101'))).status).to.equal(400);
   });
 
-  it('keeps a job whose answer was lost, and none whose request was', async () => {
-    for (const [fault, jobs] of [
-      ['accept_then_reset', 1],
-      ['reset', 0],
-    ] as const) {
-      const { prompt, marker } = newPrompt(`submit=${fault}`);
-      await ask(url(), { method: 'POST', body: { model: 'sora-2', prompt } }).catch(() => undefined);
-      expect(await readJobs(sandbox(), marker), fault).to.have.length(jobs);
-    }
+  itBreaksConnections({
+    sandbox,
+    submit: (prompt) => ask(url(), { method: 'POST', body: { model: 'sora-2', prompt } }),
   });
 
   describe("OpenAI's own client", () => {
     const client = (): OpenAI =>
       new OpenAI({ baseURL: `${sandbox().url}/openai/v1`, apiKey: 'sk-test', maxRetries: 0 });
 
-    it('makes a video from a first frame, looks at it and downloads it', async () => {
+    it('makes a video from a first frame, polls it and downloads it', async () => {
       const { prompt, marker } = newPrompt('seconds=0');
       const input_reference = await toFile(png(1792, 1024), 'frame.png', { type: 'image/png' });
       const video = await client().videos.create({

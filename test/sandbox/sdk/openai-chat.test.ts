@@ -1,4 +1,4 @@
-/** OpenAI's own client finds in the sandbox's chat what it expects of OpenAI. */
+// OpenAI's own client finds in the sandbox's chat what it expects of OpenAI.
 
 import { expect } from 'chai';
 import OpenAI from 'openai';

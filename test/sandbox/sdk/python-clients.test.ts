@@ -1,4 +1,4 @@
-/** The clients of Volcengine (Ark) and Alibaba (DashScope) for Python find in the sandbox what they expect. */
+// The clients of Volcengine (Ark) and Alibaba (DashScope) for Python find in the sandbox what they expect.
 
 import { expect } from 'chai';
 import { installPackage, runScript } from './python.ts';

@@ -1,4 +1,4 @@
-/** Vendors' own clients for Python: installed once from PyPI into a folder of their own, and run against the sandbox. */
+// Vendors' own clients for Python: installed once from PyPI into a folder of their own, and run against the sandbox.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';

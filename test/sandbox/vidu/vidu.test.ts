@@ -1,28 +1,29 @@
-/** Vidu as the sandbox plays it. */
+// Vidu as the sandbox plays it.
 
 import { expect } from 'chai';
-import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import {
   ask,
   at,
-  eventually,
-  type Heard,
+  expectSensitive,
+  followStatus,
+  type HttpAnswer,
   type Json,
   newPrompt,
   readJobs,
   readJournal,
   useSandbox,
 } from '../support.ts';
+import { itDistortsUsage } from '../vendor-rules.ts';
 
 const IMAGE = 'https://example.com/fox.png';
 
 describe('sandbox: Vidu', () => {
   const sandbox = useSandbox();
 
-  async function say(
+  async function send(
     path: string,
     options: { body?: Json; authorization?: string | null } = {},
-  ): Promise<Heard> {
+  ): Promise<HttpAnswer> {
     const { body, authorization = 'Token vda_test' } = options;
     return ask(`${sandbox().url}/vidu${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -32,36 +33,32 @@ describe('sandbox: Vidu', () => {
     });
   }
 
-  const submit = (directives: string, fields: Json = {}, endpoint = 'text2video'): Promise<Heard> =>
-    say(`/ent/v2/${endpoint}`, {
+  const submit = (directives: string, fields: Json = {}, endpoint = 'text2video'): Promise<HttpAnswer> =>
+    send(`/ent/v2/${endpoint}`, {
       body: { model: 'viduq3-pro', prompt: newPrompt(directives).prompt, ...fields },
     });
-  const look = (id: string): Promise<Heard> => say(`/ent/v2/tasks/${id}/creations`);
-  const cancel = (id: string): Promise<Heard> => say(`/ent/v2/tasks/${id}/cancel`, { body: { id } });
+  const poll = (id: string): Promise<HttpAnswer> => send(`/ent/v2/tasks/${id}/creations`);
+  const cancel = (id: string): Promise<HttpAnswer> => send(`/ent/v2/tasks/${id}/cancel`, { body: { id } });
 
   async function start(directives: string, fields: Json = {}, endpoint?: string): Promise<string> {
-    const heard = await submit(directives, fields, endpoint);
-    expect(heard.status, heard.text).to.equal(200);
-    return String(heard.body['task_id']);
+    const answer = await submit(directives, fields, endpoint);
+    expect(answer.status, answer.text).to.equal(200);
+    return String(answer.body['task_id']);
   }
-  const finish = async (directives: string): Promise<Heard> => look(await start(`seconds=0 ${directives}`));
+  const finish = async (directives: string): Promise<HttpAnswer> =>
+    poll(await start(`seconds=0 ${directives}`));
 
   it('goes from created over queueing and processing to a video that can be fetched', async () => {
     const id = await start('seconds=0.6', { duration: 4, aspect_ratio: '9:16' });
-    const words: unknown[] = [];
-    const done = await eventually(async () => {
-      const heard = await look(id);
-      if (words.at(-1) !== heard.body['state']) words.push(heard.body['state']);
-      return heard.body['state'] === 'success' ? heard : undefined;
-    });
-    expect(words).to.eql(['created', 'queueing', 'processing', 'success']);
+    const { statuses, done } = await followStatus(() => poll(id), 'state', 'success');
+    expect(statuses).to.eql(['created', 'queueing', 'processing', 'success']);
     expect(done.body).to.include({ id, err_code: '', credits: 80 });
     const video = await fetch(String(at(done.body, 'creations.0.url')));
     expect(video.headers.get('content-type')).to.equal('video/mp4');
     expect(at(done.body, 'creations.0.cover_url')).to.be.a('string');
   });
 
-  it('tells the price at once, by model, resolution, endpoint, seconds and time of day', async () => {
+  it('answers a submission with the price, by model, resolution, endpoint, seconds and time of day', async () => {
     const price = async (fields: Json, endpoint?: string): Promise<unknown> =>
       (await submit('', fields, endpoint)).body['credits'];
     expect(await price({})).to.equal(100);
@@ -75,10 +72,10 @@ describe('sandbox: Vidu', () => {
   for (const authorization of [null, 'Bearer vda_test', 'Token ', 'Token invalid'])
     it(`refuses the authorization ${authorization}`, async () => {
       const body = { model: 'viduq3-pro', prompt: 'x' };
-      const heard = await say('/ent/v2/text2video', { authorization, body });
-      expect(heard.status).to.equal(401);
-      expect(heard.body).to.include({ code: 'Unauthorized', reason: 'Unauthorized' });
-      expect(at(heard.body, 'metadata.trace_id')).to.be.a('string');
+      const answer = await send('/ent/v2/text2video', { authorization, body });
+      expect(answer.status).to.equal(401);
+      expect(answer.body).to.include({ code: 'Unauthorized', reason: 'Unauthorized' });
+      expect(at(answer.body, 'metadata.trace_id')).to.be.a('string');
     });
 
   const refusals: [endpoint: string, fields: Json, reason: string, field: string][] = [
@@ -109,20 +106,18 @@ describe('sandbox: Vidu', () => {
   ];
   for (const [endpoint, fields, reason, field] of refusals)
     it(`refuses ${JSON.stringify(fields).slice(0, 60)} at ${endpoint} and names the field`, async () => {
-      const heard = await submit('', fields, endpoint);
-      expect(heard.status).to.equal(400);
-      expect(heard.body).to.include({ code: 400, reason });
-      expect(heard.body['message']).to.match(new RegExp(`^${field}: `));
+      const answer = await submit('', fields, endpoint);
+      expect(answer.status).to.equal(400);
+      expect(answer.body).to.include({ code: 400, reason });
+      expect(answer.body['message']).to.match(new RegExp(`^${field}: `));
     });
 
-  it('refuses a directive that does not exist, and shows its insides with text=leaky', async () => {
+  it('refuses an unknown directive, and shows internal details with text=leaky', async () => {
     expect((await submit('colour=red')).body['message']).to.contain('colour');
     const refusal = (await submit('submit=500 text=leaky')).body['message'];
     const failure = (await finish('outcome=fail text=leaky')).body['err_code'];
-    for (const part of Object.values(SENSITIVE_PARTS)) {
-      expect(refusal).to.contain(part);
-      expect(failure).to.contain(part);
-    }
+    expectSensitive(refusal);
+    expectSensitive(failure);
   });
 
   for (const [directives, word] of [
@@ -140,48 +135,42 @@ describe('sandbox: Vidu', () => {
       expect(body).to.deep.include({ state: 'failed', err_code: word, creations: [] });
     });
 
-  it('has forgotten a job that expired, as it does not know one that never was', async () => {
-    for (const heard of [await finish('outcome=expire'), await look('123')])
-      expect([heard.status, heard.body['reason']]).to.eql([404, 'TaskNotFound']);
+  it('answers 404 for an expired job as for an unknown one', async () => {
+    for (const answer of [await finish('outcome=expire'), await poll('123')])
+      expect([answer.status, answer.body['reason']]).to.eql([404, 'TaskNotFound']);
   });
 
-  it('uses an unknown word with poll=weird and takes a success back with poll=regress', async () => {
+  it('has an unknown status with poll=weird and takes a success back with poll=regress', async () => {
     expect((await finish('poll=weird')).body['state']).to.equal('simmering');
     const id = await start('seconds=0 poll=regress');
-    expect((await look(id)).body['state']).to.equal('success');
-    expect((await look(id)).body['state']).to.equal('failed');
+    expect((await poll(id)).body['state']).to.equal('success');
+    expect((await poll(id)).body['state']).to.equal('failed');
   });
 
-  it('tells any consumption with usage', async () => {
-    const told = async (usage: string): Promise<unknown> => (await finish(`usage=${usage}`)).body['credits'];
-    expect(await told('missing')).to.equal(undefined);
-    expect(await told('zero')).to.equal(0);
-    expect(await told('triple')).to.equal(300);
-    expect(await told('text')).to.be.a('string');
-  });
+  itDistortsUsage(100, async (directives) => (await finish(directives)).body['credits']);
 
   describe('asked to cancel', () => {
-    it('does so while the job waits, and then says who did it', async () => {
+    it('cancels a queued job and then reports who cancelled it', async () => {
       const id = await start('seconds=600');
       expect(await cancel(id)).to.deep.include({ status: 200, body: {} });
-      expect((await look(id)).body).to.include({ state: 'failed', err_code: 'UserCancelled' });
+      expect((await poll(id)).body).to.include({ state: 'failed', err_code: 'UserCancelled' });
     });
 
-    it('is too late afterwards, or when ordered to be, and names the state', async () => {
+    it('is too late afterwards, or with cancel=too_late, and names the state', async () => {
       for (const [directives, state] of [
         ['seconds=0', 'success'],
         ['seconds=600 cancel=too_late', 'queueing'],
       ] as const) {
-        const heard = await cancel(await start(directives));
-        expect(heard.status).to.equal(400);
-        expect(heard.body).to.include({ reason: 'BadRequest' });
-        expect(heard.body['message']).to.contain(state);
+        const answer = await cancel(await start(directives));
+        expect(answer.status).to.equal(400);
+        expect(answer.body).to.include({ reason: 'BadRequest' });
+        expect(answer.body['message']).to.contain(state);
       }
     });
 
-    it('notes it in the journal', async () => {
+    it('is in the journal', async () => {
       const { prompt, marker } = newPrompt('seconds=600');
-      const created = await say('/ent/v2/text2video', { body: { model: 'viduq3-pro', prompt } });
+      const created = await send('/ent/v2/text2video', { body: { model: 'viduq3-pro', prompt } });
       await cancel(String(created.body['task_id']));
       const operations = (await readJournal(sandbox(), marker)).map(({ operation }) => operation);
       expect(operations).to.eql(['submit', 'cancel']);
