@@ -4,8 +4,10 @@ import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { requestJson } from '../http/client.ts';
+import { acceptedJob } from '../accepted-job.ts';
+import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
+import { readVideoSeconds } from '../plausible.ts';
 import {
   UpstreamFailure,
   type JobState,
@@ -21,18 +23,15 @@ import {
   type Members,
   type VendorError,
 } from '../http/json-fields.ts';
-import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
+import { credentialIds, originCheck, type AdapterSettings } from '../settings.ts';
 
 export const NAME = 'grok-video';
 export const FAMILY = 'grok';
 
-const ANSWER_BYTES_MAX = 1024 * 1024;
-/** The longest video on offer has 15 seconds; a figure beyond this is nonsense. */
-const SECONDS_PLAUSIBLE_MAX = 600;
 /** 1 USD is 10,000,000,000 ticks and 200,000,000 micro-credits. */
 const TICKS_PER_MICRO_CREDIT = 50n;
 
-/** Codes of failed jobs. The vendor lists all but `unauthenticated` and `resource_exhausted`, which belong to the same set. */
+/** Codes of failed jobs; `unauthenticated` and `resource_exhausted` are undocumented members of the same set. */
 const CLASS_OF_CODE: Readonly<Record<string, UpstreamErrorClass>> = {
   invalid_argument: 'invalid',
   failed_precondition: 'invalid',
@@ -45,63 +44,47 @@ const CLASS_OF_CODE: Readonly<Record<string, UpstreamErrorClass>> = {
 
 /** The vendor has no cancel: what was handed over is finished and billed. */
 export function createGrokVideo(settings: AdapterSettings): Provider {
+  const api = createJsonApi(settings);
   return {
     name: NAME,
     family: FAMILY,
     delivery: 'job',
     credentials: credentialIds(settings),
-    submit: (job) => submit(settings, job),
-    poll: (handle, signal) => poll(settings, handle, signal),
+    submit: (job) => submit(api, job),
+    poll: (handle, signal) => poll(api, handle, signal),
     trustsOrigin: originCheck(settings.baseUrl),
   };
 }
 
-async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Submission> {
-  const credential = findCredential(settings, job.credential);
-  const { json, upstreamRequestId } = await requestJson(
-    {
-      method: 'POST',
-      url: `${settings.baseUrl}/videos/generations`,
-      headers: { authorization: `Bearer ${credential.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(requestBody(job)),
-      timeoutMs: settings.upstreamTimeoutMs,
-      bytesMax: ANSWER_BYTES_MAX,
-    },
-    (answer) => failureOfStatus(answer, refine),
-  );
-  const id = textOf(membersOf(json)['request_id']);
-  if (id === null) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
-  return { kind: 'accepted', handle: { id, credential: credential.id }, upstreamRequestId };
+async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
+  const { json, upstreamRequestId } = await api.send({
+    method: 'POST',
+    path: '/videos/generations',
+    credential: job.credential,
+    json: requestBody(job),
+    toFailure: submitFailure,
+  });
+  return acceptedJob(job, textOf(membersOf(json)['request_id']), upstreamRequestId);
 }
 
 /**
  * A 404 is thrown as `expired`, `refused`. The vendor may also answer it for a moment after the submission, before
  * the job can be seen everywhere: only the caller knows how old the job is, so the caller decides.
  */
-async function poll(settings: AdapterSettings, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
-  const credential = findCredential(settings, handle.credential);
+async function poll(api: JsonApi, { id, credential }: JobHandle, signal?: AbortSignal): Promise<JobState> {
+  const path = `/videos/${encodeURIComponent(id)}`;
   try {
-    const { json } = await requestJson(
-      {
-        method: 'GET',
-        url: `${settings.baseUrl}/videos/${encodeURIComponent(handle.id)}`,
-        headers: { authorization: `Bearer ${credential.key}` },
-        timeoutMs: settings.upstreamTimeoutMs,
-        bytesMax: ANSWER_BYTES_MAX,
-        signal,
-      },
-      pollFailure,
-    );
+    const { json } = await api.send({ method: 'GET', path, credential, signal, toFailure: pollFailure });
     return readState(membersOf(json));
   } catch (error) {
-    // A rejected video may be told by an error status of the poll itself.
+    // A rejected video may be reported by an error status of the poll itself.
     if (!(error instanceof UpstreamFailure) || error.errorClass !== 'moderation') throw error;
     return { kind: 'failed', errorClass: 'moderation', text: error.text };
   }
 }
 
 /** Every choice is sent: the vendor's own defaults (8 seconds, 480p) must never decide. */
-function requestBody(job: UpstreamJob): Record<string, JsonValue> {
+function requestBody(job: UpstreamJob): JsonObject {
   const { order } = job;
   const images = imageFields(job);
   const body: Record<string, JsonValue> = {
@@ -117,7 +100,7 @@ function requestBody(job: UpstreamJob): Record<string, JsonValue> {
   return body;
 }
 
-function imageFields({ order, inputImages }: UpstreamJob): Record<string, JsonValue> {
+function imageFields({ order, inputImages }: UpstreamJob): JsonObject {
   const [first = '', last = ''] = inputImages;
   switch (order.imageRole) {
     case 'none':
@@ -131,7 +114,7 @@ function imageFields({ order, inputImages }: UpstreamJob): Record<string, JsonVa
   }
 }
 
-/** An empty body (202) and a word nobody has heard of both mean: still at work. */
+/** Unknown status values and an empty body (202) are treated as running. */
 function readState(body: Members): JobState {
   const status = textOf(body['status'])?.toLowerCase() ?? null;
   if (status === 'done') return readDone(body);
@@ -162,10 +145,10 @@ function readFailed(body: Members, error: VendorError | null): JobState {
 }
 
 function readEvidence(body: Members): Evidence {
-  const seconds = numberOf(membersOf(body['video'])['duration']);
+  const seconds = readVideoSeconds(membersOf(body['video'])['duration']);
   const vendorCost = readCost(membersOf(body['usage'])['cost_in_usd_ticks']);
   return {
-    ...(seconds !== null && seconds > 0 && seconds <= SECONDS_PLAUSIBLE_MAX ? { seconds } : {}),
+    ...(seconds === null ? {} : { seconds }),
     ...(vendorCost === null ? {} : { vendorCost }),
   };
 }
@@ -186,6 +169,10 @@ function refine({ code, message }: VendorError): Verdict | undefined {
   return undefined;
 }
 
-function pollFailure(answer: UpstreamResponse): UpstreamFailure {
-  return failureAboutJob(answer, refine);
+function submitFailure(response: UpstreamResponse): UpstreamFailure {
+  return failureOfStatus(response, refine);
+}
+
+function pollFailure(response: UpstreamResponse): UpstreamFailure {
+  return failureAboutJob(response, refine);
 }
