@@ -29,7 +29,7 @@ export interface Provider {
   /** How the work is going. Adapters with `immediate` delivery have no poll. */
   poll?(handle: JobHandle, signal?: AbortSignal): Promise<JobState>;
   /** Stops the work where the vendor can. Absent: this vendor cannot. */
-  cancel?(handle: JobHandle, signal?: AbortSignal): Promise<'cancelled' | 'too_late'>;
+  cancel?(handle: JobHandle, signal?: AbortSignal): Promise<Cancellation>;
   /**
    * Looks for work whose hand-over brought no answer. Absent: this vendor's jobs can neither be listed nor named by
    * us, and what was handed over is lost to us.
@@ -64,6 +64,9 @@ export interface UpstreamJob {
  * `unclear`: neither is sure.
  */
 export type LookUp = { kind: 'found'; handle: JobHandle } | { kind: 'absent' } | { kind: 'unclear' };
+
+/** `too_late`: the vendor goes on with the work, or has ended it. */
+export type Cancellation = 'cancelled' | 'too_late';
 
 export type Submission =
   | { kind: 'accepted'; handle: JobHandle; upstreamRequestId: string | null }

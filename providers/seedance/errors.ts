@@ -24,12 +24,12 @@ export function refine({ code, message }: VendorError): Verdict | undefined {
   return VERDICTS.find((entry) => entry.code.test(word))?.verdict;
 }
 
-export function submitFailure(answer: UpstreamResponse): UpstreamFailure {
-  return failureOfStatus(answer, refine);
+export function submitFailure(response: UpstreamResponse): UpstreamFailure {
+  return failureOfStatus(response, refine);
 }
 
-export function pollFailure(answer: UpstreamResponse): UpstreamFailure {
-  return failureAboutJob(answer, refine);
+export function pollFailure(response: UpstreamResponse): UpstreamFailure {
+  return failureAboutJob(response, refine);
 }
 
 /** One code for two things: too many jobs at once, which passes, and an account whose share is used up. */

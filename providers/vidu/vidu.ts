@@ -11,6 +11,7 @@ import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.t
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import {
   UpstreamFailure,
+  type Cancellation,
   type JobState,
   type Provider,
   type RequestFate,
@@ -91,7 +92,7 @@ async function cancel(
   api: JsonApi,
   { id, credential }: JobHandle,
   signal?: AbortSignal,
-): Promise<'cancelled' | 'too_late'> {
+): Promise<Cancellation> {
   const path = `${taskPath(id)}/cancel`;
   try {
     await api.send({ method: 'POST', path, credential, json: { id }, signal, toFailure: pollFailure });

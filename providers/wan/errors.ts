@@ -25,10 +25,10 @@ export function refine({ code, message }: VendorError): Verdict | undefined {
   return isConcurrency ? { errorClass: 'concurrency', fate: 'not_received' } : verdict;
 }
 
-export function submitFailure(answer: UpstreamResponse): UpstreamFailure {
-  return failureOfStatus(answer, refine);
+export function submitFailure(response: UpstreamResponse): UpstreamFailure {
+  return failureOfStatus(response, refine);
 }
 
-export function pollFailure(answer: UpstreamResponse): UpstreamFailure {
-  return failureAboutJob(answer, refine);
+export function pollFailure(response: UpstreamResponse): UpstreamFailure {
+  return failureAboutJob(response, refine);
 }

@@ -3,11 +3,21 @@ import { createHash } from 'node:crypto';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { requestJson } from '../http/client.ts';
-import { UpstreamFailure, type JobState, type LookUp, type Provider, type Submission } from '../provider.ts';
-import type { UpstreamJob } from '../provider.ts';
+import { acceptedJob } from '../accepted-job.ts';
+import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
+import { frameRole } from '../image-roles.ts';
+import { readSeconds, readVideoSeconds } from '../plausible.ts';
+import {
+  UpstreamFailure,
+  type Cancellation,
+  type JobState,
+  type LookUp,
+  type Provider,
+  type Submission,
+  type UpstreamJob,
+} from '../provider.ts';
 import { listOf, membersOf, numberOf, readVendorError, textOf, type Members } from '../http/json-fields.ts';
-import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
+import { credentialIds, originCheck, type AdapterSettings } from '../settings.ts';
 import { pollFailure, refine, submitFailure } from './errors.ts';
 
 export const NAME = 'wan';
@@ -15,72 +25,58 @@ export const FAMILY = 'wan';
 
 const SYNTHESIS = '/api/v1/services/aigc/video-generation/video-synthesis';
 const TASKS = '/api/v1/tasks';
-const ANSWER_BYTES_MAX = 1024 * 1024;
-/** The longest video on offer has 30 seconds; a figure beyond this is nonsense. */
-const SECONDS_PLAUSIBLE_MAX = 600;
 const LIST_ENTRIES_MAX = 100;
-/** Each is asked for its prompt, and the vendor takes 20 questions a second. */
+/** Each candidate costs a request for its prompt, and the vendor allows 20 requests a second. */
 const CANDIDATES_MAX = 15;
+/** How far the vendor's clock may be from ours, and how late a request may arrive. */
 const CREATED_BEFORE_MS_MAX = 60_000;
 const CREATED_AFTER_MS_MAX = 900_000;
 const MARK_BITS = 32;
 
 export function createWan(settings: AdapterSettings): Provider {
+  const api = createJsonApi(settings);
   return {
     name: NAME,
     family: FAMILY,
     delivery: 'job',
     credentials: credentialIds(settings),
-    submit: (job) => submit(settings, job),
-    poll: (handle, signal) => poll(settings, handle, signal),
-    cancel: (handle, signal) => cancel(settings, handle, signal),
-    lookUp: (job, sentAt, signal) => lookUp(settings, job, sentAt, signal),
+    submit: (job) => submit(api, job),
+    poll: (handle, signal) => poll(api, handle, signal),
+    cancel: (handle, signal) => cancel(api, handle, signal),
+    lookUp: (job, sentAt, signal) => lookUp(api, job, sentAt, signal),
     trustsOrigin: originCheck(settings.baseUrl),
   };
 }
 
-async function submit(settings: AdapterSettings, job: UpstreamJob): Promise<Submission> {
-  const credential = findCredential(settings, job.credential);
-  const { json, upstreamRequestId } = await requestJson(
-    {
-      method: 'POST',
-      url: `${settings.baseUrl}${SYNTHESIS}`,
-      headers: {
-        authorization: `Bearer ${credential.key}`,
-        'content-type': 'application/json',
-        // Without it the vendor takes the call for a synchronous one and refuses it.
-        'x-dashscope-async': 'enable',
-      },
-      body: JSON.stringify(requestBody(job)),
-      timeoutMs: settings.upstreamTimeoutMs,
-      bytesMax: ANSWER_BYTES_MAX,
-    },
-    submitFailure,
-  );
+async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
+  const { json, upstreamRequestId } = await api.send({
+    method: 'POST',
+    path: SYNTHESIS,
+    credential: job.credential,
+    // Without this header the vendor takes the request for a synchronous one and refuses it.
+    headers: { 'x-dashscope-async': 'enable' },
+    json: requestBody(job),
+    toFailure: submitFailure,
+  });
   const body = membersOf(json);
-  const requestId = textOf(body['request_id']) ?? upstreamRequestId;
   const id = textOf(membersOf(body['output'])['task_id']);
-  if (id === null) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId: requestId });
-  return { kind: 'accepted', handle: { id, credential: credential.id }, upstreamRequestId: requestId };
+  return acceptedJob(job, id, textOf(body['request_id']) ?? upstreamRequestId);
 }
 
-/** A 404 and the word UNKNOWN are thrown as `expired`, `refused`: only the caller knows whether the job is new. */
-async function poll(settings: AdapterSettings, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
-  return readState(await readTask(settings, handle, signal));
+/** A 404 and the status UNKNOWN are thrown as `expired`, `refused`: only the caller knows whether the job is new. */
+async function poll(api: JsonApi, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
+  return readState(await readTask(api, handle, signal));
 }
 
 /** Only what has not begun can be stopped. */
 async function cancel(
-  settings: AdapterSettings,
-  handle: JobHandle,
+  api: JsonApi,
+  { id, credential }: JobHandle,
   signal?: AbortSignal,
-): Promise<'cancelled' | 'too_late'> {
+): Promise<Cancellation> {
+  const path = `${taskPath(id)}/cancel`;
   try {
-    await callTasks(settings, handle.credential, {
-      method: 'POST',
-      path: `/${encodeURIComponent(handle.id)}/cancel`,
-      signal,
-    });
+    await api.send({ method: 'POST', path, credential, signal, toFailure: pollFailure });
     return 'cancelled';
   } catch (error) {
     if (error instanceof UpstreamFailure && error.fate === 'refused') return 'too_late';
@@ -89,23 +85,19 @@ async function cancel(
 }
 
 /**
- * The list has no prompts, so each task of the right model and time is asked for its own; the mark in it is this
- * attempt's alone. A mark that is nowhere proves nothing: the list may lag behind, the vendor may trim prompts.
+ * Looks for the job by the mark in its prompt, which is this attempt's alone. The list has no prompts, so each task of
+ * the right model and time is asked for its own. Absence proves nothing: the list may lag behind, and the vendor may
+ * trim prompts.
  */
-async function lookUp(
-  settings: AdapterSettings,
-  job: UpstreamJob,
-  sentAt: Date,
-  signal?: AbortSignal,
-): Promise<LookUp> {
-  const { upstreamModel } = job;
+async function lookUp(api: JsonApi, job: UpstreamJob, sentAt: Date, signal?: AbortSignal): Promise<LookUp> {
+  const { upstreamModel, credential } = job;
   const query = { model_name: upstreamModel, page_no: '1', page_size: String(LIST_ENTRIES_MAX) };
-  const path = `/?${new URLSearchParams(query).toString()}`;
-  const list = membersOf(await callTasks(settings, job.credential, { method: 'GET', path, signal }));
+  const path = `${TASKS}/?${new URLSearchParams(query).toString()}`;
+  const { json } = await api.send({ method: 'GET', path, credential, signal, toFailure: pollFailure });
   const prompt = markedPrompt(job);
-  for (const id of candidatesOf(list, upstreamModel, sentAt)) {
-    const handle = { id, credential: job.credential };
-    const task = await readTask(settings, handle, signal);
+  for (const id of candidatesOf(membersOf(json), upstreamModel, sentAt)) {
+    const handle = { id, credential };
+    const task = await readTask(api, handle, signal);
     if (membersOf(task['output'])['orig_prompt'] === prompt) return { kind: 'found', handle };
   }
   return { kind: 'unclear' };
@@ -126,37 +118,18 @@ function candidatesOf(list: Members, model: string, sentAt: Date): string[] {
   return candidates.slice(0, CANDIDATES_MAX).map(({ id }) => id);
 }
 
-async function readTask(
-  settings: AdapterSettings,
-  { id, credential }: JobHandle,
-  signal?: AbortSignal,
-): Promise<Members> {
-  const path = `/${encodeURIComponent(id)}`;
-  return membersOf(await callTasks(settings, credential, { method: 'GET', path, signal }));
+async function readTask(api: JsonApi, { id, credential }: JobHandle, signal?: AbortSignal): Promise<Members> {
+  const path = taskPath(id);
+  const { json } = await api.send({ method: 'GET', path, credential, signal, toFailure: pollFailure });
+  return membersOf(json);
 }
 
-async function callTasks(
-  settings: AdapterSettings,
-  credentialId: string,
-  call: { method: 'GET' | 'POST'; path: string; signal?: AbortSignal | undefined },
-): Promise<unknown> {
-  const credential = findCredential(settings, credentialId);
-  const { json } = await requestJson(
-    {
-      method: call.method,
-      url: `${settings.baseUrl}${TASKS}${call.path}`,
-      headers: { authorization: `Bearer ${credential.key}` },
-      timeoutMs: settings.upstreamTimeoutMs,
-      bytesMax: ANSWER_BYTES_MAX,
-      signal: call.signal,
-    },
-    pollFailure,
-  );
-  return json;
+function taskPath(id: string): string {
+  return `${TASKS}/${encodeURIComponent(id)}`;
 }
 
 /** Every choice is sent: the vendor's own defaults must never decide. */
-function requestBody(job: UpstreamJob): Record<string, JsonValue> {
+function requestBody(job: UpstreamJob): JsonObject {
   const { order, upstreamModel } = job;
   const media = mediaOf(job);
   const parameters: Record<string, JsonValue> = {
@@ -176,19 +149,16 @@ function requestBody(job: UpstreamJob): Record<string, JsonValue> {
 }
 
 function mediaOf({ order, inputImages, inputVideos }: UpstreamJob): JsonValue[] {
-  const frames = ['first_frame', 'last_frame'];
-  const asReferences = order.imageRole === 'references';
   return [
-    ...inputImages.map((url, index) => {
-      return { type: asReferences ? 'reference_image' : (frames[index] ?? 'reference_image'), url };
-    }),
+    ...inputImages.map((url, index) => ({ type: frameRole(order, index) ?? 'reference_image', url })),
     ...inputVideos.map((url) => ({ type: 'reference_video', url })),
   ];
 }
 
 /**
- * The vendor knows no key of ours, but tells the prompt as it was sent: white space at its end, which no model reads,
- * makes it this attempt's own. Two callers who send the same words must never be taken for each other.
+ * The prompt with 32 bits of the reference's digest as white space at its end, which no model reads. The vendor takes no
+ * reference of ours but reports the prompt as it was sent, so that the mark tells apart two callers who send the same
+ * words.
  */
 function markedPrompt({ prompt, reference }: UpstreamJob): string {
   const bits = createHash('sha256').update(reference).digest().readUInt32BE(0).toString(2);
@@ -196,7 +166,7 @@ function markedPrompt({ prompt, reference }: UpstreamJob): string {
   return `${prompt.trimEnd()}${mark}`;
 }
 
-/** A word nobody has heard of means: still at work. The vendor tells no progress. */
+/** Unknown status values are treated as running. The vendor reports no progress. */
 function readState(body: Members): JobState {
   const output = membersOf(body['output']);
   switch (textOf(output['task_status'])?.toUpperCase()) {
@@ -227,19 +197,14 @@ function readFailed(output: Members): JobState {
   return { kind: 'failed', errorClass, text: error?.message ?? null };
 }
 
-/** `duration` counts the seconds of the input too, so it stands for the output only where there was no input. */
+/** `duration` includes the seconds of the input, so it stands for the output only where there was no input. */
 function readEvidence(usage: Members): Evidence {
-  const inputVideoSeconds = readSeconds(usage['input_video_duration']);
-  const hasInput = inputVideoSeconds !== null && inputVideoSeconds > 0;
+  const inputVideoSeconds = readVideoSeconds(usage['input_video_duration']);
+  const hasInput = inputVideoSeconds !== null;
   const seconds =
     readSeconds(usage['output_video_duration']) ?? (hasInput ? null : readSeconds(usage['duration']));
   return {
-    ...(seconds !== null && seconds > 0 ? { seconds } : {}),
+    ...(seconds === null || seconds === 0 ? {} : { seconds }),
     ...(hasInput ? { inputVideoSeconds } : {}),
   };
-}
-
-function readSeconds(value: unknown): number | null {
-  const seconds = numberOf(value);
-  return seconds !== null && seconds >= 0 && seconds <= SECONDS_PLAUSIBLE_MAX ? seconds : null;
 }
