@@ -1,13 +1,16 @@
-// MiniMax's first video API (Hailuo): every answer says with HTTP 200 whether it went well, and the file is a second hop.
+// MiniMax's first video API: refusals come with HTTP 200 and a code, and the file takes a second request.
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import type { HailuoCalls, HailuoDialect } from './variant.ts';
+import { acceptedJob } from '../accepted-job.ts';
+import type { JsonApi, JsonObject, JsonResponse } from '../http/json-api.ts';
 import { failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
-import { UpstreamFailure, type JobState, type UpstreamJob } from '../provider.ts';
+import { findMeaning, type Patterns } from '../patterns.ts';
+import { UpstreamFailure, type JobState, type Submission, type UpstreamJob } from '../provider.ts';
+import type { HailuoVariant } from './variant.ts';
 import { membersOf, numberOf, textOf, type Members } from '../http/json-fields.ts';
 
-export const hailuoV1: HailuoDialect = { name: 'v1', submit, poll };
+export const hailuoV1: HailuoVariant = { name: 'v1', submit, poll };
 
 /** `base_resp.status_code` of refusals, and of failed jobs. */
 const VERDICTS: Readonly<Record<number, Verdict>> = {
@@ -26,59 +29,66 @@ const VERDICTS: Readonly<Record<number, Verdict>> = {
   2061: { errorClass: 'quota', fate: 'not_received' },
 };
 
-/** Failed jobs mostly have words alone. */
-const WORDS: readonly (readonly [RegExp, UpstreamErrorClass])[] = [
+/** Messages of failed jobs, which mostly come without a code. */
+const CLASS_OF_MESSAGE: Patterns<UpstreamErrorClass> = [
   [/sensitive|moderation|policy|violat/, 'moderation'],
   [/balance|insufficient|quota/, 'quota'],
   [/concurren|too many|rate limit/, 'concurrency'],
   [/invalid|param|unsupported|decode/, 'invalid'],
 ];
 
-async function submit(calls: HailuoCalls, job: UpstreamJob) {
-  const answer = await calls.post('/v1/video_generation', requestBody(job), refusedBy);
-  const body = membersOf(answer.json);
-  const { upstreamRequestId } = answer;
+const UNREADABLE: JobState = { kind: 'failed', errorClass: 'invalid_response', text: null };
+
+async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
+  const response = await api.send({
+    method: 'POST',
+    path: '/v1/video_generation',
+    credential: job.credential,
+    json: requestBody(job),
+    toFailure: submitFailure,
+  });
+  const body = membersOf(response.json);
+  const { upstreamRequestId } = response;
   const refusal = refusalIn(body, upstreamRequestId);
   if (refusal) throw refusal;
-  const id = textOf(body['task_id']);
-  if (id === null) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
-  return { id, upstreamRequestId };
+  return acceptedJob(job, textOf(body['task_id']), upstreamRequestId, { dialect: hailuoV1.name });
 }
 
-async function poll(calls: HailuoCalls, { id }: JobHandle): Promise<JobState> {
+async function poll(api: JsonApi, { id, credential }: JobHandle, signal?: AbortSignal): Promise<JobState> {
   const path = `/v1/query/video_generation?task_id=${encodeURIComponent(id)}`;
-  const { json, upstreamRequestId } = await calls.get(path, goneOr);
-  const body = membersOf(json);
+  const response = await api.send({ method: 'GET', path, credential, signal, toFailure: pollFailure });
+  const body = membersOf(response.json);
   switch (body['status']) {
     case 'Preparing':
     case 'Queueing':
       return { kind: 'queued' };
     case 'Success':
-      return findFile(calls, body['file_id']);
+      return findFile(api, credential, body['file_id'], signal);
     case 'Fail':
       return readFailed(body);
   }
-  const refusal = refusalIn(body, upstreamRequestId);
-  if (refusal) throw refusal.errorClass === 'invalid' ? gone(refusal) : refusal;
+  throwIfRefused(response);
   return { kind: 'running', progress: null };
 }
 
-/** The link is good for an hour; every poll asks for a fresh one. */
-async function findFile(calls: HailuoCalls, fileId: unknown): Promise<JobState> {
-  const nothing: JobState = { kind: 'failed', errorClass: 'invalid_response', text: null };
+/** The link expires after an hour, so every poll asks for a fresh one. */
+async function findFile(
+  api: JsonApi,
+  credential: string,
+  fileId: unknown,
+  signal?: AbortSignal,
+): Promise<JobState> {
   const id = Number.isSafeInteger(fileId) ? String(fileId) : textOf(fileId);
-  if (id === null) return nothing;
+  if (id === null) return UNREADABLE;
   const path = `/v1/files/retrieve?file_id=${encodeURIComponent(id)}`;
-  const { json, upstreamRequestId } = await calls.get(path, goneOr);
-  const body = membersOf(json);
-  const refusal = refusalIn(body, upstreamRequestId);
-  if (refusal) throw refusal.errorClass === 'invalid' ? gone(refusal) : refusal;
-  const url = textOf(membersOf(body['file'])['download_url']);
-  // The vendor bills by the order, so there is nothing to tell about what was delivered.
-  return url === null ? nothing : { kind: 'succeeded', results: [{ kind: 'url', url }], evidence: {} };
+  const response = await api.send({ method: 'GET', path, credential, signal, toFailure: pollFailure });
+  throwIfRefused(response);
+  const url = textOf(membersOf(membersOf(response.json)['file'])['download_url']);
+  // The vendor bills by the order and reports nothing about what was delivered.
+  return url === null ? UNREADABLE : { kind: 'succeeded', results: [{ kind: 'url', url }], evidence: {} };
 }
 
-function requestBody(job: UpstreamJob): Record<string, JsonValue> {
+function requestBody(job: UpstreamJob): JsonObject {
   const { order, inputImages } = job;
   const [first, last] = inputImages;
   const body: Record<string, JsonValue> = {
@@ -95,25 +105,29 @@ function requestBody(job: UpstreamJob): Record<string, JsonValue> {
 function readFailed(body: Members): JobState {
   const { status_code: code, status_msg: message } = membersOf(body['base_resp']);
   const text = textOf(message);
-  const words = (text ?? '').toLowerCase();
   const known = VERDICTS[numberOf(code) ?? 0]?.errorClass;
-  const errorClass = known ?? WORDS.find(([pattern]) => pattern.test(words))?.[1] ?? 'transient';
+  const errorClass = known ?? findMeaning(CLASS_OF_MESSAGE, text) ?? 'transient';
   return { kind: 'failed', errorClass, text };
 }
 
-/** Null where the answer says that all is well, or nothing at all. */
+/** The refusal in `base_resp`; null where that reports success or is absent. */
 function refusalIn(body: Members, upstreamRequestId: string | null): UpstreamFailure | null {
-  const { status_code: told, status_msg: message } = membersOf(body['base_resp']);
-  const code = numberOf(told);
+  const { status_code: reported, status_msg: message } = membersOf(body['base_resp']);
+  const code = numberOf(reported);
   if (code === null || code === 0) return null;
   const { errorClass, fate } = VERDICTS[code] ?? { errorClass: 'transient', fate: 'unknown' };
   return new UpstreamFailure(errorClass, fate, { text: textOf(message), upstreamRequestId });
 }
 
-/** A status outside 2xx may carry the vendor's own code, too. */
-function refusedBy(answer: UpstreamResponse): UpstreamFailure {
-  const byStatus = failureOfStatus(answer);
-  const refusal = refusalIn(readJson(answer.body), answer.upstreamRequestId);
+function throwIfRefused({ json, upstreamRequestId }: JsonResponse): void {
+  const refusal = refusalIn(membersOf(json), upstreamRequestId);
+  if (refusal) throw refusal.errorClass === 'invalid' ? expired(refusal) : refusal;
+}
+
+/** A response outside 2xx may carry the vendor's own code, which then decides unless it is vague. */
+function submitFailure(response: UpstreamResponse): UpstreamFailure {
+  const byStatus = failureOfStatus(response);
+  const refusal = refusalIn(readJson(response.body), response.upstreamRequestId);
   if (!refusal) return byStatus;
   const { errorClass, fate, text } = refusal.errorClass === 'transient' ? byStatus : refusal;
   const { retryAfterMs, upstreamRequestId } = byStatus;
@@ -124,13 +138,13 @@ function refusedBy(answer: UpstreamResponse): UpstreamFailure {
   });
 }
 
-function goneOr(answer: UpstreamResponse): UpstreamFailure {
-  const refusal = refusedBy(answer);
-  return answer.status === 404 || refusal.errorClass === 'invalid' ? gone(refusal) : refusal;
+function pollFailure(response: UpstreamResponse): UpstreamFailure {
+  const refusal = submitFailure(response);
+  return response.status === 404 || refusal.errorClass === 'invalid' ? expired(refusal) : refusal;
 }
 
-/** A look has no other parameter than an id, so it is the id that the vendor does not know. */
-function gone({ text, upstreamRequestId }: UpstreamFailure): UpstreamFailure {
+/** A query has no parameter but an id, so what the vendor calls invalid is an id that it does not know. */
+function expired({ text, upstreamRequestId }: UpstreamFailure): UpstreamFailure {
   return new UpstreamFailure('expired', 'refused', { text, upstreamRequestId });
 }
 

@@ -1,17 +1,25 @@
-// MiniMax's second video API (H3): one list of contents with roles, true HTTP statuses, and usage to charge by.
+// MiniMax's second video API (H3): one list of contents with roles, true HTTP statuses, and reported usage.
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import type { HailuoCalls, HailuoDialect } from './variant.ts';
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
-import { UpstreamFailure, type JobState, type UpstreamJob } from '../provider.ts';
-import { membersOf, numberOf, textOf, type Members, type VendorError } from '../http/json-fields.ts';
+import { acceptedJob } from '../accepted-job.ts';
+import type { JsonApi, JsonObject } from '../http/json-api.ts';
+import { beginsWithFrame, frameRole } from '../image-roles.ts';
+import { findMeaning, type Patterns } from '../patterns.ts';
+import { readSeconds, readVideoSeconds } from '../plausible.ts';
+import {
+  UpstreamFailure,
+  type Cancellation,
+  type JobState,
+  type Submission,
+  type UpstreamJob,
+} from '../provider.ts';
+import type { HailuoVariant } from './variant.ts';
+import { membersOf, textOf, type Members, type VendorError } from '../http/json-fields.ts';
 
-export const hailuoV2: HailuoDialect = { name: 'v2', submit, poll, cancel };
-
-/** The longest order has 15 seconds and three input videos; a figure beyond this is nonsense. */
-const SECONDS_PLAUSIBLE_MAX = 600;
+export const hailuoV2: HailuoVariant = { name: 'v2', submit, poll, cancel };
 
 /** Codes in brackets at the end of messages, and codes of failed jobs. */
 const CLASS_OF_CODE: Readonly<Record<string, UpstreamErrorClass>> = {
@@ -23,45 +31,49 @@ const CLASS_OF_CODE: Readonly<Record<string, UpstreamErrorClass>> = {
   2013: 'invalid',
   2049: 'auth',
 };
-const WORDS: readonly (readonly [RegExp, UpstreamErrorClass])[] = [
+const CLASS_OF_MESSAGE: Patterns<UpstreamErrorClass> = [
   [/sensitive|moderation|policy|violat/, 'moderation'],
   [/balance|quota/, 'quota'],
   [/concurren/, 'concurrency'],
   [/invalid|param|unsupported|decode/, 'invalid'],
 ];
 
-async function submit(calls: HailuoCalls, job: UpstreamJob) {
-  const answer = await calls.post('/v2/video_generation', requestBody(job), submitFailure);
-  const { upstreamRequestId } = answer;
-  const id = textOf(membersOf(answer.json)['task_id']);
-  if (id === null) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
-  return { id, upstreamRequestId };
+async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
+  const { json, upstreamRequestId } = await api.send({
+    method: 'POST',
+    path: '/v2/video_generation',
+    credential: job.credential,
+    json: requestBody(job),
+    toFailure: submitFailure,
+  });
+  const id = textOf(membersOf(json)['task_id']);
+  return acceptedJob(job, id, upstreamRequestId, { dialect: hailuoV2.name });
 }
 
-async function poll(calls: HailuoCalls, { id }: JobHandle): Promise<JobState> {
-  const { json } = await calls.get(`/v2/query/video_generation/${encodeURIComponent(id)}`, pollFailure);
+async function poll(api: JsonApi, { id, credential }: JobHandle, signal?: AbortSignal): Promise<JobState> {
+  const path = `/v2/query/video_generation/${encodeURIComponent(id)}`;
+  const { json } = await api.send({ method: 'GET', path, credential, signal, toFailure: pollFailure });
   return readState(membersOf(membersOf(json)['task']));
 }
 
-/**
- * The same request stops a job that waits and erases one that has ended, so the state is read first and only a
- * waiting job is touched.
- */
-async function cancel(calls: HailuoCalls, handle: JobHandle): Promise<'cancelled' | 'too_late'> {
-  const { kind } = await poll(calls, handle);
+/** DELETE stops waiting work only and erases the record of finished work, so the state is read first. */
+async function cancel(api: JsonApi, handle: JobHandle, signal?: AbortSignal): Promise<Cancellation> {
+  const { kind } = await poll(api, handle, signal);
   if (kind === 'cancelled') return 'cancelled';
   if (kind !== 'queued') return 'too_late';
+  const { id, credential } = handle;
   try {
-    await calls.delete(`/v2/video_generation/${encodeURIComponent(handle.id)}`, pollFailure);
+    const path = `/v2/video_generation/${encodeURIComponent(id)}`;
+    await api.send({ method: 'DELETE', path, credential, signal, toFailure: pollFailure });
     return 'cancelled';
   } catch (error) {
-    // It began in between.
+    // The work began between the two requests.
     if (error instanceof UpstreamFailure && error.errorClass === 'invalid') return 'too_late';
     throw error;
   }
 }
 
-function requestBody(job: UpstreamJob): Record<string, JsonValue> {
+function requestBody(job: UpstreamJob): JsonObject {
   const { order } = job;
   const body: Record<string, JsonValue> = {
     model: job.upstreamModel,
@@ -69,25 +81,22 @@ function requestBody(job: UpstreamJob): Record<string, JsonValue> {
     duration: order.seconds,
   };
   if (order.resolution !== null) body['resolution'] = order.resolution.toUpperCase();
-  const followsImage = order.imageRole === 'first_frame' || order.imageRole === 'first_and_last_frame';
-  const ratio = followsImage ? 'adaptive' : order.ratio;
+  const ratio = beginsWithFrame(order) ? 'adaptive' : order.ratio;
   if (ratio !== null) body['ratio'] = ratio;
   return body;
 }
 
 function contentOf({ order, prompt, inputImages, inputVideos }: UpstreamJob): JsonValue[] {
-  const frames = ['first_frame', 'last_frame'];
   return [
     { type: 'text', text: prompt },
     ...inputImages.map((url, index) => {
-      const role = (order.imageRole === 'references' ? undefined : frames[index]) ?? 'reference_image';
-      return { type: 'image_url', image_url: { url }, role };
+      return { type: 'image_url', image_url: { url }, role: frameRole(order, index) ?? 'reference_image' };
     }),
     ...inputVideos.map((url) => ({ type: 'video_url', video_url: { url }, role: 'reference_video' })),
   ];
 }
 
-/** A word nobody has heard of means: still at work. */
+/** Unknown status values are treated as running. */
 function readState(task: Members): JobState {
   switch (task['status']) {
     case 'queued':
@@ -105,51 +114,45 @@ function readState(task: Members): JobState {
   }
 }
 
-/** The link is short-lived; every poll brings a fresh one. */
+/** Every poll brings a fresh link, since it is short-lived. */
 function readDone(task: Members): JobState {
   const url = textOf(membersOf(task['content'])['url']);
   if (url === null) return { kind: 'failed', errorClass: 'invalid_response', text: null };
   const { output_seconds: output, input_seconds: input } = membersOf(task['usage']);
-  const seconds = readSeconds(output);
+  const seconds = readVideoSeconds(output);
   const inputVideoSeconds = readSeconds(input);
   const evidence: Evidence = {
-    // No finished video has no length at all.
-    ...(seconds === null || seconds === 0 ? {} : { seconds }),
+    ...(seconds === null ? {} : { seconds }),
     ...(inputVideoSeconds === null ? {} : { inputVideoSeconds }),
   };
   return { kind: 'succeeded', results: [{ kind: 'url', url }], evidence };
 }
 
-function readSeconds(value: unknown): number | null {
-  const seconds = numberOf(value);
-  return seconds !== null && seconds >= 0 && seconds <= SECONDS_PLAUSIBLE_MAX ? seconds : null;
-}
-
 function readFailed({ code, message }: Members): JobState {
   const text = textOf(message);
-  const errorClass = CLASS_OF_CODE[String(code)] ?? classOfText(text) ?? 'transient';
+  const errorClass = CLASS_OF_CODE[String(code)] ?? classOfMessage(text) ?? 'transient';
   return { kind: 'failed', errorClass, text };
 }
 
-function classOfText(text: string | null): UpstreamErrorClass | undefined {
-  const words = (text ?? '').toLowerCase();
-  const code = /[([](\d{4})[)\]]\s*$/.exec(words)?.[1];
-  return CLASS_OF_CODE[code ?? ''] ?? WORDS.find(([pattern]) => pattern.test(words))?.[1];
+function classOfMessage(message: string | null): UpstreamErrorClass | undefined {
+  const code = /[([](\d{4})[)\]]\s*$/.exec(message ?? '')?.[1];
+  return CLASS_OF_CODE[code ?? ''] ?? findMeaning(CLASS_OF_MESSAGE, message);
 }
 
-function submitFailure(answer: UpstreamResponse): UpstreamFailure {
-  return failureOfStatus(answer, refine);
+function submitFailure(response: UpstreamResponse): UpstreamFailure {
+  return failureOfStatus(response, refine);
 }
 
-/** The status decides, except where one status stands for two classes. */
+/** The message decides only where one status stands for two classes. */
 function refine({ message }: VendorError, status: number): Verdict | undefined {
-  const told = classOfText(message);
-  if ((status === 400 || status === 422) && told === 'moderation')
+  const errorClass = classOfMessage(message);
+  if ((status === 400 || status === 422) && errorClass === 'moderation')
     return { errorClass: 'moderation', fate: 'refused' };
-  if (status === 429 && told === 'concurrency') return { errorClass: 'concurrency', fate: 'not_received' };
+  if (status === 429 && errorClass === 'concurrency')
+    return { errorClass: 'concurrency', fate: 'not_received' };
   return undefined;
 }
 
-function pollFailure(answer: UpstreamResponse): UpstreamFailure {
-  return failureAboutJob(answer, refine);
+function pollFailure(response: UpstreamResponse): UpstreamFailure {
+  return failureAboutJob(response, refine);
 }

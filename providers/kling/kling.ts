@@ -3,7 +3,7 @@ import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { UpstreamRequest } from '../http/client.ts';
 import { callKling, saysDuplicate } from './answers.ts';
-import { externalIdOf, type KlingDialect } from './variant.ts';
+import { externalIdOf, type KlingVariant } from './variant.ts';
 import { klingLegacy } from './legacy.ts';
 import { klingThree } from './three.ts';
 import { createAuthorizer, type Authorize } from './token.ts';
@@ -47,20 +47,20 @@ export function createKling(settings: AdapterSettings, now: () => number = Date.
 }
 
 /** Models before 3.0 have a `v` before their number. */
-function dialectOf(upstreamModel: string): KlingDialect {
+function variantOf(upstreamModel: string): KlingVariant {
   return /^kling-v\d/.test(upstreamModel) ? klingLegacy : klingThree;
 }
 
 async function submit(context: Context, job: UpstreamJob): Promise<Submission> {
-  const dialect = dialectOf(job.upstreamModel);
+  const variant = variantOf(job.upstreamModel);
   const images = job.inputImages.map(asVendorTakesIt);
-  const { path, body } = dialect.order(job, images);
+  const { path, body } = variant.order(job, images);
   try {
     const call = callTo(context, job.credential, { path, body });
     const { data, upstreamRequestId } = await callKling(call, 'submission');
-    const id = dialect.idOf(membersOf(data));
+    const id = variant.idOf(membersOf(data));
     if (id === null) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
-    return { kind: 'accepted', handle: handleOf(dialect, job, id), upstreamRequestId };
+    return { kind: 'accepted', handle: handleOf(variant, job, id), upstreamRequestId };
   } catch (error) {
     if (error instanceof UpstreamFailure && saysDuplicate(error)) return findEarlier(context, job, error);
     throw error;
@@ -82,12 +82,12 @@ async function findEarlier(
 }
 
 async function poll(context: Context, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
-  const dialect = handle['dialect'] === klingLegacy.name ? klingLegacy : klingThree;
-  const call = callTo(context, handle.credential, { path: dialect.pollPath(handle), signal });
+  const variant = handle['dialect'] === klingLegacy.name ? klingLegacy : klingThree;
+  const call = callTo(context, handle.credential, { path: variant.pollPath(handle), signal });
   const { data } = await callKling(call, 'job');
-  const task = dialect.tasksIn(data).find((candidate) => dialect.idOf(candidate) === handle.id);
+  const task = variant.tasksIn(data).find((candidate) => variant.idOf(candidate) === handle.id);
   if (!task) throw new UpstreamFailure('expired', 'refused');
-  return dialect.readState(task);
+  return variant.readState(task);
 }
 
 /**
@@ -100,7 +100,7 @@ async function lookUp(
   sentAt: Date,
   signal?: AbortSignal,
 ): Promise<LookUp> {
-  const dialect = dialectOf(job.upstreamModel);
+  const variant = variantOf(job.upstreamModel);
   const tasks = await findTasks(context, job, signal);
   if (tasks.length === 0) {
     const isSure =
@@ -108,26 +108,26 @@ async function lookUp(
     return { kind: isSure ? 'absent' : 'unclear' };
   }
   const [task] = tasks;
-  const id = task && dialect.idOf(task);
-  const isOurs = task && (dialect.externalIdOf(task) ?? externalIdOf(job)) === externalIdOf(job);
+  const id = task && variant.idOf(task);
+  const isOurs = task && (variant.externalIdOf(task) ?? externalIdOf(job)) === externalIdOf(job);
   if (tasks.length > 1 || !id || !isOurs) return { kind: 'unclear' };
-  return { kind: 'found', handle: handleOf(dialect, job, id) };
+  return { kind: 'found', handle: handleOf(variant, job, id) };
 }
 
 async function findTasks(context: Context, job: UpstreamJob, signal?: AbortSignal) {
-  const dialect = dialectOf(job.upstreamModel);
+  const variant = variantOf(job.upstreamModel);
   try {
-    const call = callTo(context, job.credential, { path: dialect.lookUpPath(job), signal });
+    const call = callTo(context, job.credential, { path: variant.lookUpPath(job), signal });
     const { data } = await callKling(call, 'job');
-    return dialect.tasksIn(data);
+    return variant.tasksIn(data);
   } catch (error) {
     if (error instanceof UpstreamFailure && error.errorClass === 'expired') return [];
     throw error;
   }
 }
 
-function handleOf(dialect: KlingDialect, job: UpstreamJob, id: string): JobHandle {
-  return { id, credential: job.credential, dialect: dialect.name, ...dialect.detailsOf(job) };
+function handleOf(variant: KlingVariant, job: UpstreamJob, id: string): JobHandle {
+  return { id, credential: job.credential, dialect: variant.name, ...variant.detailsOf(job) };
 }
 
 function callTo(

@@ -2,11 +2,11 @@
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import { classOfWords, costOfUnits, readSeconds } from './answers.ts';
-import { externalIdOf, type KlingDialect } from './variant.ts';
+import { externalIdOf, type KlingVariant } from './variant.ts';
 import type { JobState, UpstreamJob } from '../provider.ts';
 import { listOf, membersOf, textOf, type Members } from '../http/json-fields.ts';
 
-export const klingLegacy: KlingDialect = {
+export const klingLegacy: KlingVariant = {
   name: 'legacy',
   order: (job, images) => ({ path: `/v1/videos/${kindOf(job)}`, body: requestBody(job, images) }),
   detailsOf: (job) => ({ kind: kindOf(job) }),

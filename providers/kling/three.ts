@@ -3,11 +3,11 @@ import type { MicroCredits } from '../../domain/credits.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import { classOfWords, costOfDollars, costOfUnits, readSeconds } from './answers.ts';
-import { externalIdOf, type KlingDialect } from './variant.ts';
+import { externalIdOf, type KlingVariant } from './variant.ts';
 import type { JobState, UpstreamJob } from '../provider.ts';
 import { listOf, membersOf, textOf, type Members } from '../http/json-fields.ts';
 
-export const klingThree: KlingDialect = {
+export const klingThree: KlingVariant = {
   name: '3',
   order: (job, images) => ({ path: `/${kindOf(job)}/${job.upstreamModel}`, body: requestBody(job, images) }),
   detailsOf: () => ({}),

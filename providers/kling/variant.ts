@@ -4,7 +4,7 @@ import type { JsonValue } from '../../domain/json.ts';
 import type { JobState, UpstreamJob } from '../provider.ts';
 import type { Members } from '../http/json-fields.ts';
 
-export interface KlingDialect {
+export interface KlingVariant {
   /** Stands in job handles. */
   readonly name: string;
   /** Where the job is handed over. `images` are its input images as this vendor takes them. */
