@@ -1,8 +1,9 @@
-// How Kling answers: one envelope around everything, whose code counts more than the HTTP status.
+// Kling's answers: one envelope around everything, whose code counts more than the HTTP status.
 import { parseCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
-import { requestJson, type UpstreamRequest } from '../http/client.ts';
+import type { JsonApi, JsonApiRequest } from '../http/json-api.ts';
 import { failureOfStatus, verdictOfStatus, type Verdict } from '../http/status.ts';
+import { findMeaning, type Patterns } from '../patterns.ts';
 import { UpstreamFailure } from '../provider.ts';
 import { membersOf, numberOf, textOf, type VendorError } from '../http/json-fields.ts';
 
@@ -11,8 +12,8 @@ export interface KlingAnswer {
   upstreamRequestId: string | null;
 }
 
-/** What a call is about decides what “not there” means: for a submission the model, for a look the job. */
-export type About = 'submission' | 'job';
+/** What a request is about, which decides what “not found” means: the model of a submission, or the job of a query. */
+export type Subject = 'submission' | 'job';
 
 /** 1 unit is about 0.14 USD, which are 28 credits. */
 const CREDITS_PER_UNIT = 28n;
@@ -43,8 +44,8 @@ const VERDICTS: Readonly<Record<string, Verdict>> = {
   5002: { errorClass: 'transient', fate: 'unknown' },
 };
 
-/** Jobs fail with words alone. */
-const WORDS: readonly (readonly [RegExp, UpstreamErrorClass])[] = [
+/** Messages of failed jobs, which have no code. */
+const CLASS_OF_MESSAGE: Patterns<UpstreamErrorClass> = [
   [/risk control|moderation|content (policy|security)|sensitive|violat|inappropriate/, 'moderation'],
   // “Parallel task over resource pack limit” is about the number of jobs.
   [/concurren|parallel|too many/, 'concurrency'],
@@ -56,25 +57,30 @@ const WORDS: readonly (readonly [RegExp, UpstreamErrorClass])[] = [
 ];
 
 /**
- * Makes one call and opens the envelope. Throws an UpstreamFailure, also for a refusal that comes with HTTP 200, and
- * `invalid_response`, `unknown` for what is no envelope. Whatever says that a job is not there is `expired`, `refused`.
+ * Sends one request and unwraps the envelope. Throws an UpstreamFailure also for a refusal that comes with HTTP 200, and
+ * `invalid_response`, `unknown` for a body that is no envelope. A job that the vendor does not know is `expired`, `refused`.
  */
-export async function callKling(call: UpstreamRequest, about: About): Promise<KlingAnswer> {
-  const answer = await requestJson(call, (refusal) =>
-    failureOfStatus(refusal, (error, status) => verdictOf(error, status, about)),
-  );
-  const envelope = membersOf(answer.json);
+export async function sendToKling(
+  api: JsonApi,
+  request: Omit<JsonApiRequest, 'toFailure'>,
+  about: Subject,
+): Promise<KlingAnswer> {
+  const response = await api.send({
+    ...request,
+    toFailure: (refused) => failureOfStatus(refused, (error, status) => verdictOf(error, status, about)),
+  });
+  const envelope = membersOf(response.json);
   const code = numberOf(envelope['code']);
-  const upstreamRequestId = textOf(envelope['request_id']) ?? answer.upstreamRequestId;
+  const upstreamRequestId = textOf(envelope['request_id']) ?? response.upstreamRequestId;
   if (code === null) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
   if (code === 0) return { data: envelope['data'], upstreamRequestId };
   const message = textOf(envelope['message']);
-  const refused = verdictOf({ code: String(code), type: null, message }, answer.status, about);
+  const refused = verdictOf({ code: String(code), type: null, message }, response.status, about);
   const verdict = refused ?? { errorClass: 'transient', fate: 'unknown' };
   throw new UpstreamFailure(verdict.errorClass, verdict.fate, { text: message, upstreamRequestId });
 }
 
-function verdictOf({ code, message }: VendorError, status: number, about: About): Verdict | undefined {
+function verdictOf({ code, message }: VendorError, status: number, about: Subject): Verdict | undefined {
   const verdict = VERDICTS[code ?? ''] ?? (status > 299 ? verdictOfStatus(status) : undefined);
   if (about === 'submission' || verdict === undefined) return verdict;
   const isUnknownJob = verdict.errorClass === 'invalid' && /not (be )?(found|exist)/i.test(message ?? '');
@@ -82,37 +88,36 @@ function verdictOf({ code, message }: VendorError, status: number, about: About)
   return isGone ? { errorClass: 'expired', fate: 'refused' } : verdict;
 }
 
-/** Whether the vendor refused a submission because it has one with the same id of ours already. */
-export function saysDuplicate({ errorClass, text }: UpstreamFailure): boolean {
+/** Whether the vendor refused a submission because it already has one with the same external id. */
+export function isDuplicate({ errorClass, text }: UpstreamFailure): boolean {
   return errorClass === 'invalid' && /already exist|duplicat/i.test(text ?? '');
 }
 
-/** The class of a failed job by the vendor's words about it; without known ones, it is the vendor's own trouble. */
-export function classOfWords(text: string | null): UpstreamErrorClass {
-  const words = (text ?? '').toLowerCase();
-  return WORDS.find(([pattern]) => pattern.test(words))?.[1] ?? 'transient';
+/** The class of a failed job by the vendor's message; `transient` for an unknown message. */
+export function classOfMessage(message: string | null): UpstreamErrorClass {
+  return findMeaning(CLASS_OF_MESSAGE, message) ?? 'transient';
 }
 
-/** Seconds, which come as a text such as "5.041": the nearest whole ones above, since the vendor bills whole ones. */
+/** Seconds from a text such as "5.041", rounded up since the vendor bills whole ones; null for what is not plausible. */
 export function readSeconds(value: unknown): number | null {
   const amount = readDecimal(value);
   const seconds = amount === null ? null : Math.ceil(Number(amount) / 1_000_000 - 0.1);
   return seconds !== null && seconds > 0 && seconds <= SECONDS_PLAUSIBLE_MAX ? seconds : null;
 }
 
-/** What units cost, in micro-credits; null for what is no plausible number. */
+/** The cost of the vendor's units in micro-credits; null for what is no plausible number. */
 export function costOfUnits(value: unknown): MicroCredits | null {
   const units = readDecimal(value);
   return units === null ? null : units * CREDITS_PER_UNIT;
 }
 
-/** What an amount of dollars is, in micro-credits. */
+/** An amount of dollars in micro-credits; null for what is no plausible number. */
 export function costOfDollars(value: unknown): MicroCredits | null {
   const dollars = readDecimal(value);
   return dollars === null ? null : dollars * CREDITS_PER_USD;
 }
 
-/** A number, mostly written as a text, in millionths. */
+/** A decimal number, mostly written as a text, in millionths; null for anything else. */
 function readDecimal(value: unknown): bigint | null {
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && /^\d{1,6}(\.\d{1,6})?$/.test(text) ? parseCredits(text) : null;

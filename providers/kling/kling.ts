@@ -1,12 +1,8 @@
-// Adapter for Kling: two APIs, told apart by the model, and an id of ours by which the vendor knows a job again.
+// Adapter for Kling's videos: two APIs, distinguished by the model, and an external id by which jobs can be found.
 import type { JobHandle } from '../../domain/jobs.ts';
-import type { JsonValue } from '../../domain/json.ts';
-import type { UpstreamRequest } from '../http/client.ts';
-import { callKling, saysDuplicate } from './answers.ts';
-import { externalIdOf, type KlingVariant } from './variant.ts';
-import { klingLegacy } from './legacy.ts';
-import { klingThree } from './three.ts';
-import { createAuthorizer, type Authorize } from './token.ts';
+import { acceptedJob } from '../accepted-job.ts';
+import { createJsonApi, type JsonApi } from '../http/json-api.ts';
+import { membersOf, type Members } from '../http/json-fields.ts';
 import {
   UpstreamFailure,
   type JobState,
@@ -15,25 +11,29 @@ import {
   type Submission,
   type UpstreamJob,
 } from '../provider.ts';
-import { membersOf } from '../http/json-fields.ts';
-import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
+import { credentialIds, originCheck, type AdapterSettings } from '../settings.ts';
+import { isDuplicate, sendToKling } from './answers.ts';
+import { klingLegacy } from './legacy.ts';
+import { klingThree } from './three.ts';
+import { createAuthorizer } from './token.ts';
+import { externalIdOf, type KlingVariant } from './variant.ts';
 
 export const NAME = 'kling';
 export const FAMILY = 'kling';
 
-const ANSWER_BYTES_MAX = 1024 * 1024;
-/** What the vendor took is surely listed after so long. */
+/** A job that the vendor took is listed after this time at the latest. */
 const LISTED_AFTER_MS = 4_000;
 
 interface Context {
-  settings: AdapterSettings;
-  authorize: Authorize;
+  api: JsonApi;
+  hasOneCredential: boolean;
   now: () => number;
 }
 
 /** The vendor has no cancel. `now` is in milliseconds. */
 export function createKling(settings: AdapterSettings, now: () => number = Date.now): Provider {
-  const context = { settings, authorize: createAuthorizer(now), now };
+  const api = createJsonApi(settings, createAuthorizer(now));
+  const context = { api, hasOneCredential: settings.credentials.length === 1, now };
   return {
     name: NAME,
     family: FAMILY,
@@ -46,28 +46,21 @@ export function createKling(settings: AdapterSettings, now: () => number = Date.
   };
 }
 
-/** Models before 3.0 have a `v` before their number. */
-function variantOf(upstreamModel: string): KlingVariant {
-  return /^kling-v\d/.test(upstreamModel) ? klingLegacy : klingThree;
-}
-
 async function submit(context: Context, job: UpstreamJob): Promise<Submission> {
   const variant = variantOf(job.upstreamModel);
-  const images = job.inputImages.map(asVendorTakesIt);
-  const { path, body } = variant.order(job, images);
+  const path = variant.submitPath(job);
+  const json = variant.requestBody(job, job.inputImages.map(toKlingImage));
+  const request = { method: 'POST', path, credential: job.credential, json } as const;
   try {
-    const call = callTo(context, job.credential, { path, body });
-    const { data, upstreamRequestId } = await callKling(call, 'submission');
-    const id = variant.idOf(membersOf(data));
-    if (id === null) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
-    return { kind: 'accepted', handle: handleOf(variant, job, id), upstreamRequestId };
+    const { data, upstreamRequestId } = await sendToKling(context.api, request, 'submission');
+    return acceptedJob(job, variant.idOf(membersOf(data)), upstreamRequestId, handleDetails(variant, job));
   } catch (error) {
-    if (error instanceof UpstreamFailure && saysDuplicate(error)) return findEarlier(context, job, error);
+    if (error instanceof UpstreamFailure && isDuplicate(error)) return findEarlier(context, job, error);
     throw error;
   }
 }
 
-/** An earlier try had arrived after all: its job is the one. */
+/** The job of an earlier try, which had arrived after all. Throws when it cannot be found. */
 async function findEarlier(
   context: Context,
   job: UpstreamJob,
@@ -76,23 +69,24 @@ async function findEarlier(
   const earlier = await lookUp(context, job, new Date(0)).catch(() => null);
   if (earlier?.kind === 'found')
     return { kind: 'accepted', handle: earlier.handle, upstreamRequestId: refusal.upstreamRequestId };
-  // It names our id and yet does not list it: the list lags behind. Anything else is a refusal like any other.
+  // A refusal that names our id for a job that is not listed means that the list lags behind.
   if (earlier?.kind === 'absent' && !/external.?task/i.test(refusal.text ?? '')) throw refusal;
   throw new UpstreamFailure('transient', 'unknown', { cause: refusal });
 }
 
-async function poll(context: Context, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
+async function poll({ api }: Context, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
   const variant = handle['dialect'] === klingLegacy.name ? klingLegacy : klingThree;
-  const call = callTo(context, handle.credential, { path: variant.pollPath(handle), signal });
-  const { data } = await callKling(call, 'job');
+  const { credential } = handle;
+  const path = variant.pollPath(handle);
+  const { data } = await sendToKling(api, { method: 'GET', path, credential, signal }, 'job');
   const task = variant.tasksIn(data).find((candidate) => variant.idOf(candidate) === handle.id);
   if (!task) throw new UpstreamFailure('expired', 'refused');
   return variant.readState(task);
 }
 
 /**
- * Asks by our own id, which is unique per account. `absent` is safe at once where there is one account only, since that
- * refuses a second job of the same id; among several, the next try may go to another one.
+ * Looks for the job by its external id, which is unique per account. `absent` is certain at once where there is one
+ * account only, since that refuses a second job of the same id; among several, the next try may go to another one.
  */
 async function lookUp(
   context: Context,
@@ -101,24 +95,28 @@ async function lookUp(
   signal?: AbortSignal,
 ): Promise<LookUp> {
   const variant = variantOf(job.upstreamModel);
-  const tasks = await findTasks(context, job, signal);
-  if (tasks.length === 0) {
-    const isSure =
-      context.settings.credentials.length === 1 || context.now() - sentAt.getTime() >= LISTED_AFTER_MS;
-    return { kind: isSure ? 'absent' : 'unclear' };
+  const [task, ...others] = await findTasks(context, variant, job, signal);
+  if (!task) {
+    const isCertain = context.hasOneCredential || context.now() - sentAt.getTime() >= LISTED_AFTER_MS;
+    return { kind: isCertain ? 'absent' : 'unclear' };
   }
-  const [task] = tasks;
-  const id = task && variant.idOf(task);
-  const isOurs = task && (variant.externalIdOf(task) ?? externalIdOf(job)) === externalIdOf(job);
-  if (tasks.length > 1 || !id || !isOurs) return { kind: 'unclear' };
-  return { kind: 'found', handle: handleOf(variant, job, id) };
+  const id = variant.idOf(task);
+  const isOurs = (variant.externalIdOf(task) ?? externalIdOf(job)) === externalIdOf(job);
+  if (others.length > 0 || id === null || !isOurs) return { kind: 'unclear' };
+  return { kind: 'found', handle: { id, credential: job.credential, ...handleDetails(variant, job) } };
 }
 
-async function findTasks(context: Context, job: UpstreamJob, signal?: AbortSignal) {
-  const variant = variantOf(job.upstreamModel);
+/** All tasks of the job's external id; none where the vendor does not know it. */
+async function findTasks(
+  { api }: Context,
+  variant: KlingVariant,
+  job: UpstreamJob,
+  signal?: AbortSignal,
+): Promise<readonly Members[]> {
+  const path = variant.lookUpPath(job);
   try {
-    const call = callTo(context, job.credential, { path: variant.lookUpPath(job), signal });
-    const { data } = await callKling(call, 'job');
+    const request = { method: 'GET', path, credential: job.credential, signal } as const;
+    const { data } = await sendToKling(api, request, 'job');
     return variant.tasksIn(data);
   } catch (error) {
     if (error instanceof UpstreamFailure && error.errorClass === 'expired') return [];
@@ -126,28 +124,16 @@ async function findTasks(context: Context, job: UpstreamJob, signal?: AbortSigna
   }
 }
 
-function handleOf(variant: KlingVariant, job: UpstreamJob, id: string): JobHandle {
-  return { id, credential: job.credential, dialect: variant.name, ...variant.detailsOf(job) };
+/** Models before 3.0 have a `v` before their number. */
+function variantOf(upstreamModel: string): KlingVariant {
+  return /^kling-v\d/.test(upstreamModel) ? klingLegacy : klingThree;
 }
 
-function callTo(
-  { settings, authorize }: Context,
-  credentialId: string,
-  request: { path: string; body?: Record<string, JsonValue>; signal?: AbortSignal | undefined },
-): UpstreamRequest {
-  const authorization = authorize(findCredential(settings, credentialId));
-  const call = {
-    url: `${settings.baseUrl}${request.path}`,
-    timeoutMs: settings.upstreamTimeoutMs,
-    bytesMax: ANSWER_BYTES_MAX,
-    signal: request.signal,
-  };
-  if (!request.body) return { ...call, method: 'GET', headers: authorization };
-  const headers = { ...authorization, 'content-type': 'application/json' };
-  return { ...call, method: 'POST', headers, body: JSON.stringify(request.body) };
+function handleDetails(variant: KlingVariant, job: UpstreamJob): Record<string, string> {
+  return { dialect: variant.name, ...variant.detailsOf(job) };
 }
 
-/** A URL as it is; of a data URI, the base64 alone. */
-function asVendorTakesIt(image: string): string {
+/** The vendor takes a URL as it is, and of a data URI the base64 alone. */
+function toKlingImage(image: string): string {
   return /^data:/i.test(image) ? image.slice(image.indexOf(',') + 1) : image;
 }

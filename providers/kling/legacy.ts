@@ -1,14 +1,16 @@
 // Kling's older, flat API: /v1/videos/{kind}, one path for text and one for images.
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { classOfWords, costOfUnits, readSeconds } from './answers.ts';
+import { classOfMessage, costOfUnits, readSeconds } from './answers.ts';
 import { externalIdOf, type KlingVariant } from './variant.ts';
 import type { JobState, UpstreamJob } from '../provider.ts';
+import type { JsonObject } from '../http/json-api.ts';
 import { listOf, membersOf, textOf, type Members } from '../http/json-fields.ts';
 
 export const klingLegacy: KlingVariant = {
   name: 'legacy',
-  order: (job, images) => ({ path: `/v1/videos/${kindOf(job)}`, body: requestBody(job, images) }),
+  submitPath: (job) => `/v1/videos/${kindOf(job)}`,
+  requestBody,
   detailsOf: (job) => ({ kind: kindOf(job) }),
   pollPath: ({ id, kind }) => `/v1/videos/${readKind(kind)}/${encodeURIComponent(id)}`,
   lookUpPath: (job) => `/v1/videos/${kindOf(job)}/${encodeURIComponent(externalIdOf(job))}`,
@@ -18,7 +20,7 @@ export const klingLegacy: KlingVariant = {
   readState,
 };
 
-/** The vendor's word for a resolution. */
+/** The vendor's mode for each resolution. */
 const MODES: Readonly<Record<string, string>> = { '720p': 'std', '1080p': 'pro', '4k': '4k' };
 
 type Kind = 'text2video' | 'image2video';
@@ -31,7 +33,7 @@ function readKind(kind: unknown): Kind {
   return kind === 'image2video' ? kind : 'text2video';
 }
 
-function requestBody(job: UpstreamJob, images: readonly string[]): Record<string, JsonValue> {
+function requestBody(job: UpstreamJob, images: readonly string[]): JsonObject {
   const { order } = job;
   const [first, last] = images;
   const body: Record<string, JsonValue> = {
@@ -50,7 +52,7 @@ function requestBody(job: UpstreamJob, images: readonly string[]): Record<string
   return body;
 }
 
-/** A word nobody has heard of means: still at work. */
+/** Unknown status values are treated as running. */
 function readState(task: Members): JobState {
   switch (task['task_status']) {
     case 'submitted':
@@ -60,7 +62,7 @@ function readState(task: Members): JobState {
       return readDone(task);
     case 'failed': {
       const text = textOf(task['task_status_msg']);
-      return { kind: 'failed', errorClass: classOfWords(text), text };
+      return { kind: 'failed', errorClass: classOfMessage(text), text };
     }
     default:
       return { kind: 'running', progress: null };

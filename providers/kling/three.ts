@@ -2,14 +2,17 @@
 import type { MicroCredits } from '../../domain/credits.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { classOfWords, costOfDollars, costOfUnits, readSeconds } from './answers.ts';
+import { classOfMessage, costOfDollars, costOfUnits, readSeconds } from './answers.ts';
 import { externalIdOf, type KlingVariant } from './variant.ts';
 import type { JobState, UpstreamJob } from '../provider.ts';
+import type { JsonObject } from '../http/json-api.ts';
+import { beginsWithFrame, frameRole } from '../image-roles.ts';
 import { listOf, membersOf, textOf, type Members } from '../http/json-fields.ts';
 
 export const klingThree: KlingVariant = {
   name: '3',
-  order: (job, images) => ({ path: `/${kindOf(job)}/${job.upstreamModel}`, body: requestBody(job, images) }),
+  submitPath: (job) => `/${kindOf(job)}/${job.upstreamModel}`,
+  requestBody,
   detailsOf: () => ({}),
   pollPath: ({ id }) => `/tasks?task_ids=${encodeURIComponent(id)}`,
   lookUpPath: (job) => `/tasks?external_task_ids=${encodeURIComponent(externalIdOf(job))}`,
@@ -24,13 +27,12 @@ function kindOf({ upstreamModel, inputImages }: UpstreamJob): string {
   return inputImages.length > 0 ? 'image-to-video' : 'text-to-video';
 }
 
-function requestBody(job: UpstreamJob, images: readonly string[]): Record<string, JsonValue> {
+function requestBody(job: UpstreamJob, images: readonly string[]): JsonObject {
   const { order, prompt } = job;
   const settings: Record<string, JsonValue> = { duration: order.seconds, multi_shot: false };
   if (order.resolution !== null) settings['resolution'] = order.resolution;
-  const followsImage = order.imageRole === 'first_frame' || order.imageRole === 'first_and_last_frame';
-  if (order.ratio !== null && !followsImage) settings['aspect_ratio'] = order.ratio;
-  // The turbo model always has sound and no member to say so.
+  if (order.ratio !== null && !beginsWithFrame(order)) settings['aspect_ratio'] = order.ratio;
+  // The turbo model always has sound and no field for it.
   if (order.audio !== null && !job.upstreamModel.endsWith('-turbo'))
     settings['audio'] = order.audio ? 'native' : 'off';
   const options = { external_task_id: externalIdOf(job) };
@@ -40,18 +42,14 @@ function requestBody(job: UpstreamJob, images: readonly string[]): Record<string
 
 function contentsOf(job: UpstreamJob, images: readonly string[]): JsonValue[] {
   const { order, prompt, inputVideos } = job;
-  const frames = ['first_frame', 'last_frame'];
   return [
     { type: 'prompt', text: prompt },
-    ...images.map((url, index) => {
-      const type = order.imageRole === 'references' ? undefined : frames[index];
-      return { type: type ?? 'refer_image', url };
-    }),
+    ...images.map((url, index) => ({ type: frameRole(order, index) ?? 'refer_image', url })),
     ...inputVideos.map((url) => ({ type: 'feature_video', url })),
   ];
 }
 
-/** A word nobody has heard of means: still at work. */
+/** Unknown status values are treated as running. */
 function readState(task: Members): JobState {
   switch (task['status']) {
     case 'submitted':
@@ -61,7 +59,7 @@ function readState(task: Members): JobState {
       return readDone(task);
     case 'failed': {
       const text = textOf(task['message']);
-      return { kind: 'failed', errorClass: classOfWords(text), text };
+      return { kind: 'failed', errorClass: classOfMessage(text), text };
     }
     default:
       return { kind: 'running', progress: null };
@@ -83,7 +81,7 @@ function readDone(task: Members): JobState {
   return { kind: 'succeeded', results: [{ kind: 'url', url }], evidence };
 }
 
-/** A task may be paid in parts, by units and by cash. One part that cannot be read makes the sum worthless. */
+/** The sum of all parts, which are paid in units or in cash; null if one of them cannot be read. */
 function readCost(parts: readonly Members[]): MicroCredits | null {
   const costs = parts.map(({ charge_type: type, amount, currency }) => {
     if (type === 'unit') return costOfUnits(amount);

@@ -1,27 +1,28 @@
 // What the two APIs of Kling have in common, as far as the adapter can tell.
 import type { JobHandle } from '../../domain/jobs.ts';
-import type { JsonValue } from '../../domain/json.ts';
+import type { JsonObject } from '../http/json-api.ts';
 import type { JobState, UpstreamJob } from '../provider.ts';
 import type { Members } from '../http/json-fields.ts';
 
 export interface KlingVariant {
-  /** Stands in job handles. */
+  /** Kept in job handles, under `dialect`. */
   readonly name: string;
-  /** Where the job is handed over. `images` are its input images as this vendor takes them. */
-  order(job: UpstreamJob, images: readonly string[]): { path: string; body: Record<string, JsonValue> };
-  /** What a handle has to remember beyond the id. */
+  submitPath(job: UpstreamJob): string;
+  /** `images`: the input images as the vendor takes them, see `toKlingImage`. */
+  requestBody(job: UpstreamJob, images: readonly string[]): JsonObject;
+  /** What the handle keeps beyond the id. */
   detailsOf(job: UpstreamJob): Record<string, string>;
   pollPath(handle: JobHandle): string;
   lookUpPath(job: UpstreamJob): string;
-  /** All tasks of which an answer tells. */
+  /** All tasks in an answer's data. */
   tasksIn(data: unknown): readonly Members[];
   idOf(task: Members): string | null;
-  /** The id that we gave the task, where the answer tells it. */
+  /** The external id that the gateway gave the task; null where the answer does not repeat it. */
   externalIdOf(task: Members): string | null;
   readState(task: Members): JobState;
 }
 
-/** The reference as `external_task_id`: in letters that need no escaping in paths and lists. */
+/** The reference as `external_task_id`, in characters that need no escaping in paths and lists. */
 export function externalIdOf({ reference }: UpstreamJob): string {
   return reference.replaceAll(/[^\w-]/g, '-');
 }
