@@ -1,11 +1,10 @@
 // Results and uploads as files under keys: on a local disk, or in a bucket that speaks S3.
 import { Readable } from 'node:stream';
-import { S3Client } from '@aws-sdk/client-s3';
-import { Disk, KeyNormalizer } from 'flydrive';
-import { FSDriver } from 'flydrive/drivers/fs';
-import { S3Driver } from 'flydrive/drivers/s3';
-import { abortUnfinished, readPartOfObject, writeToBucket } from './bucket-writer.ts';
-import { readPartOfFile, removeUnfinished, writeToFolder } from './folder-writer.ts';
+import type { Backend, ByteRange, StoredFile } from './backend.ts';
+import { createBucket, type BucketSettings } from './bucket.ts';
+import { createFolder } from './folder.ts';
+
+export type { ByteRange } from './backend.ts';
 
 export interface Storage {
   /**
@@ -14,7 +13,7 @@ export interface Storage {
    */
   write(key: string, stream: Readable, options: { contentType: string }): Promise<{ bytes: number }>;
   /** Opens a file, or answers null when there is none. Throws StorageUnavailable. */
-  read(key: string): Promise<{ stream: Readable; bytes: number } | null>;
+  read(key: string): Promise<StoredFile | null>;
   /** Opens a part of a file; null when there is no such file. Throws StorageUnavailable. */
   readPart(key: string, range: ByteRange): Promise<Readable | null>;
   /** The bytes of a file, or null when there is none. Throws StorageUnavailable. */
@@ -27,25 +26,7 @@ export interface Storage {
   removeUnfinished(before: Date): Promise<void>;
 }
 
-/** Both ends are included, as in HTTP. */
-export interface ByteRange {
-  first: number;
-  last: number;
-}
-
-export type StorageSettings =
-  | { kind: 'local'; folder: string }
-  | {
-      kind: 's3';
-      bucket: string;
-      region: string;
-      /** For other services than Amazon's. */
-      endpoint?: string;
-      accessKeyId: string;
-      secretAccessKey: string;
-      /** Bucket in the path instead of in the host name, as most other services want it. */
-      forcePathStyle?: boolean;
-    };
+export type StorageSettings = { kind: 'local'; folder: string } | ({ kind: 's3' } & BucketSettings);
 
 /** The storage did not work: disk full, bucket out of reach. It may work later. */
 export class StorageUnavailable extends Error {
@@ -55,61 +36,24 @@ export class StorageUnavailable extends Error {
   }
 }
 
-/** What flydrive does not do, or not well enough. */
-interface Driver {
-  write: (key: string, source: Readable, contentType: string) => Promise<void>;
-  readPart: (key: string, range: ByteRange) => Promise<Readable>;
-  removeUnfinished: (before: Date) => Promise<void>;
-}
-
-const CONNECT_TIMEOUT_MS = 5_000;
-const SILENCE_TIMEOUT_MS = 30_000;
+/** Names of folders and files, so that no key leads outside or means something else to one of the backends. */
+const KEY = /^(?!\.\.?(?:\/|$))[\w.-]+(?:\/(?!\.\.?(?:\/|$))[\w.-]+)*$/;
+/** How the file system and the S3 client say that there is no such file. */
+const MISSING_CODES = ['ENOENT', 'ENOTDIR'];
+const MISSING_NAMES = ['NotFound', 'NoSuchKey'];
 
 export function createStorage(settings: StorageSettings): Storage {
-  return settings.kind === 'local' ? createLocalStorage(settings.folder) : createBucketStorage(settings);
+  return storageOn(settings.kind === 'local' ? createFolder(settings.folder) : createBucket(settings));
 }
 
-function createLocalStorage(folder: string): Storage {
-  const disk = new Disk(new FSDriver({ location: folder, visibility: 'private' }));
-  return storageOn(disk, {
-    write: (key, source) => writeToFolder(folder, key, source),
-    readPart: (key, range) => readPartOfFile(folder, key, range),
-    removeUnfinished: (before) => removeUnfinished(folder, before),
-  });
-}
-
-function createBucketStorage(settings: Extract<StorageSettings, { kind: 's3' }>): Storage {
-  const { bucket, region, endpoint, accessKeyId, secretAccessKey, forcePathStyle } = settings;
-  const client = new S3Client({
-    region,
-    credentials: { accessKeyId, secretAccessKey },
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(forcePathStyle === undefined ? {} : { forcePathStyle }),
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SILENCE_TIMEOUT_MS },
-    // Services other than Amazon's do not know the newer checksums that the client would add by itself.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  });
-  const disk = new Disk(new S3Driver({ client, bucket, visibility: 'private', supportsACL: false }));
-  return storageOn(disk, {
-    write: (key, source, contentType) => writeToBucket(client, { bucket, key, source, contentType }),
-    readPart: (key, range) => readPartOfObject(client, { bucket, key, range }),
-    removeUnfinished: (before) => abortUnfinished(client, bucket, before),
-  });
-}
-
-/**
- * flydrive reads, deletes, and refuses keys that lead outside. Writing is ours: its file driver writes under the final
- * name, and its S3 driver cannot send a stream of unknown length.
- */
-function storageOn(disk: Disk, driver: Driver): Storage {
-  const keys = new KeyNormalizer();
+/** Checks the keys, and tells missing files and a storage that does not work apart. */
+function storageOn(backend: Backend): Storage {
   return {
     async write(key, stream, { contentType }) {
-      const sound = keys.normalize(key);
+      checkKey(key);
       const source = watch(stream);
       try {
-        await driver.write(sound, source.stream, contentType);
+        await backend.write(key, source.stream, contentType);
         return { bytes: source.bytes() };
       } catch (error) {
         stream.destroy();
@@ -118,52 +62,57 @@ function storageOn(disk: Disk, driver: Driver): Storage {
       }
     },
     async read(key) {
-      const sound = keys.normalize(key);
-      return orNull(async () => {
-        const { contentLength } = await disk.getMetaData(sound);
-        return { stream: await disk.getStream(sound), bytes: contentLength };
-      });
+      checkKey(key);
+      return orNull(backend.read(key));
     },
     async readPart(key, range) {
-      const sound = keys.normalize(key);
-      return orNull(() => driver.readPart(sound, range));
+      checkKey(key);
+      return orNull(backend.readPart(key, range));
     },
     async size(key) {
-      const sound = keys.normalize(key);
-      return orNull(async () => (await disk.getMetaData(sound)).contentLength);
+      checkKey(key);
+      return orNull(backend.size(key));
     },
     async *list(folder) {
-      let paginationToken: string | undefined;
-      do {
-        const token = paginationToken === undefined ? {} : { paginationToken };
-        const page = await orNull(() => disk.listAll(folder, { recursive: true, ...token }));
-        for (const object of page?.objects ?? []) if (object.isFile) yield object.key;
-        paginationToken = page?.paginationToken;
-      } while (paginationToken !== undefined);
+      checkKey(folder);
+      try {
+        yield* backend.list(folder);
+      } catch (error) {
+        if (!saysMissing(error)) throw new StorageUnavailable(error);
+      }
     },
     async delete(key) {
-      await orUnavailable(disk.delete(keys.normalize(key)));
+      checkKey(key);
+      await orNull(backend.delete(key));
     },
     async removeUnfinished(before) {
-      await orUnavailable(driver.removeUnfinished(before));
+      await backend.removeUnfinished(before).catch((error: unknown) => {
+        throw new StorageUnavailable(error);
+      });
     },
   };
 }
 
-async function orUnavailable<Done>(work: Promise<Done>): Promise<Done> {
-  return work.catch((error: unknown) => {
-    throw new StorageUnavailable(error);
-  });
+/** Throws a RangeError. */
+function checkKey(key: string): void {
+  if (!KEY.test(key)) throw new RangeError(`not a key of the storage: ${JSON.stringify(key.slice(0, 100))}`);
 }
 
-/** Null when there is no such file. */
-async function orNull<Found>(find: () => Promise<Found>): Promise<Found | null> {
+/** Null when there is no such file. Throws StorageUnavailable for every other error. */
+async function orNull<Found>(search: Promise<Found>): Promise<Found | null> {
   try {
-    return await find();
+    return await search;
   } catch (error) {
     if (saysMissing(error)) return null;
     throw new StorageUnavailable(error);
   }
+}
+
+function saysMissing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    ('code' in error && MISSING_CODES.includes(String(error.code))) || MISSING_NAMES.includes(error.name)
+  );
 }
 
 /** Counts what passes, and remembers whether it was the source that failed: then the storage is not to blame. */
@@ -190,12 +139,4 @@ function watch(stream: Readable) {
     bytes: (): number => bytes,
     failure: (): { error: unknown } | null => failure,
   };
-}
-
-/** The file system says it with a `code`, the S3 client with a `name`; flydrive wraps both. */
-function saysMissing(error: unknown): boolean {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (!(cause instanceof Error)) return false;
-  const code = 'code' in cause ? String(cause.code) : '';
-  return ['ENOENT', 'ENOTDIR'].includes(code) || ['NotFound', 'NoSuchKey'].includes(cause.name);
 }

@@ -195,8 +195,10 @@ describe('storage in a bucket', () => {
   it('is unavailable when the bucket refuses small files, reading or deleting', async () => {
     failing = 'put';
     expect(await errorOf(storage.write('a', Readable.from(['x']), MP4))).to.be.instanceOf(StorageUnavailable);
-    failing = 'head';
+    failing = 'get';
     expect(await errorOf(storage.read('a'))).to.be.instanceOf(StorageUnavailable);
+    failing = 'head';
+    expect(await errorOf(storage.size('a'))).to.be.instanceOf(StorageUnavailable);
     failing = 'delete';
     expect(await errorOf(storage.delete('a'))).to.be.instanceOf(StorageUnavailable);
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { INCOMING_FOLDER } from '../../storage/folder-writer.ts';
+import { INCOMING_FOLDER } from '../../storage/folder.ts';
 import { createStorage, StorageUnavailable, type Storage } from '../../storage/storage.ts';
 
 const PNG = { contentType: 'image/png' };
