@@ -8,7 +8,8 @@ import { openDataFolder } from '../dev/data-folder.ts';
 import { findFreePort } from '../dev/servers/ports.ts';
 import { launch, type RunningProcess } from '../dev/processes.ts';
 import { partEnvironment, readSettings } from '../dev/settings.ts';
-import { createSystem, type System, type SystemSummary } from '../dev/system.ts';
+import { createSystem, type System } from '../dev/system.ts';
+import type { SystemSummary } from '../dev/parts.ts';
 import { openTerminal } from '../dev/terminal.ts';
 
 export interface BenchSystem extends SystemSummary {

@@ -1,44 +1,50 @@
-/** The gateway's own programs: those that run on, and those that do one thing and end. */
+// The gateway's own programs: those that run on, and those that do one thing and end.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataFolder } from './data-folder.ts';
 import { waitForPort } from './servers/ports.ts';
 import { launch, type RunningProcess } from './processes.ts';
 
-const projectDir = join(import.meta.dirname, '..');
-const listenTimeoutMs = 60_000;
-const readyTimeoutMs = 60_000;
+/** The programs that run on, by the file that starts each. */
+export const PROGRAMS = {
+  api: 'api/server.ts',
+  worker: 'worker/main.ts',
+  sandbox: 'sandbox/main.ts',
+} as const;
+export type ProgramName = keyof typeof PROGRAMS;
 
 export interface ServerScript {
-  name: 'api' | 'worker' | 'sandbox';
-  /** Relative to the project. */
-  script: string;
+  name: ProgramName;
   env: NodeJS.ProcessEnv;
   /** Waits until something listens there. */
   port?: number;
 }
 
+const PROJECT_DIR = join(import.meta.dirname, '..');
+const LISTEN_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 60_000;
+
 export async function startServer(folder: DataFolder, server: ServerScript): Promise<RunningProcess> {
   const running = await launch({
-    ...nodeScript(server.script, [], server.env),
+    ...nodeScript(PROGRAMS[server.name], [], server.env),
     logFile: folder.logFile(server.name),
     pidFile: folder.pidFile(server.name),
   });
   const { port } = server;
   if (port === undefined) return running;
-  if (await waitForPort(port, listenTimeoutMs, () => !running.hasExited())) return running;
+  if (await waitForPort(port, LISTEN_TIMEOUT_MS, () => !running.hasExited())) return running;
   await running.stop();
   throw new Error(`${server.name} did not start. Its last lines:\n${running.lastLines().join('\n')}`);
 }
 
 export interface OneShotScript {
   folder: DataFolder;
-  /** Of its log. */
+  /** The name of its log. */
   name: string;
   script: string;
   args: readonly string[];
   env: NodeJS.ProcessEnv;
-  /** Stops it half way. */
+  /** Stops the script half way. */
   ending: AbortSignal;
 }
 
@@ -61,7 +67,7 @@ export async function runScript(options: OneShotScript): Promise<string[]> {
 
 /** Waits until the address answers 200; false when `stillWorthwhile` says no or the time is over. */
 export async function waitUntilOk(url: string, stillWorthwhile: () => boolean): Promise<boolean> {
-  const until = Date.now() + readyTimeoutMs;
+  const until = Date.now() + READY_TIMEOUT_MS;
   while (stillWorthwhile() && Date.now() < until) {
     try {
       const response = await fetch(url, { signal: AbortSignal.timeout(5_000) });
@@ -80,5 +86,5 @@ function nodeScript(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
 ): { command: string; args: string[]; env: NodeJS.ProcessEnv; cwd: string } {
-  return { command: process.execPath, args: [join(projectDir, script), ...args], env, cwd: projectDir };
+  return { command: process.execPath, args: [join(PROJECT_DIR, script), ...args], env, cwd: PROJECT_DIR };
 }

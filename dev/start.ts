@@ -1,15 +1,20 @@
-/** `npm start`: brings the whole gateway up on this machine, keeps it up, and takes it down again. */
+// `npm start`: brings the whole gateway up on this machine, keeps it up, and takes it down again. With `--watch`, as
+// `npm run dev` calls it, each program is restarted when its sources change.
 import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { isPortInUse } from './servers/ports.ts';
 import { readSettings, type StartSettings } from './settings.ts';
 import { writeSummary } from './summary.ts';
-import { createSystem, type System, type SystemSummary } from './system.ts';
+import { createSystem, type System } from './system.ts';
+import type { SystemSummary } from './parts.ts';
 import { describeError, openTerminal } from './terminal.ts';
+import { PROGRAMS, type ProgramName } from './scripts.ts';
+import { watchPrograms, type Watching } from './watch.ts';
 
 const terminal = openTerminal();
-// One Ctrl-C may reach us several times: from the terminal, from npm, and through the bootstrap.
-const sameSignalMs = 1_000;
-const interruptedCode = 130;
+/** One Ctrl-C may arrive several times: from the terminal, from npm, and through the bootstrap. */
+const SAME_SIGNAL_MS = 1_000;
+const INTERRUPTED_CODE = 130;
+const isWatching = process.argv.includes('--watch');
 
 process.exit(await main());
 
@@ -22,6 +27,7 @@ async function main(): Promise<number> {
     () => system?.kill(),
   );
   let folder: DataFolder | undefined;
+  let watching: Watching | undefined;
   try {
     const settings = readSettings(process.env);
     folder = await openDataFolder(settings.dataDir, terminal.warn);
@@ -34,6 +40,7 @@ async function main(): Promise<number> {
       terminal,
       onRestart: () => describe(),
       onGiveUp: ending.resolve,
+      waitsForRestart: isWatching,
     });
     const started = await Promise.race([system.start(), ending.promise]);
     if (started === 'interrupted' || started instanceof Error) return finish(started);
@@ -41,11 +48,13 @@ async function main(): Promise<number> {
     describe();
     const seconds = (performance.now() - startedAt) / 1000;
     terminal.block(await writeSummary(started, settings, seconds));
+    if (isWatching) watching = watchSystem(system);
     return finish(await ending.promise);
   } catch (error) {
     terminal.fail(describeError(error));
     return 1;
   } finally {
+    watching?.close();
     folder?.removeDescription();
     if (system !== undefined) {
       terminal.note('stopping');
@@ -56,8 +65,20 @@ async function main(): Promise<number> {
   }
 }
 
+/** The catalogue is read at the start of a program, like its sources. */
+function watchSystem(system: System): Watching {
+  const catalog = process.env['SVC_CATALOG'] || 'catalog.json';
+  const programs = Object.entries(PROGRAMS).map(([name, file]) => ({
+    name,
+    entries: name === 'sandbox' ? [file] : [file, catalog],
+    restart: () => system.restart(name as ProgramName),
+  }));
+  terminal.note('watching the sources: a program whose sources change is restarted');
+  return watchPrograms(programs, terminal);
+}
+
 function finish(reason: Error | 'interrupted'): number {
-  if (reason === 'interrupted') return interruptedCode;
+  if (reason === 'interrupted') return INTERRUPTED_CODE;
   terminal.fail(describeError(reason));
   return 1;
 }
@@ -67,10 +88,10 @@ function watchSignals(stop: () => void, force: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       firstAt ??= performance.now();
-      if (performance.now() - firstAt < sameSignalMs) return stop();
+      if (performance.now() - firstAt < SAME_SIGNAL_MS) return stop();
       terminal.warn('stopping by force');
       force();
-      setTimeout(() => process.exit(interruptedCode), 300);
+      setTimeout(() => process.exit(INTERRUPTED_CODE), 300);
     });
   }
 }

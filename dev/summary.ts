@@ -1,7 +1,7 @@
 /** What `npm start` prints when everything answers: addresses, logins, and three commands to try. */
 import { z } from 'zod';
 import type { StartSettings } from './settings.ts';
-import type { SystemSummary } from './system.ts';
+import type { SystemSummary } from './parts.ts';
 
 export async function writeSummary(
   summary: SystemSummary,

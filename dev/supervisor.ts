@@ -1,5 +1,4 @@
-/** Keeps one part of the system running: restarts it when it dies, gives up when it cannot live. */
-import { setTimeout as sleep } from 'node:timers/promises';
+// Keeps one part of the system running: restarts it when it dies, gives up when it cannot live.
 import type { Exit } from './processes.ts';
 
 /** Something that runs and can be watched: a process of ours, or a server. */
@@ -19,6 +18,8 @@ export interface SupervisorOptions<Running extends Part> {
   onRestart?: () => void;
   /** Called once, when the part has died too often; it is not started again. */
   onGiveUp: (error: Error) => void;
+  /** A part that dies right after its start waits for `restart()`: its sources are being changed. Default: no. */
+  waitsForRestart?: boolean;
   timing?: Partial<SupervisorTiming>;
 }
 
@@ -34,79 +35,149 @@ export interface Supervised<Running extends Part> {
   current(): Running;
   /** The pid of what runs now, or null between a death and the restart. */
   pid(): number | null;
+  /** Ends what runs and starts it anew. Rejects when it cannot be started, and then waits for the next call. */
+  restart(graceMs?: number): Promise<void>;
   /** From now on a death is left alone: the system is being stopped. */
   release(): void;
   stop(graceMs?: number): Promise<void>;
 }
 
-const failedStartsMax = 5;
-const usualTiming: SupervisorTiming = { firstDelayMs: 200, delayMsMax: 5_000, soundAfterMs: 10_000 };
+const FAILED_STARTS_MAX = 5;
+const USUAL_TIMING: SupervisorTiming = { firstDelayMs: 200, delayMsMax: 5_000, soundAfterMs: 10_000 };
 
 /** Starts the part and watches it. A first start that fails is the caller's to handle. */
 export async function supervise<Running extends Part>(
   options: SupervisorOptions<Running>,
 ): Promise<Supervised<Running>> {
-  const timing = { ...usualTiming, ...options.timing };
-  const released = new AbortController();
-  let running = await options.start();
-  let isUp = true;
-  let quickDeaths = 0;
-  let failedStarts = 0;
-
-  const watch = async (): Promise<void> => {
-    let startedAt = Date.now();
-    let exit = await running.exited;
-    while (!released.signal.aborted) {
-      isUp = false;
-      const isSound = Date.now() - startedAt >= timing.soundAfterMs;
-      // Who is killed from outside did not fail by itself, however often it happens.
-      failedStarts = isSound || exit.signal === 'SIGKILL' ? 0 : failedStarts + 1;
-      quickDeaths = isSound ? 0 : quickDeaths + 1;
-      if (failedStarts >= failedStartsMax) return options.onGiveUp(giveUpError(options.name, running));
-      options.warn(`${options.name} ended (${describeExit(exit)}); restarting it`);
-      await sleep(delayAfter(quickDeaths, timing), undefined, { signal: released.signal });
-      startedAt = Date.now();
-      try {
-        running = await options.start();
-        if (released.signal.aborted) return;
-        isUp = true;
-        options.onRestart?.();
-        exit = await running.exited;
-      } catch (error) {
-        options.warn(error instanceof Error ? error.message : String(error));
-        exit = { code: 1, signal: null };
-      }
-    }
-  };
-  const watching = watch().catch((error: unknown) => {
-    // A release cuts the pause before a restart short.
-    if (!released.signal.aborted) options.onGiveUp(error instanceof Error ? error : new Error(String(error)));
-  });
-
+  const supervision = new Supervision(options, await options.start());
+  const watching = supervision.watch();
   return {
-    current: () => running,
-    pid: () => (isUp ? running.pid : null),
-    release: () => released.abort(),
+    current: () => supervision.running,
+    pid: () => (supervision.isUp ? supervision.running.pid : null),
+    restart: (graceMs) => supervision.restart(graceMs),
+    release: () => supervision.release(),
     stop: async (graceMs) => {
-      released.abort();
-      await running.stop(graceMs);
+      supervision.release();
+      await supervision.running.stop(graceMs);
       await watching;
       // Released in the middle of a restart: what that brought up has to go, too.
-      await running.stop(graceMs);
+      await supervision.running.stop(graceMs);
     },
   };
+}
+
+class Supervision<Running extends Part> {
+  running: Running;
+  isUp = true;
+  private readonly options: SupervisorOptions<Running>;
+  private readonly timing: SupervisorTiming;
+  private isReleased = false;
+  private quickDeaths = 0;
+  private failedStarts = 0;
+  /** The restart that was asked for and has not begun yet. */
+  private asked: PromiseWithResolvers<void> | null = null;
+  /** Ends a pause early. */
+  private wake = Promise.withResolvers<void>();
+
+  constructor(options: SupervisorOptions<Running>, running: Running) {
+    this.options = options;
+    this.timing = { ...USUAL_TIMING, ...options.timing };
+    this.running = running;
+  }
+
+  release(): void {
+    this.isReleased = true;
+    this.wake.resolve();
+    this.asked?.resolve();
+  }
+
+  async restart(graceMs?: number): Promise<void> {
+    this.asked ??= Promise.withResolvers<void>();
+    const { promise } = this.asked;
+    this.wake.resolve();
+    if (this.isUp) await this.running.stop(graceMs);
+    return promise;
+  }
+
+  /** Ends when the part is released or given up. */
+  async watch(): Promise<void> {
+    let startedAt = Date.now();
+    let exit: Exit | null = await this.running.exited;
+    while (!this.isReleased) {
+      this.isUp = false;
+      if (this.asked === null) {
+        const isSound = Date.now() - startedAt >= this.timing.soundAfterMs;
+        if (!(await this.recover(exit, isSound)) || this.isReleased) return;
+      }
+      startedAt = Date.now();
+      const isStarted = await this.startAgain();
+      // Released in the meantime: `stop` ends what was started here.
+      if (this.isReleased) return;
+      if (isStarted && this.asked !== null) await this.running.stop();
+      exit = isStarted ? await this.running.exited : null;
+    }
+  }
+
+  /** Waits as long as is due before the next start; false when there is to be none. No exit: a start that failed. */
+  private async recover(exit: Exit | null, isSound: boolean): Promise<boolean> {
+    const { name, warn, waitsForRestart = false } = this.options;
+    // Who is killed from outside did not fail by itself, however often it happens.
+    const isFailure = !isSound && exit?.signal !== 'SIGKILL';
+    this.failedStarts = isFailure ? this.failedStarts + 1 : 0;
+    this.quickDeaths = isSound ? 0 : this.quickDeaths + 1;
+    if (isFailure && waitsForRestart) {
+      const lastWords = exit === null ? '' : this.lastWords();
+      warn(`${name} ${describeExit(exit)} and waits for the next change. ${lastWords}`.trimEnd());
+      await this.wake.promise;
+      return true;
+    }
+    if (this.failedStarts >= FAILED_STARTS_MAX) {
+      this.options.onGiveUp(
+        new Error(
+          `${name} ended ${FAILED_STARTS_MAX} times right after its start, so it is not started again. ${this.lastWords()}`,
+        ),
+      );
+      return false;
+    }
+    warn(`${name} ${describeExit(exit)}; restarting it`);
+    await this.pause(delayAfter(this.quickDeaths, this.timing));
+    return true;
+  }
+
+  private async startAgain(): Promise<boolean> {
+    const { asked } = this;
+    this.asked = null;
+    this.wake = Promise.withResolvers<void>();
+    try {
+      this.running = await this.options.start();
+    } catch (error) {
+      if (asked === null) this.options.warn(error instanceof Error ? error.message : String(error));
+      asked?.reject(error);
+      return false;
+    }
+    asked?.resolve();
+    if (this.isReleased) return true;
+    this.isUp = true;
+    this.options.onRestart?.();
+    return true;
+  }
+
+  private async pause(delayMs: number): Promise<void> {
+    const timer = setTimeout(this.wake.resolve, delayMs);
+    await this.wake.promise;
+    clearTimeout(timer);
+  }
+
+  private lastWords(): string {
+    return `Its last lines:\n${this.running.lastLines().join('\n')}`;
+  }
 }
 
 function delayAfter(quickDeaths: number, timing: SupervisorTiming): number {
   return Math.min(timing.firstDelayMs * 2 ** Math.max(0, quickDeaths - 1), timing.delayMsMax);
 }
 
-function describeExit(exit: Exit): string {
-  return exit.signal === null ? `exit code ${exit.code}` : exit.signal;
-}
-
-function giveUpError(name: string, part: Part): Error {
-  return new Error(
-    `${name} ended ${failedStartsMax} times right after its start, so it is not started again. Its last lines:\n${part.lastLines().join('\n')}`,
-  );
+function describeExit(exit: Exit | null): string {
+  if (exit === null) return 'did not start';
+  return exit.signal === null ? `ended (exit code ${exit.code})` : `ended (${exit.signal})`;
 }

@@ -1,9 +1,10 @@
-/** Parts that die are started again, until it is clear that they will not live. */
+// Parts that die are started again, until it is clear that they will not live.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Exit } from '../../dev/processes.ts';
 import { supervise, type Part, type SupervisorOptions } from '../../dev/supervisor.ts';
 
-const timing = { firstDelayMs: 1, delayMsMax: 4, soundAfterMs: 10_000 };
+const TIMING = { firstDelayMs: 1, delayMsMax: 4, soundAfterMs: 10_000 };
 
 describe('a supervised part', () => {
   it('is started again when it dies, and says so', async () => {
@@ -37,6 +38,47 @@ describe('a supervised part', () => {
     const supervised = await supervise({ ...options, onRestart });
     await ninth.promise;
     expect(parts).to.have.length(9);
+    await supervised.stop();
+  });
+
+  it('is ended and started anew when asked, without a warning', async () => {
+    const { parts, warnings, options } = script();
+    const supervised = await supervise(options);
+    await supervised.restart();
+    await supervised.restart();
+    expect(supervised.pid()).to.equal(3);
+    expect(parts).to.have.length(3);
+    expect(warnings).to.deep.equal([]);
+    await supervised.stop();
+  });
+
+  it('waits to be asked after a start that failed, where its sources are being changed', async () => {
+    const { parts, warnings, options } = script(
+      (part) => part.pid === 2 && part.die({ code: 1, signal: null }),
+    );
+    const supervised = await supervise({ ...options, waitsForRestart: true });
+    await supervised.restart();
+    await sleep(20);
+    expect(parts).to.have.length(2);
+    expect(supervised.pid()).to.equal(null);
+    expect(warnings).to.deep.equal([
+      'worker ended (exit code 1) and waits for the next change. Its last lines:\nlast words of 2',
+    ]);
+    await supervised.restart();
+    expect(supervised.pid()).to.equal(3);
+    await supervised.stop();
+  });
+
+  it('reports that it could not be started, and can be asked again', async () => {
+    const { options } = script();
+    let isBroken = false;
+    const start = () => (isBroken ? Promise.reject(new Error('no port')) : options.start());
+    const supervised = await supervise({ ...options, start, waitsForRestart: true });
+    isBroken = true;
+    expect(await supervised.restart().catch(String)).to.equal('Error: no port');
+    isBroken = false;
+    await supervised.restart();
+    expect(supervised.pid()).to.equal(2);
     await supervised.stop();
   });
 
@@ -85,7 +127,7 @@ function script(act: (part: ScriptedPart) => unknown = () => undefined): {
     onGiveUp: (error) => {
       throw error;
     },
-    timing,
+    timing: TIMING,
   };
   return { parts, warnings, options };
 }
