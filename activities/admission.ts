@@ -1,5 +1,4 @@
 // The first steps of an attempt: price it, set its credits aside, take one of the user's slots.
-import { reserve as reserveCredits } from '../db/ledger/ledger.ts';
 import { readPrice } from '../db/columns.ts';
 import { beginTask, findTask } from '../db/tasks/tasks.ts';
 import { quote } from '../domain/pricing.ts';
@@ -7,6 +6,7 @@ import type { TaskAttempt, TaskStatus } from '../domain/tasks.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { failTaskWith } from './failures.ts';
 import { forkEm } from '../db/database.ts';
+import { reserve as reserveCredits } from '../db/ledger/reservations.ts';
 
 export function createAdmission({ database, runningTasksPerUserMax }: ActivityDependencies) {
   return {

@@ -1,8 +1,8 @@
 // Ids: a prefix and 26 characters of a time-ordered 128-bit number, so that sorting by id is sorting by age.
 import { randomBytes } from 'node:crypto';
+import { CROCKFORD_ALPHABET } from './crockford.ts';
 import type { IdPrefix } from '../domain/ids.ts';
 
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford's base 32: no I, L, O, U
 const RANDOM_BYTES = 10;
 const POOLED_IDS = 400;
 
@@ -15,7 +15,7 @@ export function makeId(
   return `${prefix}_${encode(now, random)}`;
 }
 
-/** 128 bits as 26 characters of 5 bits, the first of which has only 3. */
+/** Writes 128 bits as 26 characters of 5 bits, the first of which has only 3. */
 function encode(now: number, random: Uint8Array): string {
   const bytes = new Uint8Array(16);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(now) << 16n);
@@ -25,7 +25,7 @@ function encode(now: number, random: Uint8Array): string {
   let bits = 2; // two bits of zero make 130 of 128
   for (const byte of bytes) {
     buffer = (buffer << 8) | byte;
-    for (bits += 8; bits >= 5; bits -= 5) text += ALPHABET.charAt((buffer >> (bits - 5)) & 31);
+    for (bits += 8; bits >= 5; bits -= 5) text += CROCKFORD_ALPHABET.charAt((buffer >> (bits - 5)) & 31);
     buffer &= (1 << bits) - 1;
   }
   return text;
@@ -34,7 +34,7 @@ function encode(now: number, random: Uint8Array): string {
 let pool = randomBytes(0);
 let taken = 0;
 
-/** Random bytes are drawn many at a time: asking the system for ten costs as much as asking for thousands. */
+/** Random bytes for one id. They are drawn for many ids: ten cost the system as much as thousands. */
 function takeRandom(): Uint8Array {
   if (taken + RANDOM_BYTES > pool.length) {
     pool = randomBytes(RANDOM_BYTES * POOLED_IDS);
@@ -49,9 +49,12 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[0-9A-HJKMNP-TV-Z]{26}$/.test(text.slice(prefix.length + 1));
 }
 
-/** When an id was made, by the clock of whoever made it. */
+/** When an id was made, by the clock of the process that made it. */
 export function timeOfId(id: string): Date {
   const [, text = ''] = id.split('_');
-  const value = [...text].reduce((sum, character) => sum * 32n + BigInt(ALPHABET.indexOf(character)), 0n);
+  const value = [...text].reduce(
+    (sum, character) => sum * 32n + BigInt(CROCKFORD_ALPHABET.indexOf(character)),
+    0n,
+  );
   return new Date(Number(value >> 80n));
 }

@@ -1,6 +1,7 @@
 // Uploaded files as rows: kept if the user's room allows it, found by their owner, used by tasks, removed in two steps.
 import { sql } from '@mikro-orm/postgresql';
 import { UploadEntity, type Upload } from './entities/uploads.ts';
+import { lockUntilEnd } from './advisory-lock.ts';
 import type { Em } from './database.ts';
 
 export interface NewUpload {
@@ -25,7 +26,7 @@ const BATCH = 200;
 export async function insertUpload(em: Em, upload: NewUpload, quotaBytes: number): Promise<Upload | null> {
   return em.transactional(async (tx) => {
     const { id, userId, filename, contentType, bytes, sha256 } = upload;
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`uploads:${userId}`}, 0))`);
+    await lockUntilEnd(tx, 'uploads', userId);
     const rows = await tx.execute<{ id: string }[]>(sql`
       insert into upload (id, user_id, filename, content_type, bytes, sha256, expires_at)
       select ${id}, ${userId}, ${filename}, ${contentType}, ${bytes}::bigint, ${sha256},

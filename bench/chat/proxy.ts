@@ -13,7 +13,7 @@ const upstream = `http://127.0.0.1:${process.env['UPSTREAM_PORT']}/v1/chat/compl
 const accounts = process.env['ACCOUNTING'] === '1';
 const database = openDatabase({ url: process.env['DATABASE_URL'] ?? '', connectionsMax: 4 });
 const dispatcher = new Agent({ connections: 512 });
-const together = { ridersMax: 100, gatherMs: 1, isOneRidersFault: () => false };
+const together = { itemsMax: 100, gatherMs: 1, isOneItemsFault: () => false };
 
 const before = batch(async (ids: readonly string[]) => {
   await forkEm(database).execute(sql`

@@ -1,4 +1,4 @@
-// Riding together: what is asked while a statement runs waits, and goes out in one statement with all that came meanwhile.
+// Batching: what is asked while a statement runs waits, and goes out in one statement with all that came meanwhile.
 
 interface Waiter<Item, Answer> {
   item: Item;
@@ -7,54 +7,54 @@ interface Waiter<Item, Answer> {
 }
 
 /**
- * Asks `askAll` for many items at once, one statement at a time with at most `ridersMax` of them; callers cannot tell.
- * Answers come in the order of the items. When a statement fails in a way that `isOneRidersFault` recognises, such as
- * a lock that somebody holds, each of its riders is asked alone: nobody suffers for another.
+ * Turns `askAll` into a function that asks for one item; one statement runs at a time, for at most `itemsMax` items.
+ * `askAll` answers in the order of its items. When it fails in a way that `isOneItemsFault` recognises, such as a lock
+ * that another transaction holds, each item is asked alone, so that no caller fails because of another.
  */
 export function batch<Item, Answer>(
   askAll: (items: readonly Item[]) => Promise<readonly Answer[]>,
   options: {
-    ridersMax: number;
-    /** How long a statement may wait for more riders, when there were more in the one before. */
+    itemsMax: number;
+    /** How long a statement may wait for more items, when the one before had more. */
     gatherMs: number;
-    isOneRidersFault: (error: unknown) => boolean;
+    isOneItemsFault: (error: unknown) => boolean;
   },
 ): (item: Item) => Promise<Answer> {
-  const waiting: Waiter<Item, Answer>[] = [];
+  const queue: Waiter<Item, Answer>[] = [];
   let isRunning = false;
 
-  async function ask(riders: readonly Waiter<Item, Answer>[]): Promise<void> {
+  async function ask(waiters: readonly Waiter<Item, Answer>[]): Promise<void> {
     try {
-      const answers = await askAll(riders.map(({ item }) => item));
-      for (const [index, { resolve, reject }] of riders.entries()) {
+      const answers = await askAll(waiters.map(({ item }) => item));
+      for (const [index, { resolve, reject }] of waiters.entries()) {
         const answer = answers[index];
-        if (answer === undefined) reject(new Error('a rider got no answer'));
+        if (answer === undefined) reject(new Error('an item of a batch got no answer'));
         else resolve(answer);
       }
     } catch (error) {
-      if (riders.length > 1 && options.isOneRidersFault(error)) {
-        await Promise.all(riders.map((rider) => ask([rider])));
+      if (waiters.length > 1 && options.isOneItemsFault(error)) {
+        await Promise.all(waiters.map((waiter) => ask([waiter])));
         return;
       }
-      for (const { reject } of riders) reject(error);
+      for (const { reject } of waiters) reject(error);
     }
   }
 
-  async function depart(): Promise<void> {
+  async function flush(): Promise<void> {
     isRunning = true;
-    for (let last = 0; waiting.length > 0;) {
-      // Those who were just answered come back in a moment: one larger statement costs less than two.
-      if (waiting.length < last) await new Promise((resolve) => setTimeout(resolve, options.gatherMs));
-      const riders = waiting.splice(0, options.ridersMax);
-      last = riders.length;
-      await ask(riders);
+    for (let lastCount = 0; queue.length > 0;) {
+      // Callers that were just answered come back in a moment: one larger statement costs less than two.
+      if (queue.length < lastCount) await new Promise((resolve) => setTimeout(resolve, options.gatherMs));
+      const waiters = queue.splice(0, options.itemsMax);
+      lastCount = waiters.length;
+      await ask(waiters);
     }
     isRunning = false;
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      if (!isRunning) void depart();
+      queue.push({ item, resolve, reject });
+      if (!isRunning) void flush();
     });
 }

@@ -1,4 +1,4 @@
-// Records of chat calls, for their owner.
+// Records of chat calls, as their owner lists them. Their money: chat-ledger.ts.
 import { ChatCallEntity, type ChatCall } from '../entities/chat-calls.ts';
 import type { Em } from '../database.ts';
 import type { ChatCallStatus } from '../../domain/chat-calls.ts';

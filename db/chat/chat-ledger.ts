@@ -1,15 +1,17 @@
 // The money of chat calls: set aside before the upstream is called, settled once when it is over, many calls at a time.
+// The conditions of both are PL/pgSQL functions, `reserve_calls` and `settle_calls`, in
+// db/migrations/005-chat-functions.ts.
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { makeId } from '../ids.ts';
-import type { ReserveRefusal } from '../ledger/ledger.ts';
 import { readMicroCredits } from '../columns.ts';
 import { batch } from './batching.ts';
 import { forkEm, type Database, type Em } from '../database.ts';
 import { type ChatCallStatus, type BillingBasis, type TriedUpstream } from '../../domain/chat-calls.ts';
+import type { ReserveRefusal } from '../ledger/reservations.ts';
 
 export interface NewChatCall {
-  /** Of the reservation; `makeId('res')`. */
+  /** The reservation's id, from `makeId('res')`. */
   id: string;
   userId: string;
   keyId: string;
@@ -19,7 +21,7 @@ export interface NewChatCall {
   amount: MicroCredits;
 }
 
-/** `available`: what the account had left at that moment. */
+/** `available`: what the account still had at that moment, in micro-credits. */
 export type ChatCallVerdict =
   | { kind: 'reserved' }
   | { kind: 'refused'; reason: ChatCallRefusal; available: MicroCredits };
@@ -30,10 +32,10 @@ export type ChatCallRefusal =
   | 'daily_budget_exceeded';
 
 export interface ChatCallEnd {
-  /** Of the reservation. */
+  /** The reservation's id. */
   id: string;
   charged: MicroCredits;
-  /** What the call cost beyond the charge: the operator's. */
+  /** What the call cost beyond the charge; the operator bears it. */
   loss: MicroCredits;
   status: ChatCallStatus;
   promptTokens: number | null;
@@ -42,12 +44,12 @@ export interface ChatCallEnd {
   latencyMs: number;
   upstreamRequestId: string | null;
   errorCode: string | null;
-  /** Masked. */
+  /** Masked text, for the owner. */
   errorMessage: string | null;
   tried: readonly TriedUpstream[];
 }
 
-/** What is known of a call that is still running: the least that has to be charged if nobody can ask it any more. */
+/** What a running call has delivered so far: the least to be charged if its process dies. */
 export interface ChatCallProgress {
   id: string;
   charge: MicroCredits;
@@ -56,33 +58,35 @@ export interface ChatCallProgress {
 }
 
 export interface ChatCalls {
-  /** Sets credits aside. The user, the key and its limits are judged in the same statement. */
+  /** Sets credits aside. User, key, key limits and balance are conditions of the same statement. */
   reserve(call: NewChatCall): Promise<ChatCallVerdict>;
-  /** The same in the transaction of \`em\`, alone. */
+  /** Reserves within the transaction of `em`, in a statement of its own. */
   reserveIn(em: Em, call: NewChatCall): Promise<ChatCallVerdict>;
-  /** Charges and records. Safe to repeat: the first one counts. */
+  /** Charges and writes the record of the call. Safe to repeat: the first one counts. */
   settle(end: ChatCallEnd): Promise<void>;
-  /** Extends the lease of a running call and writes down what is known of it. */
+  /** Extends the lease of a running call and records its progress. */
   renewLease(known: ChatCallProgress): Promise<void>;
 }
 
-/** More would make everybody wait longer for the statement than the next one takes. */
+/** A larger statement would make its callers wait longer than a second statement takes. */
 const BATCH_ITEMS_MAX = 100;
 const GATHER_MS = 1;
-/** So often an item is asked again that was refused only because of its neighbours. */
+/** Abandoned calls settled in one statement. */
+const ABANDONED_MAX = 200;
+/** Tries of a reservation that was refused only because of its neighbours in the batch. */
 const RESERVE_TRIES_MAX = 20;
 /** PostgreSQL's codes for a lock that was not to be had in time, and for a deadlock. */
 const LOCK_CODES = ['55P03', '40P01'];
 
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
   const move = batch((moves: readonly Move[]) => moveAll(forkEm(database), moves, leaseSeconds), {
-    ridersMax: BATCH_ITEMS_MAX,
+    itemsMax: BATCH_ITEMS_MAX,
     gatherMs: GATHER_MS,
-    isOneRidersFault: isLockFault,
+    isOneItemsFault: isLockFault,
   });
   return {
     reserve: async (call) => {
-      for (let asked = 0; asked < RESERVE_TRIES_MAX; asked += 1) {
+      for (let tries = 0; tries < RESERVE_TRIES_MAX; tries += 1) {
         const verdict = await move({ call });
         if (verdict !== 'again' && verdict !== 'settled') return verdict;
       }
@@ -90,7 +94,7 @@ export function createChatCalls(database: Database, leaseSeconds: number): ChatC
     },
     reserveIn: async (em, call) => {
       const [verdict] = await moveAll(em, [{ call }], leaseSeconds);
-      // Alone it cannot stand behind anybody else.
+      // A batch of one has no neighbours to wait for.
       if (verdict === undefined || verdict === 'again' || verdict === 'settled')
         throw new Error('a reservation was not decided');
       return verdict;
@@ -106,7 +110,7 @@ export function createChatCalls(database: Database, leaseSeconds: number): ChatC
   };
 }
 
-/** What became of a call: null while it runs, or when there is none. */
+/** What a call was charged; null while it runs, or when there is no such call. */
 export async function findCharge(em: Em, reservationId: string): Promise<MicroCredits | null> {
   const [row] = await em.execute<{ charged: string }[]>(sql`
     select coalesce(charged, 0) as charged from reservation where id = ${reservationId} and state <> 'open'`);
@@ -114,8 +118,8 @@ export async function findCharge(em: Em, reservationId: string): Promise<MicroCr
 }
 
 /**
- * Ends calls whose process died: their lease is over. What was known to be delivered is charged, the rest is given
- * back. Answers how many.
+ * Ends calls whose lease is over because their process died: charges what was known to be delivered and returns the
+ * rest. Answers how many there were.
  */
 export async function settleAbandonedCalls(em: Em): Promise<number> {
   const rows = await em.execute<AbandonedRow[]>(sql`
@@ -144,8 +148,6 @@ export async function settleAbandonedCalls(em: Em): Promise<number> {
   return rows.length;
 }
 
-const ABANDONED_MAX = 200;
-
 interface AbandonedRow {
   id: string;
   charge: string;
@@ -160,11 +162,11 @@ interface VerdictRow {
   available: string;
 }
 
-/** What rides in one statement: calls that begin and calls that end. */
+/** An item of a batch: a call that begins or one that ends. */
 type Move = { call: NewChatCall } | { end: ChatCallEnd };
 type Moved = ChatCallVerdict | 'again' | 'settled';
 
-/** Ends first: what they return is there for those that begin. */
+/** Settles before it reserves: the credits that ending calls return are there for those that begin. */
 async function moveAll(em: Em, moves: readonly Move[], leaseSeconds: number): Promise<Moved[]> {
   const begun = moves.flatMap((move, n) => ('call' in move ? [reserveItem(move.call, n)] : []));
   const ended = moves.flatMap((move, n) => ('end' in move ? [settleItem(move.end, n)] : []));
@@ -175,8 +177,8 @@ async function moveAll(em: Em, moves: readonly Move[], leaseSeconds: number): Pr
   const rows = await em.execute<VerdictRow[]>(
     begun.length === 0 ? settle : ended.length === 0 ? reserve : sql`${settle} union all ${reserve}`,
   );
-  const byPlace = new Map(rows.map((row) => [row.n, row]));
-  return moves.map((move, n) => ('end' in move ? 'settled' : readVerdict(byPlace.get(n))));
+  const byIndex = new Map(rows.map((row) => [row.n, row]));
+  return moves.map((move, n) => ('end' in move ? 'settled' : readVerdict(byIndex.get(n))));
 }
 
 function readVerdict(row: VerdictRow | undefined): Moved {
@@ -191,8 +193,8 @@ function isLockFault(error: unknown): boolean {
 }
 
 function reserveItem({ id, userId, keyId, model, stream, requestId, amount }: NewChatCall, n: number) {
-  const who = { user_id: userId, key_id: keyId, request_id: requestId };
-  return { n, id, ...who, model, stream, amount: String(amount) };
+  const columns = { user_id: userId, key_id: keyId, request_id: requestId };
+  return { n, id, ...columns, model, stream, amount: String(amount) };
 }
 
 function settleItem(end: ChatCallEnd, n: number) {

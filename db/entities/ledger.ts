@@ -1,4 +1,4 @@
-// Accounts, reservations and the append-only ledger. Only db/ledger/ledger.ts writes them.
+// Accounts, reservations and the append-only ledger. Only db/ledger/ and db/chat/chat-ledger.ts write them.
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 
 export const AccountEntity = defineEntity({

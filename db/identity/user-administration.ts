@@ -22,10 +22,10 @@ export interface UserChanges {
 export async function addUser(
   em: Em,
   origin: AuditOrigin,
-  wish: { email: string; password: string; permissions: readonly string[] },
+  input: { email: string; password: string; permissions: readonly string[] },
 ): Promise<User | null> {
-  const { email, permissions } = wish;
-  const passwordHash = await hashPassword(wish.password);
+  const { email, permissions } = input;
+  const passwordHash = await hashPassword(input.password);
   return em.transactional(async (tx) => {
     const id = await insertUser(tx, { email, permissions, passwordHash });
     if (id === null) return null;
@@ -89,9 +89,9 @@ export async function unfreezeAccount(tx: Em, origin: AuditOrigin, userId: strin
 export async function grantCredits(
   em: Em,
   origin: AuditOrigin,
-  wish: { userId: string; credits: MicroCredits; note: string },
+  input: { userId: string; credits: MicroCredits; note: string },
 ): Promise<LedgerMove | 'not_found' | 'balance_limit'> {
-  const { userId, credits, note } = wish;
+  const { userId, credits, note } = input;
   return em.transactional(async (tx) => {
     const [account] = await tx.execute<{ fits: boolean }[]>(sql`
       select balance + ${credits} <= ${BALANCE_MAX} as fits from account where user_id = ${userId} for update`);
@@ -134,19 +134,19 @@ async function updateUser(
   { permissions, disabled }: UserChanges,
   passwordHash: string | null,
 ): Promise<{ [name: string]: JsonValue } | null> {
-  const wished = permissions === undefined ? null : JSON.stringify(permissions);
+  const newPermissions = permissions === undefined ? null : JSON.stringify(permissions);
   const [changed] = await tx.execute<{ permissions: boolean; disabled: boolean }[]>(sql`
-    with wish as (
+    with wanted as (
       select u.id, u.permissions as had, u.disabled_at is not null as was,
-        case when ${wished}::jsonb is null then u.permissions
-             else array(select jsonb_array_elements_text(${wished}::jsonb)) end as permissions,
+        case when ${newPermissions}::jsonb is null then u.permissions
+             else array(select jsonb_array_elements_text(${newPermissions}::jsonb)) end as permissions,
         coalesce(${disabled ?? null}::boolean, u.disabled_at is not null) as disabled
       from app_user u where u.id = ${id}
     )
     update app_user u
     set permissions = w.permissions, password_hash = coalesce(${passwordHash}, u.password_hash),
         disabled_at = case when w.disabled then coalesce(u.disabled_at, now()) end
-    from wish w
+    from wanted w
     where u.id = w.id and (w.permissions <> w.had or w.disabled <> w.was or ${passwordHash !== null})
     returning w.permissions <> w.had as permissions, w.disabled <> w.was as disabled`);
   if (!changed) return null;

@@ -10,22 +10,22 @@ export const EMAIL_CHARACTERS_MAX = 254;
 /** Creates a user and the user's empty account. Returns null when the e-mail address is taken. */
 export async function createUser(
   em: Em,
-  wish: { email: string; password: string; permissions: readonly string[] },
+  input: { email: string; password: string; permissions: readonly string[] },
 ): Promise<string | null> {
-  return insertUser(em, { ...wish, passwordHash: await hashPassword(wish.password) });
+  return insertUser(em, { ...input, passwordHash: await hashPassword(input.password) });
 }
 
 /** The same for a password that is hashed already, so that no transaction waits for that. */
 export async function insertUser(
   em: Em,
-  wish: { email: string; passwordHash: string; permissions: readonly string[] },
+  input: { email: string; passwordHash: string; permissions: readonly string[] },
 ): Promise<string | null> {
   const id = makeId('usr');
   const [created] = await em.execute<{ id: string }[]>(sql`
     with created as (
       insert into app_user (id, email, password_hash, permissions)
-      select ${id}, ${normaliseEmail(wish.email)}, ${wish.passwordHash},
-             array(select jsonb_array_elements_text(${JSON.stringify(wish.permissions)}::jsonb))
+      select ${id}, ${normaliseEmail(input.email)}, ${input.passwordHash},
+             array(select jsonb_array_elements_text(${JSON.stringify(input.permissions)}::jsonb))
       on conflict (email) do nothing
       returning id
     ), opened as (insert into account (user_id) select id from created)

@@ -5,6 +5,7 @@ import { ApiKeyEntity, UserEntity, type ApiKey, type User } from '../entities/id
 import { makeId } from '../ids.ts';
 import { isWellFormed, makeKeyText, visiblePartOf } from './key-texts.ts';
 import type { Secrets } from '../secrets.ts';
+import { lockUntilEnd } from '../advisory-lock.ts';
 import type { Em } from '../database.ts';
 
 /** What a key may be limited by; null is no limit. */
@@ -15,22 +16,23 @@ export interface KeyLimits {
   expiresAt: Date | null;
 }
 
-type Wish<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
+/** Each field may be left out, and `undefined` means the same. */
+type Optional<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
 
-export interface NewApiKey extends Wish<KeyLimits> {
+export interface NewApiKey extends Optional<KeyLimits> {
   userId: string;
   name: string;
 }
 
-export type KeyChanges = Wish<KeyLimits & { name: string }>;
+export type KeyChanges = Optional<KeyLimits & { name: string }>;
 
 /** Makes a key for a user, however many there are. The returned text is the only copy there will ever be. */
 export async function createApiKey(
   em: Em,
   secrets: Secrets,
-  wish: NewApiKey,
+  input: NewApiKey,
 ): Promise<{ id: string; key: string }> {
-  const created = await insertKey(em, secrets, wish, null);
+  const created = await insertKey(em, secrets, input, null);
   if (!created) throw new Error('the key was not created');
   return created;
 }
@@ -42,12 +44,12 @@ export async function createApiKey(
 export async function createLimitedApiKey(
   em: Em,
   secrets: Secrets,
-  wish: NewApiKey,
+  input: NewApiKey,
   keysMax: number,
 ): Promise<{ id: string; key: string } | null> {
   return em.transactional(async (tx) => {
-    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('keys:' || ${wish.userId}::text, 0))`);
-    return insertKey(tx, secrets, wish, keysMax);
+    await lockUntilEnd(tx, 'keys', input.userId);
+    return insertKey(tx, secrets, input, keysMax);
   });
 }
 
@@ -113,18 +115,18 @@ export async function revokeKey(em: Em, userId: string, id: string): Promise<Api
 async function insertKey(
   em: Em,
   secrets: Secrets,
-  wish: NewApiKey,
+  input: NewApiKey,
   keysMax: number | null,
 ): Promise<{ id: string; key: string } | null> {
   const key = makeKeyText();
   const { secretKeyId, hash } = secrets.hash('api-key', key);
   const [created] = await em.execute<{ id: string }[]>(sql`
     insert into api_key (id, user_id, name, secret_key_id, hash, prefix, quota, daily_budget, model_scope, expires_at)
-    select ${makeId('key')}, ${wish.userId}, ${wish.name}, ${secretKeyId}, ${hash}::bytea, ${visiblePartOf(key)},
-           ${wish.quota ?? null}::bigint, ${wish.dailyBudget ?? null}::bigint,
-           ${storeScope(wish.modelScope)}, ${wish.expiresAt ?? null}::timestamptz
+    select ${makeId('key')}, ${input.userId}, ${input.name}, ${secretKeyId}, ${hash}::bytea, ${visiblePartOf(key)},
+           ${input.quota ?? null}::bigint, ${input.dailyBudget ?? null}::bigint,
+           ${storeScope(input.modelScope)}, ${input.expiresAt ?? null}::timestamptz
     where ${keysMax}::bigint is null
-       or (select count(*) from api_key where user_id = ${wish.userId} and revoked_at is null) < ${keysMax}::bigint
+       or (select count(*) from api_key where user_id = ${input.userId} and revoked_at is null) < ${keysMax}::bigint
     returning id`);
   return created ? { id: created.id, key } : null;
 }

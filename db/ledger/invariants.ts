@@ -1,15 +1,15 @@
-// The invariants of money, as one check: every rule names what it found broken, and a healthy ledger answers nothing.
+// The invariants of money, as one check: every rule lists what violates it; a healthy ledger has no violations.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
 
 export interface Violation {
   rule: string;
   subject: string;
-  /** Whose money is not as it should be, where it is one user's. */
+  /** The user whose account is concerned; null where it is not one user's. */
   userId: string | null;
 }
 
-/** One statement, one snapshot: what it finds is no passing state. Safe to run at any moment, under load too. */
+/** Runs as one statement on one snapshot: what it finds is no passing state. Safe at any moment, under load too. */
 export async function findViolations(em: Em): Promise<Violation[]> {
   return em.execute<Violation[]>(sql`
     select 'a transaction sums to zero' as rule, transaction_id as subject,
@@ -65,7 +65,7 @@ export async function findViolations(em: Em): Promise<Violation[]> {
       having k.reserved <> coalesce(sum(r.amount) filter (where r.state = 'open'), 0)
           or k.used <> coalesce(sum(r.charged - r.refunded), 0)
     union all
-    -- a day's figures limit a key and are nobody's money, so that this is no reason to stop the account
+    -- a day's figures limit a key and are no balance, so that this is no reason to freeze the account
     select 'a key’s day has reserved and used what was taken on that day', k.id, null
       from api_key k left join reservation r on r.key_id = k.id and r.day = k.day
       group by k.id

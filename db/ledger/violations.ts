@@ -1,9 +1,10 @@
-// What the check of the ledger found, kept until it is in order again: any process can tell of it (db/metrics-snapshot.ts).
+// Violations that the check of the ledger found, kept until they are resolved, so that any process can report them
+// (db/metrics-snapshot.ts).
 import { sql } from '@mikro-orm/postgresql';
 import type { Violation } from './invariants.ts';
 import type { Em } from '../database.ts';
 
-/** Writes down what one check found; whatever it did not find any more is resolved. */
+/** Records what one check found; violations that it no longer found are resolved. */
 export async function recordViolations(em: Em, violations: readonly Violation[]): Promise<void> {
   await em.execute(sql`
     with found as (

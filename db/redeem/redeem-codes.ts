@@ -41,7 +41,7 @@ export async function createRedeemCode(
   em: Em,
   secrets: Secrets,
   origin: AuditOrigin,
-  wish: NewRedeemCode,
+  input: NewRedeemCode,
 ): Promise<{ text: string; record: RedeemCodeRecord }> {
   const code = makeRedeemCode();
   const id = makeId('rdm');
@@ -49,12 +49,12 @@ export async function createRedeemCode(
   const record = await em.transactional(async (tx) => {
     await tx.insert(RedeemCodeEntity, {
       id,
-      ...wish,
+      ...input,
       ...secrets.hash('redeem-code', code),
       hint,
       createdAt: new Date(),
     });
-    const { label, credits, maxUses, perUserLimit, expiresAt } = wish;
+    const { label, credits, maxUses, perUserLimit, expiresAt } = input;
     const detail = { label, maxUses, perUserLimit, codeHint: hint };
     await writeAuditEntry(tx, origin, {
       action: 'CREATE_REDEEM_CODE',

@@ -30,9 +30,9 @@ export type RedeemRefusal =
 export async function redeem(
   em: Em,
   secrets: Secrets,
-  wish: { userId: string; code: string; requestId: string },
+  input: { userId: string; code: string; requestId: string },
 ): Promise<Redeemed | { kind: 'refused'; reason: RedeemRefusal }> {
-  const code = normaliseRedeemCode(wish.code);
+  const code = normaliseRedeemCode(input.code);
   if (code === null) return { kind: 'refused', reason: 'redeem_code_not_found' };
   const hashes = secrets.hashes('redeem-code', code);
   return em.transactional(async (tx) => {
@@ -44,19 +44,19 @@ export async function redeem(
       { fields: ['id'], lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (!locked) return { kind: 'refused', reason: 'redeem_code_not_found' };
-    const claim = await claimUse(tx, locked.id, wish.userId);
+    const claim = await claimUse(tx, locked.id, input.userId);
     if (claim.word !== 'redeemed') return { kind: 'refused', reason: claim.word };
     const id = makeId('rdp');
     const amount = readMicroCredits(claim.credits);
     const move = await grant(tx, {
-      userId: wish.userId,
+      userId: input.userId,
       amount,
       kind: 'redeem',
       idempotencyKey: `redeem:${id}`,
       description: 'Redeem code',
-      requestId: wish.requestId,
+      requestId: input.requestId,
     });
-    const redeemedAt = await recordRedemption(tx, { id, codeId: locked.id, userId: wish.userId, move });
+    const redeemedAt = await recordRedemption(tx, { id, codeId: locked.id, userId: input.userId, move });
     return { kind: 'redeemed', ...move, credits: amount, redeemedAt };
   });
 }

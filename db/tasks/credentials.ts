@@ -2,6 +2,7 @@
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import type { TaskAttempt } from '../../domain/tasks.ts';
 import type { CredentialRest } from '../entities/credentials.ts';
+import { lockUntilEnd } from '../advisory-lock.ts';
 import type { Em } from '../database.ts';
 
 export interface CredentialChoice {
@@ -41,9 +42,7 @@ export async function oneAtATime<Result>(
   work: (em: Em) => Promise<Result>,
 ): Promise<Result> {
   return em.transactional(async (tx) => {
-    await tx.execute(
-      sql`select pg_advisory_xact_lock(hashtextextended('credentials:' || ${family}::text, 0))`,
-    );
+    await lockUntilEnd(tx, 'credentials', family);
     return work(tx);
   });
 }

@@ -6,6 +6,7 @@ import type { PriceSnapshot } from '../../domain/pricing.ts';
 import type { TaskMode } from '../../domain/tasks.ts';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
 import { readMicroCredits, storePrice } from '../columns.ts';
+import { lockUntilEnd } from '../advisory-lock.ts';
 import type { Em } from '../database.ts';
 import type { Order } from '../../domain/orders/order.ts';
 
@@ -35,8 +36,8 @@ export type CreateRefusal =
 
 /**
  * Writes the row, its encrypted request and its first event, if the balance and the key's limits cover the estimate
- * beside everything that is reserved, and queued but not reserved yet. Nothing is set aside here: `reserve` decides,
- * and may find that somebody else was faster.
+ * beside everything that is reserved, and queued but not reserved yet. Nothing is set aside here: `reserve` decides
+ * later, and refuses when the credits have been spent in between.
  */
 export async function createTask(
   em: Em,
@@ -44,18 +45,12 @@ export async function createTask(
   waitingTasksMax: number,
 ): Promise<Task | CreateRefusal> {
   return em.transactional(async (tx) => {
-    await queueUp(tx, task.userId);
+    // Tasks of one user enter the queue one after the other, so that each statement below counts those before it.
+    // The lock is not the account's row, which settlements need.
+    await lockUntilEnd(tx, 'queue', task.userId);
     if (await insertTask(tx, task, waitingTasksMax)) return tx.findOneOrFail(TaskEntity, { id: task.id });
     return explainUncreated(tx, task);
   });
-}
-
-/**
- * Tasks of one user enter the queue one after the other, so that each sees those before it: what is counted below
- * holds under parallel calls too, without waiting for the engine. The lock is not the account's, which settlements need.
- */
-async function queueUp(tx: Em, userId: string): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`queue:${userId}`}, 0))`);
 }
 
 async function insertTask(tx: Em, task: NewTask, waitingTasksMax: number): Promise<boolean> {
@@ -68,7 +63,7 @@ async function insertTask(tx: Em, task: NewTask, waitingTasksMax: number): Promi
              ${JSON.stringify(storePrice(task.price))}::jsonb, ${task.creditsEstimate},
              ${JSON.stringify(task.requestPayload)}::jsonb
       from account a left join api_key k on k.id = ${task.keyId}
-      where a.user_id = ${task.userId} and a.frozen_at is null and ${unspoken} >= ${task.creditsEstimate}
+      where a.user_id = ${task.userId} and a.frozen_at is null and ${uncommittedCredits} >= ${task.creditsEstimate}
         and ${fitsQuota(task.creditsEstimate)} and ${fitsBudget(task.creditsEstimate)}
         and (select count(*) from task w where w.user_id = a.user_id and w.status = 'queued') < ${waitingTasksMax}
       returning id
@@ -82,24 +77,27 @@ async function insertTask(tx: Em, task: NewTask, waitingTasksMax: number): Promi
   return rows.length > 0;
 }
 
-/** Estimates of queued tasks for which nothing is reserved yet. `a` is the account's row, `k` the key's, or nothing. */
-const pending = sql`
+/**
+ * Estimates of queued tasks for which nothing is reserved yet. `a` is the account's row, `k` the key's, or null.
+ */
+const uncommittedEstimates = sql`
   (select coalesce(sum(q.credits_estimate), 0) from task q
    where q.user_id = a.user_id and q.status = 'queued' and q.admitted_at is null)`;
-const pendingOfKey = sql`
+const uncommittedEstimatesOfKey = sql`
   (select coalesce(sum(q.credits_estimate), 0) from task q
    where q.user_id = a.user_id and q.key_id = k.id and q.status = 'queued' and q.admitted_at is null)`;
-/** What is neither reserved nor spoken for by a queued task. */
-const unspoken = sql`a.balance - a.reserved - ${pending}`;
+/** Credits that are neither reserved nor needed by a queued task. */
+const uncommittedCredits = sql`a.balance - a.reserved - ${uncommittedEstimates}`;
 
-/** A key without a quota, or without a budget, fits always. */
+/** True for a key without a quota. */
 function fitsQuota(amount: MicroCredits) {
-  return sql`coalesce(k.used + k.reserved + ${pendingOfKey} + ${amount} <= k.quota, true)`;
+  return sql`coalesce(k.used + k.reserved + ${uncommittedEstimatesOfKey} + ${amount} <= k.quota, true)`;
 }
 
+/** True for a key without a daily budget. */
 function fitsBudget(amount: MicroCredits) {
   const spentToday = sql`case when k.day = (now() at time zone 'utc')::date then k.day_used + k.day_reserved else 0 end`;
-  return sql`coalesce(${spentToday} + ${pendingOfKey} + ${amount} <= k.daily_budget, true)`;
+  return sql`coalesce(${spentToday} + ${uncommittedEstimatesOfKey} + ${amount} <= k.daily_budget, true)`;
 }
 
 async function explainUncreated(
@@ -109,7 +107,7 @@ async function explainUncreated(
   const [row] = await em.execute<
     { frozen: boolean; available: string; quota: boolean; budget: boolean }[]
   >(sql`
-    select a.frozen_at is not null as frozen, greatest(${unspoken}, 0) as available,
+    select a.frozen_at is not null as frozen, greatest(${uncommittedCredits}, 0) as available,
            ${fitsQuota(creditsEstimate)} as quota, ${fitsBudget(creditsEstimate)} as budget
     from account a left join api_key k on k.id = ${keyId} where a.user_id = ${userId}`);
   if (!row || row.frozen) return { kind: 'account_disabled' };
@@ -128,8 +126,8 @@ export type RenewedTask = Pick<
 export type RetryRefusal = CreateRefusal | { kind: 'not_retryable' };
 
 /**
- * Puts a failed task back into the queue as its next attempt, with a new price and estimate. The console asks for
- * it, so no key pays for it.
+ * Puts a failed task back into the queue as its next attempt, with a new price and estimate. Retries come from the
+ * console, so the new attempt belongs to no key.
  */
 export async function retryTask(
   em: Em,
@@ -138,7 +136,7 @@ export async function retryTask(
   waitingTasksMax: number,
 ): Promise<Task | RetryRefusal> {
   return em.transactional(async (tx) => {
-    await queueUp(tx, task.userId);
+    await lockUntilEnd(tx, 'queue', task.userId);
     const isRetried = await requeueTask(tx, task, renewed, waitingTasksMax);
     if (isRetried) return tx.findOneOrFail(TaskEntity, { id: task.id }, { refresh: true });
     return explainUnretried(tx, task, renewed.creditsEstimate);
@@ -161,7 +159,7 @@ async function requeueTask(
           cancel_requested_at = null, swept_at = null, updated_at = now()
       from account a
       where t.id = ${task.id} and t.status = 'failed' and t.attempt = ${task.attempt} and a.user_id = t.user_id
-        and a.frozen_at is null and ${unspoken} >= ${renewed.creditsEstimate}
+        and a.frozen_at is null and ${uncommittedCredits} >= ${renewed.creditsEstimate}
         and exists (select 1 from task_request q where q.task_id = t.id and q.body is not null)
         and (select count(*) from task w where w.user_id = a.user_id and w.status = 'queued') < ${waitingTasksMax}
       returning t.id, t.attempt

@@ -3,7 +3,7 @@ import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
 import type { TaskFailureCode } from '../../domain/failures.ts';
 import type { TaskAttempt, TaskStatus } from '../../domain/tasks.ts';
-import * as ledger from '../ledger/ledger.ts';
+import * as reservations from '../ledger/reservations.ts';
 import type { TaskOutput } from '../columns.ts';
 import type { Em } from '../database.ts';
 
@@ -28,7 +28,7 @@ export async function completeTask(
       insert into task_event (task_id, attempt, event) select id, attempt, 'completed' from ended
       returning task_id as id`);
     if (rows.length === 0) return readStatus(tx, task);
-    const charged = await ledger.charge(tx, { ...task, amount: result.amount, loss: result.loss });
+    const charged = await reservations.charge(tx, { ...task, amount: result.amount, loss: result.loss });
     if (!charged) throw new Error(`task ${task.taskId} has no open reservation to charge`);
     return 'completed';
   });
@@ -78,7 +78,7 @@ async function releaseAnd(
   status: TaskStatus,
   loss?: MicroCredits,
 ): Promise<TaskStatus> {
-  await ledger.release(tx, task, loss); // there is none when the task ended before it was admitted
+  await reservations.release(tx, task, loss); // there is none when the task ended before it was admitted
   return status;
 }
 

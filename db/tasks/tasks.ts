@@ -2,6 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import type { TaskAttempt, TaskMode, TaskStatus } from '../../domain/tasks.ts';
 import { TaskEntity, TaskEventEntity, type Task, type TaskEventRow } from '../entities/tasks.ts';
+import { advisoryLock } from '../advisory-lock.ts';
 import type { Em } from '../database.ts';
 
 export async function findTask(em: Em, id: string): Promise<Task | null> {
@@ -43,8 +44,9 @@ export async function beginTask(
   runningTasksMax: number,
 ): Promise<'started' | 'waiting' | 'gone'> {
   return em.transactional(async (tx) => {
-    await tx.execute(sql`
-      select pg_advisory_xact_lock(hashtextextended('running:' || user_id, 0)) from task where id = ${task.taskId}`);
+    await tx.execute(
+      sql`select ${advisoryLock('running', sql`user_id`)} from task where id = ${task.taskId}`,
+    );
     const [started] = await tx.execute<{ id: string }[]>(sql`
       with started as (
         update task t set status = 'in_progress', started_at = now(), updated_at = now()

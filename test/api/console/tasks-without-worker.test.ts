@@ -1,9 +1,9 @@
 // What the console answers while no worker runs, and what becomes of it when one is back.
 import { expect } from 'chai';
-import { reserve } from '../../../db/ledger/ledger.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { countSubmissions } from '../../support/servers/sandbox.ts';
 import { untilFinal } from '../../support/until.ts';
+import { reserve } from '../../../db/ledger/reservations.ts';
 
 const VIDEO = { mode: 'video', model: 'grok-imagine-video', duration: 1 };
 

@@ -1,12 +1,12 @@
 // A key that is revoked, or otherwise unfit, spends nothing from that moment on, whatever was accepted before.
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { reserve } from '../../../db/ledger/ledger.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { countSubmissions } from '../../support/servers/sandbox.ts';
 import { IMAGE_MODEL, uniqueWord, VIDEO_MODEL } from '../../support/tasks.ts';
 import { until, untilFinal, untilStatus } from '../../support/until.ts';
+import { reserve } from '../../../db/ledger/reservations.ts';
 
 const IMAGES = '/v1/images/generations';
 

@@ -6,6 +6,7 @@ import { findAccount, listLedger } from '../../../db/ledger/accounts.ts';
 import { makeId } from '../../../db/ids.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
 import * as ledger from '../../../db/ledger/ledger.ts';
+import * as reservations from '../../../db/ledger/reservations.ts';
 import { completeTask, failTask } from '../../../db/tasks/settlement.ts';
 import { createTask } from '../../../db/tasks/new-tasks.ts';
 import { createUser } from '../../../db/identity/users.ts';
@@ -85,7 +86,7 @@ describe('the ledger', () => {
     const userId = await createOwner(7n * CREDIT);
     const tasks = await Promise.all(Array.from({ length: 50 }, () => queueTask(userId, 0n)));
     await em().execute(sql`update task set credits_estimate = ${CREDIT} where user_id = ${userId}`);
-    const verdicts = await Promise.all(tasks.map((task) => ledger.reserve(em(), task)));
+    const verdicts = await Promise.all(tasks.map((task) => reservations.reserve(em(), task)));
     expect(verdicts.filter(({ kind }) => kind === 'reserved')).to.have.length(7);
     const refused = verdicts.filter((verdict) => verdict.kind === 'refused');
     expect(refused).to.have.length(43);
@@ -96,8 +97,8 @@ describe('the ledger', () => {
   it('reserves once for an attempt, however often it is asked', async () => {
     const userId = await createOwner(10n * CREDIT);
     const task = await queueTask(userId, 3n * CREDIT);
-    const first = await ledger.reserve(em(), task);
-    const others = await Promise.all(Array.from({ length: 10 }, () => ledger.reserve(em(), task)));
+    const first = await reservations.reserve(em(), task);
+    const others = await Promise.all(Array.from({ length: 10 }, () => reservations.reserve(em(), task)));
     for (const verdict of others) expect(verdict).to.deep.equal(first);
     expect((await account(userId)).reserved).to.equal(3n * CREDIT);
   });
@@ -105,7 +106,7 @@ describe('the ledger', () => {
   it('charges once when ten settlements race, and the rest of the reservation returns', async () => {
     const userId = await createOwner(10n * CREDIT);
     const task = await queueTask(userId, 5n * CREDIT);
-    await ledger.reserve(em(), task);
+    await reservations.reserve(em(), task);
     await begin(task.taskId);
     const settle = () =>
       completeTask(em(), task, { outputs: [], outputText: null, amount: 2n * CREDIT, loss: 0n });
@@ -124,7 +125,7 @@ describe('the ledger', () => {
     for (let round = 0; round < 20; round += 1) {
       const userId = await createOwner(4n * CREDIT);
       const task = await queueTask(userId, 4n * CREDIT);
-      await ledger.reserve(em(), task);
+      await reservations.reserve(em(), task);
       await begin(task.taskId);
       const words = await Promise.all([
         completeTask(em(), task, { outputs: [], outputText: null, amount: 4n * CREDIT, loss: 0n }),
@@ -143,19 +144,25 @@ describe('the ledger', () => {
     const userId = await createOwner(10n * CREDIT);
     const task = await queueTask(userId, CREDIT);
     await em().execute(sql`update app_user set disabled_at = now() where id = ${userId}`);
-    expect(await ledger.reserve(em(), task)).to.deep.equal({ kind: 'refused', reason: 'account_disabled' });
+    expect(await reservations.reserve(em(), task)).to.deep.equal({
+      kind: 'refused',
+      reason: 'account_disabled',
+    });
     await em().execute(sql`update app_user set disabled_at = null where id = ${userId}`);
     await em().execute(sql`update account set frozen_at = now() where user_id = ${userId}`);
-    expect(await ledger.reserve(em(), task)).to.deep.equal({ kind: 'refused', reason: 'account_disabled' });
+    expect(await reservations.reserve(em(), task)).to.deep.equal({
+      kind: 'refused',
+      reason: 'account_disabled',
+    });
     await em().execute(sql`update account set frozen_at = null where user_id = ${userId}`);
     await failTask(em(), task, { code: 'internal_error', message: 'x' });
-    expect(await ledger.reserve(em(), task)).to.deep.equal({ kind: 'not_claimable' });
+    expect(await reservations.reserve(em(), task)).to.deep.equal({ kind: 'not_claimable' });
   });
 
   it('refunds once per key and never more than was charged', async () => {
     const userId = await createOwner(10n * CREDIT);
     const task = await queueTask(userId, 5n * CREDIT);
-    await ledger.reserve(em(), task);
+    await reservations.reserve(em(), task);
     await begin(task.taskId);
     await completeTask(em(), task, { outputs: [], outputText: null, amount: 5n * CREDIT, loss: 0n });
     const wish = {

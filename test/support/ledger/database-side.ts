@@ -6,6 +6,7 @@ import { COMMAND_LINE } from '../../../db/audit-log.ts';
 import { createChatCalls, settleAbandonedCalls, type ChatCalls } from '../../../db/chat/chat-ledger.ts';
 import { makeId } from '../../../db/ids.ts';
 import * as ledger from '../../../db/ledger/ledger.ts';
+import * as reservations from '../../../db/ledger/reservations.ts';
 import { createTask, retryTask, type NewTask } from '../../../db/tasks/new-tasks.ts';
 import { createRedeemCode, disableRedeemCode } from '../../../db/redeem/redeem-codes.ts';
 import { redeem } from '../../../db/redeem/redemptions.ts';
@@ -122,7 +123,7 @@ export class LedgerBench {
     const task = { taskId: row.id, attempt: row.attempt - ('late' in command && command.late ? 1 : 0) };
     switch (command.kind) {
       case 'reserve': {
-        const verdict = await ledger.reserve(this.#em(), task);
+        const verdict = await reservations.reserve(this.#em(), task);
         return verdict.kind === 'refused' ? verdict.reason : verdict.kind;
       }
       case 'begin':
@@ -140,7 +141,9 @@ export class LedgerBench {
         if (row.status === 'queued' || row.status === 'in_progress') return 'nothing';
         const isCharge = command.kind === 'charge again';
         const charge = { ...task, amount: found.amount, loss: 0n };
-        const isMoved = isCharge ? ledger.charge(this.#em(), charge) : ledger.release(this.#em(), task);
+        const isMoved = isCharge
+          ? reservations.charge(this.#em(), charge)
+          : reservations.release(this.#em(), task);
         return (await isMoved) ? 'moved' : 'refused';
       }
       case 'retry': {
