@@ -11,8 +11,8 @@ import { reserve as reserveCredits } from '../db/ledger/reservations.ts';
 export function createAdmission({ database, runningTasksPerUserMax }: ActivityDependencies) {
   return {
     /**
-     * Computes the estimate again from the order and the prices the task was accepted with, and fails the task if it
-     * differs from the one the caller was given. Answers the attempt's status.
+     * Computes the estimate again from the order and the prices the task was accepted with, and fails the
+     * task if it differs from the one the caller was given. Answers the attempt's status.
      */
     async estimate(task: TaskAttempt): Promise<{ status: TaskStatus; creditsEstimate: string }> {
       const row = await findTask(forkEm(database), task.taskId);

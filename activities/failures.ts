@@ -1,4 +1,5 @@
-// How an activity fails: with the code as type and our own sentence, never with a vendor's or a driver's words.
+// How an activity fails: with the code as type and our own sentence, never with a vendor's or a driver's
+// words.
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { withoutEcho } from '../domain/masking/echo.ts';
 import {
@@ -10,7 +11,10 @@ import {
 } from '../domain/failures.ts';
 import { maskErrorText } from '../domain/masking/masking.ts';
 
-/** Temporal takes a retry delay of zero for “no delay given” and applies the policy's (measured on server 1.5). */
+/**
+ * Temporal takes a retry delay of zero for “no delay given” and applies the policy's (measured on server
+ * 1.5).
+ */
 const RETRY_DELAY_MS_MIN = 10;
 
 /** Ends the attempt: the workflow records this code. */
@@ -34,7 +38,10 @@ export function retryLater(code: TaskFailureCode, waitMs: number | null = null):
   });
 }
 
-/** What is kept of a vendor's failure: our code, and the vendor's words as far as the task's owner may read them. */
+/**
+ * What is kept of a vendor's failure: our code, and the vendor's words as far as the task's owner may read
+ * them.
+ */
 export function describeUpstreamFailure(
   errorClass: UpstreamErrorClass,
   text: string | null,

@@ -1,4 +1,5 @@
-// Waiting inside an activity: heartbeats while work runs, pauses that a cancellation ends, the signal of a cancellation.
+// Waiting inside an activity: heartbeats while work runs, pauses that a cancellation ends, the signal of a
+// cancellation.
 import { Context } from '@temporalio/activity';
 
 const HEARTBEAT_INTERVAL_MS = 1_000;

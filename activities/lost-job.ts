@@ -1,4 +1,5 @@
-// Looking up a job whose submission was not answered, at vendors whose jobs can be listed or found by reference.
+// Looking up a job whose submission was not answered, at vendors whose jobs can be listed or found by
+// reference.
 import { forkEm } from '../db/database.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { UpstreamFailure, type LookUp, type Provider } from '../providers/provider.ts';
@@ -24,8 +25,8 @@ const LOOK_UP_PAUSE_MS = 1_500;
 const LOOK_UP_LIMIT_MS = 10_000;
 
 /**
- * For a submission that may have reached the vendor: it is never handed over again blindly. Found, the job is taken
- * up; surely absent, another try is allowed; else the attempt ends with `upstream_outcome_unknown`.
+ * For a submission that may have reached the vendor: it is never handed over again blindly. Found, the job is
+ * taken up; surely absent, another try is allowed; else the attempt ends with `upstream_outcome_unknown`.
  */
 export async function lookForLostJob(
   dependencies: ActivityDependencies,

@@ -36,7 +36,10 @@ export function createPolling(dependencies: ActivityDependencies) {
   const { database } = dependencies;
 
   return {
-    /** Ends when the vendor finished. Fails when the vendor failed; a look that brings no answer is no failure. */
+    /**
+     * Ends when the vendor finished. Fails when the vendor failed; a look that brings no answer is no
+     * failure.
+     */
     async poll(task: TaskAttempt): Promise<void> {
       const job = await findJob(dependencies, task);
       if (!job.isFinished)
@@ -90,7 +93,9 @@ async function findJob({ database, providers }: ActivityDependencies, task: Task
   return { provider, handle: submission.handle, sentAt: submission.sentAt, isFinished };
 }
 
-/** True when the vendor has finished. Throws when it has failed. The first final state is recorded and stands. */
+/**
+ * True when the vendor has finished. Throws when it has failed. The first final state is recorded and stands.
+ */
 async function recordJobState(
   { database, secrets }: ActivityDependencies,
   task: TaskAttempt,

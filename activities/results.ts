@@ -97,7 +97,9 @@ interface Source {
   handle: JobHandle;
 }
 
-/** Opens the download. Vendors' links expire, and some can be renewed: an expired one is asked for once more. */
+/**
+ * Opens the download. Vendors' links expire, and some can be renewed: an expired one is asked for once more.
+ */
 async function openResult(source: Source, result: KeptResult, index: number): Promise<FetchedResult> {
   const limits = { handle: source.handle, bytesMax: RESULT_BYTES_MAX };
   if (result.kind === 'poll_again') return fetchResult(source.provider, await renew(source, index), limits);

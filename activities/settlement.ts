@@ -1,4 +1,5 @@
-// How an attempt ends in the task log and in the ledger. Each activity may be repeated; the first outcome stands.
+// How an attempt ends in the task log and in the ledger. Each activity may be repeated; the first outcome
+// stands.
 import { cancelTask, completeTask, failTask } from '../db/tasks/settlement.ts';
 import { readEvidence, readPrice, type StoredEvidence } from '../db/columns.ts';
 import { findSubmission } from '../db/tasks/submissions.ts';
@@ -14,7 +15,9 @@ import { forkEm } from '../db/database.ts';
 
 export function createSettlement({ database, log }: ActivityDependencies) {
   return {
-    /** Charges for what was delivered, by the prices the task was accepted with, at most what was reserved. */
+    /**
+     * Charges for what was delivered, by the prices the task was accepted with, at most what was reserved.
+     */
     async charge(task: TaskAttempt): Promise<{ status: TaskStatus; creditsCharged: string }> {
       const em = forkEm(database);
       const row = await findTask(em, task.taskId);
@@ -51,7 +54,9 @@ export function createSettlement({ database, log }: ActivityDependencies) {
     },
   };
 
-  /** What the vendor bills for an attempt that delivers nothing: some do so for what their moderation blocks. */
+  /**
+   * What the vendor bills for an attempt that delivers nothing: some do so for what their moderation blocks.
+   */
   async function findLoss(task: TaskAttempt, evidence?: StoredEvidence | null): Promise<MicroCredits> {
     if (!evidence) return 0n;
     const row = await findTask(forkEm(database), task.taskId);

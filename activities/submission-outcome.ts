@@ -1,4 +1,5 @@
-// What a vendor's answer to a submission becomes: a job, stored results, another try, or the end of the attempt.
+// What a vendor's answer to a submission becomes: a job, stored results, another try, or the end of the
+// attempt.
 import { forkEm } from '../db/database.ts';
 import { hasReadyCredential, startCooldown, type CooldownReason } from '../db/tasks/credentials.ts';
 import * as submissions from '../db/tasks/submissions.ts';
@@ -9,7 +10,9 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith, retryLater } from './failures.ts';
 import { storeInline } from './results.ts';
 
-/** `accepted`: the vendor works on it. `stored`: it was finished at once, and the results are in our storage. */
+/**
+ * `accepted`: the vendor works on it. `stored`: it was finished at once, and the results are in our storage.
+ */
 export interface HandoverState {
   state: 'accepted' | 'stored';
 }
@@ -64,8 +67,9 @@ export async function recordAnswer(
 }
 
 /**
- * Records a submission that failed, and answers the error to throw: a retry if the vendor surely did not receive it
- * and the trouble may pass, else the end of the attempt. A failure of the vendor account starts its cooldown.
+ * Records a submission that failed, and answers the error to throw: a retry if the vendor surely did not
+ * receive it and the trouble may pass, else the end of the attempt. A failure of the vendor account starts
+ * its cooldown.
  */
 export async function recordRefusal(
   { database }: ActivityDependencies,
@@ -89,7 +93,9 @@ export async function recordRefusal(
   return failTaskWith(ended.code);
 }
 
-/** How long a credential is passed over after this failure; null where the failure is not the credential's. */
+/**
+ * How long a credential is passed over after this failure; null where the failure is not the credential's.
+ */
 function cooldownAfter({
   errorClass,
   retryAfterMs,

@@ -45,7 +45,8 @@ async function startUnstarted(dependencies: ActivityDependencies): Promise<numbe
   let started = 0;
   for (const task of tasks) {
     if (task.cancelRequestedAt) await cancelUnreserved(forkEm(database), task.userId, task.id);
-    // Its run was stopped by force before it reserved anything. A retry needs no such look: it gets a new run.
+    // Its run was stopped by force before it reserved anything. A retry needs no such look: it gets a new
+    // run.
     else if (task.attempt === 1 && (await taskRuns.describeTask(task.id)) === 'closed')
       await failOrphaned(dependencies, task);
     else if (await taskRuns.startTask(task)) started += 1;
@@ -68,7 +69,9 @@ async function settleOrphaned(dependencies: ActivityDependencies): Promise<numbe
   return settled;
 }
 
-/** A workflow that Temporal does not know is started again, which is safe; a closed one was stopped by force. */
+/**
+ * A workflow that Temporal does not know is started again, which is safe; a closed one was stopped by force.
+ */
 async function settleIfOrphaned(dependencies: ActivityDependencies, task: Task): Promise<boolean> {
   const state = await dependencies.taskRuns.describeTask(task.id);
   if (state === 'running') return false;

@@ -1,11 +1,11 @@
-// The audit log: an entry is written in the transaction of the change it tells of, and never changed.
+// The audit log: an entry is written in the transaction of the change it records, and is never changed.
 import type { AuditAction } from '../domain/audit.ts';
 import type { JsonValue } from '../domain/json.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities/audit.ts';
 import { makeId } from './ids.ts';
 import type { Em } from './database.ts';
 
-/** Who did it, and from where. The command line has no user and no address. */
+/** Who made the change, and from where. The command line has no user and no address. */
 export interface AuditOrigin {
   actorId: string | null;
   ip: string | null;
@@ -20,10 +20,12 @@ export const COMMAND_LINE: AuditOrigin = {
   requestId: null,
 };
 
-/** The check of the ledger's invariants, which freezes accounts by itself. */
+/** Origin of the changes that the check of the ledger's invariants makes: it freezes accounts. */
 export const INVARIANT_CHECK: AuditOrigin = { ...COMMAND_LINE, userAgent: 'invariant check' };
 
-/** Call it with the EntityManager of the transaction that makes the change. `detail` must hold no secret. */
+/**
+ * Writes an entry in the transaction of `em`, which must be the change's own. `detail` must hold no secret.
+ */
 export async function writeAuditEntry(
   em: Em,
   origin: AuditOrigin,

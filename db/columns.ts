@@ -1,4 +1,4 @@
-// The shapes of JSON columns, and how amounts of money travel through them (as texts: JSON has no integers of that size).
+// The shapes of JSON columns. Amounts stand in them as strings: JSON has no integers of that size.
 import type { PriceLine } from '../domain/catalog/catalog.ts';
 import type { MicroCredits } from '../domain/credits.ts';
 import type { JobHandle } from '../domain/jobs.ts';
@@ -52,7 +52,9 @@ export function readEvidence(stored: StoredEvidence | null): Evidence {
   return vendorCost === undefined ? figures : { ...figures, vendorCost: BigInt(vendorCost) };
 }
 
-/** Raw statements give bigint columns as texts; this is the one place where they become amounts. */
+/**
+ * Reads a bigint column, which raw statements give as a string. The one place where columns become amounts.
+ */
 export function readMicroCredits(column: string | number | bigint): MicroCredits {
   return BigInt(column);
 }

@@ -1,4 +1,4 @@
-// Idempotency keys: that a request happened is written in the transaction of its effect, so that both are there or neither.
+// Idempotency keys: a request is recorded in the transaction of its effect, so that both exist or neither.
 import { createHash, createHmac } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import type { ErrorCode } from '../domain/errors.ts';
@@ -12,17 +12,17 @@ const BATCH = 1_000;
 /** PostgreSQL's code for a lock that was not to be had within `lock_timeout`. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** A request as its row names it. */
+/** A request with an idempotency key, as its row identifies it. */
 export interface IdentifiedRequest {
   userId: string;
   method: string;
-  /** With its ids, without the query. */
+  /** The path with its ids, without the query. */
   path: string;
   keyHash: Buffer;
   fingerprint: Buffer;
 }
 
-/** What a first request answered, so that it can be said again. */
+/** What the first request answered, so that repeats get the same answer. */
 export type StoredAnswer =
   | { kind: 'reply'; status: number; body: unknown; headers: Readonly<Record<string, string>> }
   | {
@@ -34,34 +34,34 @@ export type StoredAnswer =
       headers: Readonly<Record<string, string>>;
     };
 
-/** The row that a request under the same key left. */
+/** The row of an earlier request under the same key. */
 export interface IdempotencyRow {
   id: string;
   /** Whether that request had the same content. */
   isSameContent: boolean;
-  /** Its lease runs: somebody may still be working on the answer. */
+  /** Whether its lease still runs: another request may be producing the answer. */
   isLeased: boolean;
   subjectId: string | null;
-  /** Null: not yet known. */
+  /** Null while it is not known. */
   answer: StoredAnswer | null;
 }
 
 /**
- * The key itself is not kept: callers put all sorts of things into it. The fingerprint is keyed with it, so that who
- * reads the table cannot try out which prompt it belongs to. Both are free of the key ring, because two processes
- * with different rings must find the same row.
+ * Identifies a request by hashes. The key itself is not stored, since callers may put anything into it. The
+ * fingerprint is keyed with it, so that a reader of the table cannot test which prompt it belongs to. Neither
+ * uses the key ring, because two processes with different rings must find the same row.
  */
 export function identifyRequest(
-  place: { userId: string; method: string; path: string },
+  target: { userId: string; method: string; path: string },
   key: string,
   content: string,
 ): IdentifiedRequest {
   const keyHash = createHash('sha256').update(key).digest();
   const fingerprint = createHmac('sha256', key).update(content).digest();
-  return { ...place, keyHash, fingerprint };
+  return { ...target, keyHash, fingerprint };
 }
 
-/** The row under this key, unless its time is over. */
+/** The row under this key, or null when there is none or its time is over. */
 export async function findIdempotencyRow(
   em: Em,
   secrets: Secrets,
@@ -79,9 +79,9 @@ export async function findIdempotencyRow(
 }
 
 /**
- * Takes the key. Call it first in the transaction of the effect: whoever comes second waits here until the first has
- * committed, or given up, without holding a lock that anybody else needs. Returns false when the key is taken: roll
- * back. `rowId` is new; `subjectId` names what will exist once this has committed; `leaseSeconds` is how long the
+ * Takes the key; false when it is taken: roll back. Call it first in the transaction of the effect: a second
+ * request waits here until the first has committed or rolled back, and holds no lock that others need.
+ * `rowId` is new; `subjectId` names what will exist once this has committed; `leaseSeconds` is how long the
  * answer may take.
  */
 export async function claimKey(
@@ -107,7 +107,7 @@ export async function claimKey(
   }
 }
 
-/** Keeps the answer of the row, encrypted. The first one stands. */
+/** Stores the answer of the row, encrypted. The first one stands. */
 export async function storeAnswer(
   em: Em,
   secrets: Secrets,
@@ -120,7 +120,7 @@ export async function storeAnswer(
     where id = ${rowId} and answer is null`);
 }
 
-/** Frees a key whose effect came to nothing. An answer that was kept stays. */
+/** Frees a key whose request had no effect. A stored answer stays. */
 export async function releaseKey(em: Em, rowId: string): Promise<void> {
   await em.execute(sql`delete from idempotency_key where id = ${rowId} and answer is null`);
 }

@@ -1,4 +1,5 @@
-// Rotating the key ring: what is encrypted with an older key is encrypted again with the newest; hashes can only be counted.
+// Rotates the key ring: encrypts with the newest key what an older one encrypted, and counts the hashes,
+// which cannot be renewed.
 import { sql } from '@mikro-orm/postgresql';
 import { writeAuditEntry, COMMAND_LINE } from './audit-log.ts';
 import { KEY_KEPT_HOURS } from './idempotency.ts';
@@ -8,7 +9,7 @@ import type { Em } from './database.ts';
 export interface Rotation {
   /** Rows that were encrypted again, by what they are. */
   renewed: { what: string; rows: number }[];
-  /** What still needs a key that is not the newest: while there is something, the key has to stay. */
+  /** What still needs a key that is not the newest; such a key must stay in the ring. */
   dependents: Dependents[];
 }
 
@@ -20,9 +21,12 @@ export interface Dependents {
   rows: number;
 }
 
+/** Rows renewed in one transaction. */
+const BATCH = 200;
+
 /**
- * Safe to repeat and to break off, and safe beside a running gateway once all its processes have the new ring:
- * one with the old ring still encrypts with the old key.
+ * Encrypts again and counts. Safe to repeat and to interrupt, and safe beside a running gateway once all its
+ * processes have the new ring: a process with the old ring still encrypts with the old key.
  */
 export async function rotateSecrets(em: Em, ring: readonly SecretKey[]): Promise<Rotation> {
   const secrets = new Secrets(ring);
@@ -42,8 +46,6 @@ export async function rotateSecrets(em: Em, ring: readonly SecretKey[]): Promise
     });
   return { renewed, dependents };
 }
-
-const BATCH = 200;
 
 /** A table with encrypted columns: which they are, and the context each was sealed in. */
 interface SealedTable {
@@ -91,7 +93,10 @@ const SEALED: readonly SealedTable[] = [
 
 type Row = Record<string, unknown>;
 
-/** Batch after batch, each a transaction of its own, in the order of the primary key. */
+/**
+ * Renews a table in batches, each a transaction of its own, in the order of the primary key. Answers how many
+ * rows.
+ */
 async function renew(
   em: Em,
   secrets: Secrets,
@@ -120,8 +125,7 @@ async function lockBatch(
   const names = [...key, secretKeyId, ...columns.map(({ name }) => name)]
     .map((name) => `"${name}"`)
     .join(', ');
-  const place = `(${key.join(', ')})`;
-  const beyond = after ? `and ${place} > (${key.map(() => '?').join(', ')})` : '';
+  const beyond = after ? `and (${key.join(', ')}) > (${key.map(() => '?').join(', ')})` : '';
   return tx.execute<Row[]>(
     `select ${names} from ${table}
      where ${secretKeyId} in (select jsonb_array_elements_text(?::jsonb)) ${beyond}
@@ -130,18 +134,20 @@ async function lockBatch(
   );
 }
 
-/** False for what cannot be decrypted: it stays as it is, and is counted among what depends on its key. */
+/**
+ * False when the row cannot be decrypted: it stays as it is, and is counted among the dependents of its key.
+ */
 async function renewRow(
   tx: Em,
   secrets: Secrets,
   { table, key, secretKeyId, columns }: SealedTable,
   row: Row,
 ): Promise<boolean> {
-  const place = key.map((part) => row[part]);
+  const keyValues = key.map((part) => row[part]);
   const fresh = columns.flatMap(({ name, purpose, contextOf }) => {
     const bytes = row[name];
     if (!(bytes instanceof Uint8Array)) return []; // removed, its time is over
-    const context = contextOf(place.map(String));
+    const context = contextOf(keyValues.map(String));
     const text = decryptIfPossible(secrets, purpose, context, {
       secretKeyId: String(row[secretKeyId]),
       bytes,
@@ -155,7 +161,7 @@ async function renewRow(
   await tx.execute(`update ${table} set ${assignments}, ${secretKeyId} = ? where ${where}`, [
     ...fresh.map(({ sealed }) => sealed?.bytes),
     first.sealed.secretKeyId,
-    ...place,
+    ...keyValues,
   ]);
   return true;
 }
@@ -173,7 +179,7 @@ function decryptIfPossible(
   }
 }
 
-/** Only what can still be used counts: a revoked key or an expired code needs no hash any more. */
+/** Counts what can still be used: a revoked key or an expired code needs no hash any more. */
 async function countDependents(em: Em, ring: readonly SecretKey[]): Promise<Dependents[]> {
   const [newest] = ring;
   const rows = await em.execute<{ id: string; what: string; rows: number }[]>(sql`

@@ -1,25 +1,25 @@
-// What the database tells of tasks and money to whoever watches: rows that are open, found by their indexes, and sums per account.
+// What the metrics show of tasks and money: open rows, found by their indexes, and sums over accounts.
 import { sql } from '@mikro-orm/postgresql';
 import { toCredits } from '../domain/credits.ts';
 import { listCredentialLoad, type CredentialLoad } from './tasks/credentials.ts';
 import { readMicroCredits } from './columns.ts';
 import type { Database } from './database.ts';
 
-/** Ages in seconds by the clock of the database, 0 where there is nothing; amounts in credits. */
+/** Ages are in seconds by the database's clock, 0 where there is no row; amounts are in credits. */
 export interface MetricsSnapshot {
   openTasks: { status: 'queued' | 'in_progress'; count: number; oldestSeconds: number }[];
-  /** Queued tasks that no workflow has taken up: their start was lost, or the engine or the workers are away. */
+  /** Queued tasks that no workflow has begun: their start was lost, or Temporal or the workers are away. */
   unstarted: { count: number; oldestSeconds: number };
   openReservations: { count: number; oldestSeconds: number };
   granted: number;
   charged: number;
   balance: number;
   reserved: number;
-  /** What tasks cost beyond their charge, all of it. */
+  /** What tasks and chat calls cost beyond their charge, summed over all time. */
   loss: number;
   frozenAccounts: number;
   violations: { rule: string; count: number }[];
-  /** Of the operator's accounts at vendors that work or rest. */
+  /** Jobs and cooldowns of the operator's vendor accounts that have any. */
   credentials: CredentialLoad[];
 }
 
@@ -32,7 +32,7 @@ interface Row {
   violations: MetricsSnapshot['violations'] | null;
 }
 
-/** JSON has no integers of the size of money, so amounts come as texts. */
+/** One statement, one snapshot. Amounts come as strings, because JSON has no integers of that size. */
 export async function readMetricsSnapshot(database: Database): Promise<MetricsSnapshot> {
   const em = database.em.fork();
   const [row] = await em.execute<Row[]>(sql`

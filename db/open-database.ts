@@ -30,16 +30,16 @@ import { Migration006Uploads } from './migrations/006-uploads.ts';
 import { Migration009Operation } from './migrations/009-operation.ts';
 import { Migration010OneJobEach } from './migrations/010-one-job-each.ts';
 import { registerPool, type PoolLike } from './pool.ts';
-import { type Database } from './database.ts';
+import type { Database } from './database.ts';
 
 export interface DatabaseSettings {
   url: string;
   connectionsMax: number;
-  /** How long to wait for a connection: for a free one, or for a new one to be made. Default 2 s. */
+  /** How long to wait for a free or a new connection; 2 s when left out. */
   connectionWaitMs?: number;
 }
 
-/** In the order in which they are applied. */
+/** The migrations, in the order in which they are applied. Numbers 007 and 008 were not used. */
 export const MIGRATIONS = [
   { name: '001-initial', class: Migration001Initial },
   { name: '002-identity', class: Migration002Identity },
@@ -112,7 +112,10 @@ export function openDatabase(settings: DatabaseSettings): Database {
   return database;
 }
 
-/** Brings the schema up to date; safe to run from several places at once, since the migrator locks its table. */
+/**
+ * Applies missing migrations and answers their names; safe to run at once, since the migrator locks its
+ * table.
+ */
 export async function migrate(database: Database): Promise<string[]> {
   const done = await database.migrator.up();
   return done.map((migration) => migration.name);

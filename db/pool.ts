@@ -4,12 +4,12 @@ import type { Database } from './database.ts';
 export interface PoolMetrics {
   open: number;
   idle: number;
-  /** Requests for a connection that nobody has answered yet. */
+  /** Requests for a connection that wait for one. */
   waiting: number;
   max: number;
 }
 
-/** The part of the driver's pool that is looked at. */
+/** The part of the driver's pool that is read. */
 export interface PoolLike {
   totalCount: number;
   idleCount: number;
@@ -18,9 +18,9 @@ export interface PoolLike {
 
 const pools = new WeakMap<Database, { max: number; pool: PoolLike | undefined }>();
 
-/** For openDatabase. The pool comes with the first connection. */
-export function registerPool(database: Database, figures: { max: number; pool: PoolLike | undefined }): void {
-  pools.set(database, figures);
+/** Called by openDatabase. The driver's pool exists from the first connection on. */
+export function registerPool(database: Database, source: { max: number; pool: PoolLike | undefined }): void {
+  pools.set(database, source);
 }
 
 export function readPoolMetrics(database: Database): PoolMetrics {
@@ -33,7 +33,7 @@ export function readPoolMetrics(database: Database): PoolMetrics {
   };
 }
 
-/** Whether the next one to ask for a connection has to wait. */
+/** Whether the next request for a connection has to wait. */
 export function isPoolExhausted(database: Database): boolean {
   const { open, idle, max } = readPoolMetrics(database);
   return max > 0 && open >= max && idle === 0;

@@ -1,12 +1,13 @@
-// Connections of their own for those who watch: a pool that is used up must not make a database look dead.
+// Connections of their own for health checks and metrics: an exhausted pool must not make the database look
+// down.
 import { MikroORM, sql } from '@mikro-orm/postgresql';
 import { MIGRATIONS } from './open-database.ts';
-import { type Database } from './database.ts';
+import type { Database } from './database.ts';
 
 const PROBE_CONNECTIONS_MAX = 2;
 const PROBE_CONNECTION_WAIT_MS = 500;
 
-/** Every statement on it is short, or cut off after 1.5 seconds. */
+/** Opens the connections. Statements on them are cut off after 1.5 seconds. */
 export function openProbe(url: string): Database {
   return new MikroORM({
     clientUrl: url,

@@ -1,14 +1,15 @@
-// Keyed hashes and encryption with a ring of keys: the newest makes, all of them recognise.
+// Keyed hashes and encryption with a ring of keys: the newest hashes and encrypts, all of them verify and
+// decrypt.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
-/** One key of the ring. The newest comes first. */
+/** One key of the ring. A ring lists its newest key first. */
 export interface SecretKey {
   id: string;
   /** 32 bytes. */
   bytes: Buffer;
 }
 
-/** What a derived key is for; a key for one purpose is useless for another. */
+/** What a derived key is for; a key derived for one purpose is useless for another. */
 export type SecretPurpose =
   | 'api-key'
   | 'session'
@@ -35,7 +36,7 @@ export interface Sealed {
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The gateway's secrets. Everything is derived from the ring, so rotating the ring rotates everything. */
+/** Hashes and encrypts. Every key is derived from the ring, so rotating the ring rotates all of them. */
 export class Secrets {
   readonly #ring: readonly SecretKey[];
   readonly #derived = new Map<string, Buffer>();
@@ -61,7 +62,9 @@ export class Secrets {
     return this.#ring.some((key) => key.id === secretKeyId);
   }
 
-  /** Encrypts; `context` (such as the task's id) must be the same to decrypt, so that rows cannot be swapped. */
+  /**
+   * Encrypts; `context` (such as the task's id) must be the same to decrypt, so that rows cannot be swapped.
+   */
   seal(purpose: SecretPurpose, context: string, text: string): Sealed {
     const key = this.#newest();
     const nonce = randomBytes(NONCE_BYTES);

@@ -1,4 +1,5 @@
-// Uploaded files as rows: kept if the user's room allows it, found by their owner, used by tasks, removed in two steps.
+// Uploaded files as rows: inserted if the user's quota allows it, found by their owner, used by tasks,
+// removed in two steps: hidden first, deleted once the file is gone.
 import { sql } from '@mikro-orm/postgresql';
 import { UploadEntity, type Upload } from './entities/uploads.ts';
 import { lockUntilEnd } from './advisory-lock.ts';
@@ -13,15 +14,15 @@ export interface NewUpload {
   sha256: string;
 }
 
-/** How long an upload lives; one that an open task needs lives on until the task has ended. */
+/** How long an upload lives; an open task that needs it prolongs its life until the task has ended. */
 const UPLOAD_LIFE_HOURS = 24;
 
-/** Uploads looked at in one statement. */
+/** Uploads handled in one statement. */
 const BATCH = 200;
 
 /**
- * Writes the row if the user's living uploads and this one fit into `quotaBytes`, else answers null. Uploads of one
- * user come here one after the other, so that parallel ones cannot overshoot.
+ * Writes the row if the user's living uploads and this one fit into `quotaBytes`, else answers null. Uploads
+ * of one user are inserted one after the other, so that parallel ones cannot overshoot.
  */
 export async function insertUpload(em: Em, upload: NewUpload, quotaBytes: number): Promise<Upload | null> {
   return em.transactional(async (tx) => {
@@ -37,7 +38,7 @@ export async function insertUpload(em: Em, upload: NewUpload, quotaBytes: number
   });
 }
 
-/** Null for somebody else's upload, a missing one, and one whose time is over: nobody can tell them apart. */
+/** Null for another user's upload, a missing one and an expired one, which cannot be told apart. */
 export async function findOwnUpload(em: Em, userId: string, id: string): Promise<Upload | null> {
   return em.findOne(
     UploadEntity,
@@ -46,7 +47,7 @@ export async function findOwnUpload(em: Em, userId: string, id: string): Promise
   );
 }
 
-/** For whoever holds a signed link: also an upload whose time is over, as long as an open task needs it. */
+/** The upload behind a signed link; also an expired one, as long as an open task needs it. */
 export async function findServedUpload(em: Em, id: string): Promise<Upload | null> {
   const [row] = await em.execute<{ id: string }[]>(sql`
     select u.id from upload u where u.id = ${id} and u.state = 'ready' and (u.expires_at > now() or ${isNeeded})`);
@@ -70,7 +71,10 @@ export async function hasUpload(em: Em, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** From here on nobody sees it and its room is free. Answers what was removed, for whoever deletes the file. */
+/**
+ * Hides an upload and frees its quota. Answers it, so that the caller can delete the file; null when not
+ * found.
+ */
 export async function removeUpload(em: Em, userId: string, id: string): Promise<Upload | null> {
   const rows = await em.execute<{ id: string }[]>(sql`
     update upload set state = 'removed'
@@ -78,14 +82,14 @@ export async function removeUpload(em: Em, userId: string, id: string): Promise<
   return rows.length > 0 ? em.findOne(UploadEntity, { id }, { refresh: true }) : null;
 }
 
-/** After its file is gone. */
+/** Deletes the row of a removed upload, once its file is gone. */
 export async function deleteRemovedUpload(em: Em, id: string): Promise<void> {
   await em.execute(sql`delete from upload where id = ${id} and state = 'removed'`);
 }
 
 /**
- * Notes that a task needs these uploads: until it has ended they stay. False when one of them is not the user's own
- * or its time is over: roll back. Call it in the transaction that writes the task.
+ * Records that a task needs these uploads: until it has ended they stay. False when one of them is not the
+ * user's own or has expired: roll back. Call it in the transaction that writes the task.
  */
 export async function useUploads(
   tx: Em,
@@ -112,7 +116,9 @@ export async function hasMissingUploads(em: Em, taskId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Marks uploads whose time is over, and answers them with those marked before whose file may still be there. */
+/**
+ * Marks expired uploads as removed, and answers them with those marked before whose file may still be there.
+ */
 export async function claimEndedUploads(em: Em): Promise<Upload[]> {
   await em.execute(sql`
     update upload set state = 'removed' where id in (
@@ -121,14 +127,14 @@ export async function claimEndedUploads(em: Em): Promise<Upload[]> {
   return em.find(UploadEntity, { state: 'removed' }, { orderBy: { id: 'asc' }, limit: BATCH, refresh: true });
 }
 
-/** Living uploads in the order of their ids, after `afterId`, that are older than so many seconds. */
+/** Living uploads older than `olderThanSeconds`, in the order of their ids, after `afterId`; one batch. */
 export async function listOlderUploads(em: Em, olderThanSeconds: number, afterId: string): Promise<Upload[]> {
   const before = new Date(Date.now() - olderThanSeconds * 1000);
   const where = { state: 'ready' as const, id: { $gt: afterId }, createdAt: { $lt: before } };
   return em.find(UploadEntity, where, { orderBy: { id: 'asc' }, limit: BATCH, refresh: true });
 }
 
-/** A row whose file is missing is of no use to anybody. */
+/** Deletes a row whose file is missing. */
 export async function deleteUpload(em: Em, id: string): Promise<void> {
   await em.execute(sql`delete from upload where id = ${id}`);
 }
@@ -138,7 +144,7 @@ function bytesOf(userId: string) {
               where user_id = ${userId} and state = 'ready' and expires_at > now())`;
 }
 
-/** Of the row `u`: a task that has not ended was ordered with it. */
+/** Whether a task that has not ended was ordered with the upload `u`. */
 const isNeeded = sql`exists (
   select 1 from upload_use n join task t on t.id = n.task_id
   where n.upload_id = u.id and t.status in ('queued', 'in_progress'))`;

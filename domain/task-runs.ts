@@ -1,4 +1,5 @@
-// Starting, cancelling and looking at the workflow of a task, as the code that must not know Temporal sees it.
+// Starting, cancelling and looking at the workflow of a task, as the code that must not know Temporal sees
+// it.
 import type { TaskMode } from './tasks.ts';
 
 /** What a workflow starts with; a row of the task log has all of it. */

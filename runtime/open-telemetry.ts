@@ -70,7 +70,10 @@ function startRequest(tracer: Tracer, traceparent: string | string[] | undefined
   };
 }
 
-/** The ids alone: `tracestate` and baggage are texts of somebody else's, and would end up in the engine's history. */
+/**
+ * The ids alone: `tracestate` and baggage are texts of somebody else's, and would end up in the engine's
+ * history.
+ */
 function parentOf(traceparent: string | string[] | undefined): Context {
   const text = typeof traceparent === 'string' ? traceparent : '';
   const [, traceId, spanId, flags] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(text) ?? [];

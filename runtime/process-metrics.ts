@@ -1,4 +1,5 @@
-// Metrics that every process of the product reports: memory, event loop, database connections, password hashing.
+// Metrics that every process of the product reports: memory, event loop, database connections, password
+// hashing.
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 
 /** Where the figures come from; each is read at every scrape. */
@@ -8,7 +9,10 @@ export interface ProcessMetricSources {
   countPasswordsWaiting: () => number;
 }
 
-/** Adds them to the registry. The event loop's delay is among prom-client's own metrics, `nodejs_eventloop_lag_*`. */
+/**
+ * Adds them to the registry. The event loop's delay is among prom-client's own metrics,
+ * `nodejs_eventloop_lag_*`.
+ */
 export function addProcessMetrics(
   registry: Registry,
   { readPool, countPasswordsWaiting }: ProcessMetricSources,

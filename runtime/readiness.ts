@@ -2,7 +2,10 @@
 
 export interface Readiness {
   isReady: boolean;
-  /** State by part: `ok`, `none` where it is not configured, else what is wrong. A wrong part makes it degraded. */
+  /**
+   * State by part: `ok`, `none` where it is not configured, else what is wrong. A wrong part makes it
+   * degraded.
+   */
   parts: Readonly<Record<string, string>>;
 }
 
@@ -10,8 +13,9 @@ export interface Readiness {
 const WAIT_MS = 500;
 
 /**
- * Asks the database and Temporal. Only the database decides: a current schema makes the process ready, a Temporal
- * that is away makes it degraded, because reads and running calls do not need it and it comes back by itself.
+ * Asks the database and Temporal. Only the database decides: a current schema makes the process ready, a
+ * Temporal that is away makes it degraded, because reads and running calls do not need it and it comes back
+ * by itself.
  */
 export async function checkSharedParts(ask: {
   isSchemaCurrent: () => Promise<boolean>;

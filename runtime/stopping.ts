@@ -1,9 +1,12 @@
-// How a process ends: once asked, in order and within a limit; twice asked, or broken beyond that limit, at once.
+// How a process ends: once asked, in order and within a limit; twice asked, or broken beyond that limit, at
+// once.
 import type { Log } from '../log.ts';
 
 export interface StopOptions {
   log: Log;
-  /** Ends everything, in order. `drains`: whether there is time to wait until nobody sends anything any more. */
+  /**
+   * Ends everything, in order. `drains`: whether there is time to wait until nobody sends anything any more.
+   */
   stop: (drains: boolean) => Promise<void>;
   /** Then the process ends whatever is still running, with exit code 1. */
   limitMs: number;

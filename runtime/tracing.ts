@@ -1,4 +1,5 @@
-// Traces: request, workflow, activities and calls to vendors as one. Off, and not even loaded, unless it is configured.
+// Traces: request, workflow, activities and calls to vendors as one. Off, and not even loaded, unless it is
+// configured.
 import type { Tracing } from './tracing-types.ts';
 
 /** Null unless it is on. The standard OTEL_* settings say where to, which of them, and under which name. */

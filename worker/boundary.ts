@@ -1,4 +1,5 @@
-// The boundary around every activity: what leaves it for the engine's history is always one of our own sentences.
+// The boundary around every activity: what leaves it for the engine's history is always one of our own
+// sentences.
 import { activityInfo, CompleteAsyncError } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
@@ -6,8 +7,8 @@ import { TASK_FAILURES } from '../domain/failures.ts';
 import type { Log } from '../log.ts';
 
 /**
- * Passes on failures that were made for the history. Everything else (a driver's error with its statement, a bug)
- * is logged, masked, and becomes a fixed sentence that the engine retries.
+ * Passes on failures that were made for the history. Everything else (a driver's error with its statement, a
+ * bug) is logged, masked, and becomes a fixed sentence that the engine retries.
  */
 export function createBoundary(log: Log): ActivityInboundCallsInterceptor {
   return {

@@ -1,4 +1,5 @@
-// The worker process: opens what activities need, makes sure the sweeper is scheduled, and works until it is told to stop.
+// The worker process: opens what activities need, makes sure the sweeper is scheduled, and works until it is
+// told to stop.
 import { Registry } from 'prom-client';
 import { ConfigError, loadConfig, type Config } from '../config/config.ts';
 import { countWaitingPasswords } from '../db/identity/passwords.ts';
@@ -19,7 +20,9 @@ import { observeUpstream } from './observation.ts';
 import { installRuntime } from './runtime.ts';
 import { createWorkers } from './workers.ts';
 
-/** Activities hold a database connection for a moment each, so a few more of them than connections are fine. */
+/**
+ * Activities hold a database connection for a moment each, so a few more of them than connections are fine.
+ */
 const ACTIVITIES_PER_CONNECTION = 4;
 /** Beyond the grace: to cut off what is left, and to close everything. */
 const STOP_EXTRA_MS = 15_000;

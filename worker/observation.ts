@@ -11,7 +11,10 @@ const SECONDS_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120,
 /** Activities that end a task answer the status it has then. */
 const SETTLING = new Set(['charge', 'recordFailure', 'recordCancellation']);
 
-/** Counts activities by their outcome, and tasks by their end. Stands around the boundary, so that it sees what leaves it. */
+/**
+ * Counts activities by their outcome, and tasks by their end. Stands around the boundary, so that it sees
+ * what leaves it.
+ */
 export function observeActivities(registry: Registry): ActivityInboundCallsInterceptor {
   const registers = [registry];
   const duration = new Histogram({

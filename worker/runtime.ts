@@ -6,13 +6,17 @@ import type { Log } from '../log.ts';
 export function installRuntime(log: Log): void {
   Runtime.install({
     logger: new DefaultLogger('WARN', (entry) => passOn(entry, log)),
-    // A vendor's look that is still running when its task was cancelled makes the core warn; that is our intention.
+    // A vendor's look that is still running when its task was cancelled makes the core warn; that is our
+    // intention.
     telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
     shutdownSignals: [],
   });
 }
 
-/** How a task ends and that the polling worker has no workflows is no news; the rest keeps its message and its ids. */
+/**
+ * How a task ends and that the polling worker has no workflows is no news; the rest keeps its message and its
+ * ids.
+ */
 function passOn({ level, message, meta }: LogEntry, log: Log): void {
   if (/^(Workflow failed|No workflows registered)/.test(message)) return;
   const { workflowId, activityType, taskQueue } = meta ?? {};

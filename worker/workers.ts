@@ -23,7 +23,10 @@ export interface WorkerOptions {
   temporal: Config['temporal'];
   /** Activities that may use the database at the same time; at most its connections. */
   activitiesMax: number;
-  /** How long running activities may go on after a stop was asked for; a call that is cut is of unknown outcome. */
+  /**
+   * How long running activities may go on after a stop was asked for; a call that is cut is of unknown
+   * outcome.
+   */
   graceSeconds: number;
   dependencies: ActivityDependencies;
   log: Log;
@@ -101,8 +104,8 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
 }
 
 /**
- * The workflows as one script for the engine's sandbox; fails if they import what they must not. `interceptors` are
- * paths of modules that stand around them.
+ * The workflows as one script for the engine's sandbox; fails if they import what they must not.
+ * `interceptors` are paths of modules that stand around them.
  */
 export async function bundleWorkflows(interceptors: string[] = []): Promise<WorkflowBundleOption> {
   const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));

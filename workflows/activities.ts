@@ -1,9 +1,12 @@
-// The activities as the workflow calls them: how each is timed, repeated and cancelled, and what operators read beside it.
+// The activities as the workflow calls them: how each is timed, repeated and cancelled, and what operators
+// read beside it.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { GENERATION_QUEUE, POLL_QUEUE } from './names.ts';
 
-/** A caller waits for these, and each is one short statement: local, and repeated until the database answers. */
+/**
+ * A caller waits for these, and each is one short statement: local, and repeated until the database answers.
+ */
 const admission = (summary: string) =>
   proxyLocalActivities<Activities>({
     startToCloseTimeout: '10s',
@@ -16,8 +19,9 @@ export const { reserve } = admission('Set the credits aside');
 export const { begin } = admission('Take a place among the user’s running tasks');
 
 /**
- * Repeated only after what surely did not reach the vendor; the activity itself decides that. Cancellation waits
- * for its end, since we must learn whether the vendor took the work. The heartbeat tells when a worker died.
+ * Repeated only after what surely did not reach the vendor; the activity itself decides that. Cancellation
+ * waits for its end, since we must learn whether the vendor took the work. The heartbeat tells when a worker
+ * died.
  */
 export const { submit } = proxyActivities<Activities>({
   taskQueue: GENERATION_QUEUE,
@@ -37,8 +41,8 @@ export const { poll } = proxyActivities<Activities>({
 });
 
 /**
- * A vendor's result may live for an hour only, and a big one takes minutes. The activity gives a vendor up after some
- * tries; our own storage is waited for until the end.
+ * A vendor's result may live for an hour only, and a big one takes minutes. The activity gives a vendor up
+ * after some tries; our own storage is waited for until the end.
  */
 export const { store } = proxyActivities<Activities>({
   startToCloseTimeout: '15m',

@@ -9,7 +9,9 @@ import { workflowIdOf } from './names.ts';
 export type { AdmissionVerdict };
 
 export interface TaskWorkflows extends TaskRuns {
-  /** Starts the task and waits, at most `waitMs`, for the verdict of its estimate and reserve. Never throws. */
+  /**
+   * Starts the task and waits, at most `waitMs`, for the verdict of its estimate and reserve. Never throws.
+   */
   admitTask(task: TaskToRun, waitMs: number, origin?: Origin): Promise<AdmissionVerdict>;
   /** Makes sure that the sweeper is scheduled, and running soon. Safe to repeat. */
   ensureSweepSchedule(): Promise<void>;

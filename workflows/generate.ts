@@ -26,8 +26,8 @@ type ResultLocation = 'stored' | 'upstream';
 type Verdict = { kind: 'admitted'; admission: Admission } | { kind: 'refused'; failure: ApplicationFailure };
 
 /**
- * estimate → reserve → wait for a slot → submit → poll → store → charge.
- * The run ends Completed if and only if the task completed; a failed one ends Failed, a cancelled one Canceled.
+ * estimate → reserve → wait for a slot → submit → poll → store → charge. The run ends Completed if and only
+ * if the task completed; a failed one ends Failed, a cancelled one Canceled.
  */
 export async function generate(input: GenerateInput): Promise<void> {
   const task: TaskAttempt = { taskId: input.taskId, attempt: input.attempt };
@@ -55,7 +55,9 @@ export async function generate(input: GenerateInput): Promise<void> {
   }
 }
 
-/** A user has a limited number of tasks in progress; the others wait here, and can be cancelled while they do. */
+/**
+ * A user has a limited number of tasks in progress; the others wait here, and can be cancelled while they do.
+ */
 async function waitForSlot(task: TaskAttempt): Promise<void> {
   let waitMs = 1000;
   while ((await activities.begin(task)) === 'waiting') {
@@ -81,7 +83,9 @@ async function generateUpstream(input: GenerateInput, task: TaskAttempt): Promis
   return 'upstream';
 }
 
-/** The upstream has finished: nothing but the result and the charge is left, and no cancellation stops that. */
+/**
+ * The upstream has finished: nothing but the result and the charge is left, and no cancellation stops that.
+ */
 async function deliver(task: TaskAttempt, location: ResultLocation): Promise<void> {
   if (location === 'upstream') {
     setCurrentDetails('Copying the result to our storage.');

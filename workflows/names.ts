@@ -18,7 +18,10 @@ export const SEARCH_ATTRIBUTES = {
   attempt: defineSearchAttributeKey('Attempt', SearchAttributeType.INT),
 };
 
-/** What a task's workflow starts with: ids and small scalars, because everything here is readable in the history. */
+/**
+ * What a task's workflow starts with: ids and small scalars, because everything here is readable in the
+ * history.
+ */
 export interface GenerateInput extends TaskAttempt {
   mode: TaskMode;
   model: string;

@@ -1,5 +1,6 @@
-// Stands around every workflow while tracing is on: passes the trace on to activities, and tells when a run has ended.
-// It adds no step, waits for nothing and draws no random number, so that runs replay with it and without it.
+// Stands around every workflow while tracing is on: passes the trace on to activities, and tells when a run
+// has ended. It adds no step, waits for nothing and draws no random number, so that runs replay with it and
+// without it.
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import { proxySinks, workflowInfo, type Sinks, type WorkflowInterceptors } from '@temporalio/workflow';
 

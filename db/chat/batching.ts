@@ -1,4 +1,5 @@
-// Batching: what is asked while a statement runs waits, and goes out in one statement with all that came meanwhile.
+// Batching: what is asked while a statement runs waits, and goes out in one statement with all that came
+// meanwhile.
 
 interface Waiter<Item, Answer> {
   item: Item;
@@ -7,9 +8,10 @@ interface Waiter<Item, Answer> {
 }
 
 /**
- * Turns `askAll` into a function that asks for one item; one statement runs at a time, for at most `itemsMax` items.
- * `askAll` answers in the order of its items. When it fails in a way that `isOneItemsFault` recognises, such as a lock
- * that another transaction holds, each item is asked alone, so that no caller fails because of another.
+ * Turns `askAll` into a function that asks for one item; one statement runs at a time, for at most `itemsMax`
+ * items. `askAll` answers in the order of its items. When it fails in a way that `isOneItemsFault`
+ * recognises, such as a lock that another transaction holds, each item is asked alone, so that no caller
+ * fails because of another.
  */
 export function batch<Item, Answer>(
   askAll: (items: readonly Item[]) => Promise<readonly Answer[]>,

@@ -1,5 +1,5 @@
-// The money of chat calls: set aside before the upstream is called, settled once when it is over, many calls at a time.
-// The conditions of both are PL/pgSQL functions, `reserve_calls` and `settle_calls`, in
+// The money of chat calls: set aside before the upstream is called, settled once when it is over, many calls
+// at a time. The conditions of both are PL/pgSQL functions, `reserve_calls` and `settle_calls`, in
 // db/migrations/005-chat-functions.ts.
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
@@ -118,8 +118,8 @@ export async function findCharge(em: Em, reservationId: string): Promise<MicroCr
 }
 
 /**
- * Ends calls whose lease is over because their process died: charges what was known to be delivered and returns the
- * rest. Answers how many there were.
+ * Ends calls whose lease is over because their process died: charges what was known to be delivered and
+ * returns the rest. Answers how many there were.
  */
 export async function settleAbandonedCalls(em: Em): Promise<number> {
   const rows = await em.execute<AbandonedRow[]>(sql`

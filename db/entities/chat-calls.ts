@@ -23,7 +23,7 @@ export const ChatCallEntity = defineEntity({
     latencyMs: p.integer(),
     errorCode: p.text().nullable(),
     errorMessage: p.text().nullable(),
-    /** The upstreams that were asked, in order. */
+    /** The upstreams that were called, in order. */
     tried: p.json<TriedUpstream[]>(),
     createdAt: p.datetime(),
   },

@@ -1,4 +1,4 @@
-// Which of an operator's accounts at a vendor rests, and why.
+// Cooldowns of the operator's vendor accounts: which credential is passed over, why, and until when.
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 
 export const CredentialRestEntity = defineEntity({

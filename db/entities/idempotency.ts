@@ -12,9 +12,9 @@ export const IdempotencyKeyEntity = defineEntity({
     path: p.text(),
     keyHash: p.blob(),
     fingerprint: p.blob(),
-    /** What the request began, such as a task. */
+    /** Id of what the request created, such as a task. */
     subjectId: p.text().nullable(),
-    /** Encrypted. */
+    /** The answer, encrypted. */
     answer: p.blob().nullable(),
     answerSecretKeyId: p.text().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),

@@ -11,7 +11,7 @@ export const UserEntity = defineEntity({
     permissions: p.array().defaultRaw(`'{}'`),
     disabledAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
-    /** Encrypted; not in force until it is confirmed. */
+    /** The secret, encrypted; not in force until it is confirmed. */
     totpSecret: p.blob().nullable(),
     totpSecretKeyId: p.text().nullable(),
     totpConfirmedAt: p.datetime().nullable(),
@@ -41,12 +41,14 @@ export const ApiKeyEntity = defineEntity({
     revokedAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     lastUsedAt: p.datetime().nullable(),
-    /** Amounts in micro-credits; only db/ledger/ledger.ts changes what was used and reserved. */
+    /**
+     * Amounts in micro-credits; only db/ledger/ and db/chat/chat-ledger.ts change what was used and reserved.
+     */
     quota: p.bigint('bigint').nullable(),
     used: p.bigint('bigint').defaultRaw('0'),
     reserved: p.bigint('bigint').defaultRaw('0'),
     dailyBudget: p.bigint('bigint').nullable(),
-    /** The UTC day that the two figures below are of, as YYYY-MM-DD. */
+    /** The UTC day of `dayUsed` and `dayReserved`, as YYYY-MM-DD. */
     day: p.date().defaultRaw("(now() at time zone 'utc')::date"),
     dayUsed: p.bigint('bigint').defaultRaw('0'),
     dayReserved: p.bigint('bigint').defaultRaw('0'),

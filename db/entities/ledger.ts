@@ -24,24 +24,24 @@ export const ReservationEntity = defineEntity({
     id: p.text().primary(),
     userId: p.text(),
     keyId: p.text().nullable(),
-    /** Of a task's attempt; null: of a chat call. */
+    /** The task whose attempt reserved; null for a chat call. */
     taskId: p.text().nullable(),
     attempt: p.integer().nullable(),
     amount: p.bigint('bigint'),
     state: p.text().$type<'open' | 'charged' | 'released'>(),
     charged: p.bigint('bigint').nullable(),
-    /** What the work cost beyond the charge: the operator's. */
+    /** What the work cost beyond the charge; the operator bears it. */
     loss: p.bigint('bigint'),
     refunded: p.bigint('bigint'),
-    /** The UTC day it was taken on: what returns, returns to that day's budget. */
+    /** The UTC day of the reservation: credits that return, return to that day's budget. */
     day: p.date(),
-    /** Of a chat call, as the next ones. */
+    /** This and the next two: of a chat call only. */
     requestId: p.text().nullable(),
     model: p.text().nullable(),
     stream: p.boolean().nullable(),
-    /** The process that makes the call says now and then that it lives; after this it is dead. */
+    /** Renewed by the process that makes the chat call; once it has passed, that process is dead. */
     leaseUntil: p.datetime().nullable(),
-    /** What has to be charged at least, as far as anybody knows. */
+    /** What a chat call has delivered so far: the least to be charged. */
     knownCharge: p.bigint('bigint'),
     knownPromptTokens: p.integer().nullable(),
     knownCompletionTokens: p.integer().nullable(),

@@ -9,7 +9,7 @@ export const RedeemCodeEntity = defineEntity({
     label: p.text(),
     secretKeyId: p.text(),
     hash: p.blob().unique(),
-    /** The last characters, for people to recognise a code by. */
+    /** The last characters, by which administrators recognise a code. */
     hint: p.text(),
     credits: p.bigint('bigint'),
     maxUses: p.integer(),

@@ -25,7 +25,7 @@ export const TaskEntity = defineEntity({
     price: p.json<StoredPrice>(),
     creditsEstimate: p.bigint('bigint'),
     creditsCharged: p.bigint('bigint'),
-    /** Masked for readers; the owner's prompt is put back from the encrypted request. */
+    /** The request with its prompt masked; the owner's prompt is put back from the encrypted request. */
     requestPayload: p.json<{ [field: string]: JsonValue }>(),
     outputs: p.json<TaskOutput[]>(),
     outputText: p.text().nullable(),
@@ -38,7 +38,7 @@ export const TaskEntity = defineEntity({
     /** When `reserve` set credits aside for this attempt. */
     admittedAt: p.datetime().nullable(),
     startedAt: p.datetime().nullable(),
-    /** When it ended, however it ended. */
+    /** When the task reached its final status, whichever that is. */
     completedAt: p.datetime().nullable(),
     cancelRequestedAt: p.datetime().nullable(),
     sweptAt: p.datetime().nullable(),
@@ -53,7 +53,7 @@ export const TaskRequestEntity = defineEntity({
     taskId: p.text().primary(),
     secretKeyId: p.text(),
     prompt: p.blob(),
-    /** What the adapter needs; removed some days after the end. */
+    /** What the adapter needs beside the prompt, encrypted; removed some days after the end. */
     body: p.blob().nullable(),
   },
 });
@@ -86,7 +86,7 @@ export const SubmissionEntity = defineEntity({
      * accepted: the vendor has it · succeeded: the vendor finished it · ended: it failed.
      */
     state: p.text().$type<SubmissionState>(),
-    /** Whose account at the vendor it is handed over with. */
+    /** The vendor account it is handed over with: the family and the id of its credential. */
     family: p.text().nullable(),
     credential: p.text().nullable(),
     handle: p.json<StoredHandle>().nullable(),
@@ -95,7 +95,7 @@ export const SubmissionEntity = defineEntity({
     resultsSecretKeyId: p.text().nullable(),
     evidence: p.json<StoredEvidence>().nullable(),
     outputs: p.json<TaskOutput[]>().nullable(),
-    /** What a text model wrote. */
+    /** The text that a text model answered. */
     outputText: p.text().nullable(),
     errorCode: p.text().$type<TaskFailureCode>().nullable(),
     /** The vendor's words about a failure, masked. */

@@ -8,14 +8,14 @@ export const UploadEntity = defineEntity({
   properties: {
     id: p.text().primary(),
     userId: p.text(),
-    /** removed: nobody sees it any more, and its file is about to go. */
+    /** removed: hidden from every reader, and its file is about to be deleted. */
     state: p.text().$type<'ready' | 'removed'>().default('ready'),
-    /** As the caller called it, cleaned; only ever shown. */
+    /** The caller's name for the file, cleaned; shown, never used as a path. */
     filename: p.text(),
-    /** By content. */
+    /** Recognised from the content, not from the name. */
     contentType: p.text().$type<VideoType>(),
     bytes: p.bigint('number'),
-    /** In hex. */
+    /** Hexadecimal. */
     sha256: p.text(),
     createdAt: p.datetime().defaultRaw('now()'),
     expiresAt: p.datetime(),
@@ -23,7 +23,10 @@ export const UploadEntity = defineEntity({
 });
 export type Upload = InferEntity<typeof UploadEntity>;
 
-/** Stays when the upload goes, so that a retry knows what it lacks. */
+/**
+ * Which task was ordered with which upload. Stays when the upload goes, so that a retry can tell what is
+ * missing.
+ */
 export const UploadUseEntity = defineEntity({
   name: 'UploadUse',
   tableName: 'upload_use',

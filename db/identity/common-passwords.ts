@@ -1,4 +1,4 @@
-// The passwords that everybody tries first. Shorter ones are not here: the minimum length refuses them.
+// The most common passwords. Shorter ones are not listed: the minimum length refuses them.
 const COMMON = new Set(
   `
   password password1 password12 password123 password1234 password12345 password! password1! passw0rd
@@ -25,7 +25,7 @@ const COMMON = new Set(
     .split(/\s+/),
 );
 
-/** Case does not make a password rare. */
+/** Whether the password is on the list, whatever its case. */
 export function isCommonPassword(password: string): boolean {
   return COMMON.has(password.toLowerCase());
 }

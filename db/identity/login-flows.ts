@@ -10,8 +10,8 @@ const LIFE_SECONDS = 5 * 60;
 const FAILURES_MAX = 5;
 
 /**
- * Begins a flow and returns its token, or null when the password that was just checked is no longer the user's.
- * The user's flows that nobody finished are removed on the way.
+ * Begins a flow and returns its token, or null when the password that was just checked is no longer the
+ * user's. The user's expired flows are removed with it.
  */
 export async function createLoginFlow(em: Em, secrets: Secrets, user: User): Promise<string | null> {
   const token = makeToken();
@@ -45,7 +45,10 @@ export async function findLoginFlow(
   return user ? { flow, user } : null;
 }
 
-/** Counts a guess before it is judged, so that parallel guesses cannot overshoot. False when the flow is over. */
+/**
+ * Counts a guess before it is checked, so that parallel guesses cannot overshoot. False when the flow is
+ * over.
+ */
 export async function claimFlowGuess(em: Em, flowId: string): Promise<boolean> {
   const rows = await em.execute<{ id: string }[]>(sql`
     update login_flow set failures = failures + 1
@@ -55,8 +58,8 @@ export async function claimFlowGuess(em: Em, flowId: string): Promise<boolean> {
 }
 
 /**
- * Turns the flow into a session and returns its token. Null when another request was faster. The lock on the user makes
- * this and a change of the password wait for each other, so that no session slips in behind it.
+ * Turns the flow into a session and returns its token. Null when another request was faster. The lock on the
+ * user makes this and a change of the password wait for each other, so that no session survives the change.
  */
 export async function finishLoginFlow(em: Em, secrets: Secrets, flowId: string): Promise<string | null> {
   const { token, row } = makeSession(secrets);

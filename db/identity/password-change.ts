@@ -1,4 +1,4 @@
-// A new password: it ends what the old one opened, but for the session that changed it.
+// Changing the password: ends all sessions and login flows but the session that changes it.
 import { sql } from '@mikro-orm/postgresql';
 import { LoginFlowEntity, SessionEntity, type Session, type User } from '../entities/identity.ts';
 import { hashPassword } from './passwords.ts';
@@ -6,7 +6,10 @@ import type { Secrets } from '../secrets.ts';
 import { makeToken } from './sessions.ts';
 import type { Em } from '../database.ts';
 
-/** Answers the session's new token; null when the session or the password was changed in the meantime. */
+/**
+ * Changes the password. Answers the session's new token; null when session or password changed in the
+ * meantime.
+ */
 export async function changePassword(
   em: Em,
   secrets: Secrets,
@@ -18,8 +21,8 @@ export async function changePassword(
   const token = makeToken();
   const { secretKeyId, hash } = secrets.hash('session', token);
   return em.transactional(async (tx) => {
-    // The user's row comes first, here and wherever sessions are changed with it: a login that holds it is waited
-    // for, its session is seen by what follows, and two changes cannot wait for each other.
+    // The user's row is locked first, here and wherever sessions change with it: a login that holds it is
+    // waited for, the deletes below see its session, and two changes cannot deadlock.
     const changed = await tx.execute<{ id: string }[]>(sql`
       with holder as (
         select id from app_user where id = ${user.id} and password_hash = ${user.passwordHash} for no key update

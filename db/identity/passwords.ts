@@ -1,4 +1,5 @@
-// Passwords as argon2id, with at most two computations at a time: they share the thread pool with DNS and files.
+// Passwords as argon2id, with at most two computations at a time: they share the thread pool with DNS and
+// files.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
@@ -15,14 +16,16 @@ const compute = promisify(argon2);
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** A PHC string with everything needed to check it later. */
+/** Answers a PHC string: the hash with everything needed to check it later. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const hash = await derive(password, salt);
   return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${PARALLELISM}$${encode(salt)}$${encode(hash)}`;
 }
 
-/** Compares in constant time. Pass null for an unknown user: it takes as long as a wrong password. */
+/**
+ * Compares in constant time. `stored` is null for an unknown user: that takes as long as a wrong password.
+ */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const parts = (stored ?? '').split('$');
   const salt = Buffer.from(parts[4] ?? 'AAAAAAAAAAAAAAAAAAAAAA', 'base64');

@@ -17,7 +17,9 @@ export interface RecoveryCodeRow {
   hash: string;
 }
 
-/** Makes a set: the texts for their owner, and the rows to store. 80 random bits each, as XXXX-XXXX-XXXX-XXXX. */
+/**
+ * Makes a set: the texts for their owner, and the rows to store. 80 random bits each, as XXXX-XXXX-XXXX-XXXX.
+ */
 export function makeRecoveryCodes(secrets: Secrets): { texts: string[]; rows: RecoveryCodeRow[] } {
   const codes = Array.from({ length: CODES_PER_SET }, makeCode);
   const rows = codes.map((code) => {
@@ -40,7 +42,10 @@ export async function useRecoveryCode(
   return (await em.nativeUpdate(RecoveryCodeEntity, unused, { usedAt: new Date() })) === 1;
 }
 
-/** Reads typed text: case, spaces, hyphens and look-alike letters do not matter. Null for what cannot be a code. */
+/**
+ * Reads typed text: case, spaces, hyphens and look-alike letters do not matter. Null for what cannot be a
+ * code.
+ */
 function normaliseRecoveryCode(text: string): string | null {
   const code = correctLookalikes(text.replaceAll(/[\s-]/g, ''));
   return code.length === CHARACTERS && [...code].every((letter) => CROCKFORD_ALPHABET.includes(letter))

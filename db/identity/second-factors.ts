@@ -6,7 +6,10 @@ import type { Secrets } from '../secrets.ts';
 import { findTotpStep } from './totp.ts';
 import type { Em } from '../database.ts';
 
-/** Keeps a secret that is not in force yet; an unconfirmed one is replaced. False when one is in force already. */
+/**
+ * Stores a secret that is to be confirmed; an unconfirmed one is replaced. False when one is in force
+ * already.
+ */
 export async function startTotp(em: Em, secrets: Secrets, userId: string, secret: string): Promise<boolean> {
   const sealed = secrets.seal('totp', userId, secret);
   const rows = await em.execute<{ id: string }[]>(sql`
@@ -18,8 +21,8 @@ export async function startTotp(em: Em, secrets: Secrets, userId: string, secret
 }
 
 /**
- * Puts the waiting secret in force if the code is right, and answers the recovery codes: the only copy there will
- * ever be. Null for a wrong code, and when another request was faster.
+ * Puts the stored secret in force if the code is right, and answers the recovery codes: their only copy. Null
+ * for a wrong code, and when another request was faster.
  */
 export async function confirmTotp(
   em: Em,
@@ -55,14 +58,14 @@ export async function removeTotp(em: Em, userId: string): Promise<void> {
     delete from recovery_code using removed where user_id = removed.id`);
 }
 
-/** Uses a code of the app or a recovery code up, if it is right and was not used before. */
+/** Uses up a code of the app or a recovery code; false when it is wrong or was used before. */
 export async function useSecondFactor(em: Em, secrets: Secrets, user: User, code: string): Promise<boolean> {
   if (!user.totpConfirmedAt) return false;
   const step = findStep(secrets, user, code);
   return step === null ? useRecoveryCode(em, secrets, user.id, code) : useTotpStep(em, user, step);
 }
 
-/** A code works once, and none that is older than one that was used. */
+/** Uses up a time step: a code works once, and none that is older than a used one. */
 async function useTotpStep(em: Em, user: User, step: bigint): Promise<boolean> {
   const rows = await em.execute<{ id: string }[]>(sql`
     update app_user set totp_last_step = ${step}
@@ -72,7 +75,7 @@ async function useTotpStep(em: Em, user: User, step: bigint): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** Apps show the six digits in two groups, and people type the gap. */
+/** The step of a right code, else null. Gaps are ignored: apps show the six digits in two groups. */
 function findStep(secrets: Secrets, user: User, code: string): bigint | null {
   const { totpSecret: bytes, totpSecretKeyId: secretKeyId } = user;
   const digits = code.replaceAll(/[\s-]/g, '');

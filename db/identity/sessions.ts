@@ -8,7 +8,7 @@ import type { Em } from '../database.ts';
 
 const ABSOLUTE_LIFE_MS = 7 * 24 * 3_600_000;
 const IDLE_LIFE_MS = 12 * 3_600_000;
-/** Last use is written at most this often, so that reading does not write. */
+/** The last use is written at most this often, so that most requests write nothing. */
 const LAST_SEEN_STEP_MS = 60_000;
 
 /** Starts a session and returns the token for the cookie. */
@@ -19,8 +19,9 @@ export async function createSession(em: Em, secrets: Secrets, userId: string): P
 }
 
 /**
- * Starts a session for a password that was just checked. Null when it is no longer the user's: a change of the
- * password ends all sessions, and none may slip in behind it. The lock makes one wait for the other.
+ * Starts a session for a password that was just checked. Null when it is no longer the user's. A change of
+ * the password ends all sessions; the lock makes the two wait for each other, so that no session survives the
+ * change.
  */
 export async function createPasswordSession(em: Em, secrets: Secrets, user: User): Promise<string | null> {
   const { token, row } = makeSession(secrets);
@@ -65,7 +66,7 @@ export async function deleteSessionOfToken(em: Em, secrets: Secrets, token: stri
     await em.nativeDelete(SessionEntity, { hash: { $in: secrets.hashes('session', token) } });
 }
 
-/** Everything about a new session but its user. */
+/** Makes the token of a new session and its row, without the user. */
 export function makeSession(secrets: Secrets): {
   token: string;
   row: KeyedHash & { id: string; expiresAt: Date };
@@ -75,7 +76,7 @@ export function makeSession(secrets: Secrets): {
   return { token, row: { id: makeId('ses'), ...secrets.hash('session', token), expiresAt } };
 }
 
-/** 256 random bits as a text for cookies and bodies. */
+/** Makes 256 random bits as a string for cookies and bodies. */
 export function makeToken(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -3,20 +3,20 @@ import { Secret, TOTP } from 'otpauth';
 
 const ISSUER = 'SVC Gateway';
 const SECRET_BYTES = 20;
-/** Clocks differ and people type slowly: the code before and the code after count too. */
+/** The code before and the code after are accepted too, for clock skew and slow typing. */
 const STEPS_TO_EACH_SIDE = 1;
 
-/** A new secret, in the base 32 that apps expect. */
+/** Makes a secret, in the base 32 that apps expect. */
 export function makeTotpSecret(): string {
   return new Secret({ size: SECRET_BYTES }).base32;
 }
 
-/** What an app reads from the picture that is shown at enrolment. */
+/** The `otpauth:` URL that an app reads from the QR code shown at enrolment. */
 export function writeTotpUrl(secret: string, email: string): string {
   return createTotp(secret, email).toString();
 }
 
-/** The number of the time step whose code this is, or null for a wrong code. */
+/** The number of the time step that has this code, or null for a wrong code. */
 export function findTotpStep(secret: string, code: string, nowMs: number): bigint | null {
   const totp = createTotp(secret, '');
   const delta = totp.validate({ token: code, timestamp: nowMs, window: STEPS_TO_EACH_SIDE });

@@ -1,4 +1,4 @@
-// What administrators do with users. Each change writes its audit entry with itself, and what changes nothing writes none.
+// What administrators do with users. A change and its audit entry share a transaction; no change, no entry.
 import { LockMode, sql } from '@mikro-orm/postgresql';
 import { BALANCE_MAX, toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { JsonValue } from '../../domain/json.ts';
@@ -14,11 +14,11 @@ export interface UserChanges {
   permissions?: readonly string[] | undefined;
   disabled?: boolean | undefined;
   password?: string | undefined;
-  /** Freezing is the invariant check's; people lift it. */
+  /** Only the check of the invariants freezes; administrators unfreeze. */
   frozen?: false | undefined;
 }
 
-/** Returns null when the e-mail address is taken. */
+/** Creates a user with an audit entry. Returns null when the e-mail address is taken. */
 export async function addUser(
   em: Em,
   origin: AuditOrigin,
@@ -36,9 +36,9 @@ export async function addUser(
 }
 
 /**
- * Changes a user, if `mayChange` allows it: it is asked under the lock of the user's row, so that nobody becomes
- * somebody else between question and change. A new password ends all sessions. Those of a disabled user are told so,
- * and end when the user is enabled again.
+ * Changes a user, if `mayChange` allows it: the question is asked under the lock of the user's row, so that
+ * its answer still holds at the change. A new password ends all sessions. A disabled user's sessions stay, so
+ * that requests can be told why they are refused, and end when the user is enabled again.
  */
 export async function changeUser(
   em: Em,
@@ -61,7 +61,9 @@ export async function changeUser(
   });
 }
 
-/** Call it in a transaction. It ends all sessions, and lifts the lock that wrong verifications left. */
+/**
+ * Sets the password, ends all sessions and lifts the lock of failed verifications. Call it in a transaction.
+ */
 export async function replacePassword(tx: Em, userId: string, passwordHash: string): Promise<void> {
   await tx.execute(sql`
     update app_user set password_hash = ${passwordHash}, verify_failures = 0, verify_locked_until = null
@@ -69,13 +71,13 @@ export async function replacePassword(tx: Em, userId: string, passwordHash: stri
   await endSessions(tx, userId);
 }
 
-/** Call it in the transaction of the change. */
+/** Ends all sessions and login flows. Call it in the transaction of the change. */
 async function endSessions(tx: Em, userId: string): Promise<void> {
   await tx.execute(sql`delete from session where user_id = ${userId}`);
   await tx.execute(sql`delete from login_flow where user_id = ${userId}`);
 }
 
-/** Call it in a transaction. Returns false when the account was not frozen. */
+/** Unfreezes with an audit entry. Call it in a transaction. Returns false when the account was not frozen. */
 export async function unfreezeAccount(tx: Em, origin: AuditOrigin, userId: string): Promise<boolean> {
   const rows = await tx.execute<{ id: string }[]>(sql`
     update account set frozen_at = null, updated_at = now() where user_id = ${userId} and frozen_at is not null
@@ -85,7 +87,7 @@ export async function unfreezeAccount(tx: Em, origin: AuditOrigin, userId: strin
   return true;
 }
 
-/** The note stands in the user's ledger too. */
+/** Grants credits with an audit entry. The user reads `note` in the ledger. */
 export async function grantCredits(
   em: Em,
   origin: AuditOrigin,
@@ -115,7 +117,10 @@ export async function grantCredits(
   });
 }
 
-/** Newest first, older than the user `beforeId` if given; at most `limit`. `email` finds the one user who has it. */
+/**
+ * Newest first, older than the user `beforeId` if given; at most `limit`. `email` finds the one user who has
+ * it.
+ */
 export async function listUsers(
   em: Em,
   page: { limit: number; beforeId: string | null; email: string | null },

@@ -15,7 +15,7 @@ export async function createUser(
   return insertUser(em, { ...input, passwordHash: await hashPassword(input.password) });
 }
 
-/** The same for a password that is hashed already, so that no transaction waits for that. */
+/** Creates a user whose password is hashed already, so that no transaction waits for the hashing. */
 export async function insertUser(
   em: Em,
   input: { email: string; passwordHash: string; permissions: readonly string[] },

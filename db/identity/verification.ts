@@ -1,4 +1,5 @@
-// The fresh proof of who is there (step-up): guesses that are counted before they are judged, and what a right one gives.
+// Step-up verification of a session: guesses are counted before they are checked, a right one verifies the
+// session.
 import { sql } from '@mikro-orm/postgresql';
 import type { Session } from '../entities/identity.ts';
 import type { Secrets } from '../secrets.ts';
@@ -9,16 +10,16 @@ export const VERIFICATION_FAILURES_MAX = 5;
 export const VERIFICATION_LOCK_SECONDS = 15 * 60;
 const VERIFICATION_LIFE_MS = 10 * 60_000;
 
-/** `resetMs`: how long no answer is judged. On the last guess it tells what a wrong answer leads to. */
+/** `resetMs`: how long no answer is checked; with `last`, how long that will be if this guess is wrong. */
 export type VerifyGuess =
   | { kind: 'admitted' }
   | { kind: 'last'; resetMs: number }
   | { kind: 'locked'; resetMs: number };
 
 /**
- * Counts a guess as wrong until it turns out right, so that parallel guesses cannot overshoot: the fifth already
- * locks, and nothing more is judged until the lock is over. Only sessions of the user come here, so no stranger can
- * cause a lock.
+ * Counts a guess as wrong until it turns out right, so that parallel guesses cannot overshoot: the fifth
+ * locks at once, and no guess is checked until the lock is over. Only the user's own sessions can guess, so
+ * that others cannot cause a lock.
  */
 export async function claimVerifyGuess(em: Em, userId: string): Promise<VerifyGuess> {
   const [claimed] = await em.execute<{ resetMs: number | null }[]>(sql`
@@ -36,8 +37,8 @@ export async function claimVerifyGuess(em: Em, userId: string): Promise<VerifyGu
 }
 
 /**
- * Marks the session as verified, under a new token, and forgets the wrong answers. The old token dies at once.
- * Null when the session has ended or changed its token in the meantime.
+ * Marks the session as verified, under a new token, and resets the count of wrong answers. The old token is
+ * void. Null when the session has ended or changed its token in the meantime.
  */
 export async function verifySession(
   em: Em,
@@ -65,7 +66,7 @@ export async function verifySession(
 
 const resetMs = sql`(extract(epoch from verify_locked_until - now()) * 1000)::int`;
 
-/** A right answer may have ended the lock by now; then it is short. */
+/** Milliseconds until the lock ends; 0 when a right answer has ended it by now. */
 async function readLock(em: Em, userId: string): Promise<number> {
   const [row] = await em.execute<{ resetMs: number | null }[]>(sql`
     select ${resetMs} as "resetMs" from app_user where id = ${userId}`);

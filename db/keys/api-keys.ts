@@ -8,7 +8,7 @@ import type { Secrets } from '../secrets.ts';
 import { lockUntilEnd } from '../advisory-lock.ts';
 import type { Em } from '../database.ts';
 
-/** What a key may be limited by; null is no limit. */
+/** The limits of a key; null is no limit. */
 export interface KeyLimits {
   quota: MicroCredits | null;
   dailyBudget: MicroCredits | null;
@@ -26,7 +26,7 @@ export interface NewApiKey extends Optional<KeyLimits> {
 
 export type KeyChanges = Optional<KeyLimits & { name: string }>;
 
-/** Makes a key for a user, however many there are. The returned text is the only copy there will ever be. */
+/** Makes a key for a user, however many there are. The returned text is its only copy. */
 export async function createApiKey(
   em: Em,
   secrets: Secrets,
@@ -38,8 +38,8 @@ export async function createApiKey(
 }
 
 /**
- * Makes a key if the user has fewer than `keysMax` that are not revoked, else answers null. The lock makes the keys
- * of one user come one after the other, so that parallel calls cannot overshoot.
+ * Makes a key if the user has fewer than `keysMax` that are not revoked, else answers null. Keys of one user
+ * are made one after the other, so that parallel calls cannot overshoot.
  */
 export async function createLimitedApiKey(
   em: Em,
@@ -68,12 +68,14 @@ export async function findApiKey(
   return user ? { key: found, user } : null;
 }
 
-/** A key of this user, or null: somebody else's key and a missing one look the same. */
+/** A key of this user, or null: another user's key and a missing one look the same. */
 export async function findOwnKey(em: Em, userId: string, id: string): Promise<ApiKey | null> {
   return em.findOne(ApiKeyEntity, { id, userId }, { refresh: true });
 }
 
-/** Keys of one user, revoked ones too, newest first, older than the key `beforeId` if given; at most `limit`. */
+/**
+ * Keys of one user, revoked ones too, newest first, older than the key `beforeId` if given; at most `limit`.
+ */
 export async function listOwnKeys(
   em: Em,
   userId: string,
@@ -83,7 +85,7 @@ export async function listOwnKeys(
   return em.find(ApiKeyEntity, where, { orderBy: { id: 'desc' }, limit: page.limit });
 }
 
-/** Changes what is named, in a key that is not revoked; null removes a limit. Answers the key as it is afterwards. */
+/** Changes the given fields of a key that is not revoked; null removes a limit. Answers the changed key. */
 export async function changeKey(
   em: Em,
   userId: string,
@@ -105,7 +107,7 @@ export async function changeKey(
   return changed ? key : 'revoked';
 }
 
-/** From the moment this is committed the key spends nothing. Answers the key, the same when it is done again. */
+/** Revokes a key: once committed, it spends nothing. Answers the key, also when it was revoked before. */
 export async function revokeKey(em: Em, userId: string, id: string): Promise<ApiKey | null> {
   await em.execute(sql`
     update api_key set revoked_at = now() where id = ${id} and user_id = ${userId} and revoked_at is null`);
@@ -131,7 +133,7 @@ async function insertKey(
   return created ? { id: created.id, key } : null;
 }
 
-/** Null stays null: no array elements make no array. */
+/** The model scope as an array expression; null stays null, because `array_agg` over no rows is null. */
 function storeScope(scope: string[] | null | undefined) {
   return sql`(select array_agg(value) from jsonb_array_elements_text(${scope ? JSON.stringify(scope) : null}::jsonb))`;
 }

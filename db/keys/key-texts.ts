@@ -8,7 +8,7 @@ const CHECKSUM_CHARACTERS = 6;
 const VISIBLE_CHARACTERS = 8;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** A new key: prefix, 256 random bits, and a checksum over both. */
+/** Makes a key: prefix, 256 random bits, and a checksum over both. */
 export function makeKeyText(): string {
   const secret = Array.from({ length: SECRET_CHARACTERS }, () =>
     BASE62.charAt(randomInt(BASE62.length)),
@@ -16,13 +16,13 @@ export function makeKeyText(): string {
   return `${PREFIX}${secret}${checksumOf(PREFIX + secret)}`;
 }
 
-/** Whether form and checksum are right: a mistyped key costs no query. */
+/** Whether form and checksum are right, so that a mistyped key costs no query. */
 export function isWellFormed(key: string): boolean {
   if (!/^sk-svc_[0-9A-Za-z]{49}$/.test(key)) return false;
   return checksumOf(key.slice(0, -CHECKSUM_CHARACTERS)) === key.slice(-CHECKSUM_CHARACTERS);
 }
 
-/** The beginning of a key, for its owner to recognise it by; far too little to guess the rest. */
+/** The beginning of a key, by which its owner recognises it; far too short to guess the rest. */
 export function visiblePartOf(key: string): string {
   return key.slice(0, PREFIX.length + VISIBLE_CHARACTERS);
 }

@@ -1,4 +1,4 @@
-// What a key has spent of its limits, next to what its account still has.
+// What a key has spent of its limits, and what its account still has.
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { readMicroCredits } from '../columns.ts';
@@ -9,15 +9,17 @@ export interface KeyUsage {
   used: MicroCredits;
   reserved: MicroCredits;
   dailyBudget: MicroCredits | null;
-  /** Charged and set aside of what was reserved on this UTC day. */
+  /** What was reserved on this UTC day: charged or still set aside. */
   spentToday: MicroCredits;
   /** When the next UTC day begins. */
   dayEndsAt: Date;
-  /** Of the account. */
+  /** What the account still has. */
   available: MicroCredits;
 }
 
-/** One statement, so that all figures are of one moment, and by the database's clock, which decides about budgets. */
+/**
+ * One statement, so that all figures are of one moment, by the database's clock, which decides budgets too.
+ */
 export async function readKeyUsage(em: Em, keyId: string): Promise<KeyUsage> {
   const [row] = await em.execute<UsageRow[]>(sql`
     select k.quota, k.used, k.reserved, k.daily_budget as "dailyBudget", a.balance - a.reserved as available,

@@ -5,7 +5,7 @@ import type { ApiKey } from '../entities/identity.ts';
 import { forkEm, type Database } from '../database.ts';
 
 const FLUSH_EVERY_MS = 5_000;
-/** A key's last use is written at most this often. */
+/** The last use of a key is written at most this often. */
 const STEP_MS = 60_000;
 
 export class LastUses {
@@ -19,7 +19,7 @@ export class LastUses {
     this.#log = log;
   }
 
-  /** Remembers a use, unless one of the last minute is written already. */
+  /** Records a use in memory, unless one of the last minute is in the database already. */
   record(key: Pick<ApiKey, 'id' | 'lastUsedAt'>, at: Date = new Date()): void {
     if (key.lastUsedAt && at.getTime() - key.lastUsedAt.getTime() < STEP_MS) return;
     this.#pending.set(key.id, at);
@@ -30,15 +30,15 @@ export class LastUses {
     this.#timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref();
   }
 
-  /** Writes what is there. What could not be written waits for the next time; nothing is thrown. */
+  /** Writes what was recorded. What could not be written waits for the next time. Never throws. */
   async flush(): Promise<void> {
     const uses = this.#pending;
     if (uses.size === 0) return;
     this.#pending = new Map();
     try {
-      for (const id of await this.#write(uses)) this.#putBack(id, uses.get(id));
+      for (const id of await this.#write(uses)) this.#recordAgain(id, uses.get(id));
     } catch (error) {
-      for (const [id, at] of uses) this.#putBack(id, at);
+      for (const [id, at] of uses) this.#recordAgain(id, at);
       this.#log.warn({ err: error }, 'the last uses of keys could not be written');
     }
   }
@@ -49,8 +49,8 @@ export class LastUses {
   }
 
   /**
-   * Answers the keys that somebody else holds at this moment. They are left out rather than waited for: a
-   * reservation on one key must not make this statement hold up those on all the others.
+   * Answers the keys that another transaction has locked. They are left out rather than waited for: while
+   * waiting, this statement would hold up reservations on all other keys.
    */
   async #write(uses: ReadonlyMap<string, Date>): Promise<string[]> {
     const batch = JSON.stringify([...uses].map(([id, at]) => ({ id, at })));
@@ -69,7 +69,7 @@ export class LastUses {
     return held.map(({ id }) => id);
   }
 
-  #putBack(id: string, at: Date | undefined): void {
+  #recordAgain(id: string, at: Date | undefined): void {
     if (at && !this.#pending.has(id)) this.#pending.set(id, at);
   }
 }

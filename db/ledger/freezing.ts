@@ -1,10 +1,13 @@
-// Freezing: an account that violates an invariant can be read, and spends nothing until an administrator unfreezes it.
+// Freezing: an account that violates an invariant can be read, and spends nothing until an administrator
+// unfreezes it.
 import { sql } from '@mikro-orm/postgresql';
 import { INVARIANT_CHECK, writeAuditEntry } from '../audit-log.ts';
 import type { Violation } from './invariants.ts';
 import type { Em } from '../database.ts';
 
-/** Freezes the accounts that violations concern. Answers the user ids of those that were not frozen before. */
+/**
+ * Freezes the accounts that violations concern. Answers the user ids of those that were not frozen before.
+ */
 export async function freezeAccounts(em: Em, violations: readonly Violation[]): Promise<string[]> {
   const rulesByUser = new Map<string, string[]>();
   for (const { userId, rule } of violations)

@@ -1,5 +1,5 @@
-// Credits that come to an account: grants and refunds. Every move is one conditional statement that happens once.
-// The other moves: reservations of tasks in reservations.ts, chat calls in db/chat/chat-ledger.ts.
+// Credits that come to an account: grants and refunds. Every move is one conditional statement that happens
+// once. The other moves: reservations of tasks in reservations.ts, chat calls in db/chat/chat-ledger.ts.
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
 import type { TaskAttempt } from '../../domain/tasks.ts';

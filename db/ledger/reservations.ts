@@ -21,10 +21,11 @@ export type ReserveVerdict =
   | { kind: 'not_claimable' };
 
 /**
- * Sets the estimate of a queued task aside, if the balance covers it and the user and the key may still spend: the
- * key's revocation, expiry, scope, quota and daily budget (UTC) are conditions of the same statement, judged on rows
- * that are locked first (task, account, key, in this order everywhere), so that parallel calls cannot overshoot.
- * Safe to repeat: a second call for the same attempt answers what the first one did.
+ * Sets the estimate of a queued task aside, if the balance covers it and the user and the key may still
+ * spend: the key's revocation, expiry, scope, quota and daily budget (UTC) are conditions of the same
+ * statement, judged on rows that are locked first (task, account, key, in this order everywhere), so that
+ * parallel calls cannot overshoot. Safe to repeat: a second call for the same attempt answers what the first
+ * one did.
  */
 export async function reserve(em: Em, task: TaskAttempt): Promise<ReserveVerdict> {
   const [verdict] = await em.execute<{ word: ReserveRefusal | 'reserved'; amount: string }[]>(sql`
@@ -125,8 +126,8 @@ export async function charge(
 }
 
 /**
- * Returns the reservation of an attempt to the balance. `loss`: what the vendor bills all the same; the operator bears
- * it. Returns false when there was none, or it was settled before.
+ * Returns the reservation of an attempt to the balance. `loss`: what the vendor bills all the same; the
+ * operator bears it. Returns false when there was none, or it was settled before.
  */
 export async function release(em: Em, task: TaskAttempt, loss: MicroCredits = 0n): Promise<boolean> {
   const [released] = await em.execute<{ userId: string }[]>(sql`

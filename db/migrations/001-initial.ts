@@ -1,4 +1,5 @@
-// The first schema: users, keys, sessions, the task log and the double-entry ledger with the rules that guard them.
+// The first schema: users, keys, sessions, the task log and the double-entry ledger with the rules that guard
+// them.
 import { Migration } from '@mikro-orm/migrations';
 
 export class Migration001Initial extends Migration {

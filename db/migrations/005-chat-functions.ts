@@ -1,4 +1,5 @@
-// The PL/pgSQL functions of chat calls: the conditions under which db/chat/chat-ledger.ts reserves and settles.
+// The PL/pgSQL functions of chat calls: the conditions under which db/chat/chat-ledger.ts reserves and
+// settles.
 
 /**
  * The plan is made once per connection, perhaps while the tables are empty, and has to be right when they are
@@ -8,10 +9,10 @@ const PLANNED_ONCE = `set plan_cache_mode = 'force_generic_plan' set enable_seqs
   set enable_mergejoin = off set jit = off`;
 
 /**
- * Sets credits aside for many calls at once, decided in order. The rows that decide are locked first, accounts and
- * then keys, each in the order of ids, as everywhere. `again`: refused only because of an earlier item of the same
- * batch that was refused itself; asked once more, it is decided. A function, because its plan is kept: planning
- * would cost more than the work.
+ * Sets credits aside for many calls at once, decided in order. The rows that decide are locked first,
+ * accounts and then keys, each in the order of ids, as everywhere. `again`: refused only because of an
+ * earlier item of the same batch that was refused itself; asked once more, it is decided. A function, because
+ * its plan is kept: planning would cost more than the work.
  */
 export const RESERVE_CALLS = `
 create function reserve_calls(items jsonb, lease_seconds integer)
@@ -93,8 +94,9 @@ end $$;
 `;
 
 /**
- * Settles many calls at once: what is charged becomes a ledger transaction, the rest returns, the call is recorded.
- * Answers the reservations that this statement settled; one that was settled before is left as it is.
+ * Settles many calls at once: what is charged becomes a ledger transaction, the rest returns, the call is
+ * recorded. Answers the reservations that this statement settled; one that was settled before is left as it
+ * is.
  */
 export const SETTLE_CALLS = `
 create function settle_calls(items jsonb) returns table (id text)

@@ -27,8 +27,8 @@ export function hintOf(code: string): string {
 
 /**
  * Reads typed text as the form that is hashed; null when it cannot be a code. Case, hyphens and spaces do not
- * matter, O is read as 0, I and L as 1. The prefix may be missing; the length tells whether it is there, since a
- * code may begin with the same letters.
+ * matter, O is read as 0, I and L as 1. The prefix may be missing; the length tells whether it is there,
+ * since a code may begin with the same letters.
  */
 export function normaliseRedeemCode(text: string): string | null {
   const compact = text.toUpperCase().replaceAll(/[\s\p{Dash}]/gu, '');

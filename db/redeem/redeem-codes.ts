@@ -1,4 +1,4 @@
-// Redeem codes as administrators see them: made, listed, disabled. Each change writes its audit entry with itself.
+// Redeem codes as administrators handle them: made, listed, disabled, each change with its audit entry.
 import { sql } from '@mikro-orm/postgresql';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
@@ -11,7 +11,7 @@ import type { Em } from '../database.ts';
 
 export type RedeemCodeStatus = 'active' | 'disabled' | 'expired' | 'exhausted';
 
-/** A code without anything that it could be redeemed with. */
+/** A code without its text, which is not stored. */
 export interface RedeemCodeRecord {
   id: string;
   label: string;
@@ -36,7 +36,7 @@ export interface NewRedeemCode {
   createdBy: string;
 }
 
-/** Makes a code. The returned text is the only copy there will ever be. */
+/** Makes a code. The returned text is its only copy. */
 export async function createRedeemCode(
   em: Em,
   secrets: Secrets,
@@ -67,7 +67,9 @@ export async function createRedeemCode(
   return { text: writeRedeemCode(code), record };
 }
 
-/** Whoever starts to redeem it after this has returned is refused. Again: unchanged, and no second audit entry. */
+/**
+ * Disables a code: redemptions that start later are refused. Done again, it changes nothing and logs nothing.
+ */
 export async function disableRedeemCode(
   em: Em,
   origin: AuditOrigin,
@@ -104,12 +106,12 @@ export async function listRedeemCodes(
   return rows.map(readRecord);
 }
 
-/** Newest first. */
+/** The redemptions of a code, newest first, at most `limit`. */
 export async function listRedemptions(em: Em, codeId: string, limit: number): Promise<Redemption[]> {
   return em.find(RedemptionEntity, { codeId }, { orderBy: { id: 'desc' }, limit });
 }
 
-/** The database's clock decides what has expired, here as when a code is redeemed. */
+/** The columns of a record. The database's clock decides what has expired, as it does for redemptions. */
 const COLUMNS = sql`
   id, label, hint, credits, max_uses as "maxUses", per_user_limit as "perUserLimit", used_count as "usedCount",
   expires_at as "expiresAt", disabled_at as "disabledAt", created_by as "createdBy", created_at as "createdAt",

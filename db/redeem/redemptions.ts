@@ -24,8 +24,8 @@ export type RedeemRefusal =
   | 'balance_limit';
 
 /**
- * Exactly as many redemptions as the code has uses, whatever runs in parallel: redemptions of one code pass one after
- * the other. What does not fit a code at all and what no code fits are refused alike.
+ * Redeems a code, exactly as often as it has uses, whatever runs in parallel: redemptions of one code happen
+ * one after the other. A malformed text and an unknown code are refused alike.
  */
 export async function redeem(
   em: Em,
@@ -36,8 +36,8 @@ export async function redeem(
   if (code === null) return { kind: 'refused', reason: 'redeem_code_not_found' };
   const hashes = secrets.hashes('redeem-code', code);
   return em.transactional(async (tx) => {
-    // The lock comes first and alone: the next statement then sees every redemption made by who held it before, which
-    // a count inside the locking statement would not.
+    // The lock is a statement of its own: the next one then sees every redemption made under the lock before,
+    // which a count inside the locking statement would not.
     const locked = await tx.findOne(
       RedeemCodeEntity,
       { hash: { $in: hashes } },
@@ -61,7 +61,9 @@ export async function redeem(
   });
 }
 
-/** Judged by the database's clock at this moment, not at the beginning of the transaction: the lock may have taken a while. */
+/**
+ * Claims one use. `clock_timestamp()`, because the transaction may have waited for the lock since it began.
+ */
 async function claimUse(
   tx: Em,
   codeId: string,

@@ -1,4 +1,4 @@
-// The task log as administrators read it: everybody's tasks.
+// The task log as administrators read it: the tasks of all users.
 import type { TaskMode, TaskStatus } from '../../domain/tasks.ts';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
 import type { Em } from '../database.ts';

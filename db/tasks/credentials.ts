@@ -1,4 +1,6 @@
-// Which of an operator's accounts at a vendor takes new work: one that is in order, and the least busy of those.
+// Which of the operator's vendor accounts takes new work: the least busy of those that are not cooling down.
+// Cooldowns stand in a table: workers share the accounts, and the statement that writes the intent chooses
+// one. Chat keeps its own in memory (providers/chat/targets.ts), where a call must not cost a query for them.
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import type { TaskAttempt } from '../../domain/tasks.ts';
 import type { CredentialRest } from '../entities/credentials.ts';
@@ -7,7 +9,7 @@ import type { Em } from '../database.ts';
 
 export interface CredentialChoice {
   family: string;
-  /** In the order in which they are preferred. */
+  /** Ids, in order of preference. */
   credentials: readonly string[];
   /** How many jobs one may have at the vendor at once; null: any number. */
   jobsPerCredentialMax: number | null;
@@ -16,14 +18,15 @@ export interface CredentialChoice {
 export type CooldownReason = CredentialRest['reason'];
 
 /**
- * The part of a statement that answers with one row, the `credential` for new work, or with none when every one has
- * as many jobs as it may have. One that rests is chosen only when all do, so that trouble which is over is found out.
+ * The part of a statement that answers with one row, the `credential` for new work, or with none when every
+ * credential has as many jobs as it may have. One in its cooldown is chosen only when all are, so that the
+ * end of the trouble is noticed.
  */
 export function chooseCredential(task: TaskAttempt, choice: CredentialChoice): RawQueryFragment {
   const { family, credentials, jobsPerCredentialMax } = choice;
   return sql`
     select id as credential from (
-      select c.id, c.position, coalesce(r.rests_until > now(), false) as resting, r.rests_until, (
+      select c.id, c.position, coalesce(r.rests_until > now(), false) as is_cooling, r.rests_until, (
         select count(*) from submission s join task t on t.id = s.task_id and t.attempt = s.attempt
         where s.family = ${family} and s.credential = c.id and s.state in ('sending', 'accepted')
           and t.status = 'in_progress' and t.id <> ${task.taskId}
@@ -32,11 +35,14 @@ export function chooseCredential(task: TaskAttempt, choice: CredentialChoice): R
       left join credential_rest r on r.family = ${family} and r.credential = c.id
     ) candidate
     where jobs < ${jobsPerCredentialMax ?? Number.MAX_SAFE_INTEGER}
-    order by resting, case when resting then rests_until end, jobs, position limit 1`;
+    order by is_cooling, case when is_cooling then rests_until end, jobs, position limit 1`;
 }
 
-/** Counting jobs and taking one more must not interleave where there is a limit. */
-export async function oneAtATime<Result>(
+/**
+ * Runs `work` in a transaction, one after the other per family: counting jobs and adding one must not
+ * interleave.
+ */
+export async function withFamilyLock<Result>(
   em: Em,
   family: string,
   work: (em: Em) => Promise<Result>,
@@ -47,19 +53,19 @@ export async function oneAtATime<Result>(
   });
 }
 
-/** Passes a credential over for a while. The longer rest stands. */
+/** Passes a credential over for a while. Of two cooldowns the longer stands. */
 export async function startCooldown(
   em: Em,
-  rest: { family: string; credential: string; reason: CooldownReason; seconds: number },
+  cooldown: { family: string; credential: string; reason: CooldownReason; seconds: number },
 ): Promise<void> {
   await em.execute(sql`
     insert into credential_rest (family, credential, reason, rests_until)
-    values (${rest.family}, ${rest.credential}, ${rest.reason}, now() + make_interval(secs => ${rest.seconds}))
+    values (${cooldown.family}, ${cooldown.credential}, ${cooldown.reason}, now() + make_interval(secs => ${cooldown.seconds}))
     on conflict (family, credential) do update set reason = excluded.reason, rests_until = excluded.rests_until
     where credential_rest.rests_until < excluded.rests_until`);
 }
 
-/** Whether one of these does not rest. */
+/** Whether at least one of these credentials is not cooling down. */
 export async function hasReadyCredential(
   em: Em,
   family: string,
@@ -81,7 +87,7 @@ export interface CredentialLoad {
   cooldownReason: CooldownReason | null;
 }
 
-/** Jobs at vendors and rests, for those who watch; credentials without either are not listed. */
+/** Jobs at vendors and cooldowns, for metrics; credentials without either are not listed. */
 export async function listCredentialLoad(em: Em): Promise<CredentialLoad[]> {
   const rows = await em.execute<
     { family: string; credential: string; jobs: string; reason: CooldownReason | null }[]

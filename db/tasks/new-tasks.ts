@@ -35,9 +35,9 @@ export type CreateRefusal =
   | { kind: 'account_disabled' };
 
 /**
- * Writes the row, its encrypted request and its first event, if the balance and the key's limits cover the estimate
- * beside everything that is reserved, and queued but not reserved yet. Nothing is set aside here: `reserve` decides
- * later, and refuses when the credits have been spent in between.
+ * Writes the row, its encrypted request and its first event, if the balance and the key's limits cover the
+ * estimate beside everything that is reserved, and queued but not reserved yet. Nothing is set aside here:
+ * `reserve` decides later, and refuses when the credits have been spent in between.
  */
 export async function createTask(
   em: Em,
@@ -45,8 +45,8 @@ export async function createTask(
   waitingTasksMax: number,
 ): Promise<Task | CreateRefusal> {
   return em.transactional(async (tx) => {
-    // Tasks of one user enter the queue one after the other, so that each statement below counts those before it.
-    // The lock is not the account's row, which settlements need.
+    // Tasks of one user enter the queue one after the other, so that each statement below counts those before
+    // it. The lock is not the account's row, which settlements need.
     await lockUntilEnd(tx, 'queue', task.userId);
     if (await insertTask(tx, task, waitingTasksMax)) return tx.findOneOrFail(TaskEntity, { id: task.id });
     return explainUncreated(tx, task);
@@ -78,7 +78,8 @@ async function insertTask(tx: Em, task: NewTask, waitingTasksMax: number): Promi
 }
 
 /**
- * Estimates of queued tasks for which nothing is reserved yet. `a` is the account's row, `k` the key's, or null.
+ * Estimates of queued tasks for which nothing is reserved yet. `a` is the account's row, `k` the key's, or
+ * null.
  */
 const uncommittedEstimates = sql`
   (select coalesce(sum(q.credits_estimate), 0) from task q
@@ -126,8 +127,8 @@ export type RenewedTask = Pick<
 export type RetryRefusal = CreateRefusal | { kind: 'not_retryable' };
 
 /**
- * Puts a failed task back into the queue as its next attempt, with a new price and estimate. Retries come from the
- * console, so the new attempt belongs to no key.
+ * Puts a failed task back into the queue as its next attempt, with a new price and estimate. Retries come
+ * from the console, so the new attempt belongs to no key.
  */
 export async function retryTask(
   em: Em,

@@ -1,9 +1,9 @@
-// The raw request of a task: kept encrypted for its attempts, its prompt for its owner, and nothing for anybody else.
+// The raw request of a task, encrypted: read by the task's attempts, its prompt also by its owner.
 import { TaskRequestEntity } from '../entities/tasks.ts';
 import type { Sealed, Secrets } from '../secrets.ts';
 import type { Em } from '../database.ts';
 
-/** What an adapter needs beside the order. */
+/** What an adapter needs beside the order and the prompt. */
 export interface RequestBody {
   inputImages: string[];
   inputVideos: string[];
@@ -26,7 +26,7 @@ export function sealRequest(
   return { secretKeyId: sealedPrompt.secretKeyId, prompt: sealedPrompt.bytes, body: sealedBody.bytes };
 }
 
-/** The whole request, or null when its time is over. */
+/** The whole request, or null when it was removed some days after the task's end. */
 export async function decryptRequest(
   em: Em,
   secrets: Secrets,
@@ -38,7 +38,9 @@ export async function decryptRequest(
   return { ...body, prompt: decryptPart(secrets, taskId, 'prompt', row.secretKeyId, row.prompt) };
 }
 
-/** The prompts of these tasks, for their owner. One whose key has left the ring is missing; the others are not. */
+/**
+ * The prompts of these tasks by task id, for their owner. A prompt whose key has left the ring is missing.
+ */
 export async function decryptPrompts(
   em: Em,
   secrets: Secrets,

@@ -1,4 +1,4 @@
-// How a task ends: its final status and the move of its credits in one transaction. Whoever comes first has the word.
+// How a task ends: its final status and the move of its credits in one transaction. The first end stands.
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
 import type { TaskFailureCode } from '../../domain/failures.ts';
@@ -8,8 +8,8 @@ import type { TaskOutput } from '../columns.ts';
 import type { Em } from '../database.ts';
 
 /**
- * Completes and charges. Answers the status the attempt really has afterwards: `completed`, or what somebody
- * else made of it before.
+ * Completes and charges. Answers the status the attempt really has afterwards: `completed`, or the final
+ * status it had already.
  */
 export async function completeTask(
   em: Em,
@@ -35,8 +35,8 @@ export async function completeTask(
 }
 
 /**
- * Fails the attempt and gives its credits back. `loss`: what the vendor bills although it failed. Answers the status
- * it really has afterwards.
+ * Fails the attempt and returns its credits. `loss`: what the vendor bills although the attempt failed.
+ * Answers the status the attempt really has afterwards.
  */
 export async function failTask(
   em: Em,
@@ -57,7 +57,7 @@ export async function failTask(
   });
 }
 
-/** Cancels the attempt and gives its credits back. `loss` as in `failTask`, and the answer as well. */
+/** Cancels the attempt and returns its credits. `loss` and the answer are those of `failTask`. */
 export async function cancelTask(em: Em, task: TaskAttempt, loss?: MicroCredits): Promise<TaskStatus> {
   return em.transactional(async (tx) => {
     const rows = await tx.execute<{ id: string }[]>(sql`
@@ -82,7 +82,10 @@ async function releaseAnd(
   return status;
 }
 
-/** The word of a later attempt counts as `failed` here: this attempt ended, or there would be no later one. */
+/**
+ * Answers `failed` when there is a later attempt: this one must have failed, or it could not have been
+ * retried.
+ */
 async function readStatus(tx: Em, task: TaskAttempt): Promise<TaskStatus> {
   const [row] = await tx.execute<{ status: TaskStatus; attempt: number }[]>(sql`
     select status, attempt from task where id = ${task.taskId}`);

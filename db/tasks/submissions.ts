@@ -1,10 +1,10 @@
-// What was handed over to a vendor, per attempt: the intent before the call, the answer after it.
+// Submissions to vendors, one per attempt: the intent is written before the call, the answer after it.
 import { sql } from '@mikro-orm/postgresql';
 import type { TaskFailureCode } from '../../domain/failures.ts';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import type { TaskAttempt } from '../../domain/tasks.ts';
-import { chooseCredential, oneAtATime, type CredentialChoice } from './credentials.ts';
+import { chooseCredential, withFamilyLock, type CredentialChoice } from './credentials.ts';
 import { SubmissionEntity, type Submission } from '../entities/tasks.ts';
 import type { Sealed } from '../secrets.ts';
 import { storeEvidence, type TaskOutput } from '../columns.ts';
@@ -20,7 +20,7 @@ export type Intent =
   | { kind: 'busy' }
   | { kind: 'already_submitted' };
 
-/** Writes the intent to submit, with the credential that is to do it. */
+/** Writes the intent to submit, with the credential that is chosen for it. */
 export async function intendSubmission(em: Em, task: TaskAttempt, choice: CredentialChoice): Promise<Intent> {
   const intend = (on: Em) =>
     on.execute<{ credential: string | null }[]>(sql`
@@ -33,14 +33,14 @@ export async function intendSubmission(em: Em, task: TaskAttempt, choice: Creden
       set state = excluded.state, credential = excluded.credential, sent_at = now(), updated_at = now()
       where submission.state = 'not_received'
       returning task_id, attempt, credential
-    ), told as (
+    ), logged as (
       insert into task_event (task_id, attempt, event)
       select task_id, attempt, 'submitting' from intended where credential is not null
     )
     select credential from intended`);
   const [intended] = await (choice.jobsPerCredentialMax === null
     ? intend(em)
-    : oneAtATime(em, choice.family, intend));
+    : withFamilyLock(em, choice.family, intend));
   if (!intended) return { kind: 'already_submitted' };
   return intended.credential === null
     ? { kind: 'busy' }
@@ -51,14 +51,14 @@ export async function findSubmission(em: Em, task: TaskAttempt): Promise<Submiss
   return em.findOne(SubmissionEntity, { taskId: task.taskId, attempt: task.attempt }, { refresh: true });
 }
 
-/** Says that whoever hands the work over is alive and still waiting for the vendor's answer. */
+/** Records that the worker that submits is alive and still waiting for the vendor's answer. */
 export async function keepSubmissionFresh(em: Em, task: TaskAttempt): Promise<void> {
   await em.execute(sql`
     update submission set updated_at = now()
     where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending'`);
 }
 
-/** Whether somebody said so within the last seconds, by the database's clock. */
+/** Whether `keepSubmissionFresh` ran within the last `seconds`, by the database's clock. */
 export async function isSubmissionFresh(em: Em, task: TaskAttempt, seconds: number): Promise<boolean> {
   const rows = await em.execute<{ id: string }[]>(sql`
     select task_id as id from submission
@@ -67,7 +67,7 @@ export async function isSubmissionFresh(em: Em, task: TaskAttempt, seconds: numb
   return rows.length > 0;
 }
 
-/** The vendor surely did not take it: another try is allowed. */
+/** Records that the vendor surely did not take the work: another try is allowed. */
 export async function recordNotReceived(em: Em, task: TaskAttempt, errorText: string | null): Promise<void> {
   await em.execute(sql`
     with returned as (
@@ -78,7 +78,10 @@ export async function recordNotReceived(em: Em, task: TaskAttempt, errorText: st
     insert into task_event (task_id, attempt, event) select task_id, attempt, 'submit_retried' from returned`);
 }
 
-/** The vendor took it and gave it an id. False when another submission has that very job: it cannot be this one's. */
+/**
+ * Records the vendor's id of the job. False when another submission has that very job: it cannot be this
+ * one's.
+ */
 export async function recordAccepted(
   em: Em,
   task: TaskAttempt,
@@ -104,7 +107,7 @@ export async function recordAccepted(
   return submission?.handle?.id === answer.handle.id;
 }
 
-/** The vendor finished a job. Only the first such word counts; whatever it says later is not looked at. */
+/** Records that the vendor finished the job. The first success stands; later answers are ignored. */
 export async function recordSucceeded(
   em: Em,
   task: TaskAttempt,
@@ -118,7 +121,7 @@ export async function recordSucceeded(
     where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'accepted'`);
 }
 
-/** The results are in our storage. For a vendor that answers with the finished work, this is also its success. */
+/** Records that the results are in our storage; for an immediate vendor this is its success as well. */
 export async function recordStored(
   em: Em,
   task: TaskAttempt,
@@ -146,8 +149,8 @@ export async function recordStored(
 }
 
 /**
- * The vendor refused it, or the job failed there. A success that was heard before stands. `evidence`: what the vendor
- * bills although it failed.
+ * Records that the vendor refused the work or that the job failed there. A success recorded before stands.
+ * `evidence`: what the vendor bills although the job failed.
  */
 export async function recordEnded(
   em: Em,
@@ -163,7 +166,7 @@ export async function recordEnded(
     where task_id = ${task.taskId} and attempt = ${task.attempt} and state in ('sending', 'not_received', 'accepted')`);
 }
 
-/** What the vendor bills for a job that failed there while its task was being ended for another reason. */
+/** Records what the vendor bills for a job that failed there while its task was ended for another reason. */
 export async function recordBilled(em: Em, task: TaskAttempt, evidence: Evidence): Promise<void> {
   await em.execute(sql`
     update submission set evidence = ${JSON.stringify(storeEvidence(evidence))}::jsonb, updated_at = now()

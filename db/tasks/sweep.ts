@@ -1,21 +1,25 @@
-// What the sweeper looks for: starts that were lost, cancellations nobody heard, tasks whose workflow may be gone, old requests.
+// What the sweeper looks for: lost starts, unconfirmed cancellations, tasks whose workflow may be gone, old
+// requests.
 import { sql } from '@mikro-orm/postgresql';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
 import type { Em } from '../database.ts';
 
 const BATCH = 200;
 
-/** Queued tasks for which nothing was reserved: their start was lost, or the engine was down. */
+/** Queued tasks for which nothing was reserved: their start was lost, or Temporal was down. */
 export async function claimUnstarted(em: Em, olderThanSeconds: number): Promise<Task[]> {
   return claim(em, sql`status = 'queued' and admitted_at is null`, olderThanSeconds);
 }
 
-/** Admitted tasks that are quiet: running somewhere, or their workflow is gone. */
+/**
+ * Open tasks with a reservation whose row has not changed for a while: running somewhere, or their workflow
+ * is gone.
+ */
 export async function claimMaybeOrphaned(em: Em, olderThanSeconds: number): Promise<Task[]> {
   return claim(em, sql`status in ('queued', 'in_progress') and admitted_at is not null`, olderThanSeconds);
 }
 
-/** Open tasks whose owner asked for an end some time ago. */
+/** Open tasks whose owner asked for the cancellation some time ago. */
 export async function findUnconfirmedCancels(em: Em, olderThanSeconds: number): Promise<Task[]> {
   const before = new Date(Date.now() - olderThanSeconds * 1000);
   const where = {
@@ -25,7 +29,10 @@ export async function findUnconfirmedCancels(em: Em, olderThanSeconds: number): 
   return em.find(TaskEntity, where, { orderBy: { cancelRequestedAt: 'asc' }, limit: BATCH });
 }
 
-/** Removes raw requests of tasks that ended long ago, a batch at a time; what readers see stays. Returns how many. */
+/**
+ * Removes raw requests of tasks that ended long ago, a batch at a time; the prompt for the owner stays.
+ * Returns how many.
+ */
 export async function removeOldRequests(em: Em, olderThanDays: number): Promise<number> {
   const rows = await em.execute<{ taskId: string }[]>(sql`
     with old as (
@@ -44,7 +51,7 @@ export async function removeExpiredSessions(em: Em): Promise<void> {
   await em.execute(sql`delete from login_flow where expires_at < now()`);
 }
 
-/** Two sweepers never look at the same task at once, and every task gets its turn: the longest unseen come first. */
+/** Claims due tasks: two sweepers never get the same one, and those unseen for longest come first. */
 async function claim(em: Em, which: ReturnType<typeof sql>, olderThanSeconds: number): Promise<Task[]> {
   const rows = await em.execute<{ id: string }[]>(sql`
     with due as (

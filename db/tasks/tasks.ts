@@ -1,4 +1,5 @@
-// The task log: reading tasks, and changes of their status as conditional statements. How they begin: new-tasks.ts.
+// The task log: reads of tasks, and changes of their status as conditional statements. New tasks:
+// new-tasks.ts.
 import { sql } from '@mikro-orm/postgresql';
 import type { TaskAttempt, TaskMode, TaskStatus } from '../../domain/tasks.ts';
 import { TaskEntity, TaskEventEntity, type Task, type TaskEventRow } from '../entities/tasks.ts';
@@ -9,7 +10,7 @@ export async function findTask(em: Em, id: string): Promise<Task | null> {
   return em.findOne(TaskEntity, { id }, { refresh: true });
 }
 
-/** A task of this user, or null: somebody else's task and a missing one look the same. */
+/** A task of this user, or null: another user's task and a missing one look the same. */
 export async function findOwnTask(em: Em, userId: string, id: string): Promise<Task | null> {
   return em.findOne(TaskEntity, { id, userId }, { refresh: true });
 }
@@ -34,9 +35,10 @@ export async function listEvents(em: Em, taskId: string): Promise<TaskEventRow[]
 }
 
 /**
- * Begins work if fewer than `runningTasksMax` tasks of the same user are in progress. The lock makes users' tasks
- * begin one after the other, so that parallel starts cannot overshoot; being in progress is the slot, so that no
- * slot can leak. Safe to repeat.
+ * Begins work if fewer than `runningTasksMax` tasks of the same user are in progress. The lock makes the
+ * tasks of a user begin one after the other, so that parallel starts cannot overshoot. Slots are counted from
+ * the status, so that none can leak. Safe to repeat. `gone`: the task has ended, or belongs to a later
+ * attempt.
  */
 export async function beginTask(
   em: Em,
@@ -85,7 +87,9 @@ export async function requestCancel(em: Em, userId: string, id: string): Promise
   return rows.length > 0;
 }
 
-/** Ends a task for which nothing was reserved yet; no engine is needed for that. Returns false if something was. */
+/**
+ * Cancels a task for which nothing was reserved yet, which needs no workflow. Returns false if something was.
+ */
 export async function cancelUnreserved(em: Em, userId: string, id: string): Promise<boolean> {
   const rows = await em.execute<{ id: string }[]>(sql`
     with cancelled as (

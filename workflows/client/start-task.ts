@@ -86,8 +86,8 @@ function startOptionsOf({ task, deadlineSeconds, origin }: StartTask) {
     userId: task.userId,
     deadlineSeconds,
   };
-  // A first attempt may be started by the API and the sweeper at once. A retry must not attach to a run that is
-  // still closing, so it conflicts instead; after a completed task nothing may run again.
+  // A first attempt may be started by the API and the sweeper at once. A retry must not attach to a run that
+  // is still closing, so it conflicts instead; after a completed task nothing may run again.
   const policies =
     task.attempt === 1
       ? ({ workflowIdReusePolicy: 'REJECT_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const)
