@@ -14,13 +14,15 @@ import {
   readJournal,
   useSandbox,
 } from '../support.ts';
-import { itBreaksConnections } from '../vendor-rules.ts';
+import { itBreaksConnections, itRefusesWithoutJob, type Submissions } from '../vendor-rules.ts';
+import { OPENAI_REFUSALS, readOpenaiRefusal } from './refusals.ts';
 
 const png = (width: number, height: number): Buffer =>
   encodePng({ width, height, hue: 200, transparent: false });
 
 describe('sandbox: OpenAI’s videos', () => {
   const sandbox = useSandbox();
+
   const url = (path = ''): string => `${sandbox().url}/openai/v1/videos${path}`;
 
   const submit = (directives: string, fields: Json = {}): Promise<HttpAnswer> =>
@@ -28,7 +30,9 @@ describe('sandbox: OpenAI’s videos', () => {
       method: 'POST',
       body: { model: 'sora-2', prompt: newPrompt(directives).prompt, ...fields },
     });
+
   const poll = (id: string): Promise<HttpAnswer> => ask(url(`/${id}`));
+
   const content = (id: string, query = '', key: string | null = 'sk-test'): Promise<HttpAnswer> =>
     ask(url(`/${id}/content${query}`), { key });
 
@@ -37,107 +41,119 @@ describe('sandbox: OpenAI’s videos', () => {
     expect(answer.status, answer.text).to.equal(200);
     return String(answer.body['id']);
   }
+
   const finish = async (directives: string): Promise<HttpAnswer> =>
     poll(await start(`seconds=0 ${directives}`));
 
-  it('goes from queued over in_progress to a video that only the key can fetch', async () => {
-    const created = await submit('seconds=0.4', { seconds: '8', size: '1280x720' });
-    expect(created.body).to.include({ object: 'video', status: 'queued', progress: 0, model: 'sora-2' });
-    expect(created.body).to.include({ seconds: '8', size: '1280x720', error: null, completed_at: null });
-    const id = String(created.body['id']);
-    expect(id).to.match(/^video_/);
-    expect((await content(id)).status).to.equal(400);
-    const { statuses, done } = await followStatus(() => poll(id), 'status', 'completed');
-    expect(statuses).to.eql(['queued', 'in_progress', 'completed']);
-    expect(done.body).to.include({ progress: 100, seconds: '8' }).and.not.have.any.keys('url', 'video_url');
-    expect(Number(done.body['expires_at']) - Number(done.body['completed_at'])).to.equal(3_600);
-    expect((await content(id, '', null)).status).to.equal(401);
-    expect((await content(id)).headers.get('content-type')).to.equal('video/mp4');
-    expect((await content(id, '?variant=thumbnail')).headers.get('content-type')).to.equal('image/webp');
-    expect((await content(id, '?variant=poster')).status).to.equal(400);
-  });
+  describe('POST /v1/videos', () => {
+    const refusals: [fields: Json, field: string][] = [
+      [{ prompt: '' }, 'prompt'],
+      [{ prompt: 'x'.repeat(32_001) }, 'prompt'],
+      [{ model: 'sora-3' }, 'model'],
+      [{ seconds: 8 }, 'seconds'],
+      [{ seconds: '5' }, 'seconds'],
+      [{ size: '1080x1920' }, 'size'],
+      [{ model: 'sora-2-pro', size: '640x480' }, 'size'],
+      [{ input_reference: 'x' }, 'input_reference'],
+      [{ input_reference: { image_url: 'ftp://x' } }, 'input_reference'],
+      [{ input_reference: { image_url: 'https://example.com/a.png', file_id: 'f' } }, 'input_reference'],
+      [{ n: 2 }, 'n'],
+      [{ seed: 1 }, 'seed'],
+    ];
 
-  const refusals: [fields: Json, field: string][] = [
-    [{ prompt: '' }, 'prompt'],
-    [{ prompt: 'x'.repeat(32_001) }, 'prompt'],
-    [{ model: 'sora-3' }, 'model'],
-    [{ seconds: 8 }, 'seconds'],
-    [{ seconds: '5' }, 'seconds'],
-    [{ size: '1080x1920' }, 'size'],
-    [{ model: 'sora-2-pro', size: '640x480' }, 'size'],
-    [{ input_reference: 'x' }, 'input_reference'],
-    [{ input_reference: { image_url: 'ftp://x' } }, 'input_reference'],
-    [{ input_reference: { image_url: 'https://example.com/a.png', file_id: 'f' } }, 'input_reference'],
-    [{ n: 2 }, 'n'],
-    [{ seed: 1 }, 'seed'],
-  ];
-  for (const [fields, field] of refusals)
-    it(`refuses ${JSON.stringify(fields).slice(0, 60)} and names the field`, async () => {
-      const answer = await submit('', fields);
-      expect(answer.status).to.equal(400);
-      expect(at(answer.body, 'error')).to.include({ type: 'invalid_request_error', param: field });
+    for (const [fields, field] of refusals)
+      it(`refuses ${JSON.stringify(fields).slice(0, 60)} and names the field`, async () => {
+        const answer = await submit('', fields);
+        expect(answer.status).to.equal(400);
+        expect(at(answer.body, 'error')).to.include({ type: 'invalid_request_error', param: field });
+      });
+
+    it('takes a first frame of exactly the size ordered', async () => {
+      const send = async (image: Buffer, type = 'image/png'): Promise<HttpAnswer> => {
+        const form = new FormData();
+        const fields = { model: 'sora-2', prompt: newPrompt('').prompt, seconds: '4', size: '1280x720' };
+        for (const [name, value] of Object.entries(fields)) form.append(name, value);
+        form.append('input_reference', new Blob([new Uint8Array(image)], { type }), 'frame.png');
+        return ask(url(), { method: 'POST', body: form });
+      };
+      expect((await send(png(1280, 720))).status).to.equal(200);
+      expect((await send(Buffer.from('a picture'), 'image/jpeg')).status).to.equal(200);
+      for (const answer of [
+        await send(png(720, 1280)),
+        await send(Buffer.from('x')),
+        await send(png(1280, 720), 'text/html'),
+      ])
+        expect(at(answer.body, 'error.param')).to.equal('input_reference');
     });
 
-  it('takes a first frame of exactly the size ordered', async () => {
-    const send = async (image: Buffer, type = 'image/png'): Promise<HttpAnswer> => {
-      const form = new FormData();
-      const fields = { model: 'sora-2', prompt: newPrompt('').prompt, seconds: '4', size: '1280x720' };
-      for (const [name, value] of Object.entries(fields)) form.append(name, value);
-      form.append('input_reference', new Blob([new Uint8Array(image)], { type }), 'frame.png');
-      return ask(url(), { method: 'POST', body: form });
+    const submissions: Submissions = {
+      sandbox,
+      submit: (prompt) => ask(url(), { method: 'POST', body: { model: 'sora-2', prompt } }),
     };
-    expect((await send(png(1280, 720))).status).to.equal(200);
-    expect((await send(Buffer.from('a picture'), 'image/jpeg')).status).to.equal(200);
-    for (const answer of [
-      await send(png(720, 1280)),
-      await send(Buffer.from('x')),
-      await send(png(1280, 720), 'text/html'),
-    ])
-      expect(at(answer.body, 'error.param')).to.equal('input_reference');
+
+    itRefusesWithoutJob(submissions, OPENAI_REFUSALS, readOpenaiRefusal);
+
+    itBreaksConnections(submissions);
   });
 
-  for (const [directives, code] of [
-    ['outcome=fail', 'internal_error'],
-    ['outcome=fail reason=invalid', 'invalid_reference'],
-    ['outcome=fail reason=quota', 'insufficient_quota'],
-    ['outcome=fail reason=concurrency', 'concurrency_limit'],
-    ['outcome=fail reason=moderation', 'moderation_blocked'],
-    ['outcome=moderated', 'moderation_blocked'],
-  ] as const)
-    it(`fails as ${code} with ${directives}`, async () => {
-      const { status, body } = await finish(directives);
-      expect(status).to.equal(200);
-      expect(body).to.include({ status: 'failed', completed_at: null });
-      expect(at(body, 'error.code')).to.equal(code);
+  describe('GET /v1/videos/{id}', () => {
+    it('goes from queued over in_progress to a video that only the key can fetch', async () => {
+      const created = await submit('seconds=0.4', { seconds: '8', size: '1280x720' });
+      expect(created.body).to.include({ object: 'video', status: 'queued', progress: 0, model: 'sora-2' });
+      expect(created.body).to.include({ seconds: '8', size: '1280x720', error: null, completed_at: null });
+      const id = String(created.body['id']);
+      expect(id).to.match(/^video_/);
+      expect((await content(id)).status).to.equal(400);
+      const { statuses, done } = await followStatus(() => poll(id), 'status', 'completed');
+      expect(statuses).to.eql(['queued', 'in_progress', 'completed']);
+      expect(done.body).to.include({ progress: 100, seconds: '8' }).and.not.have.any.keys('url', 'video_url');
+      expect(Number(done.body['expires_at']) - Number(done.body['completed_at'])).to.equal(3_600);
+      expect((await content(id, '', null)).status).to.equal(401);
+      expect((await content(id)).headers.get('content-type')).to.equal('video/mp4');
+      expect((await content(id, '?variant=thumbnail')).headers.get('content-type')).to.equal('image/webp');
+      expect((await content(id, '?variant=poster')).status).to.equal(400);
     });
 
-  it('has statuses for expired and cancelled, and an unknown one with poll=weird', async () => {
-    expect((await finish('outcome=expire')).body['status']).to.equal('expired');
-    expect((await finish('outcome=cancelled')).body['status']).to.equal('cancelled');
-    expect((await finish('poll=weird')).body['status']).to.equal('simmering');
+    for (const [directives, code] of [
+      ['outcome=fail', 'internal_error'],
+      ['outcome=fail reason=invalid', 'invalid_reference'],
+      ['outcome=fail reason=quota', 'insufficient_quota'],
+      ['outcome=fail reason=concurrency', 'concurrency_limit'],
+      ['outcome=fail reason=moderation', 'moderation_blocked'],
+      ['outcome=moderated', 'moderation_blocked'],
+    ] as const)
+      it(`fails as ${code} with ${directives}`, async () => {
+        const { status, body } = await finish(directives);
+        expect(status).to.equal(200);
+        expect(body).to.include({ status: 'failed', completed_at: null });
+        expect(at(body, 'error.code')).to.equal(code);
+      });
+
+    it('has statuses for expired and cancelled, and an unknown one with poll=weird', async () => {
+      expect((await finish('outcome=expire')).body['status']).to.equal('expired');
+      expect((await finish('outcome=cancelled')).body['status']).to.equal('cancelled');
+      expect((await finish('poll=weird')).body['status']).to.equal('simmering');
+    });
+
+    it('shows internal details with text=leaky, and a private link with result=private', async () => {
+      const message = at((await finish('outcome=fail text=leaky')).body, 'error.message');
+      expectSensitive(message);
+      expect((await finish('result=private')).body['video_url']).to.match(/^http:\/\/10\./);
+    });
   });
 
-  it('shows internal details with text=leaky, and a private link with result=private', async () => {
-    const message = at((await finish('outcome=fail text=leaky')).body, 'error.message');
-    expectSensitive(message);
-    expect((await finish('result=private')).body['video_url']).to.match(/^http:\/\/10\./);
-  });
-
-  it('lists every job, newest first, page by page', async () => {
-    const marker = newPrompt('').prompt;
-    const ids: string[] = [];
-    for (const _ of [1, 2, 3]) ids.unshift(await start('', { prompt: marker }));
-    const first = (await ask(url('?limit=2'))).body;
-    expect(first).to.include({ object: 'list', has_more: true, first_id: ids[0], last_id: ids[1] });
-    expect(at(first, 'data.0')).to.include({ id: ids[0], prompt: marker, seconds: '4', size: '720x1280' });
-    const next = (await ask(url(`?limit=2&after=${ids[1]}`))).body;
-    expect(at(next, 'data.0.id')).to.equal(ids[2]);
-    expect((await ask(url('?limit=101'))).status).to.equal(400);
-  });
-
-  itBreaksConnections({
-    sandbox,
-    submit: (prompt) => ask(url(), { method: 'POST', body: { model: 'sora-2', prompt } }),
+  describe('GET /v1/videos', () => {
+    it('lists every job, newest first, page by page', async () => {
+      const marker = newPrompt('').prompt;
+      const ids: string[] = [];
+      for (const _ of [1, 2, 3]) ids.unshift(await start('', { prompt: marker }));
+      const first = (await ask(url('?limit=2'))).body;
+      expect(first).to.include({ object: 'list', has_more: true, first_id: ids[0], last_id: ids[1] });
+      expect(at(first, 'data.0')).to.include({ id: ids[0], prompt: marker, seconds: '4', size: '720x1280' });
+      const next = (await ask(url(`?limit=2&after=${ids[1]}`))).body;
+      expect(at(next, 'data.0.id')).to.equal(ids[2]);
+      expect((await ask(url('?limit=101'))).status).to.equal(400);
+    });
   });
 
   describe("OpenAI's own client", () => {
