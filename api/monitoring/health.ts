@@ -1,20 +1,31 @@
-// The internal listener of the API: its readiness, and its metrics.
+// The internal listener of the API: readiness and metrics.
 import type { Server } from 'node:http';
+import type { Database } from '../../db/database.ts';
+import { countWaitingPasswords } from '../../db/identity/passwords.ts';
+import { readPoolMetrics } from '../../db/pool.ts';
 import { isSchemaCurrent } from '../../db/probe.ts';
 import { createInternalListener } from '../../runtime/listener.ts';
+import { addProcessMetrics } from '../../runtime/process-metrics.ts';
 import { checkSharedParts, type Readiness } from '../../runtime/readiness.ts';
-import { addMetrics } from './metrics.ts';
-import type { Database } from '../../db/database.ts';
 import type { Services } from '../services.ts';
+import { addDatabaseMetrics } from './database-metrics.ts';
+import { addLimitMetrics } from './limit-metrics.ts';
 
 /**
- * `probe` is the connection that asks the database. Without Redis the limits are counted in memory: that makes the
- * gateway degraded, not unready.
+ * `probe` is a database connection of its own, so that questions of readiness never wait behind requests.
+ * Without Redis the limits are counted in memory: that makes the gateway degraded, not unready.
  */
 export function createHealthServer(services: Services, probe: Database, isStopping: () => boolean): Server {
-  addMetrics(services, probe);
+  const { database, limits } = services;
+  const { registry } = services.metrics;
+  addProcessMetrics(registry, {
+    readPool: () => readPoolMetrics(database),
+    countPasswordsWaiting: countWaitingPasswords,
+  });
+  addLimitMetrics(registry, limits);
+  addDatabaseMetrics(registry, probe);
   return createInternalListener({
-    registry: services.metrics.registry,
+    registry,
     checkReadiness: () => checkReadiness(services, probe, isStopping),
   });
 }

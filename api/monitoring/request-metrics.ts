@@ -1,27 +1,28 @@
-// What the API counts of its requests, for Prometheus.
+// Prometheus metrics of the requests that this process has answered or refused.
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface EndedRequest {
-  /** The pattern of the route, never the URL; `unmatched` when there is none. */
+  /** The pattern of the route, never the URL; `unmatched` where no route fits. */
   route: string;
   method: string;
   status: number;
-  /** Of the error catalogue; empty for answers that are no error. */
+  /** The code of the error catalogue; empty for answers that are no error. */
   code: string;
   seconds: number;
 }
 
 export interface RequestMetrics {
-  /** One per gateway, so that several can live in one process. */
+  /** One registry per gateway, because tests run several in one process. */
   registry: Registry;
   started(): void;
   ended(request: EndedRequest): void;
+  /** A request was refused by the overload guard before it was read. */
   shed(reason: string): void;
-  /** Refused before it was a request: broken, too large or too slow. */
+  /** A connection was refused before a request was complete: malformed, too large or too slow. */
   refusedRaw(code: string): void;
 }
 
-/** From a read of a row to a caller who waits for the verdict of a slow engine; streams last minutes. */
+/** From reading one row to waiting for a slow workflow engine; streams last minutes. */
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 
 export function createRequestMetrics(): RequestMetrics {

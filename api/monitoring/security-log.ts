@@ -1,8 +1,9 @@
-// The security log: refusals that an operator wants to see, as lines of the log. Changes stand in the audit log.
+// The security log: refusals that concern operators, as log lines. Changes are recorded in the audit log
+// instead.
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 
-/** Never give it what the caller sent: the route is the one of the table, and the code is ours. */
+/** Logs nothing that the caller sent: `route` comes from the route table, `code` from the error catalogue. */
 export function logRefusal(
   log: Log,
   refusal: { userId: string; route: { method: string; path: string }; code: ErrorCode; requestId: string },
