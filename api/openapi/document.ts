@@ -1,10 +1,10 @@
-// The OpenAPI document: the route table, what is told about each route, and the schemas that validate, put together.
-import type { Operation, RequestBody } from './operation.ts';
-import { TAGS } from './operation.ts';
-import { OPERATIONS } from './operations/index.ts';
+// The OpenAPI document, put together from the route table, the descriptions of routes and the validating
+// schemas.
+import { TAGS, type RequestBody, type RouteDescription } from './route-description.ts';
+import { ROUTE_DESCRIPTIONS } from './descriptions/index.ts';
 import { INTRODUCTION } from './introduction.ts';
 import { writeSchema, type JsonObject, type NamedSchemas } from './json-schema.ts';
-import type { DescribedRoute } from './refusals.ts';
+import type { RouteRow } from './refusals.ts';
 import { sharedComponents, writeResponses } from './responses.ts';
 import { ERROR } from '../shapes/errors.ts';
 
@@ -18,20 +18,20 @@ const SESSION_SCHEME = 'session';
 const SECURITY = { key: [{ [KEY_SCHEME]: [] }], session: [{ [SESSION_SCHEME]: [] }], none: [] };
 
 /**
- * Describes these routes and the files that are served beside them, in the order of the operations. Throws when there
- * is nothing to tell about a route.
+ * Describes these routes and the files that are served without a row, in the order of the descriptions.
+ * Throws when a route has no description.
  */
-export function describeApi(routes: readonly DescribedRoute[]): OpenApiDocument {
+export function describeApi(routes: readonly RouteRow[]): OpenApiDocument {
   const named: NamedSchemas = new Map();
   const byName = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
   const paths: OpenApiDocument['paths'] = {};
-  for (const [name, operation] of Object.entries(OPERATIONS)) {
+  for (const [name, description] of Object.entries(ROUTE_DESCRIPTIONS)) {
     const route = byName.get(name) ?? fileRoute(name);
     byName.delete(name);
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, operation, named) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route, description, named) };
   }
-  if (byName.size > 0) throw new Error(`nothing is told about ${[...byName.keys()].join(', ')}`);
+  if (byName.size > 0) throw new Error(`no description of ${[...byName.keys()].join(', ')}`);
   writeSchema(ERROR, 'output', named);
   return {
     openapi: '3.1.1',
@@ -79,34 +79,34 @@ const PARAMETERS = {
   },
 } as const satisfies JsonObject;
 
-/** Files are served without a row in the table. */
-function fileRoute(name: string): DescribedRoute {
+/** The row of a route that serves files, which has none in the route table. */
+function fileRoute(name: string): RouteRow {
   return { method: 'GET', path: name.slice('GET '.length), proof: 'none' };
 }
 
-function describe(route: DescribedRoute, operation: Operation, named: NamedSchemas): JsonObject {
-  const { id, tag, summary, description, body } = operation;
+function describeRoute(route: RouteRow, described: RouteDescription, named: NamedSchemas): JsonObject {
+  const { id, tag, summary, description, body } = described;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...withNeeds(route, description),
     security: SECURITY[route.proof],
-    parameters: writeParameters(route, operation, named),
+    parameters: writeParameters(route, described, named),
     ...(body && { requestBody: writeBody(body, named) }),
-    responses: writeResponses(route, operation, named),
+    responses: writeResponses(route, described, named),
   };
 }
 
-/** What a session needs is part of the route's row. */
-function withNeeds({ permission, stepUp }: DescribedRoute, description = ''): { description?: string } {
+/** The description, preceded by what the route's row requires of a session. */
+function withNeeds({ permission, stepUp }: RouteRow, description = ''): { description?: string } {
   const permitted = permission ? `Needs the permission \`${permission}\`. ` : '';
   const verified = stepUp ? 'Needs a fresh proof of identity: POST /api/verify. ' : '';
   const text = `${permitted}${verified}${description}`.trim();
   return text === '' ? {} : { description: text };
 }
 
-function writeParameters(route: DescribedRoute, { query }: Operation, named: NamedSchemas) {
+function writeParameters(route: RouteRow, { query }: RouteDescription, named: NamedSchemas) {
   const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',

@@ -1,4 +1,4 @@
-// What a newcomer reads first, above the list of operations. Markdown.
+// The introduction of the OpenAPI document, in Markdown: what a newcomer reads above the list of routes.
 
 export const INTRODUCTION = `One HTTP API in front of text, image and video models of several vendors, billed in credits.
 

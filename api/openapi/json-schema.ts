@@ -4,12 +4,13 @@ import type { JsonValue } from '../../domain/json.ts';
 
 export type JsonObject = { [name: string]: JsonValue };
 
-/** Collects what has an id. */
+/** Collects the schemas that have an id, by that id. */
 export type NamedSchemas = Map<string, JsonObject>;
 
 /**
- * `input`: what callers may send, before defaults and conversions. `output`: what they are sent. Checks that are
- * functions do not show; where they matter, the description says so.
+ * Converts a schema; named ones are added to `named` and referred to. `input` is what callers may send,
+ * before defaults and conversions; `output` is what they receive. Checks written as functions have no
+ * counterpart in JSON Schema: where they matter, the description names them.
  */
 export function writeSchema(schema: z.ZodType, io: 'input' | 'output', named: NamedSchemas): JsonObject {
   const written = z.toJSONSchema(schema, {
@@ -25,9 +26,9 @@ export function writeSchema(schema: z.ZodType, io: 'input' | 'output', named: Na
   return rest;
 }
 
-/** What zod is more exact about than readers can use. */
+/** Removes details of zod's output that are of no use to readers. */
 function tidy(schema: { [name: string]: unknown }): void {
-  delete schema['id']; // it became the name
+  delete schema['id']; // already the schema's name
   if (schema['format'] === 'date-time') delete schema['pattern'];
   if (schema['format'] === 'email') delete schema['pattern'];
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];

@@ -1,3 +1,3 @@
-// The path of the API's own description.
+// The path of the OpenAPI document.
 
 export const DOCUMENT_ROUTE = '/openapi.json';

@@ -1,15 +1,18 @@
-// Which errors a route can answer: most follow from its row in the table, so that nobody has to repeat them.
+// The error codes that a route can answer: most follow from its row in the route table.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { Route } from '../context.ts';
 
-/** A row of the route table, without its handler. Files are served without a row: to everybody, uncounted. */
-export type DescribedRoute = Pick<Route, 'method' | 'path' | 'proof'> &
+/**
+ * A row of the route table without its handler. Routes that serve files have no limit, only method, path and
+ * proof.
+ */
+export type RouteRow = Pick<Route, 'method' | 'path' | 'proof'> &
   Partial<Pick<Route, 'limit' | 'idempotent' | 'bodyBytesMax' | 'upload'>> & {
     permission?: string;
     stepUp?: true;
   };
 
-/** What can become of any request before it reaches its route. */
+/** Errors of any request before it reaches its route. */
 export const BEFORE_ROUTES: readonly ErrorCode[] = [
   'request_timeout',
   'uri_too_long',
@@ -17,9 +20,9 @@ export const BEFORE_ROUTES: readonly ErrorCode[] = [
   'headers_too_large',
 ];
 
-/** Codes by status. `added` are those of the handler. */
+/** Codes by status, in the order of statuses. `added` are the codes of the handler itself. */
 export function refusalsOf(
-  route: DescribedRoute,
+  route: RouteRow,
   { added, readsQuery }: { added: readonly ErrorCode[]; readsQuery: boolean },
 ): Map<number, ErrorCode[]> {
   const codes = new Set<ErrorCode>([
@@ -62,7 +65,7 @@ const OF_UPLOAD = [
 const OF_IDEMPOTENCY = ['invalid_request', 'idempotency_in_progress', 'idempotency_key_reused'] as const;
 const OF_LIMITS = ['rate_limited', 'rate_limiter_unavailable'] as const;
 
-function ofProof({ method, path, proof, permission, stepUp }: DescribedRoute): ErrorCode[] {
+function ofProof({ method, path, proof, permission, stepUp }: RouteRow): ErrorCode[] {
   const codes: ErrorCode[] = [];
   if (proof === 'key')
     codes.push('missing_api_key', 'invalid_api_key', 'expired_api_key', 'account_disabled');

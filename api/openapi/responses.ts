@@ -1,14 +1,14 @@
-// The answers of an operation: those of its handler, those of its guards, and the headers they carry.
+// The responses of a route: those of its handler, those of its guards, and the headers they carry.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
-import type { Answer, AnswerHeader, Operation } from './operation.ts';
+import type { ResponseDescription, ResponseHeader, RouteDescription } from './route-description.ts';
 import { writeSchema, type JsonObject, type NamedSchemas } from './json-schema.ts';
-import { BEFORE_ROUTES, refusalsOf, type DescribedRoute } from './refusals.ts';
+import { BEFORE_ROUTES, refusalsOf, type RouteRow } from './refusals.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
 const header = (description: string, schema: JsonObject = text): JsonObject => ({ description, schema });
 
-/** Headers that are always there where an operation names them. */
+/** Headers that a response always carries when it names them. */
 const HEADERS = {
   'X-Request-Id': header('Names this request in our logs. Your own, if you sent a harmless one.', {
     type: 'string',
@@ -34,7 +34,7 @@ const LIMIT_HEADERS = [
   'RateLimit',
 ] as const;
 const RETRY_AFTER = HEADERS['Retry-After'];
-const ANSWER_HEADERS: Readonly<Record<AnswerHeader, JsonObject>> = {
+const HANDLER_HEADERS: Readonly<Record<ResponseHeader, JsonObject>> = {
   location: header('Where to read what was made.'),
   'retry-after': RETRY_AFTER,
   'set-cookie': header('The session cookie: a new one, or its removal.'),
@@ -44,17 +44,17 @@ const REPLAYED = header('This Idempotency-Key was used before; the answer is the
   const: 'true',
 });
 const ERROR_REF = '#/components/schemas/Error';
-/** Statuses that every operation has with the same codes; they are written once. */
+/** Statuses that every route has with the same codes, written once as shared components. */
 const SHARED: Readonly<Record<number, string>> = { 500: 'InternalError' };
 
 export function writeResponses(
-  route: DescribedRoute,
-  { answers, refusals = [], query }: Operation,
+  route: RouteRow,
+  { responses: described, refusals = [], query }: RouteDescription,
   named: NamedSchemas,
 ): JsonObject {
   const responses: JsonObject = {};
-  for (const [status, answer] of Object.entries(answers))
-    responses[status] = writeAnswer(route, answer, named);
+  for (const [status, response] of Object.entries(described))
+    responses[status] = writeResponse(route, response, named);
   for (const [status, codes] of refusalsOf(route, { added: refusals, readsQuery: query !== undefined })) {
     const shared = SHARED[status];
     responses[String(status)] = shared
@@ -65,14 +65,21 @@ export function writeResponses(
   return responses;
 }
 
-/** Responses that operations refer to, and an example of each error. */
+/** Components that responses refer to: headers, the shared responses, and an example of each error. */
 export function sharedComponents(): { headers: JsonObject; responses: JsonObject; examples: JsonObject } {
-  const before = writeError(`Refused before it reached a route: ${list(BEFORE_ROUTES)}`, BEFORE_ROUTES, {});
+  const before = writeError(
+    `Refused before it reached a route: ${joinCodes(BEFORE_ROUTES)}`,
+    BEFORE_ROUTES,
+    {},
+  );
   const examples = Object.entries(ERRORS).map(([code, { message, type }]) => {
     const error = { message, type, param: null, code, request_id: 'b1946ac9-2f0c-4d7e-9d3a-5a5e6c1f0a77' };
     return [code, { summary: message, value: { error } }] as const;
   });
-  const headers = Object.entries(HEADERS).map(([name, told]) => [name, { ...told, required: true }]);
+  const headers = Object.entries(HEADERS).map(([name, described]) => [
+    name,
+    { ...described, required: true },
+  ]);
   return {
     headers: Object.fromEntries(headers),
     responses: { InternalError: writeRefusal(500, ['internal_error']), BeforeRoutes: before },
@@ -80,8 +87,8 @@ export function sharedComponents(): { headers: JsonObject; responses: JsonObject
   };
 }
 
-function writeAnswer(route: DescribedRoute, answer: Answer, named: NamedSchemas): JsonObject {
-  const { description, shape, media = {}, headers = {}, example } = answer;
+function writeResponse(route: RouteRow, response: ResponseDescription, named: NamedSchemas): JsonObject {
+  const { description, shape, media = {}, headers = {}, example } = response;
   const content: JsonObject = {};
   if (shape)
     content['application/json'] = {
@@ -90,11 +97,11 @@ function writeAnswer(route: DescribedRoute, answer: Answer, named: NamedSchemas)
     };
   for (const [type, what] of Object.entries(media))
     content[type] = { schema: { type: 'string', description: what } };
-  const carried: JsonObject = refer(['X-Request-Id', ...(route.limit ? LIMIT_HEADERS : [])]);
+  const written: JsonObject = referToHeaders(['X-Request-Id', ...(route.limit ? LIMIT_HEADERS : [])]);
   for (const [name, when] of Object.entries(headers))
-    carried[writeName(name)] = { ...ANSWER_HEADERS[name as AnswerHeader], required: when === 'always' };
-  if (route.idempotent) carried['Idempotent-Replayed'] = REPLAYED;
-  return { description, headers: carried, ...(Object.keys(content).length > 0 && { content }) };
+    written[toHeaderName(name)] = { ...HANDLER_HEADERS[name as ResponseHeader], required: when === 'always' };
+  if (route.idempotent) written['Idempotent-Replayed'] = REPLAYED;
+  return { description, headers: written, ...(Object.keys(content).length > 0 && { content }) };
 }
 
 function writeRefusal(status: number, codes: readonly ErrorCode[]): JsonObject {
@@ -104,8 +111,8 @@ function writeRefusal(status: number, codes: readonly ErrorCode[]): JsonObject {
   if (status === 409) names.push('X-Should-Retry');
   if (codes.includes('missing_api_key')) names.push('WWW-Authenticate');
   const isWaiting = codes.includes('idempotency_in_progress');
-  return writeError(list(codes), codes, {
-    ...refer(names),
+  return writeError(joinCodes(codes), codes, {
+    ...referToHeaders(names),
     ...(isWaiting && { 'Retry-After': RETRY_AFTER }),
   });
 }
@@ -113,7 +120,7 @@ function writeRefusal(status: number, codes: readonly ErrorCode[]): JsonObject {
 function writeError(description: string, codes: readonly ErrorCode[], headers: JsonObject): JsonObject {
   return {
     description,
-    headers: { ...refer(['X-Request-Id']), ...headers },
+    headers: { ...referToHeaders(['X-Request-Id']), ...headers },
     content: {
       'application/json': {
         schema: { $ref: ERROR_REF, properties: { error: { properties: { code: { enum: [...codes] } } } } },
@@ -123,15 +130,15 @@ function writeError(description: string, codes: readonly ErrorCode[], headers: J
   };
 }
 
-function refer(names: readonly HeaderName[]): JsonObject {
+function referToHeaders(names: readonly HeaderName[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function list(codes: readonly ErrorCode[]): string {
+function joinCodes(codes: readonly ErrorCode[]): string {
   return codes.map((code) => `\`${code}\``).join(', ');
 }
 
-/** As it is usually written. */
-function writeName(name: string): string {
+/** The name as it is usually written, each word with a capital. */
+function toHeaderName(name: string): string {
   return name.replaceAll(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }

@@ -1,13 +1,16 @@
-// GET /openapi.json: made when somebody first asks for it, the same bytes from then on.
+// GET /openapi.json: created at the first request, the same bytes from then on.
 import type { RequestHandler } from 'express';
-import { keepFile, sendKept, type KeptFile } from '../docs/kept-file.ts';
+import { createStaticFile, sendStaticFile, type StaticFile } from '../docs/static-file.ts';
 import { describeApi } from './document.ts';
-import type { DescribedRoute } from './refusals.ts';
+import type { RouteRow } from './refusals.ts';
 
-export function sendDocument(routes: readonly DescribedRoute[]): RequestHandler {
-  let file: KeptFile | undefined;
+export function sendDocument(routes: readonly RouteRow[]): RequestHandler {
+  let file: StaticFile | undefined;
   return (req, res) => {
-    file ??= keepFile('application/json; charset=utf-8', Buffer.from(JSON.stringify(describeApi(routes))));
-    sendKept(req, res, file);
+    file ??= createStaticFile(
+      'application/json; charset=utf-8',
+      Buffer.from(JSON.stringify(describeApi(routes))),
+    );
+    sendStaticFile(req, res, file);
   };
 }

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect } from 'chai';
 import { createApp, ROUTES } from '../../../api/app.ts';
-import { TAGS } from '../../../api/openapi/operation.ts';
+import { TAGS } from '../../../api/openapi/route-description.ts';
 import { ERRORS } from '../../../domain/errors.ts';
 import { DOCUMENT, findUndocumented } from '../../../dev/documented.ts';
 import { startGateway, type TestGateway } from '../../support/servers/gateway.ts';

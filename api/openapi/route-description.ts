@@ -1,10 +1,10 @@
-// What is told about a route beyond its row in the table: one of these per route, by its name.
+// The description of a route in the OpenAPI document, beyond what its row in the route table says.
 import type { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Method } from '../context.ts';
 
-/** Groups of operations, in the order in which they are shown. */
+/** Groups of routes, in the order in which the document shows them. */
 export const TAGS = {
   Chat: 'Text models with a bearer key, as OpenAI’s clients speak to them.',
   Images:
@@ -26,7 +26,7 @@ export const TAGS = {
 } as const;
 export type Tag = keyof typeof TAGS;
 
-/** A row of the route table by its method and path, as in `GET /v1/models/:id`. */
+/** Name of a row of the route table: its method and path, such as `GET /v1/models/:id`. */
 export type RouteName<Route extends { method: Method; path: string }> = Route extends {
   method: infer Verb extends string;
   path: infer Path extends string;
@@ -34,8 +34,8 @@ export type RouteName<Route extends { method: Method; path: string }> = Route ex
   ? `${Verb} ${Path}`
   : never;
 
-export interface Operation {
-  /** Unique; generated clients name their functions after it. */
+export interface RouteDescription {
+  /** Unique operation id; generated clients name their functions after it. */
   id: string;
   tag: Tag;
   summary: string;
@@ -43,28 +43,29 @@ export interface Operation {
   /** The schema that the handler reads the query with. */
   query?: z.ZodObject;
   body?: RequestBody;
-  answers: Readonly<Record<number, Answer>>;
-  /** What the handler refuses with, beyond what follows from the route's row. */
+  responses: Readonly<Record<number, ResponseDescription>>;
+  /** Error codes of the handler itself, beyond those that follow from the route's row. */
   refusals?: readonly ErrorCode[];
 }
 
 export interface RequestBody {
   /** The schema that the handler reads the body with. */
   schema: z.ZodType;
-  /** Absent: JSON. */
+  /** Absent for JSON. */
   mediaType?: 'multipart/form-data';
   examples?: Readonly<Record<string, JsonValue>>;
 }
 
-export interface Answer {
+/** One response of a handler, by its status. */
+export interface ResponseDescription {
   description: string;
-  /** Of the JSON body; absent: there is none. */
+  /** The schema of the JSON body; absent when there is no such body. */
   shape?: z.ZodType;
-  /** Bodies that are no JSON, by media type; the text says what they are. */
+  /** Bodies other than JSON: a description for each media type. */
   media?: Readonly<Record<string, string>>;
-  headers?: Readonly<Partial<Record<AnswerHeader, 'always' | 'sometimes'>>>;
+  headers?: Readonly<Partial<Record<ResponseHeader, 'always' | 'sometimes'>>>;
   example?: JsonValue;
 }
 
-/** Headers that a handler adds to its answer. */
-export type AnswerHeader = 'location' | 'retry-after' | 'set-cookie' | 'content-disposition';
+/** Headers that a handler adds to its response. */
+export type ResponseHeader = 'location' | 'retry-after' | 'set-cookie' | 'content-disposition';

@@ -1,7 +1,7 @@
-// What is told about the console's task queue.
+// Descriptions of the console's task routes.
 import { TASK_LIST_QUERY } from '../../console/tasks.ts';
 import { CONSOLE_MODE_BODY } from '../../tasks/task-requests.ts';
-import type { Answer, Operation } from '../operation.ts';
+import type { ResponseDescription, RouteDescription } from '../route-description.ts';
 import { dataOf, pageOf } from '../../shapes/basics.ts';
 import { ESTIMATE, TASK, TASK_EVENT } from '../../shapes/tasks.ts';
 import { z } from 'zod';
@@ -9,13 +9,13 @@ import { CREATION_REFUSALS, ORDER_REFUSALS } from './v1.ts';
 
 const tag = 'Console: tasks';
 const task = dataOf(TASK);
-const accepted: Answer = {
+const accepted: ResponseDescription = {
   description: 'Accepted.',
   shape: task,
   headers: { location: 'always', 'retry-after': 'always' },
 };
 
-export const TASK_OPERATIONS = {
+export const TASK_DESCRIPTIONS = {
   'POST /api/tasks': {
     id: 'createTask',
     tag,
@@ -39,7 +39,7 @@ export const TASK_OPERATIONS = {
         },
       },
     },
-    answers: { 202: accepted },
+    responses: { 202: accepted },
     refusals: CREATION_REFUSALS,
   },
   'GET /api/tasks': {
@@ -47,13 +47,13 @@ export const TASK_OPERATIONS = {
     tag,
     summary: 'List your tasks',
     query: TASK_LIST_QUERY,
-    answers: { 200: { description: 'A page of them.', shape: pageOf(TASK) } },
+    responses: { 200: { description: 'A page of them.', shape: pageOf(TASK) } },
   },
   'GET /api/tasks/:id': {
     id: 'readTask',
     tag,
     summary: 'Read a task',
-    answers: {
+    responses: {
       200: {
         description: 'The task. `Retry-After` says when to look again, while it is running.',
         shape: task,
@@ -67,7 +67,7 @@ export const TASK_OPERATIONS = {
     tag,
     summary: 'Cancel a task',
     description: 'Waits up to three seconds. If the vendor was faster, the result is delivered and charged.',
-    answers: {
+    responses: {
       200: { description: 'It is cancelled, now or before.', shape: task },
       202: { description: 'The cancellation is still under way.', shape: task },
     },
@@ -77,7 +77,7 @@ export const TASK_OPERATIONS = {
     id: 'readTimeline',
     tag,
     summary: 'What happened to a task, in order',
-    answers: { 200: { description: 'The events, oldest first.', shape: dataOf(z.array(TASK_EVENT)) } },
+    responses: { 200: { description: 'The events, oldest first.', shape: dataOf(z.array(TASK_EVENT)) } },
     refusals: ['task_not_found'],
   },
   'POST /api/tasks/:id/retry': {
@@ -85,7 +85,7 @@ export const TASK_OPERATIONS = {
     tag,
     summary: 'Retry a failed task',
     description: 'The same task with its next attempt, at today’s price.',
-    answers: { 202: accepted },
+    responses: { 202: accepted },
     refusals: [...CREATION_REFUSALS, 'invalid_value', 'task_not_found', 'task_not_retryable'],
   },
   'POST /api/estimates': {
@@ -104,7 +104,7 @@ export const TASK_OPERATIONS = {
         },
       },
     },
-    answers: { 200: { description: 'The price.', shape: dataOf(ESTIMATE) } },
+    responses: { 200: { description: 'The price.', shape: dataOf(ESTIMATE) } },
     refusals: ORDER_REFUSALS,
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+} as const satisfies Readonly<Record<string, RouteDescription>>;

@@ -1,12 +1,12 @@
-// What is told about /v1, apart from the balance.
+// Descriptions of the routes under /v1 for images, videos, tasks, models and estimates.
 import type { ErrorCode } from '../../../domain/errors.ts';
 import { IMAGE_BODY, V1_MODE_BODY, VIDEO_BODY } from '../../tasks/task-requests.ts';
-import type { Operation } from '../operation.ts';
+import type { RouteDescription } from '../route-description.ts';
 import { dataOf } from '../../shapes/basics.ts';
 import { MODEL, MODEL_LIST } from '../../shapes/models.ts';
 import { ESTIMATE, IMAGE_TASK, NEW_IMAGE_TASK, VIDEO_TASK } from '../../shapes/tasks.ts';
 
-/** Whatever is wrong with an order, whichever route it came by. */
+/** Errors of an order, the same on every route that takes one. */
 export const ORDER_REFUSALS = [
   'prompt_too_long',
   'conflicting_params',
@@ -15,13 +15,13 @@ export const ORDER_REFUSALS = [
   'invalid_image',
   'model_not_found',
 ] as const satisfies ErrorCode[];
-/** Whatever keeps an order from becoming a task. */
+/** Errors of creating a task. */
 export const CREATION_REFUSALS = [
   ...ORDER_REFUSALS,
   'insufficient_credits',
   'queue_full',
 ] as const satisfies ErrorCode[];
-/** What a key adds to that: it has limits of its own. */
+/** Further errors of creating a task with an API key, which has limits of its own. */
 const KEY_REFUSALS = [
   'model_not_allowed',
   'key_quota_exceeded',
@@ -29,9 +29,9 @@ const KEY_REFUSALS = [
 ] as const satisfies ErrorCode[];
 
 const accepted = { location: 'always', 'retry-after': 'always' } as const;
-const readVideo: Omit<Operation, 'id' | 'summary'> = {
+const readVideo: Omit<RouteDescription, 'id' | 'summary'> = {
   tag: 'Videos',
-  answers: {
+  responses: {
     200: {
       description: 'The task. `Retry-After` says when to look again, while it is running.',
       shape: dataOf(VIDEO_TASK),
@@ -41,7 +41,7 @@ const readVideo: Omit<Operation, 'id' | 'summary'> = {
   refusals: ['task_not_found'],
 };
 
-export const V1_OPERATIONS = {
+export const V1_DESCRIPTIONS = {
   'POST /v1/images/generations': {
     id: 'createImage',
     tag: 'Images',
@@ -65,7 +65,7 @@ export const V1_OPERATIONS = {
         },
       },
     },
-    answers: { 202: { description: 'Accepted.', shape: NEW_IMAGE_TASK, headers: accepted } },
+    responses: { 202: { description: 'Accepted.', shape: NEW_IMAGE_TASK, headers: accepted } },
     refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS],
   },
   'GET /v1/images/tasks/:id': {
@@ -73,7 +73,7 @@ export const V1_OPERATIONS = {
     tag: 'Images',
     summary: 'Read an image task',
     description: 'Image tasks made in the console are readable here too.',
-    answers: {
+    responses: {
       200: {
         description: 'The task. `Retry-After` says when to look again, while it is running.',
         shape: IMAGE_TASK,
@@ -105,7 +105,7 @@ export const V1_OPERATIONS = {
         },
       },
     },
-    answers: { 202: { description: 'Accepted.', shape: dataOf(VIDEO_TASK), headers: accepted } },
+    responses: { 202: { description: 'Accepted.', shape: dataOf(VIDEO_TASK), headers: accepted } },
     refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS],
   },
   'GET /v1/videos/tasks/:id': { id: 'readVideoTask', summary: 'Read a video task', ...readVideo },
@@ -125,7 +125,7 @@ export const V1_OPERATIONS = {
         'Two images': { mode: 'image', model: 'gpt-image-2', prompt: 'a lighthouse at dusk', n: 2 },
       },
     },
-    answers: {
+    responses: {
       200: {
         description: 'The price.',
         shape: dataOf(ESTIMATE),
@@ -145,13 +145,13 @@ export const V1_OPERATIONS = {
     tag: 'Models',
     summary: 'List the models',
     description: 'OpenAI’s list, as far as the scope of your key reaches, with limits and prices.',
-    answers: { 200: { description: 'The models.', shape: MODEL_LIST } },
+    responses: { 200: { description: 'The models.', shape: MODEL_LIST } },
   },
   'GET /v1/models/:id': {
     id: 'readModel',
     tag: 'Models',
     summary: 'Read a model',
-    answers: { 200: { description: 'The model.', shape: MODEL } },
+    responses: { 200: { description: 'The model.', shape: MODEL } },
     refusals: ['model_not_found'],
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+} as const satisfies Readonly<Record<string, RouteDescription>>;

@@ -1,8 +1,8 @@
-// What is told about balances, keys and redeeming codes.
+// Descriptions of the routes for balances, API keys and redeeming codes.
 import { BALANCE_QUERY } from '../../account/balance.ts';
 import { KEY_CHANGES, KEY_LIST_QUERY, NEW_KEY_BODY } from '../../console/keys.ts';
 import { REDEEM_BODY } from '../../console/redeem.ts';
-import type { Operation } from '../operation.ts';
+import type { RouteDescription } from '../route-description.ts';
 import { z } from 'zod';
 import { BALANCE_WITH_LEDGER, KEY, NEW_KEY, REDEMPTION_RECEIPT, TOKEN_USAGE } from '../../shapes/account.ts';
 import { dataOf, pageOf } from '../../shapes/basics.ts';
@@ -10,23 +10,23 @@ import { dataOf, pageOf } from '../../shapes/basics.ts';
 const balance = {
   tag: 'Balance',
   query: BALANCE_QUERY,
-  answers: {
+  responses: {
     200: {
       description: 'The balance; with `includeLedger=1` the ledger too.',
       shape: dataOf(BALANCE_WITH_LEDGER),
     },
   },
-} as const satisfies Partial<Operation>;
+} as const satisfies Partial<RouteDescription>;
 const keys = 'Console: API keys';
 
-export const ACCOUNT_OPERATIONS = {
+export const ACCOUNT_DESCRIPTIONS = {
   'GET /v1/balance': { id: 'readBalance', summary: 'The balance of the key’s account', ...balance },
   'GET /api/balance': { id: 'readBalanceInConsole', summary: 'Your balance', ...balance },
   'GET /api/usage/token': {
     id: 'readTokenUsage',
     tag: 'Balance',
     summary: 'What the key may still spend',
-    answers: {
+    responses: {
       200: {
         description: 'Quota, daily budget, scope and end of the key that asks.',
         shape: z.strictObject({ code: z.literal(true), message: z.literal('ok'), data: TOKEN_USAGE }),
@@ -38,7 +38,7 @@ export const ACCOUNT_OPERATIONS = {
     tag: keys,
     summary: 'List your keys',
     query: KEY_LIST_QUERY,
-    answers: { 200: { description: 'A page of them, revoked ones included.', shape: pageOf(KEY) } },
+    responses: { 200: { description: 'A page of them, revoked ones included.', shape: pageOf(KEY) } },
   },
   'POST /api/keys': {
     id: 'createKey',
@@ -52,7 +52,7 @@ export const ACCOUNT_OPERATIONS = {
         'Without limits': { name: 'server' },
       },
     },
-    answers: { 201: { description: 'The entry and its key.', shape: dataOf(NEW_KEY) } },
+    responses: { 201: { description: 'The entry and its key.', shape: dataOf(NEW_KEY) } },
     refusals: ['key_limit_reached'],
   },
   'PATCH /api/keys/:id': {
@@ -61,7 +61,7 @@ export const ACCOUNT_OPERATIONS = {
     summary: 'Change a key’s name or limits',
     description: 'Absent fields stay as they are; null removes a limit.',
     body: { schema: KEY_CHANGES, examples: { 'A higher quota': { quota: 200 } } },
-    answers: { 200: { description: 'The entry.', shape: dataOf(KEY) } },
+    responses: { 200: { description: 'The entry.', shape: dataOf(KEY) } },
     refusals: ['not_found', 'key_revoked'],
   },
   'DELETE /api/keys/:id': {
@@ -69,7 +69,7 @@ export const ACCOUNT_OPERATIONS = {
     tag: keys,
     summary: 'Revoke a key',
     description: 'From this moment it cannot spend. Revoking it again changes nothing.',
-    answers: { 200: { description: 'The entry.', shape: dataOf(KEY) } },
+    responses: { 200: { description: 'The entry.', shape: dataOf(KEY) } },
     refusals: ['not_found'],
   },
   'POST /api/redeem': {
@@ -78,7 +78,7 @@ export const ACCOUNT_OPERATIONS = {
     summary: 'Redeem a code',
     description: 'Case, spaces and hyphens do not matter.',
     body: { schema: REDEEM_BODY, examples: { 'A code': { code: 'SVC-7KQ2-M4TX-9RWB-C3HN' } } },
-    answers: { 200: { description: 'The credits were added.', shape: dataOf(REDEMPTION_RECEIPT) } },
+    responses: { 200: { description: 'The credits were added.', shape: dataOf(REDEMPTION_RECEIPT) } },
     refusals: [
       'redeem_code_not_found',
       'redeem_code_disabled',
@@ -88,4 +88,4 @@ export const ACCOUNT_OPERATIONS = {
       'balance_limit',
     ],
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+} as const satisfies Readonly<Record<string, RouteDescription>>;

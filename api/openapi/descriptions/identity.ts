@@ -1,10 +1,10 @@
-// What is told about logging in, the second factor and step-up.
+// Descriptions of the routes for logging in, the second factor and step-up verification.
 import { z } from 'zod';
 import { LOGIN_BODY, SECOND_FACTOR_BODY } from '../../console/login.ts';
 import { PASSWORD_BODY } from '../../console/password.ts';
 import { CONFIRM_BODY } from '../../console/totp.ts';
 import { VERIFY_BODY } from '../../console/verify.ts';
-import type { Operation } from '../operation.ts';
+import type { RouteDescription } from '../route-description.ts';
 import { SECOND_FACTOR_NEEDED, USER, VERIFICATION, VERIFIED } from '../../shapes/account.ts';
 import { dataOf } from '../../shapes/basics.ts';
 
@@ -13,7 +13,7 @@ const factor = 'Console: second factor';
 const user = dataOf(USER);
 const newCookie = { 'set-cookie': 'always' } as const;
 
-export const IDENTITY_OPERATIONS = {
+export const IDENTITY_DESCRIPTIONS = {
   'POST /api/auth/login': {
     id: 'logIn',
     tag: session,
@@ -24,7 +24,7 @@ export const IDENTITY_OPERATIONS = {
       schema: LOGIN_BODY,
       examples: { 'A user': { email: 'you@example.com', password: 'correct horse battery' } },
     },
-    answers: {
+    responses: {
       200: {
         description: 'The user and the session cookie, or what is still needed.',
         shape: dataOf(z.union([USER, SECOND_FACTOR_NEEDED])),
@@ -41,20 +41,20 @@ export const IDENTITY_OPERATIONS = {
       schema: SECOND_FACTOR_BODY,
       examples: { 'A code': { flowToken: 'the flowToken of the login', code: '123456' } },
     },
-    answers: { 200: { description: 'The user and the session cookie.', shape: user, headers: newCookie } },
+    responses: { 200: { description: 'The user and the session cookie.', shape: user, headers: newCookie } },
     refusals: ['invalid_credentials', 'account_disabled'],
   },
   'POST /api/auth/logout': {
     id: 'logOut',
     tag: session,
     summary: 'Log out',
-    answers: { 204: { description: 'The session is over.', headers: newCookie } },
+    responses: { 204: { description: 'The session is over.', headers: newCookie } },
   },
   'GET /api/auth/me': {
     id: 'readMe',
     tag: session,
     summary: 'Who is logged in',
-    answers: { 200: { description: 'The user, with permissions.', shape: user } },
+    responses: { 200: { description: 'The user, with permissions.', shape: user } },
   },
   'POST /api/auth/password': {
     id: 'changePassword',
@@ -70,14 +70,14 @@ export const IDENTITY_OPERATIONS = {
         },
       },
     },
-    answers: { 200: { description: 'The user.', shape: user, headers: newCookie } },
+    responses: { 200: { description: 'The user.', shape: user, headers: newCookie } },
     refusals: ['invalid_credentials'],
   },
   'GET /api/verify': {
     id: 'readVerification',
     tag: factor,
     summary: 'Whether this session has a fresh proof of identity',
-    answers: { 200: { description: 'The state.', shape: dataOf(VERIFICATION) } },
+    responses: { 200: { description: 'The state.', shape: dataOf(VERIFICATION) } },
   },
   'POST /api/verify': {
     id: 'verify',
@@ -92,14 +92,14 @@ export const IDENTITY_OPERATIONS = {
         'With the authenticator app': { method: 'totp', code: '123456' },
       },
     },
-    answers: { 200: { description: 'Verified.', shape: dataOf(VERIFIED), headers: newCookie } },
+    responses: { 200: { description: 'Verified.', shape: dataOf(VERIFIED), headers: newCookie } },
     refusals: ['verification_failed', 'verification_locked'],
   },
   'POST /api/auth/totp': {
     id: 'enrolTotp',
     tag: factor,
     summary: 'Begin to set up an authenticator app',
-    answers: {
+    responses: {
       201: {
         description: 'The secret for the app. Not in force until it is confirmed.',
         shape: dataOf(z.strictObject({ secret: z.string(), otpauthUrl: z.string() })),
@@ -112,7 +112,7 @@ export const IDENTITY_OPERATIONS = {
     tag: factor,
     summary: 'Confirm the authenticator app with a first code',
     body: { schema: CONFIRM_BODY, examples: { 'A code': { code: '123456' } } },
-    answers: {
+    responses: {
       200: {
         description: 'The second factor is on. The recovery codes are shown here and never again.',
         shape: dataOf(z.strictObject({ recoveryCodes: z.array(z.string()) })),
@@ -124,6 +124,6 @@ export const IDENTITY_OPERATIONS = {
     id: 'disableTotp',
     tag: factor,
     summary: 'Remove the second factor',
-    answers: { 204: { description: 'There is none.' } },
+    responses: { 204: { description: 'There is none.' } },
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+} as const satisfies Readonly<Record<string, RouteDescription>>;

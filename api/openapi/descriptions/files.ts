@@ -1,11 +1,12 @@
-// What is told about files that are served to everybody: results and uploads under signed links, and this document.
+// Descriptions of the routes that serve files: results and uploads under signed links, the document and its
+// page.
 import { z } from 'zod';
 import { FILE_TYPES } from '../../http/send-file.ts';
-import type { Operation } from '../operation.ts';
+import type { RouteDescription } from '../route-description.ts';
 
 const tag = 'This document';
 const unchanged = { 304: { description: 'Nothing has changed since.' } };
-/** Checked by the signature, whatever they look like. */
+/** Strings of any form: the signature decides whether they are valid. */
 const SIGNATURE_QUERY = z.object({
   expires: z.string().optional().describe('Unix seconds.'),
   signature: z.string().optional(),
@@ -18,7 +19,7 @@ const FILE_ANSWERS = {
   206: { description: 'The part that `Range` asks for, where that is one part.', media, headers: attachment },
 };
 
-export const FILE_OPERATIONS = {
+export const FILE_DESCRIPTIONS = {
   'GET /results/:taskId/:attempt/:name': {
     id: 'downloadResult',
     tag: 'Results',
@@ -26,7 +27,7 @@ export const FILE_OPERATIONS = {
     description:
       'The links of completed tasks lead here. They are signed and expire; reading the task renews them.',
     query: SIGNATURE_QUERY,
-    answers: FILE_ANSWERS,
+    responses: FILE_ANSWERS,
     refusals: ['file_not_found', 'storage_unavailable'],
   },
   'GET /uploads/:name': {
@@ -35,14 +36,14 @@ export const FILE_OPERATIONS = {
     summary: 'Download an upload',
     description: 'The links of uploads lead here. They are signed and end with the upload.',
     query: SIGNATURE_QUERY,
-    answers: FILE_ANSWERS,
+    responses: FILE_ANSWERS,
     refusals: ['file_not_found', 'storage_unavailable'],
   },
   'GET /openapi.json': {
     id: 'readOpenApi',
     tag,
     summary: 'This description as OpenAPI 3.1',
-    answers: {
+    responses: {
       200: { description: 'The document.', shape: z.looseObject({ openapi: z.string() }) },
       ...unchanged,
     },
@@ -51,13 +52,13 @@ export const FILE_OPERATIONS = {
     id: 'readDocs',
     tag,
     summary: 'This description as a page',
-    answers: { 200: { description: 'The page.', media: { 'text/html': 'HTML.' } }, ...unchanged },
+    responses: { 200: { description: 'The page.', media: { 'text/html': 'HTML.' } }, ...unchanged },
   },
   'GET /docs/:file': {
     id: 'readDocsFile',
     tag,
     summary: 'A file of that page',
-    answers: {
+    responses: {
       200: {
         description: 'The file.',
         media: { 'text/javascript': 'A script.', 'text/css': 'A style sheet.', 'image/png': 'An icon.' },
@@ -66,4 +67,4 @@ export const FILE_OPERATIONS = {
     },
     refusals: ['file_not_found'],
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+} as const satisfies Readonly<Record<string, RouteDescription>>;

@@ -1,9 +1,9 @@
-// What is told about administration.
+// Descriptions of the administration's routes.
 import { AUDIT_LIST_QUERY } from '../../admin/audit-entries.ts';
 import { CODE_LIST_QUERY, NEW_CODE_BODY } from '../../admin/redeem-codes.ts';
 import { ALL_TASKS_QUERY } from '../../admin/tasks.ts';
 import { GRANT_BODY, NEW_USER_BODY, USER_CHANGES, USER_LIST_QUERY } from '../../admin/users.ts';
-import type { Operation } from '../operation.ts';
+import type { RouteDescription } from '../route-description.ts';
 import { USER } from '../../shapes/account.ts';
 import {
   AUDIT_ENTRY,
@@ -18,7 +18,7 @@ import { FOREIGN_TASK } from '../../shapes/tasks.ts';
 const tag = 'Administration';
 const codes = 'Redeem codes';
 
-export const ADMIN_OPERATIONS = {
+export const ADMIN_DESCRIPTIONS = {
   'POST /api/admin/redeem-codes': {
     id: 'createRedeemCode',
     tag: codes,
@@ -31,20 +31,20 @@ export const ADMIN_OPERATIONS = {
         'Three uses': { label: 'launch', credits: 25, maxUses: 3, expiresAt: '2030-01-31T12:00:00Z' },
       },
     },
-    answers: { 201: { description: 'The code.', shape: dataOf(NEW_REDEEM_CODE) } },
+    responses: { 201: { description: 'The code.', shape: dataOf(NEW_REDEEM_CODE) } },
   },
   'GET /api/admin/redeem-codes': {
     id: 'listRedeemCodes',
     tag: codes,
     summary: 'List redeem codes',
     query: CODE_LIST_QUERY,
-    answers: { 200: { description: 'A page of them.', shape: pageOf(REDEEM_CODE) } },
+    responses: { 200: { description: 'A page of them.', shape: pageOf(REDEEM_CODE) } },
   },
   'GET /api/admin/redeem-codes/:id': {
     id: 'readRedeemCode',
     tag: codes,
     summary: 'Read a redeem code and who used it',
-    answers: { 200: { description: 'The code’s entry.', shape: dataOf(REDEEM_CODE_WITH_REDEMPTIONS) } },
+    responses: { 200: { description: 'The code’s entry.', shape: dataOf(REDEEM_CODE_WITH_REDEMPTIONS) } },
     refusals: ['redeem_code_not_found'],
   },
   'PATCH /api/admin/redeem-codes/:id': {
@@ -52,7 +52,7 @@ export const ADMIN_OPERATIONS = {
     tag: codes,
     summary: 'Disable a redeem code',
     description: 'Takes no body. From this moment it cannot be redeemed. Disabling it again changes nothing.',
-    answers: { 200: { description: 'The code’s entry.', shape: dataOf(REDEEM_CODE) } },
+    responses: { 200: { description: 'The code’s entry.', shape: dataOf(REDEEM_CODE) } },
     refusals: ['redeem_code_not_found'],
   },
   'POST /api/admin/users': {
@@ -64,7 +64,7 @@ export const ADMIN_OPERATIONS = {
       schema: NEW_USER_BODY,
       examples: { 'A user': { email: 'new@example.com', password: 'a long sentence that nobody guesses' } },
     },
-    answers: { 201: { description: 'The user.', shape: dataOf(USER) } },
+    responses: { 201: { description: 'The user.', shape: dataOf(USER) } },
     refusals: ['permission_denied', 'email_taken'],
   },
   'GET /api/admin/users': {
@@ -72,7 +72,7 @@ export const ADMIN_OPERATIONS = {
     tag,
     summary: 'List users',
     query: USER_LIST_QUERY,
-    answers: { 200: { description: 'A page of them.', shape: pageOf(USER) } },
+    responses: { 200: { description: 'A page of them.', shape: pageOf(USER) } },
   },
   'PATCH /api/admin/users/:id': {
     id: 'changeUser',
@@ -80,7 +80,7 @@ export const ADMIN_OPERATIONS = {
     summary: 'Change a user',
     description: 'Only users who have no permission that you do not have.',
     body: { schema: USER_CHANGES, examples: { Disable: { disabled: true } } },
-    answers: { 200: { description: 'The user.', shape: dataOf(USER) } },
+    responses: { 200: { description: 'The user.', shape: dataOf(USER) } },
     refusals: ['permission_denied', 'not_found'],
   },
   'POST /api/admin/users/:id/grants': {
@@ -88,7 +88,7 @@ export const ADMIN_OPERATIONS = {
     tag,
     summary: 'Give a user credits',
     body: { schema: GRANT_BODY, examples: { 'A hundred': { credits: 100, note: 'Welcome' } } },
-    answers: { 201: { description: 'The credits were added.', shape: dataOf(GRANT_RECEIPT) } },
+    responses: { 201: { description: 'The credits were added.', shape: dataOf(GRANT_RECEIPT) } },
     refusals: ['not_found', 'balance_limit'],
   },
   'GET /api/admin/tasks': {
@@ -97,13 +97,13 @@ export const ADMIN_OPERATIONS = {
     summary: 'List everybody’s tasks',
     description: 'Prompt, payload, upstream id, URLs and error texts are masked.',
     query: ALL_TASKS_QUERY,
-    answers: { 200: { description: 'A page of them.', shape: pageOf(FOREIGN_TASK) } },
+    responses: { 200: { description: 'A page of them.', shape: pageOf(FOREIGN_TASK) } },
   },
   'GET /api/admin/audit-entries': {
     id: 'listAuditEntries',
     tag,
     summary: 'Read the audit log',
     query: AUDIT_LIST_QUERY,
-    answers: { 200: { description: 'A page of it.', shape: pageOf(AUDIT_ENTRY) } },
+    responses: { 200: { description: 'A page of it.', shape: pageOf(AUDIT_ENTRY) } },
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+} as const satisfies Readonly<Record<string, RouteDescription>>;

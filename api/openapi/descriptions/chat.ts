@@ -1,13 +1,13 @@
-// What is told about chat.
+// Descriptions of the chat routes.
 import { CHAT_BODY } from '../../chat/read-chat.ts';
 import { USAGE_QUERY } from '../../console/usage.ts';
-import type { Operation } from '../operation.ts';
+import type { RouteDescription } from '../route-description.ts';
 import { pageOf } from '../../shapes/basics.ts';
 import { CHAT_CALL, CHAT_COMPLETION } from '../../shapes/chat.ts';
 
 const question = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Say hello.' }] };
 
-export const CHAT_OPERATIONS = {
+export const CHAT_DESCRIPTIONS = {
   'POST /v1/chat/completions': {
     id: 'completeChat',
     tag: 'Chat',
@@ -18,7 +18,7 @@ export const CHAT_OPERATIONS = {
       schema: CHAT_BODY,
       examples: { 'A question': question, 'As a stream': { ...question, stream: true } },
     },
-    answers: {
+    responses: {
       200: {
         description: 'The answer, or with `stream: true` its chunks as server-sent events.',
         shape: CHAT_COMPLETION,
@@ -50,6 +50,6 @@ export const CHAT_OPERATIONS = {
     summary: 'List your chat calls',
     description: 'Every call that reached a provider, with its tokens, cost and outcome.',
     query: USAGE_QUERY,
-    answers: { 200: { description: 'Calls, newest first.', shape: pageOf(CHAT_CALL) } },
+    responses: { 200: { description: 'Calls, newest first.', shape: pageOf(CHAT_CALL) } },
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+} as const satisfies Readonly<Record<string, RouteDescription>>;

@@ -1,7 +1,7 @@
-// What is told about uploads.
+// Descriptions of the upload routes.
 import { z } from 'zod';
 import { UPLOAD_LIST_QUERY } from '../../v1/uploads.ts';
-import type { Operation } from '../operation.ts';
+import type { RouteDescription } from '../route-description.ts';
 import { dataOf, pageOf } from '../../shapes/basics.ts';
 import { UPLOAD } from '../../shapes/uploads.ts';
 
@@ -13,7 +13,7 @@ const FORM = z.object({
   }),
 });
 
-export const UPLOAD_OPERATIONS = {
+export const UPLOAD_DESCRIPTIONS = {
   'POST /v1/uploads/videos': {
     id: 'uploadVideo',
     tag,
@@ -21,7 +21,7 @@ export const UPLOAD_OPERATIONS = {
     description:
       'At most 200 MiB, unless the operator chose otherwise, and kept for a day. For the `video_urls` of models that take input videos.',
     body: { schema: FORM, mediaType: 'multipart/form-data' },
-    answers: { 201: { description: 'It is stored.', shape: dataOf(UPLOAD) } },
+    responses: { 201: { description: 'It is stored.', shape: dataOf(UPLOAD) } },
     refusals: ['storage_quota_exceeded', 'storage_unavailable'],
   },
   'GET /v1/uploads/videos': {
@@ -29,13 +29,13 @@ export const UPLOAD_OPERATIONS = {
     tag,
     summary: 'List your uploads',
     query: UPLOAD_LIST_QUERY,
-    answers: { 200: { description: 'A page of those whose time is not over.', shape: pageOf(UPLOAD) } },
+    responses: { 200: { description: 'A page of those whose time is not over.', shape: pageOf(UPLOAD) } },
   },
   'GET /v1/uploads/videos/:id': {
     id: 'readUpload',
     tag,
     summary: 'Read what is known of an upload',
-    answers: { 200: { description: 'The upload, with its link.', shape: dataOf(UPLOAD) } },
+    responses: { 200: { description: 'The upload, with its link.', shape: dataOf(UPLOAD) } },
     refusals: ['file_not_found'],
   },
   'DELETE /v1/uploads/videos/:id': {
@@ -43,7 +43,7 @@ export const UPLOAD_OPERATIONS = {
     tag,
     summary: 'Delete an upload',
     description: 'At once: its link is dead, its room is free, and a task that still needs it fails.',
-    answers: { 204: { description: 'It is gone.' } },
+    responses: { 204: { description: 'It is gone.' } },
     refusals: ['file_not_found'],
   },
-} as const satisfies Readonly<Record<string, Operation>>;
+} as const satisfies Readonly<Record<string, RouteDescription>>;
