@@ -20,6 +20,7 @@ import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admi
 import { authenticateKey } from './middleware/bearer-key.ts';
 import { requireBodyRoom } from './middleware/body-room.ts';
 import { answerErrors } from './middleware/errors.ts';
+import { limitGuesses } from './middleware/guess-limit.ts';
 import { handleIdempotently } from './middleware/idempotency-key.ts';
 import { readJsonBody } from './middleware/json-body.ts';
 import { limitRate } from './middleware/rate-limit.ts';
@@ -110,7 +111,7 @@ function authenticate(services: Services, route: Route): RequestHandler {
 function answer(services: Services, route: Route): RequestHandler {
   return async (req, res) => {
     const ctx = createContext(services, route, req, res);
-    const reply = await handleIdempotently(ctx, () => handle(route, ctx));
+    const reply = await handleIdempotently(ctx, () => limitGuesses(route, ctx, () => handle(route, ctx)));
     await sendReply(res, reply);
   };
 }

@@ -30,8 +30,8 @@ export const SECOND_FACTOR_BODY = z.strictObject({
 export async function logIn(ctx: RequestContext): Promise<Reply> {
   const { services, em, body, ip, limitBackend } = ctx;
   const { email, password } = readBody(LOGIN_BODY, body);
-  const guesser = { ip, subject: normaliseEmail(email), limitBackend };
-  const { user, isWrong } = await services.guesses.limit('login', guesser, async () => {
+  const attemptedBy = { ip, subject: normaliseEmail(email), limitBackend };
+  const { user, isWrong } = await services.guesses.limit('login', attemptedBy, async () => {
     const found = await findUserByEmail(em, email);
     const isRight = await verifyPassword(password, found?.passwordHash ?? null);
     return { user: found, isWrong: !isRight };
@@ -52,8 +52,8 @@ export async function finishLogin(ctx: RequestContext): Promise<Reply> {
   const found = await findLoginFlow(em, services.secrets, flowToken);
   if (!found) throw new GatewayError('invalid_credentials');
   const { flow, user } = found;
-  const guesser = { ip, subject: user.id, limitBackend };
-  const { isWrong } = await services.guesses.limit('second-factor', guesser, async () => {
+  const attemptedBy = { ip, subject: user.id, limitBackend };
+  const { isWrong } = await services.guesses.limit('second-factor', attemptedBy, async () => {
     const isOpen = await claimFlowGuess(em, flow.id);
     return { isWrong: !isOpen || !(await useSecondFactor(em, services.secrets, user, code)) };
   });

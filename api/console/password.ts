@@ -32,8 +32,8 @@ export async function renewPassword(ctx: RequestContext<SessionCaller>): Promise
   const { services, em, caller, body, ip, limitBackend } = ctx;
   const { user } = caller;
   const { currentPassword, newPassword } = readBody(PASSWORD_BODY, body);
-  const guesser = { ip, subject: user.id, limitBackend };
-  const { isWrong } = await services.guesses.limit('password', guesser, async () => {
+  const attemptedBy = { ip, subject: user.id, limitBackend };
+  const { isWrong } = await services.guesses.limit('password', attemptedBy, async () => {
     return { isWrong: !(await verifyPassword(currentPassword, user.passwordHash)) };
   });
   if (isWrong) throw new GatewayError('invalid_credentials');

@@ -7,7 +7,7 @@ import { IDENTITY_ROUTES } from './identity-routes.ts';
 import { changeOwnKey, createKey, listKeys, revokeOwnKey } from './keys.ts';
 import { redeemCode } from './redeem.ts';
 import { listUsage } from './usage.ts';
-import { cancelTask, createConsoleTask, listTasks, readTask, readTimeline, retryTask } from './tasks.ts';
+import { cancelTask, createConsoleTask, listTasks, readTask, readTimeline, retryOwnTask } from './tasks.ts';
 
 const session = { proof: 'session', limit: 'read' } as const;
 const retry = { proof: 'session', limit: 'create', idempotent: true } as const;
@@ -23,7 +23,7 @@ export const CONSOLE_ROUTES = [
   { method: 'GET', path: '/api/tasks/:id', ...session, handle: readTask },
   { method: 'DELETE', path: '/api/tasks/:id', ...session, handle: cancelTask },
   { method: 'GET', path: '/api/tasks/:id/timeline', ...session, handle: readTimeline },
-  { method: 'POST', path: '/api/tasks/:id/retry', ...retry, handle: retryTask },
+  { method: 'POST', path: '/api/tasks/:id/retry', ...retry, handle: retryOwnTask },
   { method: 'GET', path: '/api/keys', ...session, handle: listKeys },
   { method: 'POST', path: '/api/keys', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: createKey },
   { method: 'PATCH', path: '/api/keys/:id', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: changeOwnKey },
@@ -36,7 +36,7 @@ export const CONSOLE_ROUTES = [
     ...session,
     bodyBytesMax: BODY_BYTES_MAX,
     limit: 'auth',
-    guess: 'redeem',
+    guess: { limit: 'redeem', wrongWhen: 'redeem_code_not_found' },
     idempotent: true,
     handle: redeemCode,
   },

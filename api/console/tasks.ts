@@ -14,7 +14,8 @@ import { GatewayError } from '../../domain/errors.ts';
 import { isFinal, TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { queryInteger, readQuery, readTaskId } from '../http/request-fields.ts';
-import { retryFailedTask, submitTask } from '../tasks/submit-task.ts';
+import { createAndAdmitTask } from '../tasks/create-task.ts';
+import { retryAndAdmitTask } from '../tasks/retry-task.ts';
 import { readModeRequest } from '../tasks/task-requests.ts';
 import { presentEvent, presentTask } from '../tasks/views.ts';
 
@@ -34,7 +35,7 @@ export const TASK_LIST_QUERY = z.object({
 
 export async function createConsoleTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const request = readModeRequest(ctx.body, 'refused');
-  const task = await submitTask(ctx, request);
+  const task = await createAndAdmitTask(ctx, request);
   return accepted(ctx, task, request.input.prompt);
 }
 
@@ -86,8 +87,8 @@ export async function cancelTask(ctx: RequestContext<SessionCaller>): Promise<Re
   return { status: task.status === 'cancelled' ? 200 : 202, body: { data: await present(ctx, task) } };
 }
 
-export async function retryTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
-  const retried = await retryFailedTask(ctx, await requireOwnTask(ctx));
+export async function retryOwnTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const retried = await retryAndAdmitTask(ctx, await requireOwnTask(ctx));
   const prompts = await decryptPrompts(ctx.em, ctx.services.secrets, [retried.id]);
   return accepted(ctx, retried, prompts.get(retried.id));
 }

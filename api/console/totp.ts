@@ -23,8 +23,8 @@ export async function confirmEnrolment(ctx: RequestContext<SessionCaller>): Prom
   const { code } = readBody(CONFIRM_BODY, body);
   if (user.totpConfirmedAt) throw new GatewayError('totp_already_enabled');
   if (!user.totpSecret) throw new GatewayError('not_found', { message: 'No second factor is being set up.' });
-  const guesser = { ip, subject: user.id, limitBackend };
-  const { recoveryCodes } = await services.guesses.limit('totp-confirm', guesser, async () => {
+  const attemptedBy = { ip, subject: user.id, limitBackend };
+  const { recoveryCodes } = await services.guesses.limit('totp-confirm', attemptedBy, async () => {
     const codes = await confirmTotp(em, services.secrets, user, code);
     return { isWrong: codes === null, recoveryCodes: codes };
   });

@@ -45,10 +45,10 @@ export async function verify(ctx: RequestContext<SessionCaller>): Promise<Reply>
   const { services, em, caller, ip, limitBackend } = ctx;
   const { user, session } = caller;
   const { method, code } = readBody(VERIFY_BODY, ctx.body);
-  const guesser = { ip, subject: user.id, limitBackend };
+  const attemptedBy = { ip, subject: user.id, limitBackend };
   const refuseLocked = ({ resetMs }: { resetMs: number }): GatewayError =>
     services.limits.refuse('verification_locked', LOCK, { backend: limitBackend, resetMs });
-  const { isWrong, claim } = await services.guesses.limit('verify', guesser, async () => {
+  const { isWrong, claim } = await services.guesses.limit('verify', attemptedBy, async () => {
     const claim = await claimVerifyGuess(em, user.id);
     if (claim.kind === 'locked') throw refuseLocked(claim);
     return { isWrong: !(await isProof(ctx, method, code)), claim };

@@ -1,6 +1,6 @@
 // What a task would cost. Nothing is created or reserved.
 import type { RequestContext, KeyCaller, Reply, SessionCaller } from '../context.ts';
-import { priceRequest } from './submit-task.ts';
+import { priceRequest } from './price-request.ts';
 import { readModeRequest } from './task-requests.ts';
 import { presentEstimate } from './views.ts';
 

@@ -6,7 +6,7 @@ import { CHAT_MESSAGES, checkMessageParts } from '../chat/chat-messages.ts';
 import { TOKENS } from '../chat/read-chat.ts';
 import { maxPromptTokens } from '../../providers/chat/tokens.ts';
 import { readBody } from '../http/request-fields.ts';
-import type { TaskRequest } from './submit-task.ts';
+import type { TaskRequest } from './price-request.ts';
 
 const links = z.array(z.string().min(1, 'must not be empty'));
 const ratio = z

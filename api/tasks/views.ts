@@ -2,7 +2,7 @@
 import { toUnixSeconds } from '../../domain/times.ts';
 import type { Task, TaskEventRow } from '../../db/entities/tasks.ts';
 import { toCredits } from '../../domain/credits.ts';
-import type { PricedOrder } from './submit-task.ts';
+import type { PricedOrder } from './price-request.ts';
 import type { EstimateView, ImageTaskView, TaskEventView, TaskView, VideoTaskView } from '../shapes/tasks.ts';
 import { linkTo } from './results.ts';
 import type { Services } from '../services.ts';

@@ -6,7 +6,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { readTaskId } from '../http/request-fields.ts';
-import { submitTask } from '../tasks/submit-task.ts';
+import { createAndAdmitTask } from '../tasks/create-task.ts';
 import { readImageRequest } from '../tasks/task-requests.ts';
 import type { Services } from '../services.ts';
 import { presentImageTask } from '../tasks/views.ts';
@@ -24,7 +24,7 @@ export async function createImage(ctx: RequestContext<KeyCaller>): Promise<Reply
       param: 'model',
       message: 'This endpoint has one model of its own. Order images of others with POST /api/tasks.',
     });
-  const task = await submitTask(ctx, request);
+  const task = await createAndAdmitTask(ctx, request);
   const {
     creditsCharged: _charged,
     upstreamTaskId: _id,

@@ -1,0 +1,38 @@
+// Creates a task: the row within its idempotency key, then the workflow, then the verdict of the workflow's first steps.
+import type { Em } from '../../db/database.ts';
+import type { Task } from '../../db/entities/tasks.ts';
+import { createTask, type NewTask } from '../../db/tasks/new-tasks.ts';
+import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
+import { beginOnce } from '../idempotent-effects.ts';
+import { bindUploads, type InputVideos } from '../uploads/input-videos.ts';
+import { admitTask, createRefusalError, findResumedTask } from './admission.ts';
+import { buildNewTask } from './new-task.ts';
+import { priceRequest, type TaskRequest } from './price-request.ts';
+
+/** Throws 402 when the credits do not cover the task, 429 when too many tasks of the user are waiting. */
+export async function createAndAdmitTask(
+  ctx: RequestContext<KeyCaller | SessionCaller>,
+  request: TaskRequest,
+): Promise<Task> {
+  const resumed = await findResumedTask(ctx);
+  if (resumed) return resumed;
+  const priced = await priceRequest(ctx, request);
+  const task = buildNewTask(ctx, request, priced);
+  return admitTask(ctx, await writeTask(ctx, task, priced.inputVideos));
+}
+
+function writeTask(
+  ctx: RequestContext<KeyCaller | SessionCaller>,
+  task: NewTask,
+  inputVideos: InputVideos,
+): Promise<Task> {
+  const write = async (em: Em): Promise<Task> => {
+    const created = await createTask(em, task, ctx.services.waitingTasksPerUserMax);
+    if ('kind' in created) throw createRefusalError(ctx, created, task.creditsEstimate);
+    await bindUploads(em, { taskId: task.id, userId: task.userId }, inputVideos);
+    return created;
+  };
+  // Without uploads the row is the only effect, and `createTask` has a transaction of its own.
+  const isOneEffect = inputVideos.uploadIds.length === 0;
+  return beginOnce(ctx, task.id, isOneEffect ? write : (em) => em.transactional(write));
+}

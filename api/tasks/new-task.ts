@@ -1,0 +1,55 @@
+// The row of a new task, made from its priced order: routing, price, encrypted request, masked payload.
+import { makeId } from '../../db/ids.ts';
+import type { NewTask } from '../../db/tasks/new-tasks.ts';
+import { sealRequest } from '../../db/tasks/requests.ts';
+import type { Model } from '../../domain/catalog/catalog.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { maskPayload } from '../../domain/masking/masking.ts';
+import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
+import type { PricedOrder, TaskRequest } from './price-request.ts';
+
+/** Nothing is written: `createTask` of `db/` takes what is returned. */
+export function buildNewTask(
+  { services, caller, body }: RequestContext<KeyCaller | SessionCaller>,
+  { input }: TaskRequest,
+  { model, order, price, quote, inputVideos }: PricedOrder,
+): NewTask {
+  const id = makeId('task');
+  const isConversation = input.mode === 'text' && Array.isArray(body['messages']);
+  return {
+    id,
+    userId: caller.user.id,
+    keyId: caller.proof === 'key' ? caller.key.id : null,
+    mode: model.kind,
+    model: model.id,
+    ...routingOf(model),
+    ordered: order,
+    price,
+    creditsEstimate: quote.total,
+    requestPayload: maskRequest(body, isConversation),
+    sealed: sealRequest(services.secrets, id, {
+      prompt: input.prompt,
+      inputImages: input.mode === 'text' ? [] : [...input.inputImages],
+      inputVideos: inputVideos.urls,
+      isConversation,
+    }),
+  };
+}
+
+/** Which vendor's API does the work of a model, and under which name. */
+export function routingOf({ family, adapter, upstreamModel }: Model) {
+  return { family, adapter, upstreamModel };
+}
+
+/** The payload as its readers see it, without the prompt, which is encrypted apart and put back for the owner. */
+function maskRequest(
+  body: { [field: string]: unknown },
+  isConversation: boolean,
+): { [field: string]: JsonValue } {
+  const { prompt: _prompt, messages: _messages, ...rest } = body;
+  // A conversation is a prompt, too. `messages: null` marks that the owner's has to be put back there.
+  const marker = isConversation ? { messages: null } : {};
+  // The body was parsed from JSON, whatever its type says; a checked copy of 32 MB would block all other requests.
+  const masked = maskPayload({ ...rest, ...marker });
+  return typeof masked === 'object' && masked !== null && !Array.isArray(masked) ? masked : {};
+}

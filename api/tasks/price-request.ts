@@ -1,0 +1,43 @@
+// From a request for a task to a priced order: the model looked up, the values resolved, nothing written.
+import type { Model } from '../../domain/catalog/catalog.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { checkInputImages } from '../../domain/files/input-images.ts';
+import type { Order, OrderInput } from '../../domain/orders/order.ts';
+import { resolveOrder } from '../../domain/orders/resolve-order.ts';
+import { quote, snapshotPrice, type PriceSnapshot, type Quote } from '../../domain/pricing.ts';
+import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
+import { readInputVideos, type InputVideos } from '../uploads/input-videos.ts';
+
+/** A request for a task, read from a body. */
+export interface TaskRequest {
+  /** The id of a model, not yet looked up. */
+  model: string;
+  input: OrderInput;
+}
+
+export interface PricedOrder {
+  model: Model;
+  order: Order;
+  /** What `quote` was computed from. A task stores this same snapshot, so that order and row cannot differ. */
+  price: PriceSnapshot;
+  quote: Quote;
+  inputVideos: InputVideos;
+}
+
+/** Throws a GatewayError when the key may not use the model, or the model does not offer what is asked for. */
+export async function priceRequest(
+  ctx: RequestContext<KeyCaller | SessionCaller>,
+  { model: modelId, input }: TaskRequest,
+): Promise<PricedOrder> {
+  const model = ctx.services.catalog.models.get(modelId);
+  if (!model) throw new GatewayError('model_not_found', { param: 'model' });
+  if (model.kind !== input.mode) throw new GatewayError('model_not_supported', { param: 'model' });
+  const scope = ctx.caller.proof === 'key' ? ctx.caller.key.modelScope : null;
+  if (scope && !scope.includes(model.id)) throw new GatewayError('model_not_allowed', { param: 'model' });
+  const order = resolveOrder(model, input);
+  const media = input.mode === 'text' ? null : input;
+  if (media) checkInputImages(media.inputImages, media.names.inputImages);
+  const inputVideos = await readInputVideos(ctx, media?.inputVideos ?? []);
+  const price = snapshotPrice(model);
+  return { model, order, price, quote: quote(price, order), inputVideos };
+}

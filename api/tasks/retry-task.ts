@@ -1,0 +1,38 @@
+// Retries a failed task: one more attempt of the same row, at today's price.
+import type { Task } from '../../db/entities/tasks.ts';
+import { retryTask, type RenewedTask } from '../../db/tasks/new-tasks.ts';
+import { hasMissingUploads } from '../../db/uploads.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { renewOrder } from '../../domain/orders/resolve-order.ts';
+import { quote, snapshotPrice } from '../../domain/pricing.ts';
+import type { RequestContext, SessionCaller } from '../context.ts';
+import { beginOnce } from '../idempotent-effects.ts';
+import { admitTask, createRefusalError, findResumedTask } from './admission.ts';
+import { routingOf } from './new-task.ts';
+
+/** Throws 409 when the task did not fail or its uploads are gone, and what the creation of a task throws. */
+export async function retryAndAdmitTask(ctx: RequestContext<SessionCaller>, task: Task): Promise<Task> {
+  const resumed = await findResumedTask(ctx);
+  if (resumed) return resumed;
+  if (task.status !== 'failed' || (await hasMissingUploads(ctx.em, task.id)))
+    throw new GatewayError('task_not_retryable');
+  return admitTask(ctx, await rewriteTask(ctx, task, renewTask(ctx, task)));
+}
+
+/** Throws when the catalogue no longer has the model, or no longer offers what was ordered. */
+function renewTask({ services }: RequestContext<SessionCaller>, task: Task): RenewedTask {
+  const model = services.catalog.models.get(task.model);
+  if (!model) throw new GatewayError('model_not_found', { param: 'model' });
+  const ordered = renewOrder(model, task.ordered);
+  const price = snapshotPrice(model);
+  return { ...routingOf(model), ordered, price, creditsEstimate: quote(price, ordered).total };
+}
+
+function rewriteTask(ctx: RequestContext<SessionCaller>, task: Task, renewed: RenewedTask): Promise<Task> {
+  return beginOnce(ctx, task.id, async (em) => {
+    const retried = await retryTask(em, task, renewed, ctx.services.waitingTasksPerUserMax);
+    if (!('kind' in retried)) return retried;
+    if (retried.kind === 'not_retryable') throw new GatewayError('task_not_retryable');
+    throw createRefusalError(ctx, retried, renewed.creditsEstimate);
+  });
+}
