@@ -8,7 +8,8 @@ const MODERATION_CODES = new Set([
   'content_filter',
   'invalid_prompt', // of reasoning models: a prompt that was flagged
 ]);
-const QUOTA_CODES = new Set([
+/** OpenAI's codes for an account that is out of money. */
+export const QUOTA_CODES: ReadonlySet<string> = new Set([
   'insufficient_quota',
   'credit_balance_exhausted',
   'organization_spend_limit_exceeded',

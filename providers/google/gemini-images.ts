@@ -1,8 +1,8 @@
-// Adapter for Google's Gemini images: each call answers with one finished picture, so several take several calls.
-import type { JsonValue } from '../../domain/json.ts';
+// Adapter for Google's Gemini images: each request answers with one finished picture, so several take several requests.
 import { isWholeImage } from '../../domain/files/media-types.ts';
+import { authorizeByApiKey } from './api-key.ts';
 import { verdictOnAccount, withRetryDelay } from './errors.ts';
-import { requestJson } from '../http/client.ts';
+import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
 import { failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import { loadInputImages, type InputImage } from '../http/input-images.ts';
 import {
@@ -12,16 +12,16 @@ import {
   type Submission,
   type UpstreamJob,
 } from '../provider.ts';
-import { listOf, membersOf, textOf, type Members, type VendorError } from '../http/json-fields.ts';
+import { bytesOf, listOf, membersOf, textOf, type Members, type VendorError } from '../http/json-fields.ts';
 import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
 
 export const NAME = 'gemini-images';
 export const FAMILY = 'gemini';
 
-/** A 4K picture in base64, and the drafts that a thinking model may add. */
+/** Room for a 4K picture in base64 and the drafts that a thinking model may add. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Why there is no picture: the content. Other reasons, such as `NO_IMAGE`, say nothing against it. */
+/** Finish reasons that object to the content; others, such as `NO_IMAGE`, do not. */
 const MODERATION_REASONS = new Set([
   'SAFETY',
   'IMAGE_SAFETY',
@@ -34,65 +34,63 @@ const MODERATION_REASONS = new Set([
 ]);
 
 export function createGeminiImages(settings: AdapterSettings): Provider {
+  const api = createJsonApi(settings, authorizeByApiKey);
   return {
     name: NAME,
     family: FAMILY,
     delivery: 'immediate',
     credentials: credentialIds(settings),
-    submit: (job, signal) => submit(settings, job, signal),
+    submit: (job, signal) => submit(api, settings, job, signal),
     trustsOrigin: originCheck(settings.baseUrl),
   };
 }
 
-interface Painted {
+interface GeneratedImage {
   bytes: Buffer;
   upstreamRequestId: string | null;
 }
 
-/** What was delivered counts, also when other calls failed: those pictures are not paid for. */
+/** Pictures that were delivered count even if other requests failed: those are not charged. */
 async function submit(
+  api: JsonApi,
   settings: AdapterSettings,
   job: UpstreamJob,
   signal?: AbortSignal,
 ): Promise<Submission> {
+  // Before any image is fetched in vain.
   findCredential(settings, job.credential);
   const body = JSON.stringify(requestBody(job, await loadInputImages(job.inputImages, signal)));
-  const calls = Array.from({ length: Math.max(job.order.images, 1) }, () =>
-    paint(settings, job, body, signal),
+  const requests = Array.from({ length: Math.max(job.order.images, 1) }, () =>
+    generateImage(api, job, body, signal),
   );
-  const { painted, failures } = sort(await Promise.allSettled(calls));
-  const [first] = painted;
-  // Somebody who no longer waits gets nothing, and pays nothing.
-  if (first === undefined || signal?.aborted) throw gravest(failures);
+  const { images, failures } = splitByOutcome(await Promise.allSettled(requests));
+  const [first] = images;
+  // Cancelled before all requests ended: their results are discarded, and nothing is charged.
+  if (first === undefined || signal?.aborted) throw gravestOf(failures);
   return {
     kind: 'finished',
-    results: painted.map(({ bytes }) => ({ kind: 'inline', bytes })),
-    evidence: { images: painted.length },
+    results: images.map(({ bytes }) => ({ kind: 'inline', bytes })),
+    evidence: { images: images.length },
     upstreamRequestId: first.upstreamRequestId,
   };
 }
 
-async function paint(
-  settings: AdapterSettings,
+/** `body`: the serialized request, shared by all requests of the job. */
+async function generateImage(
+  api: JsonApi,
   job: UpstreamJob,
   body: string,
   signal?: AbortSignal,
-): Promise<Painted> {
-  const { json, upstreamRequestId } = await requestJson(
-    {
-      method: 'POST',
-      url: `${settings.baseUrl}/models/${encodeURIComponent(job.upstreamModel)}:generateContent`,
-      headers: {
-        'x-goog-api-key': findCredential(settings, job.credential).key,
-        'content-type': 'application/json',
-      },
-      body,
-      timeoutMs: settings.upstreamTimeoutMs,
-      bytesMax: ANSWER_BYTES_MAX,
-      signal,
-    },
-    submitFailure,
-  );
+): Promise<GeneratedImage> {
+  const { json, upstreamRequestId } = await api.send({
+    method: 'POST',
+    path: `/models/${encodeURIComponent(job.upstreamModel)}:generateContent`,
+    credential: job.credential,
+    json: body,
+    bytesMax: ANSWER_BYTES_MAX,
+    signal,
+    toFailure: submitFailure,
+  });
   const answer = membersOf(json);
   const id = textOf(answer['responseId']) ?? upstreamRequestId;
   const bytes = readImage(answer);
@@ -100,26 +98,29 @@ async function paint(
   return { bytes, upstreamRequestId: id };
 }
 
-function sort(settled: readonly PromiseSettledResult<Painted>[]) {
-  const painted: Painted[] = [];
+function splitByOutcome(settled: readonly PromiseSettledResult<GeneratedImage>[]) {
+  const images: GeneratedImage[] = [];
   const failures: UpstreamFailure[] = [];
   for (const result of settled) {
-    if (result.status === 'fulfilled') painted.push(result.value);
+    if (result.status === 'fulfilled') images.push(result.value);
     else if (result.reason instanceof UpstreamFailure) failures.push(result.reason);
     else throw result.reason;
   }
-  return { painted, failures };
+  return { images, failures };
 }
 
-/** Of calls that all failed: if one may have been taken, or was refused, the work must not be handed over again. */
-function gravest(failures: readonly UpstreamFailure[]): UpstreamFailure {
+/**
+ * The failure that decides when all requests failed: if one may have been taken, or was refused, the work must not be
+ * handed over again.
+ */
+function gravestOf(failures: readonly UpstreamFailure[]): UpstreamFailure {
   const fates: readonly RequestFate[] = ['unknown', 'refused', 'not_received'];
   const byGravity = fates.flatMap((fate) => failures.filter((failure) => failure.fate === fate));
   return byGravity[0] ?? new UpstreamFailure('transient', 'unknown');
 }
 
-/** The sizes are written with a capital K. */
-function requestBody({ order, prompt }: UpstreamJob, inputImages: readonly InputImage[]): JsonValue {
+/** Resolutions are written with a capital K, as ours are. */
+function requestBody({ order, prompt }: UpstreamJob, inputImages: readonly InputImage[]): JsonObject {
   const images = inputImages.map(({ type, bytes }) => ({
     inlineData: { mimeType: type, data: bytes.toString('base64') },
   }));
@@ -134,21 +135,18 @@ function requestBody({ order, prompt }: UpstreamJob, inputImages: readonly Input
   };
 }
 
-/** The first picture that is one. Parts flagged as thought are drafts. */
+/** The first whole picture, or null. Parts flagged as thought are drafts. */
 function readImage(answer: Members): Buffer | null {
   const { content } = membersOf(listOf(answer['candidates'])[0]);
   for (const part of listOf(membersOf(content)['parts']).map(membersOf)) {
     if (part['thought'] === true) continue;
-    const data = textOf(membersOf(part['inlineData'])['data']);
-    // Buffer skips what is not base64; a picture with holes is none.
-    if (data === null || !/^[A-Za-z0-9+/]+={0,2}$/.test(data)) continue;
-    const bytes = Buffer.from(data, 'base64');
-    if (isWholeImage(bytes)) return bytes;
+    const bytes = bytesOf(membersOf(part['inlineData'])['data']);
+    if (bytes !== null && isWholeImage(bytes)) return bytes;
   }
   return null;
 }
 
-/** The answer is complete, so no work is left at the vendor that somebody could miss. */
+/** The answer is complete, so no work is left at the vendor: the fate is `refused`. */
 function failureWithoutImage(answer: Members, upstreamRequestId: string | null): UpstreamFailure {
   const feedback = membersOf(answer['promptFeedback']);
   const candidate = membersOf(listOf(answer['candidates'])[0]);
@@ -162,14 +160,14 @@ function failureWithoutImage(answer: Members, upstreamRequestId: string | null):
   });
 }
 
-function submitFailure(answer: UpstreamResponse): UpstreamFailure {
-  return withRetryDelay(answer, failureOfStatus(answer, refine));
+function submitFailure(response: UpstreamResponse): UpstreamFailure {
+  return withRetryDelay(response, failureOfStatus(response, refine));
 }
 
 function refine({ type, message }: VendorError, status: number): Verdict | undefined {
-  const account = verdictOnAccount(message?.toLowerCase() ?? '');
+  const account = verdictOnAccount(message);
   if (account) return account;
-  // The end of the call in the vendor's own words: it gave up, and no work is left there that somebody could miss.
+  // The vendor's own report that it gave up, so no unfinished work is left there.
   if ((type === 'internal' && status === 500) || type === 'cancelled')
     return { errorClass: 'transient', fate: 'refused' };
   return undefined;

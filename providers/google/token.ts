@@ -1,5 +1,6 @@
-// How Google Cloud knows its customers: by an access token, for which a service account's signature is exchanged.
-import { sign } from 'node:crypto';
+// Authenticates at Google Cloud: by an access token, for which a signed assertion of a service account is exchanged.
+import { createPrivateKey } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { requestJson } from '../http/client.ts';
 import { UpstreamFailure } from '../provider.ts';
 import { membersOf, numberOf, textOf } from '../http/json-fields.ts';
@@ -7,12 +8,12 @@ import type { Credential } from '../settings.ts';
 
 export interface TokenSource {
   /**
-   * The access token of a credential: its key itself, or, where the key is a service account's JSON, what its token
-   * endpoint gave for it. Throws an UpstreamFailure, always `not_received`: no work was handed over.
+   * The access token of a credential: the key itself, or the token that the token endpoint gave for it where the key is
+   * a service account's JSON. Throws an UpstreamFailure, always `not_received` since no work was handed over.
    */
   tokenFor(credential: Credential): Promise<string>;
-  /** Another one is asked for the next time. */
-  forget(credentialId: string): void;
+  /** Drops the cached token, so that the next call asks for another one. */
+  invalidate(credentialId: string): void;
 }
 
 interface ServiceAccount {
@@ -22,44 +23,44 @@ interface ServiceAccount {
   tokenUrl: string;
 }
 
-interface Kept {
+interface CachedToken {
   token: Promise<string>;
-  untilMs: number;
+  reusedUntilMs: number;
 }
 
 const TOKEN_URL = 'https://oauth2.googleapis.com/token';
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const ASSERTION_SECONDS = 3_600;
-/** A token is not used for the last part of its life, which is for calls under way and for clocks that differ. */
+/** A token is not used in the last part of its life, which covers requests under way and clock skew. */
 const UNUSED_MS = 300_000;
 const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** `now` is in milliseconds. */
+/** Caches one token per credential. `now` is in milliseconds. */
 export function createTokenSource(now: () => number): TokenSource {
-  const kept = new Map<string, Kept>();
+  const cache = new Map<string, CachedToken>();
   return {
     tokenFor: ({ id, key }) => {
       if (!key.startsWith('{')) return Promise.resolve(key);
-      const known = kept.get(id);
-      if (known && now() < known.untilMs) return known.token;
-      const entry: Kept = { untilMs: Infinity, token: Promise.resolve('') };
-      // Whoever asks in the meantime waits for the same one.
+      const cached = cache.get(id);
+      if (cached && now() < cached.reusedUntilMs) return cached.token;
+      const entry: CachedToken = { reusedUntilMs: Infinity, token: Promise.resolve('') };
+      // Concurrent callers wait for the same exchange.
       entry.token = exchange(key, now()).then(
         ({ token, lifetimeMs }) => {
-          entry.untilMs = now() + lifetimeMs - Math.min(UNUSED_MS, lifetimeMs / 2);
+          entry.reusedUntilMs = now() + lifetimeMs - Math.min(UNUSED_MS, lifetimeMs / 2);
           return token;
         },
         (error: unknown) => {
-          if (kept.get(id) === entry) kept.delete(id);
+          if (cache.get(id) === entry) cache.delete(id);
           throw error;
         },
       );
-      kept.set(id, entry);
+      cache.set(id, entry);
       return entry.token;
     },
-    forget: (credentialId) => void kept.delete(credentialId),
+    invalidate: (credentialId) => void cache.delete(credentialId),
   };
 }
 
@@ -72,7 +73,7 @@ async function exchange(key: string, nowMs: number): Promise<{ token: string; li
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({
         grant_type: GRANT_TYPE,
-        assertion: writeAssertion(account, Math.floor(nowMs / 1000)),
+        assertion: await signAssertion(account, Math.floor(nowMs / 1000)),
       }).toString(),
       timeoutMs: TIMEOUT_MS,
       bytesMax: ANSWER_BYTES_MAX,
@@ -85,31 +86,29 @@ async function exchange(key: string, nowMs: number): Promise<{ token: string; li
   }
 }
 
-/** Whatever became of it, the work itself was not handed over. A refusal is one of the account. */
+/** A failed exchange is `not_received`, since no work was handed over; a refusal means that the account is refused. */
 function failureOfExchange(failure: UpstreamFailure): UpstreamFailure {
   const { errorClass, text, status, retryAfterMs, isSilence } = failure;
-  const passes = ['transient', 'rate', 'invalid_response'].includes(errorClass);
+  const mayPass = ['transient', 'rate', 'invalid_response'].includes(errorClass);
   const options = { text, status, retryAfterMs, isSilence, cause: failure };
-  return new UpstreamFailure(passes ? 'transient' : 'auth', 'not_received', options);
+  return new UpstreamFailure(mayPass ? 'transient' : 'auth', 'not_received', options);
 }
 
-/** A JSON Web Token (RFC 7523) signed with RS256, good for an hour. */
-function writeAssertion(account: ServiceAccount, nowSeconds: number): string {
-  const header = {
-    alg: 'RS256',
-    typ: 'JWT',
-    ...(account.privateKeyId === null ? {} : { kid: account.privateKeyId }),
-  };
+/** A JSON Web Token (RFC 7523) signed with RS256 that expires after an hour. */
+async function signAssertion(account: ServiceAccount, nowSeconds: number): Promise<string> {
+  const { email, privateKey, privateKeyId, tokenUrl } = account;
   const claims = {
-    iss: account.email,
+    iss: email,
     scope: SCOPE,
-    aud: account.tokenUrl,
+    aud: tokenUrl,
     iat: nowSeconds,
     exp: nowSeconds + ASSERTION_SECONDS,
   };
-  const signed = `${encode(header)}.${encode(claims)}`;
+  const keyId = privateKeyId === null ? {} : { kid: privateKeyId };
   try {
-    return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), account.privateKey).toString('base64url')}`;
+    return await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...keyId })
+      .sign(createPrivateKey(privateKey));
   } catch {
     throw new UpstreamFailure('auth', 'not_received', { text: 'The service account’s key cannot sign.' });
   }
@@ -120,7 +119,7 @@ function readAccount(key: string): ServiceAccount {
   try {
     json = JSON.parse(key);
   } catch {
-    // The parser's message quotes the key, so nothing of it is kept.
+    // The parser's message quotes the key, so nothing of it is cache.
   }
   const {
     client_email: email,
@@ -131,8 +130,4 @@ function readAccount(key: string): ServiceAccount {
   if (typeof email !== 'string' || typeof privateKey !== 'string')
     throw new UpstreamFailure('auth', 'not_received', { text: 'The key is no service account’s JSON.' });
   return { email, privateKey, privateKeyId: textOf(keyId), tokenUrl: textOf(tokenUrl) ?? TOKEN_URL };
-}
-
-function encode(part: object): string {
-  return Buffer.from(JSON.stringify(part)).toString('base64url');
 }

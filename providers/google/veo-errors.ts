@@ -1,12 +1,12 @@
-// What Veo's refusals and failed operations mean: often only the words tell.
+// What Veo's refusals and failed operations mean; often only the message tells.
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import { verdictOnAccount, withRetryDelay } from './errors.ts';
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
+import { findMeaning, type Patterns } from '../patterns.ts';
 import type { UpstreamFailure } from '../provider.ts';
 import { numberOf, textOf, type Members } from '../http/json-fields.ts';
 
-/** The first pattern that fits the message, in lower case, decides. */
-const VERDICTS: readonly (readonly [RegExp, Verdict])[] = [
+const VERDICT_OF_MESSAGE: Patterns<Verdict> = [
   [
     /responsible ai|sensitive words|safety (filter|setting|polic)|violat\w*.{0,80}(polic|guideline|practice|terms)/s,
     { errorClass: 'moderation', fate: 'refused' },
@@ -15,7 +15,7 @@ const VERDICTS: readonly (readonly [RegExp, Verdict])[] = [
   [/concurrent/, { errorClass: 'concurrency', fate: 'not_received' }],
 ];
 
-/** google.rpc.Code of failed operations. Others are the vendor's own trouble. */
+/** google.rpc.Code of failed operations; all others are internal errors of the vendor. */
 const CANCELLED = 1;
 const CLASS_OF_CODE: Readonly<Record<number, UpstreamErrorClass>> = {
   3: 'invalid',
@@ -27,17 +27,17 @@ const CLASS_OF_CODE: Readonly<Record<number, UpstreamErrorClass>> = {
   16: 'auth',
 };
 
-export function submitFailure(answer: UpstreamResponse): UpstreamFailure {
+export function submitFailure(response: UpstreamResponse): UpstreamFailure {
   return withRetryDelay(
-    answer,
-    failureOfStatus(answer, ({ message }) => refine(message)),
+    response,
+    failureOfStatus(response, ({ message }) => refine(message)),
   );
 }
 
-export function pollFailure(answer: UpstreamResponse): UpstreamFailure {
+export function pollFailure(response: UpstreamResponse): UpstreamFailure {
   return withRetryDelay(
-    answer,
-    failureAboutJob(answer, ({ message }) => refine(message)),
+    response,
+    failureAboutJob(response, ({ message }) => refine(message)),
   );
 }
 
@@ -45,14 +45,13 @@ export function isCancellation(error: Members): boolean {
   return error['code'] === CANCELLED;
 }
 
-/** `error`: of an operation that is done. */
+/** `error`: the one of a finished operation. */
 export function classOfOperation(error: Members): UpstreamErrorClass {
   const byWords = refine(textOf(error['message']))?.errorClass;
   return byWords ?? CLASS_OF_CODE[numberOf(error['code']) ?? 0] ?? 'transient';
 }
 
-/** Undefined where the words say nothing beyond the status. */
+/** Undefined where the message adds nothing to the status. */
 function refine(message: string | null): Verdict | undefined {
-  const words = message?.toLowerCase() ?? '';
-  return verdictOnAccount(words) ?? VERDICTS.find(([pattern]) => pattern.test(words))?.[1];
+  return verdictOnAccount(message) ?? findMeaning(VERDICT_OF_MESSAGE, message);
 }

@@ -1,22 +1,21 @@
-// The two services where Veo can be had: how each is reached, and how it knows its customers.
-import type { JsonValue } from '../../domain/json.ts';
-import type { TokenSource } from './token.ts';
+// The two services that offer Veo: the paths of their requests and how they authenticate.
+import type { AuthHeaders, JsonApiRequest } from '../http/json-api.ts';
 import type { Credential } from '../settings.ts';
+import { authorizeByApiKey } from './api-key.ts';
+import type { TokenSource } from './token.ts';
 
 export interface VeoService {
-  /** Stands in job handles. */
+  /** Kept in job handles, under `dialect`. */
   readonly name: 'gemini' | 'vertex';
-  submitUrl(model: string): string;
+  /** To which all paths are appended. */
+  readonly baseUrl: string;
+  submitPath(model: string): string;
   /** `operation`: its whole name. */
-  pollRequest(
-    operation: string,
-    model: string,
-  ): { method: 'GET' | 'POST'; url: string; body?: Record<string, JsonValue> };
-  /** Headers that prove who is calling. */
-  authorize(credential: Credential): Promise<Readonly<Record<string, string>>>;
-  /** The last proof was not believed. */
-  forget(credential: Credential): void;
-  /** The vendor's words without the operator's project, which no mask would know for what it is. */
+  pollRequest(operation: string, model: string): Pick<JsonApiRequest, 'method' | 'path' | 'json'>;
+  authorize(credential: Credential): Promise<AuthHeaders>;
+  /** Called when the vendor refused the last authorization. */
+  invalidate(credentialId: string): void;
+  /** Removes the operator's project from the vendor's text, since the masking cannot recognize it. */
   withoutProject(text: string): string;
 }
 
@@ -28,33 +27,34 @@ export function serviceAt(baseUrl: string, tokens: TokenSource): VeoService {
 function geminiApi(baseUrl: string): VeoService {
   return {
     name: 'gemini',
-    submitUrl: (model) => `${baseUrl}/models/${encodeURIComponent(model)}:predictLongRunning`,
-    pollRequest: (operation) => ({ method: 'GET', url: `${baseUrl}/${operation}` }),
-    authorize: async ({ key }) => ({ 'x-goog-api-key': key }),
-    forget: () => undefined,
+    baseUrl,
+    submitPath: (model) => `/models/${encodeURIComponent(model)}:predictLongRunning`,
+    pollRequest: (operation) => ({ method: 'GET', path: `/${operation}` }),
+    authorize: async (credential) => authorizeByApiKey(credential),
+    invalidate: () => undefined,
     withoutProject: withoutProjectNumber,
   };
 }
 
 function vertex(baseUrl: string, tokens: TokenSource): VeoService {
-  const models = `${baseUrl.replace(/\/publishers\/google$/, '')}/publishers/google/models`;
   const project = /\/projects\/([^/]+)/.exec(baseUrl)?.[1] ?? '';
-  const urlOf = (model: string): string => `${models}/${encodeURIComponent(model)}`;
+  const modelPath = (model: string): string => `/publishers/google/models/${encodeURIComponent(model)}`;
   return {
     name: 'vertex',
-    submitUrl: (model) => `${urlOf(model)}:predictLongRunning`,
+    baseUrl: baseUrl.replace(/\/publishers\/google$/, ''),
+    submitPath: (model) => `${modelPath(model)}:predictLongRunning`,
     pollRequest: (operation, model) => ({
       method: 'POST',
-      url: `${urlOf(model)}:fetchPredictOperation`,
-      body: { operationName: operation },
+      path: `${modelPath(model)}:fetchPredictOperation`,
+      json: { operationName: operation },
     }),
     authorize: async (credential) => ({ authorization: `Bearer ${await tokens.tokenFor(credential)}` }),
-    forget: ({ id }) => tokens.forget(id),
+    invalidate: (credentialId) => tokens.invalidate(credentialId),
     withoutProject: (text) => withoutProjectNumber(project === '' ? text : text.replaceAll(project, '…')),
   };
 }
 
-/** Google also knows every project by a number. */
+/** Google's messages also name a project by its number. */
 function withoutProjectNumber(text: string): string {
   return text.replaceAll(/\b(projects?(?: number)?[ /:#]+)\d{5,}/gi, '$1…');
 }

@@ -2,10 +2,9 @@
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { isWholeVideo } from '../../domain/files/media-types.ts';
-import { reworded } from './errors.ts';
+import { mapFailureText } from './errors.ts';
 import { createTokenSource } from './token.ts';
-import { requestJson, type UpstreamRequest } from '../http/client.ts';
-import type { ToFailure } from '../http/status.ts';
+import { createJsonApi, type JsonApi, type JsonApiRequest, type JsonObject } from '../http/json-api.ts';
 import { loadInputImages, type InputImage } from '../http/input-images.ts';
 import {
   UpstreamFailure,
@@ -23,18 +22,20 @@ import { serviceAt, type VeoService } from './veo-service.ts';
 export const NAME = 'veo';
 export const FAMILY = 'veo';
 
-const ANSWER_BYTES_MAX = 1024 * 1024;
 /** Vertex answers with the video itself in base64; 8 seconds of 4k have some 60 MB. */
 const OPERATION_BYTES_MAX = 256 * 1024 * 1024;
 
 interface Context {
   settings: AdapterSettings;
   service: VeoService;
+  api: JsonApi;
 }
 
 /** The vendor has no cancel and no list. `now` is in milliseconds. */
 export function createVeo(settings: AdapterSettings, now: () => number = Date.now): Provider {
-  const context = { settings, service: serviceAt(settings.baseUrl, createTokenSource(now)) };
+  const service = serviceAt(settings.baseUrl, createTokenSource(now));
+  const api = createJsonApi({ ...settings, baseUrl: service.baseUrl }, service.authorize);
+  const context = { settings, service, api };
   return {
     name: NAME,
     family: FAMILY,
@@ -42,28 +43,28 @@ export function createVeo(settings: AdapterSettings, now: () => number = Date.no
     credentials: credentialIds(settings),
     submit: (job) => submit(context, job),
     poll: (handle, signal) => poll(context, handle, signal),
-    downloadHeaders: ({ credential }) => context.service.authorize(findCredential(settings, credential)),
+    downloadHeaders: async ({ credential }) => service.authorize(findCredential(settings, credential)),
     trustsOrigin: originCheck(settings.baseUrl),
   };
 }
 
 async function submit(context: Context, job: UpstreamJob): Promise<Submission> {
   const { service, settings } = context;
+  // Before any image is fetched in vain.
   findCredential(settings, job.credential);
-  const body = requestBody(service, job, await loadInputImages(job.inputImages));
-  const { json, upstreamRequestId } = await call(context, job.credential, {
+  const { json, upstreamRequestId } = await send(context, {
     method: 'POST',
-    url: service.submitUrl(job.upstreamModel),
-    body,
-    bytesMax: ANSWER_BYTES_MAX,
-    judge: submitFailure,
+    path: service.submitPath(job.upstreamModel),
+    credential: job.credential,
+    json: requestBody(service, job, await loadInputImages(job.inputImages)),
+    toFailure: submitFailure,
   });
   const operation = textOf(membersOf(json)['name']);
   // The name becomes part of a path.
   if (operation === null || !/^[\w@-][\w.@-]*(\/[\w@-][\w.@-]*)*$/.test(operation))
     throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
   const handle = {
-    // The whole name tells the operator's project, and the id is shown to the owner.
+    // The id is shown to the owner, and the whole name contains the operator's project.
     id: operation.slice(operation.lastIndexOf('/') + 1),
     credential: job.credential,
     dialect: service.name,
@@ -76,39 +77,29 @@ async function submit(context: Context, job: UpstreamJob): Promise<Submission> {
 /** A 404 is thrown as `expired`, `refused`: only the caller knows whether the job is new or past its two days. */
 async function poll(context: Context, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
   const { service } = context;
-  // The settings point to the other service now, which knows nothing of this job.
+  // The settings now point to the other service, which does not know this job.
   if (handle['dialect'] !== service.name) throw new UpstreamFailure('expired', 'refused');
   const operation = textOf(handle['operation']) ?? handle.id;
-  const request = service.pollRequest(operation, textOf(handle['model']) ?? '');
-  const { json } = await call(context, handle.credential, {
-    ...request,
+  const { json } = await send(context, {
+    ...service.pollRequest(operation, textOf(handle['model']) ?? ''),
+    credential: handle.credential,
     bytesMax: OPERATION_BYTES_MAX,
     signal,
-    judge: pollFailure,
+    toFailure: pollFailure,
   });
   const state = readState(membersOf(json));
   if (state.kind !== 'failed' || state.text === null) return state;
   return { ...state, text: service.withoutProject(state.text) };
 }
 
-interface VeoCall extends Pick<UpstreamRequest, 'method' | 'url' | 'bytesMax' | 'signal'> {
-  body?: Record<string, JsonValue>;
-  judge: ToFailure;
-}
-
-async function call({ settings, service }: Context, credentialId: string, request: VeoCall) {
-  const { body, judge, ...rest } = request;
-  const credential = findCredential(settings, credentialId);
-  const authorization = await service.authorize(credential);
-  const content = body ? { body: JSON.stringify(body) } : {};
-  const headers = { ...authorization, ...(body ? { 'content-type': 'application/json' } : {}) };
+/** Refused authorization is not reused, and the vendor's text is freed of the operator's project. */
+async function send({ api, service }: Context, request: JsonApiRequest) {
   try {
-    const timeoutMs = settings.upstreamTimeoutMs;
-    return await requestJson({ ...rest, ...content, headers, timeoutMs }, judge);
+    return await api.send(request);
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    if (error.errorClass === 'auth') service.forget(credential);
-    throw reworded(error, service.withoutProject);
+    if (error.errorClass === 'auth') service.invalidate(request.credential);
+    throw mapFailureText(error, service.withoutProject);
   }
 }
 
@@ -117,7 +108,7 @@ function requestBody(
   service: VeoService,
   { order, prompt }: UpstreamJob,
   inputImages: readonly InputImage[],
-): Record<string, JsonValue> {
+): JsonObject {
   const images = inputImages.map(({ type, bytes }) => {
     return { bytesBase64Encoded: bytes.toString('base64'), mimeType: type };
   });
@@ -137,7 +128,7 @@ function requestBody(
   return { instances: [instance], parameters };
 }
 
-/** The vendor tells no progress: an operation is done or it is not. */
+/** The vendor reports no progress: an operation is done or it is not. */
 function readState(operation: Members): JobState {
   const { done, error, response } = operation;
   if (typeof error === 'object' && error !== null) return readFailed(membersOf(error));
@@ -160,7 +151,7 @@ function readDone(response: Members): JobState {
   }
   const [result] = videos.map(readVideo).filter((video) => video !== null);
   if (!result) return { kind: 'failed', errorClass: 'invalid_response', text: null };
-  // The vendor bills what was ordered, and tells nothing about what it made.
+  // The vendor bills by the order and reports nothing about what was delivered.
   return { kind: 'succeeded', results: [result], evidence: {} };
 }
 

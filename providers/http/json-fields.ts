@@ -1,12 +1,13 @@
-// Tolerant readers of what vendors send: absent and nonsensical members both read as nothing.
+// Tolerant readers of vendors' JSON: absent members and members of another type both read as empty or null.
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The members of a JSON object; of anything else, none. */
+/** The members of a JSON object; an empty object for anything else. */
 export function membersOf(value: unknown): Members {
   return isObject(value) ? value : {};
 }
 
+/** The items of a JSON array; an empty array for anything else. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
@@ -19,6 +20,12 @@ export function textOf(value: unknown): string | null {
 /** A finite number, or null. Numbers written as texts are not numbers. */
 export function numberOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+/** Bytes in base64, or null. Buffer would skip foreign characters, and a file with holes is worthless. */
+export function bytesOf(value: unknown): Buffer | null {
+  const text = textOf(value);
+  return text !== null && /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : null;
 }
 
 /** What an error body says. `code` and `type` are in lower case, so that they can be compared. */

@@ -2,11 +2,11 @@
 import { refineChatFailure } from '../chat/refinement.ts';
 import { countPromptTokens, countTokens } from '../chat/tokens.ts';
 import { readChatUsage, outputTextOf } from '../chat/usage.ts';
-import { requestJson } from '../http/client.ts';
+import { createJsonApi, type JsonApi } from '../http/json-api.ts';
 import { failureOfStatus } from '../http/status.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../provider.ts';
 import { listOf, membersOf, textOf } from '../http/json-fields.ts';
-import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
+import { credentialIds, originCheck, type AdapterSettings } from '../settings.ts';
 
 export const NAME = 'openai-chat';
 export const FAMILY = 'openai';
@@ -15,39 +15,32 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 const REFUSED_FINISH = 'content_filter';
 
 export function createOpenaiChat(settings: AdapterSettings): Provider {
+  const api = createJsonApi(settings);
   return {
     name: NAME,
     family: FAMILY,
     delivery: 'immediate',
     credentials: credentialIds(settings),
-    submit: (job, signal) => submit(settings, job, signal),
+    submit: (job, signal) => submit(api, job, signal),
     trustsOrigin: originCheck(settings.baseUrl),
   };
 }
 
-async function submit(
-  settings: AdapterSettings,
-  job: UpstreamJob,
-  signal?: AbortSignal,
-): Promise<Submission> {
-  const credential = findCredential(settings, job.credential);
+async function submit(api: JsonApi, job: UpstreamJob, signal?: AbortSignal): Promise<Submission> {
   const request = {
     model: job.upstreamModel,
-    messages: job.messages,
+    messages: [...job.messages],
     max_completion_tokens: job.order.outputTokens,
   };
-  const { json, upstreamRequestId } = await requestJson(
-    {
-      method: 'POST',
-      url: `${settings.baseUrl}/chat/completions`,
-      headers: { authorization: `Bearer ${credential.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(request),
-      timeoutMs: settings.upstreamTimeoutMs,
-      bytesMax: ANSWER_BYTES_MAX,
-      signal,
-    },
-    (answer) => failureOfStatus(answer, refineChatFailure),
-  );
+  const { json, upstreamRequestId } = await api.send({
+    method: 'POST',
+    path: '/chat/completions',
+    credential: job.credential,
+    json: request,
+    bytesMax: ANSWER_BYTES_MAX,
+    signal,
+    toFailure: (response) => failureOfStatus(response, refineChatFailure),
+  });
   const text = outputTextOf(json);
   if (text === '') throw failureWithoutText(json, upstreamRequestId);
   return {

@@ -2,12 +2,13 @@
 import { Blob } from 'node:buffer';
 import { FormData } from 'undici';
 import { isWholeImage } from '../../domain/files/media-types.ts';
-import { requestJson, type UpstreamRequest } from '../http/client.ts';
+import { QUOTA_CODES } from '../chat/refinement.ts';
+import { createJsonApi, type JsonApi } from '../http/json-api.ts';
 import { failureOfStatus, type Verdict } from '../http/status.ts';
 import { loadInputImages, type InputImage } from '../http/input-images.ts';
 import { sizeOf } from './image-sizes.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../provider.ts';
-import { listOf, membersOf, readVendorError, textOf, type VendorError } from '../http/json-fields.ts';
+import { bytesOf, listOf, membersOf, readVendorError, type VendorError } from '../http/json-fields.ts';
 import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
 
 export const NAME = 'openai-images';
@@ -23,56 +24,41 @@ const ANSWER_BYTES_PER_IMAGE_MAX = 40 * 1024 * 1024;
 const QUALITY = 'low';
 
 const MODERATION_CODES = new Set(['moderation_blocked', 'content_policy_violation']);
-const QUOTA_CODES = new Set([
-  'insufficient_quota',
-  'credit_balance_exhausted',
-  'billing_hard_limit_reached',
-  'organization_spend_limit_exceeded',
-  'project_spend_limit_exceeded',
-]);
 
 export function createOpenaiImages(settings: AdapterSettings): Provider {
+  const api = createJsonApi(settings);
   return {
     name: NAME,
     family: FAMILY,
     delivery: 'immediate',
     credentials: credentialIds(settings),
-    submit: (job, signal) => submit(settings, job, signal),
+    submit: (job, signal) => submit(api, settings, job, signal),
     trustsOrigin: originCheck(settings.baseUrl),
   };
 }
 
 async function submit(
+  api: JsonApi,
   settings: AdapterSettings,
   job: UpstreamJob,
   signal?: AbortSignal,
 ): Promise<Submission> {
-  const credential = findCredential(settings, job.credential);
+  // Before any image is fetched in vain.
+  findCredential(settings, job.credential);
   const fields = requestFields(job);
   const inputImages = await loadInputImages(job.inputImages, signal);
-  const authorization = `Bearer ${credential.key}`;
-  const content: Pick<UpstreamRequest, 'url' | 'headers' | 'body'> =
+  const content =
     inputImages.length === 0
-      ? {
-          url: `${settings.baseUrl}/images/generations`,
-          headers: { authorization, 'content-type': 'application/json' },
-          body: JSON.stringify(fields),
-        }
-      : {
-          url: `${settings.baseUrl}/images/edits`,
-          headers: { authorization },
-          body: requestForm(fields, inputImages),
-        };
-  const { json, upstreamRequestId } = await requestJson(
-    {
-      ...content,
-      method: 'POST',
-      timeoutMs: settings.upstreamTimeoutMs,
-      bytesMax: fields.n * ANSWER_BYTES_PER_IMAGE_MAX,
-      signal,
-    },
-    (answer) => failureOfStatus(answer, refine),
-  );
+      ? { path: '/images/generations', json: fields }
+      : { path: '/images/edits', form: requestForm(fields, inputImages) };
+  const { json, upstreamRequestId } = await api.send({
+    ...content,
+    method: 'POST',
+    credential: job.credential,
+    bytesMax: fields.n * ANSWER_BYTES_PER_IMAGE_MAX,
+    signal,
+    toFailure: (response) => failureOfStatus(response, refine),
+  });
   const images = readImages(json).slice(0, fields.n);
   if (images.length === 0) throw failureWithoutImages(json, upstreamRequestId);
   return {
@@ -107,23 +93,17 @@ function requestForm(fields: ReturnType<typeof requestFields>, inputImages: read
   return form;
 }
 
-/** Items that are missing, cannot be decoded, or are no picture do not count: nobody pays for them. */
+/** Items that are missing, cannot be decoded or are no picture do not count and are not charged. */
 function readImages(json: unknown): Buffer[] {
   return listOf(membersOf(json)['data'])
-    .map((item) => textOf(membersOf(item)['b64_json']))
-    .map((text) => (text === null ? null : decodeBase64(text)))
+    .map((item) => bytesOf(membersOf(item)['b64_json']))
     .filter((bytes) => bytes !== null)
     .filter((bytes) => isWholeImage(bytes));
 }
 
-/** Buffer skips what is not base64; a picture with holes is none. */
-function decodeBase64(text: string): Buffer | null {
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : null;
-}
-
 /**
- * Compatible services report some errors with status 200. Whatever it says, the answer is complete: no work is left at
- * the vendor, so the fate is known.
+ * Compatible services report some errors with status 200. The answer is complete, so no work is left at the vendor and
+ * the fate is known.
  */
 function failureWithoutImages(json: unknown, upstreamRequestId: string | null): UpstreamFailure {
   const error = membersOf(json)['error'] === undefined ? null : readVendorError(json);
@@ -140,7 +120,7 @@ function refine(error: VendorError, status: number): Verdict | undefined {
   if (words.some((word) => MODERATION_CODES.has(word))) return { errorClass: 'moderation', fate: 'refused' };
   if (words.some((word) => QUOTA_CODES.has(word))) return { errorClass: 'quota', fate: 'not_received' };
   if (words.includes('model_not_found')) return { errorClass: 'model_retired', fate: 'refused' };
-  // The end of the call in the vendor's own words: it gave up, and no work is left there that somebody could miss.
+  // The vendor's own report that it gave up, so no unfinished work is left there.
   if (words.includes('server_error') && status === 500) return { errorClass: 'transient', fate: 'refused' };
   return undefined;
 }

@@ -1,11 +1,12 @@
-// What refusals and failed jobs of OpenAI's Videos API mean. Resellers have codes of their own, so patterns tell.
+// What refusals and failed jobs of OpenAI's Videos API mean. Resellers have codes of their own, hence the patterns.
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
-import { failureAboutJob, type UpstreamResponse, type Verdict } from '../http/status.ts';
+import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
+import { findMeaning, type Patterns } from '../patterns.ts';
 import type { UpstreamFailure } from '../provider.ts';
 import type { VendorError } from '../http/json-fields.ts';
 
-/** The first pattern that fits code and type decides. */
-const VERDICTS: readonly (readonly [RegExp, Verdict])[] = [
+/** Verdicts by `code type`. */
+const VERDICTS: Patterns<Verdict> = [
   [/moderation|content_policy|safety|sentinel/, { errorClass: 'moderation', fate: 'refused' }],
   [
     /insufficient|spend_limit|credit_balance|billing|payment_required/,
@@ -17,19 +18,21 @@ const VERDICTS: readonly (readonly [RegExp, Verdict])[] = [
   [/model_not_found/, { errorClass: 'model_retired', fate: 'refused' }],
 ];
 
-/** Undefined where the words say nothing beyond the status. */
+/** Undefined where the error adds nothing to the status. */
 export function refine({ code, type, message }: VendorError): Verdict | undefined {
-  const words = `${code ?? ''} ${type ?? ''}`;
-  const known = VERDICTS.find(([pattern]) => pattern.test(words))?.[1];
+  const known = findMeaning(VERDICTS, `${code ?? ''} ${type ?? ''}`);
   if (known) return known;
   if (/content policy|usage polic|moderation system|safety system|guardrail/i.test(message ?? ''))
     return { errorClass: 'moderation', fate: 'refused' };
   return undefined;
 }
 
-/** What a 404 means depends on the age of the job, which the caller knows. */
-export function pollFailure(answer: UpstreamResponse): UpstreamFailure {
-  return failureAboutJob(answer, refine);
+export function submitFailure(response: UpstreamResponse): UpstreamFailure {
+  return failureOfStatus(response, refine);
+}
+
+export function pollFailure(response: UpstreamResponse): UpstreamFailure {
+  return failureAboutJob(response, refine);
 }
 
 export function classOfFailedJob(error: VendorError | null): UpstreamErrorClass {

@@ -1,9 +1,9 @@
-// Finding a lost job in the list of OpenAI's Videos API, which shows everything that was ordered but the pictures.
+// Finds a lost job in the list of OpenAI's Videos API, which shows everything that was ordered but the pictures.
 import type { UpstreamJob } from '../provider.ts';
 import { listOf, membersOf, numberOf, textOf, type Members } from '../http/json-fields.ts';
 import { orderedFields } from './sora-order.ts';
 
-/** The vendor lists no more at once. */
+/** The vendor's maximum per page. */
 export const LIST_ENTRIES_MAX = 100;
 
 /** How far the vendor's clock may be from ours, and how late a request may arrive. */
@@ -24,20 +24,20 @@ export function matchListed(list: Members, job: UpstreamJob, sentAt: Date): Memb
   if (isFull && Math.min(...times) >= from) return null;
   const matches = entries.filter((entry) => {
     const createdAt = numberOf(entry['created_at']) ?? Infinity;
-    return createdAt >= from && createdAt <= until && isOrdered(entry, job);
+    return createdAt >= from && createdAt <= until && matchesJob(entry, job);
   });
   const [match] = matches;
   return matches.length === 1 && match ? match : null;
 }
 
-/** What the entry tells must be what was ordered, member by member. */
-function isOrdered(entry: Members, job: UpstreamJob): boolean {
+/** Whether the entry shows what was ordered, member by member. */
+function matchesJob(entry: Members, job: UpstreamJob): boolean {
   const { model, prompt, seconds, size } = orderedFields(job);
-  const toldSeconds = textOf(entry['seconds']) ?? String(entry['seconds']);
+  const listedSeconds = textOf(entry['seconds']) ?? String(entry['seconds']);
   return (
     entry['model'] === model &&
     entry['prompt'] === prompt &&
-    toldSeconds === seconds &&
+    listedSeconds === seconds &&
     entry['size'] === size &&
     (entry['remixed_from_video_id'] ?? null) === null
   );

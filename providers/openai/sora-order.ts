@@ -1,5 +1,6 @@
-// How a job is ordered from OpenAI's Videos API: seconds as a text, ratio and resolution as one size.
+// Request bodies of OpenAI's Videos API: seconds as a text, ratio and resolution as one size.
 import { FormData } from 'undici';
+import type { JsonApiRequest } from '../http/json-api.ts';
 import type { InputImage } from '../http/input-images.ts';
 import { UpstreamFailure, type UpstreamJob } from '../provider.ts';
 
@@ -10,11 +11,6 @@ const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '1080p': { '16:9': '1920x1080', '9:16': '1080x1920' },
 };
 
-export interface WrittenOrder {
-  headers: Readonly<Record<string, string>>;
-  body: string | FormData;
-}
-
 /** Every choice is sent: the vendor's own defaults (4 seconds, 720x1280) must never decide. */
 export function orderedFields({ upstreamModel, prompt, order }: UpstreamJob) {
   const size = SIZES[order.resolution ?? '']?.[order.ratio ?? ''];
@@ -23,14 +19,17 @@ export function orderedFields({ upstreamModel, prompt, order }: UpstreamJob) {
   return { model: upstreamModel, prompt, seconds: String(order.seconds), size };
 }
 
-/** Only a form can carry a first frame to every service that speaks this API. */
-export function writeOrder(job: UpstreamJob, inputImages: readonly InputImage[]): WrittenOrder {
+/** The body as JSON, or as a form with a first frame: every service with this API takes frames in a form only. */
+export function requestContent(
+  job: UpstreamJob,
+  inputImages: readonly InputImage[],
+): Pick<JsonApiRequest, 'json' | 'form'> {
   const fields = orderedFields(job);
   const [firstFrame] = inputImages;
-  if (!firstFrame) return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(fields) };
+  if (!firstFrame) return { json: fields };
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   const { type, bytes } = firstFrame;
   form.append('input_reference', new Blob([bytes], { type }), `first-frame.${type.slice('image/'.length)}`);
-  return { headers: {}, body: form };
+  return { form };
 }

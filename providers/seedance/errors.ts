@@ -1,27 +1,23 @@
-// What Ark's error codes mean. The vendor adds to them with a dot ("….PrivacyInformation"), so patterns tell, not lists.
+// What Ark's error codes mean. The vendor appends details with a dot ("….PrivacyInformation"), hence the patterns.
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
+import { findMeaning, type Patterns } from '../patterns.ts';
 import type { UpstreamFailure } from '../provider.ts';
 import type { VendorError } from '../http/json-fields.ts';
 
-/** The first pattern that fits the code, in lower case, decides. */
-const VERDICTS: readonly { code: RegExp; verdict: Verdict }[] = [
-  { code: /sensitivecontent|policyviolation/, verdict: { errorClass: 'moderation', fate: 'refused' } },
-  { code: /overdue|insufficient/, verdict: { errorClass: 'quota', fate: 'not_received' } },
-  { code: /concurren/, verdict: { errorClass: 'concurrency', fate: 'not_received' } },
-  { code: /ratelimit|serveroverloaded/, verdict: { errorClass: 'rate', fate: 'not_received' } },
-  { code: /authentication|accessdenied/, verdict: { errorClass: 'auth', fate: 'not_received' } },
-  {
-    code: /invalidendpointormodel|modelnotopen|modelnotfound/,
-    verdict: { errorClass: 'model_retired', fate: 'refused' },
-  },
-  { code: /invalid|missing|outofrange/, verdict: { errorClass: 'invalid', fate: 'refused' } },
+const VERDICT_OF_CODE: Patterns<Verdict> = [
+  [/sensitivecontent|policyviolation/, { errorClass: 'moderation', fate: 'refused' }],
+  [/overdue|insufficient/, { errorClass: 'quota', fate: 'not_received' }],
+  [/concurren/, { errorClass: 'concurrency', fate: 'not_received' }],
+  [/ratelimit|serveroverloaded/, { errorClass: 'rate', fate: 'not_received' }],
+  [/authentication|accessdenied/, { errorClass: 'auth', fate: 'not_received' }],
+  [/invalidendpointormodel|modelnotopen|modelnotfound/, { errorClass: 'model_retired', fate: 'refused' }],
+  [/invalid|missing|outofrange/, { errorClass: 'invalid', fate: 'refused' }],
 ];
 
-/** Undefined where the code says nothing beyond the status. */
+/** Undefined where the code adds nothing to the status. */
 export function refine({ code, message }: VendorError): Verdict | undefined {
-  const word = code ?? '';
-  if (word.startsWith('quotaexceeded')) return verdictOfQuota(message ?? '');
-  return VERDICTS.find((entry) => entry.code.test(word))?.verdict;
+  if (code?.startsWith('quotaexceeded')) return verdictOfQuota(message ?? '');
+  return findMeaning(VERDICT_OF_CODE, code);
 }
 
 export function submitFailure(response: UpstreamResponse): UpstreamFailure {
@@ -32,8 +28,8 @@ export function pollFailure(response: UpstreamResponse): UpstreamFailure {
   return failureAboutJob(response, refine);
 }
 
-/** One code for two things: too many jobs at once, which passes, and an account whose share is used up. */
+/** One code stands for two causes: too many jobs at once, which is temporary, and a used-up account. */
 function verdictOfQuota(message: string): Verdict {
-  const passes = /queue|concurren|simultaneous|at the same time/i.test(message);
-  return { errorClass: passes ? 'concurrency' : 'quota', fate: 'not_received' };
+  const isTemporary = /queue|concurren|simultaneous|at the same time/i.test(message);
+  return { errorClass: isTemporary ? 'concurrency' : 'quota', fate: 'not_received' };
 }

@@ -75,7 +75,7 @@ describe('access tokens of Google Cloud', () => {
 
   it('are asked for anew once they were not believed', async () => {
     await ask();
-    tokens.forget('default');
+    tokens.invalidate('default');
     expect(await ask()).to.equal('ya29.2');
   });
 
