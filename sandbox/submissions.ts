@@ -1,10 +1,10 @@
-// Submissions: reads the prompt's directives, refuses or breaks off as they say, and creates the job.
+// Submissions: checks the caller's key, applies the directive `submit` and creates the job.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, EarlyAnswer, htmlPage } from './answers.ts';
 import { type ActiveDirectives, DirectiveError, type Directives, readDirectives } from './directives.ts';
 import type { Job, JobPlan } from './jobs.ts';
-import { refuse } from './requests.ts';
+import { refuse, requireBearerKey } from './requests.ts';
 import type { SandboxRequest } from './vendor-api.ts';
 
 export interface Submission {
@@ -14,8 +14,17 @@ export interface Submission {
   readonly active: ActiveDirectives;
 }
 
-/** Ends the request with an EarlyAnswer where a directive says so; nothing has been created by then. */
-export function beginSubmission(request: SandboxRequest, prompt: string): Submission {
+/**
+ * Notes the prompt in the journal, checks the caller and reads the directives.
+ * Ends the request where the caller is refused or a directive says so; nothing has been created by then.
+ */
+export function beginSubmission(
+  request: SandboxRequest,
+  prompt: string,
+  checkCaller: (request: SandboxRequest) => unknown = requireBearerKey,
+): Submission {
+  request.entry.prompt = prompt;
+  checkCaller(request);
   const directives = directivesOf(request, prompt, 'prompt');
   const active = directives.at(request.counts.next(request.vendor, 'submit', prompt));
   return refuseAsDirected({ request, prompt, directives, active });
@@ -26,6 +35,8 @@ export function beginSubmission(request: SandboxRequest, prompt: string): Submis
  * vendor that is asked fail and the next one answer.
  */
 export function beginChat(request: SandboxRequest, prompt: string): Submission {
+  request.entry.prompt = prompt;
+  requireBearerKey(request);
   const directives = directivesOf(request, prompt, 'messages');
   const active = directives.at(request.counts.next('', 'chat', prompt));
   return refuseAsDirected({ request, prompt, directives, active });

@@ -46,9 +46,7 @@ interface InlinePart {
 
 async function generate(request: SandboxRequest): Promise<Answer> {
   const input = readImageRequest(readJsonObject(request));
-  request.entry.prompt = input.prompt;
-  requireGoogleKey(request);
-  const submission = beginSubmission(request, input.prompt);
+  const submission = beginSubmission(request, input.prompt, requireGoogleKey);
   const order = checkImageOrder(request, request.parameters['model'] ?? '', input);
   const job = createJob(submission, {
     id: randomUUID().replaceAll('-', ''),

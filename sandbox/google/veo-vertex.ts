@@ -32,10 +32,7 @@ const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
 function generate(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
-  const prompt = promptOf(fields);
-  request.entry.prompt = prompt;
-  requireBearerKey(request);
-  const submission = beginSubmission(request, prompt);
+  const submission = beginSubmission(request, promptOf(fields));
   const order = checkVeoOrder(request, request.parameters['model'] ?? '', fields, VERTEX_PARAMETERS);
   const job = createJob(submission, {
     id: randomUUID(),

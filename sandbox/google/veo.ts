@@ -34,10 +34,7 @@ const SECONDS_BY_DEFAULT = 2;
 
 function generate(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
-  const prompt = promptOf(fields);
-  request.entry.prompt = prompt;
-  requireGoogleKey(request);
-  const submission = beginSubmission(request, prompt);
+  const submission = beginSubmission(request, promptOf(fields), requireGoogleKey);
   const order = checkVeoOrder(request, request.parameters['model'] ?? '', fields, GEMINI_PARAMETERS);
   const job = createJob(submission, {
     id: randomUUID().replaceAll('-', '').slice(0, 16),

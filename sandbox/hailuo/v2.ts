@@ -41,10 +41,7 @@ const erased = new WeakSet<Job>();
 
 function generate(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
-  const prompt = promptOf(fields);
-  request.entry.prompt = prompt;
-  requireBearerKey(request);
-  const submission = beginSubmission(request, prompt);
+  const submission = beginSubmission(request, promptOf(fields));
   const order = checkV2Order(request, fields);
   const inputSeconds = order.inputVideos * INPUT_VIDEO_SECONDS;
   const job = createJob(submission, {

@@ -31,10 +31,8 @@ const IDS_MAX = 20;
 
 function generate(request: SandboxRequest, kind: Kind): Answer {
   const fields = readJsonObject(request);
-  const prompt = promptOf(fields);
-  request.entry.prompt = prompt;
+  const submission = beginSubmission(request, promptOf(fields), requireAccount);
   const account = requireAccount(request);
-  const submission = beginSubmission(request, prompt);
   const order = checkOrder(request, kind, fields);
   const job = createJob(submission, planOf(newTaskId(request, account, order.externalId), order, kind));
   const accepted = dataAnswer({ ...describe(job), status: 'submitted' });

@@ -22,10 +22,8 @@ export const klingLegacy: VendorApi = {
 
 function generate(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
-  const prompt = textIn(fields, 'prompt');
-  request.entry.prompt = prompt;
+  const submission = beginSubmission(request, textIn(fields, 'prompt'), requireAccount);
   const account = requireAccount(request);
-  const submission = beginSubmission(request, prompt);
   const kind = requireKind(request);
   const order = checkLegacyOrder(request, kind, fields);
   const job = createJob(submission, planOf(newTaskId(request, account, order.externalId), order, kind));

@@ -30,10 +30,7 @@ export function chatApi(vendor: string, prefix: string, errorFormat: ErrorFormat
 /** The directive `seconds` delays the beginning of every answer, of a streamed one as well. */
 async function complete(request: SandboxRequest): Promise<Answer> {
   const fields = readJsonObject(request);
-  const prompt = readLastUserText(fields['messages']);
-  request.entry.prompt = prompt;
-  requireBearerKey(request);
-  const submission = beginChat(request, prompt);
+  const submission = beginChat(request, readLastUserText(fields['messages']));
   const order = checkChatOrder(request, fields);
   const { active } = submission;
   const reply = composeReply(request, active, order);

@@ -6,7 +6,6 @@ import type { Choice } from '../directives.ts';
 import { type Consumption, reportUsage } from '../evidence.ts';
 import type { Job } from '../jobs.ts';
 import { nextDirectives, requireJob } from '../polling.ts';
-import { requireBearerKey } from '../requests.ts';
 import { imageFile, inlineResult, linkResult, sendInline, serveResult } from '../results.ts';
 import { beginSubmission, confirmSubmission, createJob, waitUntilFinal } from '../submissions.ts';
 import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
@@ -64,8 +63,6 @@ async function generate(
   check: (request: SandboxRequest, input: ImageRequest) => ImageOrder,
 ): Promise<Answer> {
   const input = await readImageRequest(request);
-  request.entry.prompt = input.prompt;
-  requireBearerKey(request);
   const submission = beginSubmission(request, input.prompt);
   const order = check(request, input);
   const job = createJob(submission, {

@@ -51,10 +51,7 @@ const FAILURES = {
 
 async function generate(request: SandboxRequest): Promise<Answer> {
   const fields = await readSoraRequest(request);
-  const prompt = textIn(fields, 'prompt');
-  request.entry.prompt = prompt;
-  requireBearerKey(request);
-  const submission = beginSubmission(request, prompt);
+  const submission = beginSubmission(request, textIn(fields, 'prompt'));
   const order = checkSoraOrder(request, fields);
   const job = createJob(submission, {
     id: `video_${randomUUID().replaceAll('-', '')}`,

@@ -56,10 +56,7 @@ const erased = new WeakSet<Job>();
 
 function submit(request: SandboxRequest): Answer {
   const fields = readJsonObject(request);
-  const prompt = textsOf(fields['content']);
-  request.entry.prompt = prompt;
-  requireBearerKey(request);
-  const submission = beginSubmission(request, prompt);
+  const submission = beginSubmission(request, textsOf(fields['content']));
   const order = checkOrder(request, fields);
   const tokens = tokensOf(order);
   const job = createJob(submission, {

@@ -6,7 +6,7 @@ import { errorText } from '../error-text.ts';
 import { reportUsage } from '../evidence.ts';
 import type { Job, JobState } from '../jobs.ts';
 import { nextDirectives, pollJob, requireJob, UNKNOWN_STATUS } from '../polling.ts';
-import { readJsonObject, requireKey, textIn } from '../requests.ts';
+import { readJsonObject, refuse, requireKey, textIn } from '../requests.ts';
 import { linkJobResult, serveVideo } from '../results.ts';
 import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
@@ -66,11 +66,7 @@ const FAILURES = {
 
 function generate(request: SandboxRequest, endpoint: Endpoint): Answer {
   const fields = readJsonObject(request);
-  const prompt = textIn(fields, 'prompt');
-  request.entry.prompt = prompt;
-  requireKey(request, tokenOf(request));
-  if (request.body.length > BODY_BYTES_MAX) return request.errorFormat.refuse(413);
-  const submission = beginSubmission(request, prompt);
+  const submission = beginSubmission(request, textIn(fields, 'prompt'), requireTokenAndSize);
   const order = checkViduOrder(request, fields, endpoint);
   const credits = creditsFor(order);
   const job = createJob(submission, {
@@ -151,6 +147,11 @@ function creditsFor({ endpoint, model, resolution, duration, offPeak }: ViduOrde
   const prices = endpoint === 'reference2video' ? REFERENCE_PRICES : PRICES;
   const [normal, cheap] = prices[model]?.[resolution] ?? OTHER_PRICE;
   return duration * (offPeak ? cheap : normal);
+}
+
+function requireTokenAndSize(request: SandboxRequest): void {
+  requireKey(request, tokenOf(request));
+  if (request.body.length > BODY_BYTES_MAX) refuse(request, 413);
 }
 
 /** Vidu's authorization scheme is `Token`; null for any other. */

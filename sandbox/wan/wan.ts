@@ -6,7 +6,7 @@ import { errorText } from '../error-text.ts';
 import { reportUsage } from '../evidence.ts';
 import type { FinalPhase, Job, JobState } from '../jobs.ts';
 import { nextDirectives, pollJob, type PollResult, requireJob, UNKNOWN_STATUS } from '../polling.ts';
-import { isFields, readJsonObject, requireBearerKey, textIn } from '../requests.ts';
+import { isFields, readJsonObject, refuse, requireBearerKey, textIn } from '../requests.ts';
 import { linkJobResult, serveVideo } from '../results.ts';
 import { beginSubmission, confirmSubmission, createJob } from '../submissions.ts';
 import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
@@ -62,13 +62,7 @@ function submit(request: SandboxRequest): Answer {
   const input = isFields(fields['input']) ? fields['input'] : {};
   const promptSent = textIn(input, 'prompt');
   const prompt = promptSent.trimEnd();
-  request.entry.prompt = prompt;
-  requireBearerKey(request);
-  if (request.req.headers['x-dashscope-async'] !== 'enable') {
-    const message = 'current user api does not support synchronous calls.';
-    return request.errorFormat.refuse(403, { message });
-  }
-  const submission = beginSubmission(request, prompt);
+  const submission = beginSubmission(request, prompt, requireAsynchronousCall);
   const order = checkOrder(request, fields);
   const job = createJob(submission, {
     id: randomUUID(),
@@ -78,6 +72,12 @@ function submit(request: SandboxRequest): Answer {
   });
   const answer = (output: object): Answer => json(200, { request_id: randomUUID(), output });
   return confirmSubmission(submission, answer({ task_id: job.id, task_status: 'PENDING' }), answer({}));
+}
+
+function requireAsynchronousCall(request: SandboxRequest): void {
+  requireBearerKey(request);
+  if (request.req.headers['x-dashscope-async'] === 'enable') return;
+  refuse(request, 403, { message: 'current user api does not support synchronous calls.' });
 }
 
 function poll(request: SandboxRequest): Answer {

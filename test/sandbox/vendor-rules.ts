@@ -41,7 +41,7 @@ export function itBreaksConnections({ sandbox, submit }: Submissions): void {
     });
 }
 
-/** Adds a test of every value of `usage`; `usageOf` returns one figure of a finished job with these directives. */
+/** Adds a test of all values of `usage`; `usageOf` returns a figure of a finished job with these directives. */
 export function itDistortsUsage(honest: number, usageOf: (directives: string) => Promise<unknown>): void {
   it('reports the consumption as the directive usage says', async () => {
     expect(await usageOf('usage=honest')).to.equal(honest);

@@ -46,7 +46,7 @@ describe('sandbox: Gemini images', () => {
     const client = (apiKey = 'AIza-test'): GoogleGenAI =>
       new GoogleGenAI({ apiKey, httpOptions: { baseUrl: `${sandbox().url}/google` } });
 
-    it('gives a picture for words and pictures', async () => {
+    it('makes an image from a text and an image', async () => {
       const { prompt, marker } = newPrompt('seconds=0');
       const answer = await client().models.generateContent({
         model: 'gemini-3-pro-image',
@@ -63,7 +63,7 @@ describe('sandbox: Gemini images', () => {
       expect(job?.['ordered']).to.include({ aspectRatio: '16:9', imageSize: '4K', inputImages: 1 });
     });
 
-    it('shows why a picture was blocked', async () => {
+    it('reports why an image was blocked', async () => {
       const contents = newPrompt('seconds=0 outcome=fail reason=moderation').prompt;
       const answer = await client().models.generateContent({ model: MODEL, contents });
       expect(answer.promptFeedback?.blockReason).to.equal('PROHIBITED_CONTENT');
@@ -100,7 +100,7 @@ describe('sandbox: Gemini images', () => {
       ['an unknown option', { outputFormat: 'webp' }, {}, 'outputFormat'],
       ['two candidates', {}, { candidateCount: 2 }, 'candidate_count'],
       ['sound', {}, { responseModalities: ['AUDIO'] }, 'response_modalities'],
-      ['words alone', {}, { responseModalities: ['TEXT'] }, 'response_modalities'],
+      ['text alone', {}, { responseModalities: ['TEXT'] }, 'response_modalities'],
     ];
 
     for (const [title, imageConfig, config, field] of refusals)

@@ -133,7 +133,7 @@ describe('sandbox: Veo', () => {
       expect(started.done).to.not.equal(true);
       const operation = await gemini().operations.getVideosOperation({ operation: started });
       const [generated] = operation.response?.generatedVideos ?? [];
-      // The client knows a file's name in links with TLS alone.
+      // The client recognizes a file's name only in a link with TLS.
       const uri = generated?.video?.uri?.replace('http:', 'https:') ?? '';
       const downloadPath = join(folder, 'video.mp4');
       await gemini().files.download({ file: { video: { uri } }, downloadPath });
@@ -144,7 +144,7 @@ describe('sandbox: Veo', () => {
       expect(operations).to.eql(['submit', 'poll', 'download', 'download']);
     });
 
-    it('hears of errors, of the request and of the operation', async () => {
+    it('throws errors of the request, and reports those of the operation', async () => {
       const generate = (directives: string): Promise<GenerateVideosOperation> =>
         gemini().models.generateVideos({ model: MODEL, source: { prompt: newPrompt(directives).prompt } });
       const refused = await generate('submit=429').catch((error: unknown) => error);

@@ -142,12 +142,12 @@ describe('sandbox: Grok video', () => {
 
     it('fails the first job only with outcome=fail*1', async () => {
       const body = { model: 'grok-imagine-video', prompt: newPrompt('seconds=0 outcome=fail*1').prompt };
-      const words: unknown[] = [];
+      const statuses: unknown[] = [];
       for (const _ of [1, 2]) {
         const { request_id: id } = (await ask(url(), { method: 'POST', body })).body;
-        words.push((await poll(String(id))).body['status']);
+        statuses.push((await poll(String(id))).body['status']);
       }
-      expect(words).to.eql(['failed', 'done']);
+      expect(statuses).to.eql(['failed', 'done']);
     });
   });
 

@@ -60,7 +60,7 @@ describe('sandbox: OpenAI chat streams', () => {
       expect(at(tripled.chunks.at(-1), 'usage.completion_tokens')).to.equal(24);
     });
 
-    it('tells n answers apart by their index', async () => {
+    it('marks each of n answers with its index', async () => {
       const streamed = await streamChat(sandbox(), 'tokens=3', { n: 2 });
       expect(textOf(streamed, 0)).to.equal('the quick brown');
       expect(textOf(streamed, 1)).to.equal('quick brown fox');
@@ -125,7 +125,7 @@ describe('sandbox: OpenAI chat streams', () => {
       [0, 1],
       [2, 4],
     ] as const)
-      it(`tells of an error after ${tokens} tokens and ends without [DONE]`, async () => {
+      it(`sends an error after ${tokens} tokens and ends without [DONE]`, async () => {
         const streamed = await streamChat(sandbox(), `error_after=${tokens} text=leaky`);
         expect(streamed.isBroken).to.equal(false);
         expect(streamed.chunks).to.have.length(chunks);

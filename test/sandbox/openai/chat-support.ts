@@ -8,12 +8,12 @@ export const CHAT_PATH = '/openai/v1/chat/completions';
 export interface Streamed {
   readonly status: number;
   readonly type: string | null;
-  /** What stands behind `data: `, in order; the last one may be incomplete. */
+  /** Text of each event after `data: `, in order; the last one may be incomplete. */
   readonly events: readonly string[];
-  /** Those of them that are JSON objects. */
+  /** The events that are JSON objects. */
   readonly chunks: readonly Json[];
   readonly isBroken: boolean;
-  /** From the request to the first piece of the body. */
+  /** Time from the request to the first piece of the body. */
   readonly firstMs: number;
 }
 
@@ -34,7 +34,7 @@ export function chat(
   return ask(`${sandbox.url}${path}`, { method: 'POST', body: chatBody(directives, fields) });
 }
 
-/** Reads to the end, or to where it breaks. */
+/** Streams a chat and reads it to its end, or to where it breaks. */
 export async function streamChat(
   sandbox: Sandbox,
   directives: string,

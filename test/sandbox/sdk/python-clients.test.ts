@@ -67,8 +67,13 @@ for (const { title, requirement, script, path, expected } of CLIENTS)
     });
 
     it('orders, waits, lists, cancels and reads refusals', async () => {
-      const { url, ...told } = await runScript(folder, script, `${sandbox().url}${path}`, newPrompt().marker);
-      expect(told).to.deep.equal(expected);
+      const { url, ...printed } = await runScript(
+        folder,
+        script,
+        `${sandbox().url}${path}`,
+        newPrompt().marker,
+      );
+      expect(printed).to.deep.equal(expected);
       expect((await fetch(String(url))).headers.get('content-type')).to.equal('video/mp4');
     }).timeout(SCRIPT_LIMIT_MS);
   });

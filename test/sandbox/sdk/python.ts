@@ -1,4 +1,4 @@
-// Vendors' own clients for Python: installed once from PyPI into a folder of their own, and run against the sandbox.
+// Installs vendors' own Python clients from PyPI, each once into a folder of its own, and runs scripts with them.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
@@ -15,7 +15,10 @@ const OUTPUT_BYTES_MAX = 1024 * 1024;
 
 export type Installed = { kind: 'installed'; folder: string } | { kind: 'missing'; why: string };
 
-/** `requirement` with its exact version, such as `dashscope==2.0.2`. Missing where there is no Python, pip or network. */
+/**
+ * Installs a requirement with its exact version, such as `dashscope==2.0.2`.
+ * Returns `missing` where there is no Python, pip or network.
+ */
 export async function installPackage(requirement: string): Promise<Installed> {
   const folder = join(tmpdir(), 'svc-gateway-sdks', requirement.replaceAll(/[^\w.-]/g, '_'));
   if (existsSync(folder)) return { kind: 'installed', folder };
@@ -27,17 +30,17 @@ export async function installPackage(requirement: string): Promise<Installed> {
     renameSync(unfinished, folder);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
-    // Another run may have been faster.
+    // A concurrent test run may have installed it meanwhile.
     if (!existsSync(folder))
       return { kind: 'missing', why: `${requirement}: ${String(error).slice(0, 300)}` };
   }
   return { kind: 'installed', folder };
 }
 
-/** Runs a script of this folder with these arguments and answers with the JSON it prints last. */
-export async function runScript(folder: string, script: string, ...words: string[]): Promise<Json> {
+/** Runs a script of this folder with these arguments and returns the JSON that it prints last. */
+export async function runScript(folder: string, script: string, ...args: string[]): Promise<Json> {
   const path = new URL(script, import.meta.url).pathname;
-  const { stdout } = await run('python3', [path, ...words], {
+  const { stdout } = await run('python3', [path, ...args], {
     timeout: SCRIPT_LIMIT_MS,
     maxBuffer: OUTPUT_BYTES_MAX,
     env: { ...process.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1', NO_PROXY: '127.0.0.1' },

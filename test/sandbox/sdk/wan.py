@@ -17,7 +17,7 @@ def create(directives, **options):
     return VideoSynthesis.async_call(model=model, prompt=text, **options)
 
 
-def words(answer):
+def refusal(answer):
     return [answer.status_code, answer.code]
 
 
@@ -39,10 +39,10 @@ print(
             "url": done.output.video_url,
             "failed": [failed.status_code, failed.output.task_status, failed.output["code"]],
             "cancelled": [cancelled.status_code, VideoSynthesis.fetch(pending).output.task_status],
-            "late": words(late),
+            "late": refusal(late),
             "listed": listed.status_code,
-            "bad_duration": words(create("", duration=99)),
-            "limited": words(create("submit=429")),
+            "bad_duration": refusal(create("", duration=99)),
+            "limited": refusal(create("submit=429")),
         }
     )
 )
