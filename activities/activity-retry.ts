@@ -3,10 +3,7 @@
 const RETRY_LIMIT_MS = 10 * 60_000;
 const RETRY_PAUSE_MS = 500;
 
-/**
- * Repeats a write while the database or the storage is away, for at most ten minutes; then throws its last
- * error.
- */
+/** Repeats a write while the database or the storage is away; after ten minutes throws its last error. */
 export async function retryWrite<Answer>(write: () => Promise<Answer>): Promise<Answer> {
   const giveUpAt = Date.now() + RETRY_LIMIT_MS;
   for (;;) {

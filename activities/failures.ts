@@ -1,5 +1,4 @@
-// How an activity fails: with the code as type and our own sentence, never with a vendor's or a driver's
-// words.
+// How activities fail: our code as type and our own sentence, never with a vendor's or a driver's words.
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { withoutEcho } from '../domain/masking/echo.ts';
 import {
@@ -11,10 +10,7 @@ import {
 } from '../domain/failures.ts';
 import { maskErrorText } from '../domain/masking/masking.ts';
 
-/**
- * Temporal takes a retry delay of zero for “no delay given” and applies the policy's (measured on server
- * 1.5).
- */
+/** The shortest delay that Temporal heeds: zero counts as “no delay given” (measured on server 1.5). */
 const RETRY_DELAY_MS_MIN = 10;
 
 /** Ends the attempt: the workflow records this code. */
@@ -38,10 +34,7 @@ export function retryLater(code: TaskFailureCode, waitMs: number | null = null):
   });
 }
 
-/**
- * What is kept of a vendor's failure: our code, and the vendor's words as far as the task's owner may read
- * them.
- */
+/** What is kept of a vendor's failure: our code, and the vendor's words where the owner may read them. */
 export function describeUpstreamFailure(
   errorClass: UpstreamErrorClass,
   text: string | null,

@@ -1,5 +1,4 @@
-// Waiting inside an activity: heartbeats while work runs, pauses that a cancellation ends, the signal of a
-// cancellation.
+// Waiting inside an activity: heartbeats while work runs, pauses that a cancellation ends.
 import { Context } from '@temporalio/activity';
 
 const HEARTBEAT_INTERVAL_MS = 1_000;

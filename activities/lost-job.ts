@@ -1,5 +1,4 @@
-// Looking up a job whose submission was not answered, at vendors whose jobs can be listed or found by
-// reference.
+// Looking up a job whose submission was not answered, at vendors that allow it.
 import { forkEm } from '../db/database.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { UpstreamFailure, type LookUp, type Provider } from '../providers/provider.ts';

@@ -36,10 +36,7 @@ export function createPolling(dependencies: ActivityDependencies) {
   const { database } = dependencies;
 
   return {
-    /**
-     * Ends when the vendor finished. Fails when the vendor failed; a look that brings no answer is no
-     * failure.
-     */
+    /** Ends when the vendor has finished, fails when it has failed; a look without an answer is neither. */
     async poll(task: TaskAttempt): Promise<void> {
       const job = await findJob(dependencies, task);
       if (!job.isFinished)

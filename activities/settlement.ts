@@ -1,5 +1,4 @@
-// How an attempt ends in the task log and in the ledger. Each activity may be repeated; the first outcome
-// stands.
+// How an attempt ends in task log and ledger. Each activity may be repeated; the first outcome stands.
 import { cancelTask, completeTask, failTask } from '../db/tasks/settlement.ts';
 import { readEvidence, readPrice, type StoredEvidence } from '../db/columns.ts';
 import { findSubmission } from '../db/tasks/submissions.ts';

@@ -1,5 +1,4 @@
-// What a vendor's answer to a submission becomes: a job, stored results, another try, or the end of the
-// attempt.
+// What a vendor's answer to a submission leads to: a job, stored results, another try, or the end.
 import { forkEm } from '../db/database.ts';
 import { hasReadyCredential, startCooldown, type CooldownReason } from '../db/tasks/credentials.ts';
 import * as submissions from '../db/tasks/submissions.ts';

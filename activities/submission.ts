@@ -1,5 +1,5 @@
-// Handing the work to the vendor: an intent first, one call, and no second one unless the first surely did
-// not arrive.
+// Handing work to the vendor: intent first, one call, and no second one unless the first surely did not
+// arrive.
 import { Context } from '@temporalio/activity';
 import { forkEm } from '../db/database.ts';
 import type { CredentialChoice } from '../db/tasks/credentials.ts';
@@ -83,8 +83,7 @@ async function handOver(
 }
 
 /**
- * For an attempt that was submitted before: a worker died, Temporal lost sight of it, or an operator reset
- * the run.
+ * For an attempt submitted before: a worker died, Temporal lost sight of it, or an operator reset the run.
  */
 async function resume(
   dependencies: ActivityDependencies,
@@ -118,10 +117,7 @@ async function resume(
   }
 }
 
-/**
- * Temporal may give up an activity that is alive: the worker that called the vendor may still wait for its
- * answer.
- */
+/** Temporal may give up an activity that is alive: its worker may still wait for the vendor. */
 async function waitWhileFresh({ database }: ActivityDependencies, task: TaskAttempt): Promise<void> {
   while (await submissions.isSubmissionFresh(forkEm(database), task, FRESH_SECONDS))
     await pause(FRESH_CHECK_INTERVAL_MS);

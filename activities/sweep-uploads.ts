@@ -1,5 +1,5 @@
-// Removes expired uploads, and what a crash left of others: rows without a file, files without a row,
-// unfinished files.
+// Removes expired uploads and what a crash left behind: rows without a file, files without a row, partial
+// files.
 import { isId, timeOfId } from '../db/ids.ts';
 import * as uploads from '../db/uploads.ts';
 import { uploadKey, UPLOADS_FOLDER } from '../domain/files/uploads.ts';

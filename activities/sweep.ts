@@ -45,7 +45,7 @@ async function startUnstarted(dependencies: ActivityDependencies): Promise<numbe
   let started = 0;
   for (const task of tasks) {
     if (task.cancelRequestedAt) await cancelUnreserved(forkEm(database), task.userId, task.id);
-    // Its run was stopped by force before it reserved anything. A retry needs no such look: it gets a new
+    // Its run was stopped by force before it reserved anything. A retry is not asked about: it gets a new
     // run.
     else if (task.attempt === 1 && (await taskRuns.describeTask(task.id)) === 'closed')
       await failOrphaned(dependencies, task);

@@ -93,10 +93,7 @@ const SEALED: readonly SealedTable[] = [
 
 type Row = Record<string, unknown>;
 
-/**
- * Renews a table in batches, each a transaction of its own, in the order of the primary key. Answers how many
- * rows.
- */
+/** Renews a table in batches, each a transaction, in the order of the primary key. Answers how many rows. */
 async function renew(
   em: Em,
   secrets: Secrets,

@@ -112,10 +112,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
   return database;
 }
 
-/**
- * Applies missing migrations and answers their names; safe to run at once, since the migrator locks its
- * table.
- */
+/** Applies missing migrations and answers their names. The migrator locks, so parallel calls are safe. */
 export async function migrate(database: Database): Promise<string[]> {
   const done = await database.migrator.up();
   return done.map((migration) => migration.name);

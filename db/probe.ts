@@ -1,5 +1,4 @@
-// Connections of their own for health checks and metrics: an exhausted pool must not make the database look
-// down.
+// Connections for health checks and metrics: an exhausted pool must not make the database look down.
 import { MikroORM, sql } from '@mikro-orm/postgresql';
 import { MIGRATIONS } from './open-database.ts';
 import type { Database } from './database.ts';

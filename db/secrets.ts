@@ -1,5 +1,4 @@
-// Keyed hashes and encryption with a ring of keys: the newest hashes and encrypts, all of them verify and
-// decrypt.
+// Keyed hashes and encryption with a ring of keys: the newest makes them, all of them verify and decrypt.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 /** One key of the ring. A ring lists its newest key first. */

@@ -71,10 +71,7 @@ export async function hasUpload(em: Em, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/**
- * Hides an upload and frees its quota. Answers it, so that the caller can delete the file; null when not
- * found.
- */
+/** Hides an upload and frees its quota. Answers it for the deletion of its file; null when not found. */
 export async function removeUpload(em: Em, userId: string, id: string): Promise<Upload | null> {
   const rows = await em.execute<{ id: string }[]>(sql`
     update upload set state = 'removed'

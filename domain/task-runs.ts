@@ -1,5 +1,4 @@
-// Starting, cancelling and looking at the workflow of a task, as the code that must not know Temporal sees
-// it.
+// Starting, cancelling and looking at the workflow of a task, without knowing Temporal.
 import type { TaskMode } from './tasks.ts';
 
 /** What a workflow starts with; a row of the task log has all of it. */

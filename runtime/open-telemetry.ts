@@ -23,7 +23,9 @@ import {
 import { cleanExporter, readFinished } from './spans.ts';
 import type { Tracing } from './tracing-types.ts';
 
-/** One per process: it becomes the process's tracer, and carries the current span across what is awaited. */
+/**
+ * Call once per process: it becomes the tracer of the process, and carries the current span across awaits.
+ */
 export function openTelemetry(service: string): Tracing {
   const resource = defaultResource()
     .merge(resourceFromAttributes({ 'service.name': service }))
@@ -71,7 +73,7 @@ function startRequest(tracer: Tracer, traceparent: string | string[] | undefined
 }
 
 /**
- * The ids alone: `tracestate` and baggage are texts of somebody else's, and would end up in the engine's
+ * Reads the ids alone: `tracestate` and baggage are the caller's texts, and would end up in Temporal's
  * history.
  */
 function parentOf(traceparent: string | string[] | undefined): Context {

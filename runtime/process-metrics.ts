@@ -1,5 +1,4 @@
-// Metrics that every process of the product reports: memory, event loop, database connections, password
-// hashing.
+// Metrics of every process of the product: memory, event loop, database connections, password hashing.
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 
 /** Where the figures come from; each is read at every scrape. */
@@ -10,8 +9,7 @@ export interface ProcessMetricSources {
 }
 
 /**
- * Adds them to the registry. The event loop's delay is among prom-client's own metrics,
- * `nodejs_eventloop_lag_*`.
+ * Adds the metrics to the registry; the delay of the event loop is `nodejs_eventloop_lag_*` of prom-client.
  */
 export function addProcessMetrics(
   registry: Registry,

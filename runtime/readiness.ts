@@ -3,8 +3,7 @@
 export interface Readiness {
   isReady: boolean;
   /**
-   * State by part: `ok`, `none` where it is not configured, else what is wrong. A wrong part makes it
-   * degraded.
+   * State by part: `ok`, `none` if not configured, else what is wrong, which makes a ready process degraded.
    */
   parts: Readonly<Record<string, string>>;
 }
@@ -13,9 +12,8 @@ export interface Readiness {
 const WAIT_MS = 500;
 
 /**
- * Asks the database and Temporal. Only the database decides: a current schema makes the process ready, a
- * Temporal that is away makes it degraded, because reads and running calls do not need it and it comes back
- * by itself.
+ * Asks the database and Temporal. The database decides: its schema must be current. Without Temporal a
+ * process is degraded, not unready, because reads and running calls do not need it.
  */
 export async function checkSharedParts(ask: {
   isSchemaCurrent: () => Promise<boolean>;

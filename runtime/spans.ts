@@ -1,4 +1,4 @@
-// Spans on their way out: none of them with words that hold a secret.
+// Spans before export: messages masked, stacks removed, the task named.
 import { SpanKind, SpanStatusCode, TraceFlags, type Attributes, type HrTime } from '@opentelemetry/api';
 import type { NodeTracerConfig, ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { maskText } from '../domain/masking/masking.ts';
@@ -9,7 +9,10 @@ type Resource = NonNullable<NodeTracerConfig['resource']>;
 const WORKFLOW_ID = 'temporalWorkflowId';
 const TASK_WORKFLOW = /^task-(task_[0-9A-Z]{26})$/;
 
-/** Passes spans on with masked messages, without stacks, and with the task they are about. */
+/**
+ * Wraps an exporter so that spans leave with masked messages, without stacks, and with the task they are
+ * about.
+ */
 export function cleanExporter(exporter: SpanExporter): SpanExporter {
   return {
     export: (spans, done) => exporter.export(spans.map(clean), done),
@@ -18,7 +21,7 @@ export function cleanExporter(exporter: SpanExporter): SpanExporter {
   };
 }
 
-/** A span that was measured elsewhere, as the exporter knows spans. */
+/** Turns a span that was measured elsewhere into the form that exporters take. */
 export function readFinished(span: FinishedSpan, resource: Resource): ReadableSpan {
   const { traceId, spanId, parentSpanId, name, attributes, startedAt, endedAt } = span;
   const traceFlags = TraceFlags.SAMPLED;
@@ -71,7 +74,7 @@ function clean(span: ReadableSpan): ReadableSpan {
   };
 }
 
-/** Of an exception, its type and its masked message. */
+/** Keeps the type and the masked message of an exception, nothing else. */
 function cleanEvent(attributes: Attributes = {}): Attributes {
   const { 'exception.type': type, 'exception.message': message } = attributes;
   return {

@@ -1,18 +1,15 @@
-// How a process ends: once asked, in order and within a limit; twice asked, or broken beyond that limit, at
-// once.
+// How a process ends: on the first signal in order and within a limit, on the second at once.
 import type { Log } from '../log.ts';
 
 export interface StopOptions {
   log: Log;
-  /**
-   * Ends everything, in order. `drains`: whether there is time to wait until nobody sends anything any more.
-   */
+  /** Ends everything, in order. `drains`: whether there is time to wait for requests under way. */
   stop: (drains: boolean) => Promise<void>;
-  /** Then the process ends whatever is still running, with exit code 1. */
+  /** How long `stop` may take; then the process exits with code 1. */
   limitMs: number;
 }
 
-/** SIGTERM and SIGINT stop the process with exit code 0, an error that nobody caught with 1. */
+/** Stops on SIGTERM and SIGINT with exit code 0, on an uncaught error with 1. */
 export function stopWhenTold({ log, stop, limitMs }: StopOptions): void {
   let isStopping = false;
 
@@ -32,7 +29,7 @@ export function stopWhenTold({ log, stop, limitMs }: StopOptions): void {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => begin(0));
-  // The state of the process is unknown from here on, but what others wait for is still worth ending well.
+  // The state of the process is unknown from here on, but requests under way are still worth ending well.
   const fail = (error: unknown): void => {
     log.fatal({ err: error }, 'an error that nobody caught');
     if (!isStopping) begin(1);

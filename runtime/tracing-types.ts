@@ -5,31 +5,34 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 export type TraceAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface RequestSpan {
-  /** What runs in here, and whatever it starts, belongs to the request. */
+  /** Runs `work` within the span: all it starts belongs to the request. */
   run(work: () => void): void;
   end(facts: { name: string; attributes: TraceAttributes; isError: boolean }): void;
 }
 
 export interface Tracing {
-  /** `traceparent` is the header of W3C Trace Context; anything else in it begins a trace of its own. */
+  /**
+   * Starts the span of a request. `traceparent`: header of W3C Trace Context; if it is malformed, a new trace
+   * begins.
+   */
   startRequest(traceparent: string | string[] | undefined): RequestSpan;
-  /** A step within the current trace. `describe` tells what its error was, in words that hold no secret. */
+  /** Traces a step within the current trace. `describe` names an error in words that hold no secret. */
   step<Result>(
     name: string,
     attributes: TraceAttributes,
     work: () => Promise<Result>,
     describe: (error: unknown) => string,
   ): Promise<Result>;
-  /** A span that somebody else measured. */
+  /** Adds a span that was measured elsewhere. */
   add(span: FinishedSpan): void;
-  /** Pass the trace on: to the workflow, and from the workflow to what an activity does. */
+  /** Interceptors that pass the trace on: to the workflow, and from the workflow to its activities. */
   workflowClient: WorkflowClientInterceptor;
   activities: ActivityInterceptorsFactory;
-  /** Sends what is still to be sent. */
+  /** Sends the spans that are still buffered. */
   stop(): Promise<void>;
 }
 
-/** Ids in hexadecimal, times in milliseconds. */
+/** Ids are hexadecimal, times in milliseconds. */
 export interface FinishedSpan {
   traceId: string;
   spanId: string;

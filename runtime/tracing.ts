@@ -1,8 +1,9 @@
-// Traces: request, workflow, activities and calls to vendors as one. Off, and not even loaded, unless it is
-// configured.
+// Traces: request, workflow, activities and vendor calls as one. Not even loaded unless configured.
 import type { Tracing } from './tracing-types.ts';
 
-/** Null unless it is on. The standard OTEL_* settings say where to, which of them, and under which name. */
+/**
+ * Null unless it is on. The standard OTEL_* settings say where to send, which traces, and the service name.
+ */
 export async function startTracing(settings: {
   exporter: 'otlp' | 'none';
   service: string;

@@ -1,5 +1,4 @@
-// The boundary around every activity: what leaves it for the engine's history is always one of our own
-// sentences.
+// The boundary around every activity: what reaches Temporal's history is always one of our own sentences.
 import { activityInfo, CompleteAsyncError } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
@@ -8,7 +7,7 @@ import type { Log } from '../log.ts';
 
 /**
  * Passes on failures that were made for the history. Everything else (a driver's error with its statement, a
- * bug) is logged, masked, and becomes a fixed sentence that the engine retries.
+ * bug) is logged, masked, and becomes a fixed sentence that Temporal retries.
  */
 export function createBoundary(log: Log): ActivityInboundCallsInterceptor {
   return {

@@ -1,5 +1,4 @@
-// The worker process: opens what activities need, makes sure the sweeper is scheduled, and works until it is
-// told to stop.
+// The worker process: opens what activities need, ensures the sweep schedule, and works until it is stopped.
 import { Registry } from 'prom-client';
 import { ConfigError, loadConfig, type Config } from '../config/config.ts';
 import { countWaitingPasswords } from '../db/identity/passwords.ts';
@@ -20,11 +19,9 @@ import { observeUpstream } from './observation.ts';
 import { installRuntime } from './runtime.ts';
 import { createWorkers } from './workers.ts';
 
-/**
- * Activities hold a database connection for a moment each, so a few more of them than connections are fine.
- */
+/** Activities hold a database connection only for moments, so there may be more of them than connections. */
 const ACTIVITIES_PER_CONNECTION = 4;
-/** Beyond the grace: to cut off what is left, and to close everything. */
+/** Time beyond the grace, to cut off what still runs and to close everything. */
 const STOP_EXTRA_MS = 15_000;
 
 await main();

@@ -1,4 +1,4 @@
-// What the worker counts and traces of its activities and of its calls to vendors.
+// Counts and traces activities and calls to vendors.
 import { activityInfo } from '@temporalio/activity';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { Counter, Histogram, type Registry } from 'prom-client';
@@ -6,14 +6,14 @@ import type { ObserveCall } from '../providers/observed.ts';
 import { UpstreamFailure } from '../providers/provider.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
 
-/** From a statement to a picture that takes minutes. */
+/** From one SQL statement to an image that takes minutes. */
 const SECONDS_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-/** Activities that end a task answer the status it has then. */
+/** Activities that end a task; they answer its final status. */
 const SETTLING = new Set(['charge', 'recordFailure', 'recordCancellation']);
 
 /**
- * Counts activities by their outcome, and tasks by their end. Stands around the boundary, so that it sees
- * what leaves it.
+ * Counts activities by outcome and tasks by final status. Wraps the boundary, so that it sees the errors that
+ * leave it.
  */
 export function observeActivities(registry: Registry): ActivityInboundCallsInterceptor {
   const registers = [registry];
@@ -47,7 +47,7 @@ export function observeActivities(registry: Registry): ActivityInboundCallsInter
   };
 }
 
-/** Duration and outcome of every call to a vendor, and a span for each. */
+/** Measures every call to a vendor, by outcome, and traces it. */
 export function observeUpstream(registry: Registry, tracing: Tracing | null): ObserveCall {
   const duration = new Histogram({
     name: 'svc_upstream_call_duration_seconds',

@@ -12,7 +12,7 @@ import { observeActivities } from './observation.ts';
 import { TRACING_MODULES, workflowSpanSinks } from './workflow-spans.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
 
-/** Jobs that are waited for at the same time in one process. A place costs memory, not a thread. */
+/** Jobs waited for at the same time in one process. A slot costs memory, not a thread. */
 const POLL_PLACES = 2_000;
 /** Cancellation reaches a submission with its next heartbeat, so heartbeats are sent every second. */
 const HEARTBEAT_THROTTLE = '1s';
@@ -24,16 +24,16 @@ export interface WorkerOptions {
   /** Activities that may use the database at the same time; at most its connections. */
   activitiesMax: number;
   /**
-   * How long running activities may go on after a stop was asked for; a call that is cut is of unknown
+   * How long running activities may go on after a stop was asked for; a call that is cut has an unknown
    * outcome.
    */
   graceSeconds: number;
   dependencies: ActivityDependencies;
   log: Log;
-  /** Where activities are counted; nowhere when absent. */
+  /** Where activities are counted; not counted when left out. */
   registry?: Registry;
   tracing?: Tracing | null;
-  /** Built from the sources when absent, which takes about a second. */
+  /** Built from the sources when left out, which takes about a second. */
   workflowBundle?: WorkflowBundleOption;
 }
 
@@ -104,8 +104,8 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
 }
 
 /**
- * The workflows as one script for the engine's sandbox; fails if they import what they must not.
- * `interceptors` are paths of modules that stand around them.
+ * Bundles the workflows for Temporal's sandbox; fails if they import what they must not. `interceptors` are
+ * paths of modules that wrap the workflows.
  */
 export async function bundleWorkflows(interceptors: string[] = []): Promise<WorkflowBundleOption> {
   const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));

@@ -1,10 +1,10 @@
-// The runs of workflows as spans: told by the sandbox, which cannot send anything itself.
+// Runs of workflows as spans: reported by the sandbox through a sink, because it cannot send anything itself.
 import { fileURLToPath } from 'node:url';
 import type { InjectedSinks } from '@temporalio/worker';
 import type { TracingSinks } from '../workflows/tracing.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
 
-/** What the bundle of the workflows needs beside them while tracing is on. */
+/** Modules that the bundle of the workflows needs while tracing is on. */
 export const TRACING_MODULES = [fileURLToPath(new URL('../workflows/tracing.ts', import.meta.url))];
 
 export function workflowSpanSinks(tracing: Tracing): InjectedSinks<TracingSinks> {

@@ -1,11 +1,10 @@
-// The activities as the workflow calls them: how each is timed, repeated and cancelled, and what operators
-// read beside it.
+// The activities as the workflow calls them: time-outs, retries, cancellation, and summaries for operators.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { GENERATION_QUEUE, POLL_QUEUE } from './names.ts';
 
 /**
- * A caller waits for these, and each is one short statement: local, and repeated until the database answers.
+ * Policy for what a caller waits for, each one short statement: local, retried until the database answers.
  */
 const admission = (summary: string) =>
   proxyLocalActivities<Activities>({
@@ -19,9 +18,8 @@ export const { reserve } = admission('Set the credits aside');
 export const { begin } = admission('Take a place among the user’s running tasks');
 
 /**
- * Repeated only after what surely did not reach the vendor; the activity itself decides that. Cancellation
- * waits for its end, since we must learn whether the vendor took the work. The heartbeat tells when a worker
- * died.
+ * Retried only after what surely did not reach the vendor, which the activity decides. Cancellation waits for
+ * its end, because it must be known whether the vendor took the work. The heartbeat shows when a worker died.
  */
 export const { submit } = proxyActivities<Activities>({
   taskQueue: GENERATION_QUEUE,
@@ -31,7 +29,7 @@ export const { submit } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 
-/** Reads only, and every write is guarded by the attempt: cancellation need not wait for it. */
+/** Only reads at the vendor, and its writes are guarded by the attempt: cancellation need not wait for it. */
 export const { poll } = proxyActivities<Activities>({
   taskQueue: POLL_QUEUE,
   startToCloseTimeout: '24h',
@@ -41,8 +39,8 @@ export const { poll } = proxyActivities<Activities>({
 });
 
 /**
- * A vendor's result may live for an hour only, and a big one takes minutes. The activity gives a vendor up
- * after some tries; our own storage is waited for until the end.
+ * A vendor's result may live for an hour only, and a big one takes minutes. The activity gives up a vendor
+ * after some tries; our own storage is waited for until the time-out.
  */
 export const { store } = proxyActivities<Activities>({
   startToCloseTimeout: '15m',
@@ -52,7 +50,7 @@ export const { store } = proxyActivities<Activities>({
   summary: 'Copy the result to our storage',
 });
 
-/** Must happen, however long the database is away. */
+/** Policy for what must happen, however long the database is away. */
 const settlement = (summary: string) =>
   proxyActivities<Activities>({
     startToCloseTimeout: '30s',

@@ -1,8 +1,8 @@
-// From what an activity threw to the code a task fails with, and the words operators read.
+// Turns what an activity threw into the code a task fails with, and its sentence for operators.
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
 import { isTaskFailureCode, TASK_FAILURES, type TaskFailureCode } from '../domain/failures.ts';
 
-/** Activities name the code as the failure's type; a time-out that passed the deadline has one of its own. */
+/** The code is the type of the failure; a time-out has one by the activity that it ended. */
 export function failureCodeOf(error: unknown): TaskFailureCode {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   const isStoring = error instanceof ActivityFailure && error.activityType === 'store';

@@ -55,9 +55,7 @@ export async function generate(input: GenerateInput): Promise<void> {
   }
 }
 
-/**
- * A user has a limited number of tasks in progress; the others wait here, and can be cancelled while they do.
- */
+/** A user has a limited number of running tasks; the others wait here, and can be cancelled while they do. */
 async function waitForSlot(task: TaskAttempt): Promise<void> {
   let waitMs = 1000;
   while ((await activities.begin(task)) === 'waiting') {
@@ -68,7 +66,7 @@ async function waitForSlot(task: TaskAttempt): Promise<void> {
   publishStatus('in_progress', 'Handing the work to the provider.');
 }
 
-/** From here to the deadline the work is with the vendor. */
+/** The work is with the vendor from here on, until the deadline at most. */
 async function generateUpstream(input: GenerateInput, task: TaskAttempt): Promise<ResultLocation> {
   const deadlineAt = Date.now() + input.deadlineSeconds * 1000;
   const untilDeadline = (summary: string) => ({
@@ -83,9 +81,7 @@ async function generateUpstream(input: GenerateInput, task: TaskAttempt): Promis
   return 'upstream';
 }
 
-/**
- * The upstream has finished: nothing but the result and the charge is left, and no cancellation stops that.
- */
+/** The upstream has finished: only the result and the charge are left, and no cancellation stops them. */
 async function deliver(task: TaskAttempt, location: ResultLocation): Promise<void> {
   if (location === 'upstream') {
     setCurrentDetails('Copying the result to our storage.');

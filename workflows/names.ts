@@ -1,8 +1,8 @@
-// Names that the engine's client, its workflows and its workers share: queues, ids, search attributes.
+// Names shared by Temporal's client, workflows and workers: queues, ids, search attributes.
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 
-/** Workflows, and activities that are short or hold no place for long. */
+/** Workflows, and activities that are short or hold no slot for long. */
 export const GENERATION_QUEUE = 'generation';
 /** Activities that wait for vendors, thousands at a time, so that waiting never starves charging. */
 export const POLL_QUEUE = 'generation-poll';
@@ -18,31 +18,28 @@ export const SEARCH_ATTRIBUTES = {
   attempt: defineSearchAttributeKey('Attempt', SearchAttributeType.INT),
 };
 
-/**
- * What a task's workflow starts with: ids and small scalars, because everything here is readable in the
- * history.
- */
+/** What a task's workflow starts with: ids and small scalars, because histories can be read. */
 export interface GenerateInput extends TaskAttempt {
   mode: TaskMode;
   model: string;
   provider: string;
   userId: string;
-  /** How long an upstream may work on it, from the start of the work. */
+  /** How long the vendor may work on it, from the submission on. */
   deadlineSeconds: number;
 }
 
-/** The answer to the `admit` update. */
+/** The answer of the `admit` update. */
 export interface Admission {
-  /** Micro-credits that are set aside, as a text. */
+  /** Micro-credits that are set aside, as a string. */
   creditsReserved: string;
 }
 
-/** One workflow id per task, whatever the attempt: whoever knows the task finds its workflow. */
+/** The workflow id is the same for all attempts, so that a task id is enough to find the workflow. */
 export function workflowIdOf(taskId: string): string {
   return `task-${taskId}`;
 }
 
-/** The same update for the same attempt is answered once, however often it is sent. */
+/** The update id: an update that is sent again for the same attempt runs once. */
 export function admitUpdateIdOf(task: TaskAttempt): string {
   return `${task.taskId}:${task.attempt}`;
 }

@@ -1,11 +1,11 @@
-// The sweeper: round after round it finds what a crash left behind. A schedule keeps one of it running.
+// The sweeper: in rounds it finds what a crash left behind. A schedule keeps one of it running.
 import { log, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 
-/** One run does an hour of rounds, so that operators see 24 of them a day and not thousands. */
+/** A run lasts an hour, so that operators see 24 of them a day and not thousands. */
 const ROUNDS = 180;
 const PAUSE_MS = 20_000;
-/** Every 40 seconds, so that what contradicts itself is known within a minute. */
+/** Every 40 seconds, so that a violated invariant is known within a minute. */
 const ROUNDS_PER_CHECK = 2;
 
 const sweeper = proxyActivities<Pick<Activities, 'sweepTasks' | 'removeOldRequests' | 'checkInvariants'>>({
@@ -23,7 +23,7 @@ export async function sweep(): Promise<void> {
   }
 }
 
-/** A round that broke (the database is away) must not end the run. */
+/** Runs a step; a failed one (the database is away) must not end the run. */
 async function attempt(step: () => Promise<unknown>): Promise<void> {
   try {
     await step();

@@ -1,13 +1,13 @@
-// Stands around every workflow while tracing is on: passes the trace on to activities, and tells when a run
-// has ended. It adds no step, waits for nothing and draws no random number, so that runs replay with it and
-// without it.
+// Workflow interceptors while tracing is on: they pass the trace on to activities and report the end of a
+// run. They add no step, wait for nothing and draw no random number, so that runs replay with and without
+// them.
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import { proxySinks, workflowInfo, type Sinks, type WorkflowInterceptors } from '@temporalio/workflow';
 
-/** In which the engine's client and its activities carry a trace. */
+/** The header in which Temporal's client and activities carry a trace. */
 const TRACE_HEADER = '_tracer-data';
 
-/** A run as a span. Its times are the workflow's, in milliseconds. */
+/** A run as a span. Its times are those of the workflow's clock, in milliseconds. */
 export interface RunSpan {
   traceId: string;
   spanId: string;
@@ -21,7 +21,7 @@ export interface TracingSinks extends Sinks {
   tracing: { runEnded(span: RunSpan): void };
 }
 
-/** Made anew for each run. A run that was started without a trace has none. */
+/** Called for each run. A run that was started without a trace reports none. */
 export const interceptors = (): WorkflowInterceptors => {
   const { tracing } = proxySinks<TracingSinks>();
   let own: Headers = {};
@@ -35,7 +35,7 @@ export const interceptors = (): WorkflowInterceptors => {
           const traceparent = `00-${parent.traceId}-${spanId}-${parent.flags}`;
           own = { [TRACE_HEADER]: defaultPayloadConverter.toPayload({ traceparent }) };
           const startedAt = Date.now();
-          const tell = (isCompleted: boolean): void =>
+          const report = (isCompleted: boolean): void =>
             tracing.runEnded({
               traceId: parent.traceId,
               spanId,
@@ -46,8 +46,8 @@ export const interceptors = (): WorkflowInterceptors => {
             });
           const run = next(input);
           void run.then(
-            () => tell(true),
-            () => tell(false),
+            () => report(true),
+            () => report(false),
           );
           return run;
         },
@@ -62,7 +62,7 @@ export const interceptors = (): WorkflowInterceptors => {
   };
 };
 
-/** Null when there is none, or when nobody wants to see it. */
+/** The trace in the headers; null when there is none, or it is not sampled. */
 function readTrace(headers: Headers): { traceId: string; spanId: string; flags: string } | null {
   const payload = headers[TRACE_HEADER];
   const carrier: unknown = payload && defaultPayloadConverter.fromPayload(payload);

@@ -1,5 +1,4 @@
-// Batching: what is asked while a statement runs waits, and goes out in one statement with all that came
-// meanwhile.
+// Batching: what is asked while a statement runs goes out together in the next statement.
 
 interface Waiter<Item, Answer> {
   item: Item;

@@ -24,8 +24,7 @@ export const UploadEntity = defineEntity({
 export type Upload = InferEntity<typeof UploadEntity>;
 
 /**
- * Which task was ordered with which upload. Stays when the upload goes, so that a retry can tell what is
- * missing.
+ * Which task was ordered with which upload. Outlives the upload, so that a retry can tell what is missing.
  */
 export const UploadUseEntity = defineEntity({
   name: 'UploadUse',

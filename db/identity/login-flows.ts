@@ -46,7 +46,7 @@ export async function findLoginFlow(
 }
 
 /**
- * Counts a guess before it is checked, so that parallel guesses cannot overshoot. False when the flow is
+ * Counts a guess before it is checked, so that parallel guesses cannot overshoot; false when the flow is
  * over.
  */
 export async function claimFlowGuess(em: Em, flowId: string): Promise<boolean> {

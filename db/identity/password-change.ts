@@ -6,10 +6,7 @@ import type { Secrets } from '../secrets.ts';
 import { makeToken } from './sessions.ts';
 import type { Em } from '../database.ts';
 
-/**
- * Changes the password. Answers the session's new token; null when session or password changed in the
- * meantime.
- */
+/** Answers the session's new token; null when session or password changed in the meantime. */
 export async function changePassword(
   em: Em,
   secrets: Secrets,

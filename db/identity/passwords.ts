@@ -1,5 +1,4 @@
-// Passwords as argon2id, with at most two computations at a time: they share the thread pool with DNS and
-// files.
+// Passwords as argon2id, two computations at a time: they share the thread pool with DNS and files.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 

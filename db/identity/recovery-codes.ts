@@ -42,10 +42,7 @@ export async function useRecoveryCode(
   return (await em.nativeUpdate(RecoveryCodeEntity, unused, { usedAt: new Date() })) === 1;
 }
 
-/**
- * Reads typed text: case, spaces, hyphens and look-alike letters do not matter. Null for what cannot be a
- * code.
- */
+/** Reads typed text, whatever its case, spaces, hyphens and look-alikes; null for what cannot be a code. */
 function normaliseRecoveryCode(text: string): string | null {
   const code = correctLookalikes(text.replaceAll(/[\s-]/g, ''));
   return code.length === CHARACTERS && [...code].every((letter) => CROCKFORD_ALPHABET.includes(letter))

@@ -6,10 +6,7 @@ import type { Secrets } from '../secrets.ts';
 import { findTotpStep } from './totp.ts';
 import type { Em } from '../database.ts';
 
-/**
- * Stores a secret that is to be confirmed; an unconfirmed one is replaced. False when one is in force
- * already.
- */
+/** Stores a secret to be confirmed, replacing an unconfirmed one; false when one is in force already. */
 export async function startTotp(em: Em, secrets: Secrets, userId: string, secret: string): Promise<boolean> {
   const sealed = secrets.seal('totp', userId, secret);
   const rows = await em.execute<{ id: string }[]>(sql`

@@ -117,10 +117,7 @@ export async function grantCredits(
   });
 }
 
-/**
- * Newest first, older than the user `beforeId` if given; at most `limit`. `email` finds the one user who has
- * it.
- */
+/** Newest first, older than `beforeId` if given, at most `limit`; `email` finds the one user who has it. */
 export async function listUsers(
   em: Em,
   page: { limit: number; beforeId: string | null; email: string | null },

@@ -1,5 +1,4 @@
-// Step-up verification of a session: guesses are counted before they are checked, a right one verifies the
-// session.
+// Step-up verification of a session: guesses are counted before they are checked.
 import { sql } from '@mikro-orm/postgresql';
 import type { Session } from '../entities/identity.ts';
 import type { Secrets } from '../secrets.ts';

@@ -1,5 +1,4 @@
-// Freezing: an account that violates an invariant can be read, and spends nothing until an administrator
-// unfreezes it.
+// Freezing: an account that violates an invariant spends nothing until an administrator unfreezes it.
 import { sql } from '@mikro-orm/postgresql';
 import { INVARIANT_CHECK, writeAuditEntry } from '../audit-log.ts';
 import type { Violation } from './invariants.ts';

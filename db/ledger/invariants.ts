@@ -1,5 +1,4 @@
-// The invariants of money, as one check: every rule lists what violates it; a healthy ledger has no
-// violations.
+// The invariants of money, as one check: every rule lists what violates it.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
 
@@ -10,10 +9,7 @@ export interface Violation {
   userId: string | null;
 }
 
-/**
- * Runs as one statement on one snapshot: what it finds is no passing state. Safe at any moment, under load
- * too.
- */
+/** Runs as one statement on one snapshot: what it finds is no passing state. Safe under load too. */
 export async function findViolations(em: Em): Promise<Violation[]> {
   return em.execute<Violation[]>(sql`
     select 'a transaction sums to zero' as rule, transaction_id as subject,

@@ -1,5 +1,4 @@
-// Reservations of task attempts: set aside, charged, released. Every move is one conditional statement that
-// happens once.
+// Reservations of task attempts: set aside, charged, released, each once and by one conditional statement.
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
 import type { TaskAttempt } from '../../domain/tasks.ts';

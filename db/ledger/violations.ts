@@ -1,5 +1,4 @@
-// Violations that the check of the ledger found, kept until they are resolved, so that any process can report
-// them (db/metrics-snapshot.ts).
+// Violations of invariants, kept until they are resolved, so that any process can report them.
 import { sql } from '@mikro-orm/postgresql';
 import type { Violation } from './invariants.ts';
 import type { Em } from '../database.ts';

@@ -1,5 +1,4 @@
-// The first schema: users, keys, sessions, the task log and the double-entry ledger with the rules that guard
-// them.
+// The first schema: users, keys, sessions, the task log, the double-entry ledger and the rules that guard it.
 import { Migration } from '@mikro-orm/migrations';
 
 export class Migration001Initial extends Migration {

@@ -1,5 +1,4 @@
-// The PL/pgSQL functions of chat calls: the conditions under which db/chat/chat-ledger.ts reserves and
-// settles.
+// The PL/pgSQL functions by which db/chat/chat-ledger.ts reserves and settles chat calls.
 
 /**
  * The plan is made once per connection, perhaps while the tables are empty, and has to be right when they are
@@ -95,8 +94,7 @@ end $$;
 
 /**
  * Settles many calls at once: what is charged becomes a ledger transaction, the rest returns, the call is
- * recorded. Answers the reservations that this statement settled; one that was settled before is left as it
- * is.
+ * recorded. Answers the reservations that were settled now; those settled before stay as they are.
  */
 export const SETTLE_CALLS = `
 create function settle_calls(items jsonb) returns table (id text)

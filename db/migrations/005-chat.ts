@@ -15,8 +15,7 @@ export class Migration005Chat extends Migration {
 
 /**
  * Checks that a transaction sums to zero once per statement instead of once per row: with many calls in one
- * statement the rows' triggers were half of its cost. A transaction is inserted with all its entries in one
- * statement.
+ * statement the rows' triggers were half of its cost. A transaction and its entries come in one statement.
  */
 const BALANCE_CHECKS = `
 drop trigger ledger_transaction_balances on ledger_transaction;
@@ -50,10 +49,7 @@ create trigger ledger_entries_balance after insert on ledger_entry
   referencing new table as added for each statement execute function guard_entries();
 `;
 
-/**
- * A reservation belongs to a task's attempt or to a chat call; a chat call's has a lease and its known
- * charge.
- */
+/** A reservation belongs to a task's attempt or to a chat call, which has a lease and a known charge. */
 const RESERVATIONS = `
 alter table reservation
   alter column task_id drop not null,

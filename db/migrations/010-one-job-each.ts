@@ -1,4 +1,4 @@
-// A vendor's job belongs to one submission: whoever finds a job by looking cannot take somebody else's.
+// A vendor's job belongs to one submission: a job that is found by a look-up cannot be another submission's.
 import { Migration } from '@mikro-orm/migrations';
 
 export class Migration010OneJobEach extends Migration {

@@ -39,7 +39,7 @@ export function chooseCredential(task: TaskAttempt, choice: CredentialChoice): R
 }
 
 /**
- * Runs `work` in a transaction, one after the other per family: counting jobs and adding one must not
+ * Runs `work` in a transaction that excludes others of the family: counting jobs and adding one must not
  * interleave.
  */
 export async function withFamilyLock<Result>(

@@ -77,10 +77,7 @@ async function insertTask(tx: Em, task: NewTask, waitingTasksMax: number): Promi
   return rows.length > 0;
 }
 
-/**
- * Estimates of queued tasks for which nothing is reserved yet. `a` is the account's row, `k` the key's, or
- * null.
- */
+/** Estimates of queued tasks without a reservation. `a` is the account's row, `k` the key's or null. */
 const uncommittedEstimates = sql`
   (select coalesce(sum(q.credits_estimate), 0) from task q
    where q.user_id = a.user_id and q.status = 'queued' and q.admitted_at is null)`;

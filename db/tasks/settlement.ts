@@ -82,10 +82,7 @@ async function releaseAnd(
   return status;
 }
 
-/**
- * Answers `failed` when there is a later attempt: this one must have failed, or it could not have been
- * retried.
- */
+/** Answers `failed` when there is a later attempt: only a failed one can have been retried. */
 async function readStatus(tx: Em, task: TaskAttempt): Promise<TaskStatus> {
   const [row] = await tx.execute<{ status: TaskStatus; attempt: number }[]>(sql`
     select status, attempt from task where id = ${task.taskId}`);

@@ -78,10 +78,7 @@ export async function recordNotReceived(em: Em, task: TaskAttempt, errorText: st
     insert into task_event (task_id, attempt, event) select task_id, attempt, 'submit_retried' from returned`);
 }
 
-/**
- * Records the vendor's id of the job. False when another submission has that very job: it cannot be this
- * one's.
- */
+/** Records the vendor's id of the job; false when another submission has that very job. */
 export async function recordAccepted(
   em: Em,
   task: TaskAttempt,

@@ -1,5 +1,4 @@
-// What the sweeper looks for: lost starts, unconfirmed cancellations, tasks whose workflow may be gone, old
-// requests.
+// What the sweeper looks for: lost starts, unconfirmed cancellations, orphaned tasks, old requests.
 import { sql } from '@mikro-orm/postgresql';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
 import type { Em } from '../database.ts';
@@ -12,8 +11,7 @@ export async function claimUnstarted(em: Em, olderThanSeconds: number): Promise<
 }
 
 /**
- * Open tasks with a reservation whose row has not changed for a while: running somewhere, or their workflow
- * is gone.
+ * Open tasks with a reservation whose row has not changed for a while: they run, or their workflow is gone.
  */
 export async function claimMaybeOrphaned(em: Em, olderThanSeconds: number): Promise<Task[]> {
   return claim(em, sql`status in ('queued', 'in_progress') and admitted_at is not null`, olderThanSeconds);

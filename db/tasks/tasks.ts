@@ -1,5 +1,4 @@
-// The task log: reads of tasks, and changes of their status as conditional statements. New tasks:
-// new-tasks.ts.
+// The task log: reads, and changes of a status as conditional statements. New tasks: new-tasks.ts.
 import { sql } from '@mikro-orm/postgresql';
 import type { TaskAttempt, TaskMode, TaskStatus } from '../../domain/tasks.ts';
 import { TaskEntity, TaskEventEntity, type Task, type TaskEventRow } from '../entities/tasks.ts';

@@ -27,8 +27,8 @@ const SWEEP_SCHEDULE: Pick<ScheduleOptions, 'spec' | 'policies' | 'action'> & {
 export async function ensureSweepSchedule(client: Client): Promise<void> {
   try {
     const schedule = await client.schedule.create({ scheduleId: SWEEP_SCHEDULE_ID, ...SWEEP_SCHEDULE });
-    // A start asked for in the creation itself would not count as running: the next minute would bring a
-    // second.
+    // Asked for in the creation itself, a start would not count as running: the next minute would bring a
+    // second one.
     await schedule.trigger(ScheduleOverlapPolicy.SKIP);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
