@@ -11,7 +11,8 @@ import { createInternalListener, listen } from '../runtime/listener.ts';
 import { addProcessMetrics } from '../runtime/process-metrics.ts';
 import { stopWhenTold } from '../runtime/stopping.ts';
 import { startTracing } from '../runtime/tracing.ts';
-import { createProviders } from '../providers/registry.ts';
+import type { Tracing } from '../runtime/tracing-types.ts';
+import { createProviders, type Providers } from '../providers/registry.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectTaskWorkflows } from '../workflows/client.ts';
 import { checkReadiness } from './health.ts';
@@ -49,10 +50,7 @@ async function work(config: Config, log: Log): Promise<void> {
     taskDeadlineSeconds: config.taskDeadlineSeconds,
     interceptor: tracing?.workflowClient,
   });
-  const providers = createProviders(config, observeUpstream(registry, tracing));
-  for (const { id, adapter } of config.catalog.models.values())
-    if (!providers.get(adapter))
-      throw new ConfigError(`SVC_CATALOG: ${id} names an adapter that does not exist: ${adapter}`);
+  const providers = createCheckedProviders(config, registry, tracing);
   const workers = await createWorkers({
     temporal: config.temporal,
     activitiesMax: config.databaseConnectionsMax * ACTIVITIES_PER_CONNECTION,
@@ -99,4 +97,13 @@ async function work(config: Config, log: Log): Promise<void> {
   stopWhenTold({ log, stop, limitMs: config.workerGraceSeconds * 1000 + STOP_EXTRA_MS });
   log.info({ internalPort }, 'the worker is running');
   await running;
+}
+
+/** Throws ConfigError when a model of the catalogue names an adapter that does not exist. */
+function createCheckedProviders(config: Config, registry: Registry, tracing: Tracing | null): Providers {
+  const providers = createProviders(config, observeUpstream(registry, tracing));
+  for (const { id, adapter } of config.catalog.models.values())
+    if (!providers.get(adapter))
+      throw new ConfigError(`SVC_CATALOG: ${id} names an adapter that does not exist: ${adapter}`);
+  return providers;
 }

@@ -1,17 +1,13 @@
 // The ledger under repetition and in parallel: every move happens once, and nothing is ever overdrawn.
-import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
 import { findAccount, listLedger } from '../../../db/ledger/accounts.ts';
-import { makeId } from '../../../db/ids.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
 import * as ledger from '../../../db/ledger/ledger.ts';
 import * as reservations from '../../../db/ledger/reservations.ts';
 import { completeTask, failTask } from '../../../db/tasks/settlement.ts';
-import { createTask } from '../../../db/tasks/new-tasks.ts';
-import { createUser } from '../../../db/identity/users.ts';
+import * as rows from '../../support/rows.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
-import { orderOf } from '../../support/orders.ts';
 import { forkEm } from '../../../db/database.ts';
 
 const CREDIT = 1_000_000n;
@@ -26,49 +22,8 @@ describe('the ledger', () => {
 
   const em = () => forkEm(test.database);
 
-  async function createOwner(credits: bigint): Promise<string> {
-    const email = `${randomBytes(6).toString('hex')}@example.com`;
-    const userId = (await createUser(em(), { email, password: 'long enough', permissions: [] })) ?? '';
-    if (credits > 0n)
-      await ledger.grant(em(), {
-        userId,
-        amount: credits,
-        idempotencyKey: `grant:${userId}`,
-        description: 'Test',
-      });
-    return userId;
-  }
-
-  /** A queued task whose estimate is `credits`; written as if the balance had covered it. */
-  async function queueTask(userId: string, credits: bigint): Promise<{ taskId: string; attempt: number }> {
-    const id = makeId('task');
-    const ordered = orderOf({ mode: 'image', images: 1 });
-    const created = await createTask(
-      em(),
-      {
-        ...{
-          id,
-          userId,
-          keyId: null,
-          mode: 'image',
-          model: 'm',
-          family: 'f',
-          adapter: 'a',
-          upstreamModel: 'u',
-          ordered,
-        },
-        price: { billingMode: 'per_task', lines: [] },
-        creditsEstimate: 0n,
-        requestPayload: {},
-        sealed: { secretKeyId: 'k', prompt: Buffer.from('x'), body: Buffer.from('x') },
-      },
-      1_000_000,
-    );
-    expect(created).to.include({ id });
-    await em().execute(sql`update task set credits_estimate = ${credits} where id = ${id}`);
-    return { taskId: id, attempt: 1 };
-  }
-
+  const createOwner = (credits: bigint) => rows.createOwner(em(), credits);
+  const queueTask = (userId: string, credits: bigint) => rows.queueTask(em(), userId, credits);
   const begin = (taskId: string) =>
     em().execute(sql`update task set status = 'in_progress' where id = ${taskId}`);
   const account = (userId: string) => findAccount(em(), userId);
@@ -121,7 +76,7 @@ describe('the ledger', () => {
     expect(await listLedger(em(), userId, { limit: 10, beforeSequence: null })).to.have.length(2);
   });
 
-  it('lets the first word stand when completion and failure race', async () => {
+  it('lets the first outcome stand when completion and failure race', async () => {
     for (let round = 0; round < 20; round += 1) {
       const userId = await createOwner(4n * CREDIT);
       const task = await queueTask(userId, 4n * CREDIT);
@@ -178,7 +133,7 @@ describe('the ledger', () => {
     expect(await account(userId)).to.include({ balance: 8n * CREDIT, totalCharged: 2n * CREDIT });
   });
 
-  it('finds what somebody edited by hand', async () => {
+  it('finds a balance that was edited by hand', async () => {
     const userId = await createOwner(10n * CREDIT);
     await em().execute(sql`update account set reserved = 1 where user_id = ${userId}`);
     const found = await findViolations(em());

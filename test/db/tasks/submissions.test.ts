@@ -1,0 +1,123 @@
+// Submissions in the database: an attempt is handed over once, and the first answer of the vendor stands.
+import { sql } from '@mikro-orm/postgresql';
+import { expect } from 'chai';
+import { forkEm } from '../../../db/database.ts';
+import { startCooldown } from '../../../db/tasks/credentials.ts';
+import * as submissions from '../../../db/tasks/submissions.ts';
+import type { JobHandle } from '../../../domain/jobs.ts';
+import type { TaskAttempt } from '../../../domain/tasks.ts';
+import * as rows from '../../support/rows.ts';
+import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
+
+const FAILURE = { code: 'upstream_error', errorText: null } as const;
+
+describe('submissions', () => {
+  let test: TestDatabase;
+  let userId: string;
+  let family = 0;
+
+  before(async () => {
+    test = await createDatabase();
+    userId = await rows.createOwner(em(), 0n);
+  });
+  after(() => test.drop());
+  /** A family of its own for each test, so that no job of another one counts. */
+  beforeEach(() => void (family += 1));
+
+  const em = () => forkEm(test.database);
+  const choice = (credentials: string[], jobsPerCredentialMax: number | null = null) => ({
+    family: `family-${family}`,
+    credentials,
+    jobsPerCredentialMax,
+  });
+  const intend = (task: TaskAttempt, credentials = ['one'], max: number | null = null) =>
+    submissions.intendSubmission(em(), task, choice(credentials, max));
+  const accept = (task: TaskAttempt, id: string) =>
+    submissions.recordAccepted(em(), task, { handle: handleOf(id), upstreamRequestId: null });
+  const stateOf = async (task: TaskAttempt) => (await submissions.findSubmission(em(), task))?.state;
+
+  async function startTask(): Promise<TaskAttempt> {
+    const task = await rows.queueTask(em(), userId, 0n);
+    await rows.beginWithoutReservation(em(), task);
+    return task;
+  }
+
+  it('let one of ten parallel tries proceed; the others learn that it was submitted', async () => {
+    const task = await startTask();
+    const intents = await Promise.all(Array.from({ length: 10 }, () => intend(task)));
+    expect(intents.filter(({ kind }) => kind === 'proceed')).to.have.length(1);
+    expect(intents.filter(({ kind }) => kind === 'already_submitted')).to.have.length(9);
+  });
+
+  it('are not made for a task that is not in progress, or for another attempt', async () => {
+    const queued = await rows.queueTask(em(), userId, 0n);
+    expect(await intend(queued)).to.deep.equal({ kind: 'already_submitted' });
+    const task = await startTask();
+    expect(await intend({ ...task, attempt: 2 })).to.deep.equal({ kind: 'already_submitted' });
+    expect(await submissions.findSubmission(em(), queued)).to.equal(null);
+  });
+
+  it('may be tried again once the vendor surely did not take the work', async () => {
+    const task = await startTask();
+    await intend(task);
+    await submissions.recordNotReceived(em(), task, null);
+    expect(await intend(task, ['two'])).to.deep.equal({ kind: 'proceed', credential: 'two' });
+  });
+
+  it('wait while every credential has as many jobs as it may have', async () => {
+    const [first, second] = [await startTask(), await startTask()];
+    expect((await intend(first, ['one'], 1)).kind).to.equal('proceed');
+    expect(await intend(second, ['one'], 1)).to.deep.equal({ kind: 'busy' });
+    await submissions.recordEnded(em(), first, FAILURE);
+    expect((await intend(second, ['one'], 1)).kind).to.equal('proceed');
+  });
+
+  it('pass over a credential in its cooldown, unless all are in one', async () => {
+    const cool = (credential: string, seconds: number) =>
+      startCooldown(em(), { family: `family-${family}`, credential, reason: 'rate', seconds });
+    await cool('one', 60);
+    expect(await intend(await startTask(), ['one', 'two'])).to.include({ credential: 'two' });
+    await cool('two', 600);
+    expect(await intend(await startTask(), ['one', 'two'])).to.include({ credential: 'one' });
+  });
+
+  it('keep a job for the submission that had it first', async () => {
+    const [first, second] = [await startTask(), await startTask()];
+    await intend(first);
+    await intend(second);
+    expect(await accept(first, 'job-1')).to.equal(true);
+    expect(await accept(second, 'job-1')).to.equal(false);
+    expect(await accept(first, 'job-1'), 'a repeat whose first answer was lost').to.equal(true);
+    expect(await stateOf(second)).to.equal('sending');
+  });
+
+  it('keep a success against a later failure, and a failure against a later success', async () => {
+    const success = { results: { secretKeyId: 'k', bytes: Buffer.from('x') }, evidence: {} };
+    const [first, second] = [await startTask(), await startTask()];
+    for (const task of [first, second]) {
+      await intend(task);
+      await accept(task, `job-of-${task.taskId}`);
+    }
+    await submissions.recordSucceeded(em(), first, success);
+    await submissions.recordEnded(em(), first, FAILURE);
+    await submissions.recordEnded(em(), second, FAILURE);
+    await submissions.recordSucceeded(em(), second, success);
+    expect([await stateOf(first), await stateOf(second)]).to.deep.equal(['succeeded', 'ended']);
+  });
+
+  it('are fresh as long as their worker says so', async () => {
+    const task = await startTask();
+    await intend(task);
+    expect(await submissions.isSubmissionFresh(em(), task, 15)).to.equal(true);
+    await em().execute(
+      sql`update submission set updated_at = now() - interval '16 seconds' where task_id = ${task.taskId}`,
+    );
+    expect(await submissions.isSubmissionFresh(em(), task, 15)).to.equal(false);
+    await submissions.keepSubmissionFresh(em(), task);
+    expect(await submissions.isSubmissionFresh(em(), task, 15)).to.equal(true);
+  });
+});
+
+function handleOf(id: string): JobHandle {
+  return { id, credential: 'one' };
+}
