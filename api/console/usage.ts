@@ -1,9 +1,9 @@
 // GET /api/usage: the caller's own chat calls, one by one.
 import { z } from 'zod';
 import { listOwnChatCalls } from '../../db/chat/call-records.ts';
+import { CHAT_CALL_STATUSES } from '../../domain/chat-calls.ts';
 import { presentChatCall } from '../chat/views.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
-import { CALL_STATUSES } from '../shapes/chat.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { readQuery } from '../http/request-fields.ts';
 
@@ -13,7 +13,7 @@ export const USAGE_QUERY = z.object({
   ...pageQuery('call'),
   model: z.string().max(NAME_CHARACTERS_MAX).optional(),
   keyId: z.string().max(NAME_CHARACTERS_MAX).optional(),
-  status: z.enum(CALL_STATUSES, `must be one of ${CALL_STATUSES.join(', ')}`).optional(),
+  status: z.enum(CHAT_CALL_STATUSES, `must be one of ${CHAT_CALL_STATUSES.join(', ')}`).optional(),
 });
 
 export async function listUsage({ em, caller, query }: RequestContext<SessionCaller>): Promise<Reply> {

@@ -1,4 +1,4 @@
-// What a caller has: balance, ledger, keys, and the user.
+// JSON of an account: balance, ledger, API keys, user, verification, redemption.
 import { z } from 'zod';
 import { CREDITS_PER_USD } from '../../domain/credits.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';

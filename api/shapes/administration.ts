@@ -1,4 +1,4 @@
-// What administrators read: redeem codes, grants, the audit log.
+// JSON for administrators: redeem codes, grants, audit entries.
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../domain/audit.ts';
 import { credits, id, instant } from './basics.ts';
@@ -21,7 +21,7 @@ const storedCodeFields = {
   createdAt: instant,
 };
 
-/** Before the code itself is put beside it. */
+/** A new redeem code without the code itself, which is added when it is shown for the only time. */
 const FRESH_REDEEM_CODE = z.strictObject(codeFields);
 export type FreshRedeemCodeView = z.output<typeof FRESH_REDEEM_CODE>;
 

@@ -1,12 +1,11 @@
-// Chat as callers read it: the answer, which is OpenAI's as the upstream gave it, and the record of a call afterwards.
+// JSON of chat: the completion, which is OpenAI's as the upstream sent it, and the record of a call.
 import { z } from 'zod';
+import { BILLING_BASES, CHAT_CALL_STATUSES } from '../../domain/chat-calls.ts';
 import { credits, id, instant, modelId } from './basics.ts';
-
-export const CALL_STATUSES = ['completed', 'failed', 'cancelled'] as const;
 
 const tokens = z.int().min(0);
 
-/** What upstreams add passes through; what we promise is named. */
+/** Names the fields that callers can rely on; further fields of the upstream pass through. */
 export const CHAT_COMPLETION = z
   .looseObject({
     choices: z.array(z.looseObject({})).describe('As OpenAI describes them.'),
@@ -30,13 +29,13 @@ export const CHAT_CALL = z
     keyId: id('key'),
     model: modelId,
     stream: z.boolean(),
-    status: z.enum(CALL_STATUSES),
+    status: z.enum(CHAT_CALL_STATUSES),
     promptTokens: tokens.nullable(),
     completionTokens: tokens.nullable(),
     creditsReserved: credits,
     creditsCharged: credits,
     billingBasis: z
-      .enum(['upstream', 'estimated', 'none'])
+      .enum(BILLING_BASES)
       .describe('Whose count the charge rests on: the vendor’s, ours, or nobody’s.'),
     latencyMs: z.int().min(0),
     errorCode: z.string().nullable(),

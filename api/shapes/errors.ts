@@ -1,4 +1,4 @@
-// The one shape of every error.
+// JSON of every error.
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, type ErrorType } from '../../domain/errors.ts';
 import { credits } from './basics.ts';

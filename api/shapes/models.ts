@@ -1,4 +1,4 @@
-// The catalogue as callers see it.
+// JSON of the catalogue's models.
 import { z } from 'zod';
 import { IMAGE_ROLES, METERS, type Combination, type ModelLimits } from '../../domain/catalog/catalog.ts';
 import { billingMode, credits, mode, unixSeconds } from './basics.ts';
@@ -8,7 +8,7 @@ const durations = z
   .describe('In whole seconds.');
 const count = z.int().min(0);
 
-/** Every limit that the catalogue knows, and no other: the compiler compares. */
+/** Exactly the fields of the catalogue's type, which the compiler compares. */
 const COMBINATION = z.strictObject({
   resolution: z.string().optional(),
   imageRole: z.enum(IMAGE_ROLES).optional(),

@@ -1,4 +1,4 @@
-// Tasks as their readers see them: in the console, on the image endpoints, on the video endpoints.
+// JSON of tasks: in the console, for administrators, on the image and video endpoints.
 import { z } from 'zod';
 import { TASK_EVENTS } from '../../domain/tasks.ts';
 import { billingMode, credits, id, instant, mode, modelId, progress, status, unixSeconds } from './basics.ts';

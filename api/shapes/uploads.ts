@@ -1,4 +1,4 @@
-// Uploaded files as their owner sees them.
+// JSON of uploaded files, for their owner.
 import { z } from 'zod';
 import { isVideoType, MEDIA_TYPES, type MediaType } from '../../domain/files/media-types.ts';
 import { id, instant } from './basics.ts';
