@@ -116,7 +116,7 @@ describe('the check of the invariants', () => {
     await setReserved(7);
     const engine = await openEngine(gateway);
     try {
-      await gateway.gateway.taskWorkflows.ensureSweepSchedule();
+      await gateway.services.taskWorkflows.ensureSweepSchedule();
       const frozen = () =>
         gateway.em().execute<object[]>(sql`
         select 1 from account where user_id = ${owner.id} and frozen_at is not null`);

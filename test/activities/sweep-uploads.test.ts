@@ -18,12 +18,12 @@ describe('sweeping uploads', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.gateway.admissionWaitMs = 1; // nobody is there to admit
+    gateway.services.admissionWaitMs = 1; // nobody is there to admit
     owner = await gateway.createUser(1_000_000);
   });
   after(() => gateway.stop());
 
-  const sweep = (now?: Date) => sweepUploads(gateway.gateway, now);
+  const sweep = (now?: Date) => sweepUploads(gateway.services, now);
   const make = async (): Promise<{ id: string; url: string; name: string }> => {
     const { body } = await upload(owner.key, makeVideo());
     return { id: body.data.id, url: body.data.url, name: `${body.data.id}.mp4` };
@@ -34,7 +34,7 @@ describe('sweeping uploads', () => {
     (await filesIn(gateway)).includes(name),
   ];
   const store = (key: string) =>
-    gateway.gateway.storage.write(key, Readable.from(['x']), { contentType: 'video/mp4' });
+    gateway.services.storage.write(key, Readable.from(['x']), { contentType: 'video/mp4' });
 
   it('removes row and file of what has expired, again and again, and leaves the rest', async () => {
     const [old, young] = [await make(), await make()];
@@ -90,7 +90,7 @@ describe('sweeping uploads', () => {
 
   it('drops rows without a file after an hour', async () => {
     const [old, young] = [await make(), await make()];
-    for (const { name } of [old, young]) await gateway.gateway.storage.delete(`uploads/${name}`);
+    for (const { name } of [old, young]) await gateway.services.storage.delete(`uploads/${name}`);
     await ageUpload(gateway, old.id, 2);
     await sweep();
     expect(await rowsOf(old.id)).to.have.length(0);

@@ -19,18 +19,18 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
   this.timeout(60_000);
   let gateway: TestGateway;
   let owner: TestUser;
-  let engine: TestGateway['gateway']['taskWorkflows'];
+  let engine: TestGateway['services']['taskWorkflows'];
 
   before(async () => {
     gateway = await startGateway();
-    engine = gateway.gateway.taskWorkflows;
+    engine = gateway.services.taskWorkflows;
   });
   after(() => gateway.stop());
   beforeEach(async () => {
     owner = await gateway.createUser(IMAGE_CREDITS);
   });
   afterEach(async () => {
-    gateway.gateway.taskWorkflows = engine;
+    gateway.services.taskWorkflows = engine;
     await gateway.expectSoundMoney();
   });
 
@@ -75,13 +75,13 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
   it('of a retry, too: the repeat tells the task as it stands, and starts no third attempt', async () => {
     const { id } = await orderImage(owner.session, 'seconds=0 outcome=fail*1');
     await untilFinal(owner.session, id);
-    gateway.gateway.taskWorkflows = {
+    gateway.services.taskWorkflows = {
       ...engine,
       admitTask: () => Promise.reject(new Error('the process died here')),
     };
     const retry = () => owner.session.post(`/api/tasks/${id}/retry`, undefined, headers);
     expectError(await retry(), 500, 'internal_error');
-    gateway.gateway.taskWorkflows = engine;
+    gateway.services.taskWorkflows = engine;
     expectError(await retry(), 409, 'idempotency_in_progress');
     await endLeases();
     const told = await retry();
@@ -92,7 +92,7 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
   });
 
   it('by the workflow’s refusal: the 402 is the answer, with credits too', async () => {
-    gateway.gateway.taskWorkflows = {
+    gateway.services.taskWorkflows = {
       ...engine,
       admitTask: async (task, waitMs) => {
         await shrinkAccount(gateway.em(), owner.id, 1); // somebody else was faster
@@ -101,7 +101,7 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
     };
     const first = await create();
     expectError(first, 402, 'insufficient_credits');
-    gateway.gateway.taskWorkflows = engine;
+    gateway.services.taskWorkflows = engine;
     const chief = await createAdministrator(gateway);
     await chief.session.post(`/api/admin/users/${owner.id}/grants`, { credits: 10, note: 'Here' });
     const repeat = await create();
@@ -114,7 +114,7 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
 
   it('by its repeat while it waits for the workflow: 409 for as long as that takes', async () => {
     const verdict = Promise.withResolvers<void>();
-    gateway.gateway.taskWorkflows = {
+    gateway.services.taskWorkflows = {
       ...engine,
       admitTask: async (task, waitMs) => {
         await verdict.promise;
@@ -133,11 +133,11 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
     const chief = await createAdministrator(gateway);
     const { code } = await makeCode(chief);
     const redeem = () => owner.session.post('/api/redeem', { code }, headers);
-    const { guesses } = gateway.gateway;
+    const { guesses } = gateway.services;
     const [arrived, overtaken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    gateway.gateway.guesses = {
+    gateway.services.guesses = {
       limit: async (_kind, _attemptedBy, check) => {
-        gateway.gateway.guesses = guesses;
+        gateway.services.guesses = guesses;
         arrived.resolve();
         await overtaken.promise;
         return check();

@@ -137,7 +137,7 @@ describe('the workflow of a task', () => {
 
     it('does nothing on a second start of the same attempt, while it runs and after it ended', async () => {
       const task = await orderVideo(owner.session, 'seconds=0 poll=500*1');
-      const { taskWorkflows: starter } = gateway.gateway;
+      const { taskWorkflows: starter } = gateway.services;
       const starts = Array.from({ length: 5 }, async () => starter.startTask(await rowOf(task)));
       expect(new Set(await Promise.all(starts))).to.deep.equal(new Set([true]));
       await untilStatus(owner.session, task.id, 'completed');
@@ -152,7 +152,7 @@ describe('the workflow of a task', () => {
       const task = await orderVideo(owner.session, 'seconds=0 outcome=fail*1 poll=500*3');
       await untilStatus(owner.session, task.id, 'failed', 20_000);
       await owner.session.post(`/api/tasks/${task.id}/retry`);
-      expect(await gateway.gateway.taskWorkflows.startTask(await rowOf(task))).to.equal(false);
+      expect(await gateway.services.taskWorkflows.startTask(await rowOf(task))).to.equal(false);
       await untilStatus(owner.session, task.id, 'completed');
       expect(await countSubmissions(gateway.sandboxUrl, task.word)).to.equal(2);
     }).timeout(40_000);

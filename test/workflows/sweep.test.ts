@@ -20,7 +20,7 @@ describe('the schedule of the sweeper', () => {
   });
 
   it('a new system has one sweeper at once, and the minutes after it bring no second', async () => {
-    await gateway.gateway.taskWorkflows.ensureSweepSchedule();
+    await gateway.services.taskWorkflows.ensureSweepSchedule();
     const schedule = engine.client.schedule.getHandle(SWEEP_SCHEDULE_ID);
     const readRunning = async () => (await schedule.describe()).info;
     await until('the first run is known to run', async () => {

@@ -56,9 +56,9 @@ describe('console sessions', () => {
     });
 
     it('adds Secure in production', async () => {
-      gateway.gateway.production = true;
+      gateway.services.production = true;
       const { headers } = await logIn({ email: owner.email, password: owner.password });
-      gateway.gateway.production = false;
+      gateway.services.production = false;
       expect(headers.get('set-cookie')).to.match(/; Secure(;|$)/);
     });
 

@@ -177,10 +177,10 @@ describe('ending and repeating tasks', () => {
 
     it('refuses with 404 when the model is no longer offered', async () => {
       const id = await ended(IMAGE, FAILING);
-      const { catalog } = gateway.gateway;
-      gateway.gateway.catalog = { ...catalog, models: new Map() };
+      const { catalog } = gateway.services;
+      gateway.services.catalog = { ...catalog, models: new Map() };
       const answer = await expectNoEffect(gateway, () => retry(id));
-      gateway.gateway.catalog = catalog;
+      gateway.services.catalog = catalog;
       expectError(answer, 404, 'model_not_found', 'model');
     });
   });

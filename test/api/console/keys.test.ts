@@ -193,7 +193,7 @@ describe('/api/keys', () => {
       });
 
     it('tells when a key was last used, written together and at most once a minute', async () => {
-      const { lastUses } = gateway.gateway;
+      const { lastUses } = gateway.services;
       const [one, other] = [await create(), await create()];
       await callWith(one.key);
       await callWith(other.key);
@@ -217,7 +217,7 @@ describe('/api/keys', () => {
     });
 
     it('leaves a key that is busy for the next time, and holds up nobody', async () => {
-      const { lastUses } = gateway.gateway;
+      const { lastUses } = gateway.services;
       const [busy, free] = [await create(), await create()];
       await callWith(busy.key);
       await callWith(free.key);
@@ -233,7 +233,7 @@ describe('/api/keys', () => {
 
     it('does not lose a use when the process stops', async () => {
       const { id } = await create();
-      const lastUses = new LastUses(gateway.database, gateway.gateway.log);
+      const lastUses = new LastUses(gateway.database, gateway.services.log);
       lastUses.start();
       lastUses.record({ id, lastUsedAt: null });
       await lastUses.stop();
@@ -244,7 +244,7 @@ describe('/api/keys', () => {
       const { id, key } = await create();
       await owner.session.delete(`${KEYS}/${id}`);
       await callWith(key);
-      await gateway.gateway.lastUses.flush();
+      await gateway.services.lastUses.flush();
       expect((await entryOf(id)).lastUsedAt).to.equal(null);
     });
   });

@@ -81,12 +81,12 @@ describe('POST /api/redeem', () => {
     it('is found after the key ring got a newer key', async () => {
       const { code } = await makeCode(chief);
       const newer = { id: 'newer', bytes: Buffer.alloc(32, 7) };
-      const usual = gateway.gateway.secrets;
-      gateway.gateway.secrets = new Secrets([newer, ...gateway.config.keyRing]);
+      const usual = gateway.services.secrets;
+      gateway.services.secrets = new Secrets([newer, ...gateway.config.keyRing]);
       try {
         expect((await redeem(code)).status).to.equal(200);
       } finally {
-        gateway.gateway.secrets = usual;
+        gateway.services.secrets = usual;
       }
     });
   });

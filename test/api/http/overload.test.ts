@@ -118,7 +118,7 @@ describe('a gateway that is full', () => {
 
     holding.destroy();
     await until('there is room', async () => (await owner.key.get('/v1/models')).status === 200);
-    const metrics = await gateway.gateway.metrics.registry.metrics();
+    const metrics = await gateway.services.metrics.registry.metrics();
     expect(metrics).to.match(/svc_http_requests_shed_total\{reason="in_flight"\} [1-9]/);
     expect(metrics).to.match(/svc_http_request_duration_seconds_count\{.*code="overloaded"\} [1-9]/);
   });
@@ -148,7 +148,7 @@ describe('a gateway whose memory is limited', () => {
       prompt: 'a cat',
       pad: 'x'.repeat(8 * 1024 ** 2),
     });
-    const { bodies } = gateway.gateway;
+    const { bodies } = gateway.services;
     await until('all of them have their room', async () => {
       const giveBack = bodies.take(owner.id, BODY_BUDGET.bytesPerCallerMax - 3 * bytes + 1);
       giveBack?.();

@@ -17,7 +17,7 @@ describe('the HTTP server', () => {
   before(async () => {
     gateway = await startGateway({ worker: false });
     owner = await gateway.createUser();
-    http = createHttpServer(createApp(gateway.gateway), {
+    http = createHttpServer(createApp(gateway.services), {
       limits: { headersMs: 400, bodyStallMs: 400, requestMs: 2_500, checkEveryMs: 50 },
       onRefused: ({ code }) => void refused.push(code),
     });

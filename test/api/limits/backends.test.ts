@@ -70,7 +70,7 @@ describe('who decides about a limit', function () {
   const untilBack = (): Promise<unknown> =>
     until(
       'both gateways count in Redis again',
-      async () => [...gateways.values()].every(({ gateway }) => gateway.limits.redis() === 'ok'),
+      async () => [...gateways.values()].every(({ services: gateway }) => gateway.limits.redis() === 'ok'),
       RECOVERY_LIMIT_MS,
     );
 
@@ -107,14 +107,14 @@ describe('who decides about a limit', function () {
         const user = await gateway.createUser();
         expect(await readAll(user)).to.deep.equal(up);
         const newcomer = await gateway.createUser();
-        const refusedBefore = gateway.gateway.limits.metricsSnapshot().refused;
+        const refusedBefore = gateway.services.limits.metricsSnapshot().refused;
         await begin();
         try {
           expect(await readAll(newcomer)).to.deep.equal(away);
           await readAll(newcomer); // enough failures for the breaker
-          expect(gateway.gateway.limits.redis()).to.equal('down');
-          expect(gateway.gateway.limits.metricsSnapshot().isBreakerOpen).to.equal(true);
-          const { refused } = gateway.gateway.limits.metricsSnapshot();
+          expect(gateway.services.limits.redis()).to.equal('down');
+          expect(gateway.services.limits.metricsSnapshot().isBreakerOpen).to.equal(true);
+          const { refused } = gateway.services.limits.metricsSnapshot();
           expect(refused.redis).to.equal(refusedBefore.redis);
           expect(refused.memory + refused.redis_unavailable).to.be.above(
             refusedBefore.memory + refusedBefore.redis_unavailable,
@@ -133,7 +133,7 @@ describe('who decides about a limit', function () {
     const gateway = await startGateway({ worker: false, env: LIMITS });
     try {
       expect(await readAll(await gateway.createUser())).to.deep.equal([...allowed, BY_MEMORY]);
-      expect(gateway.gateway.limits.redis()).to.equal('none');
+      expect(gateway.services.limits.redis()).to.equal('none');
     } finally {
       await gateway.stop();
     }
@@ -149,7 +149,7 @@ describe('who decides about a limit', function () {
       const gateway = await startGateway({ worker: false, env }).finally(end);
       try {
         const user = await gateway.createUser();
-        const isBack = async (): Promise<boolean> => gateway.gateway.limits.redis() === 'ok';
+        const isBack = async (): Promise<boolean> => gateway.services.limits.redis() === 'ok';
         await until('it counts in Redis', isBack, RECOVERY_LIMIT_MS);
         expect(await readAll(user)).to.deep.equal([...allowed, BY_REDIS]);
       } finally {
@@ -292,7 +292,7 @@ describe('who decides about a limit', function () {
     });
 
     it('it is ready, and degraded', async () => {
-      const health = createHealthServer(gateway.gateway, gateway.database, () => false);
+      const health = createHealthServer(gateway.services, gateway.database, () => false);
       await new Promise<void>((resolve) => health.listen(0, '127.0.0.1', resolve));
       const address = health.address();
       const port = typeof address === 'object' ? address?.port : 0;
@@ -303,7 +303,7 @@ describe('who decides about a limit', function () {
       try {
         expect((await ask('/readyz')).body).to.include({ status: 'ok', redis: 'ok' });
         await redis.kill();
-        await until('Redis is missed', async () => gateway.gateway.limits.redis() === 'down');
+        await until('Redis is missed', async () => gateway.services.limits.redis() === 'down');
         const { status, body } = await ask('/readyz');
         expect(status).to.equal(200);
         expect(body).to.include({ status: 'degraded', redis: 'down' });

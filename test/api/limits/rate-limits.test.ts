@@ -165,20 +165,20 @@ function testLimits(backend: 'memory' | 'redis'): void {
   });
 
   it('counts its refusals by who decided', async () => {
-    const before = gateway.gateway.limits.metricsSnapshot().refused;
+    const before = gateway.services.limits.metricsSnapshot().refused;
     await repeat(6, () => owner.key.get('/v1/models'));
-    const { refused, isBreakerOpen } = gateway.gateway.limits.metricsSnapshot();
+    const { refused, isBreakerOpen } = gateway.services.limits.metricsSnapshot();
     expect(refused).to.deep.equal({ ...before, [backend]: before[backend] + 2 });
     expect(isBreakerOpen).to.equal(false);
   });
 
   it('our own faults give the point of a guess back', async () => {
-    const { guesses } = gateway.gateway;
-    gateway.gateway.guesses = { limit: () => Promise.reject(new Error('played')) };
+    const { guesses } = gateway.services;
+    gateway.services.guesses = { limit: () => Promise.reject(new Error('played')) };
     try {
       expect(await repeat(8, () => logInFrom('198.51.100.30'))).to.deep.equal(Array(8).fill('500'));
     } finally {
-      gateway.gateway.guesses = guesses;
+      gateway.services.guesses = guesses;
     }
     expect(await repeat(6, () => logInFrom('198.51.100.30'))).to.deep.equal([
       ...Array(5).fill('401'),

@@ -18,7 +18,7 @@ describe('the internal listener', () => {
   before(async () => {
     gateway = await startGateway({ worker: false });
     probe = openProbe(gateway.config.databaseUrl);
-    health = createHealthServer(gateway.gateway, probe, () => stopping);
+    health = createHealthServer(gateway.services, probe, () => stopping);
     await new Promise<void>((resolve) => health.listen(0, '127.0.0.1', resolve));
   });
   after(async () => {

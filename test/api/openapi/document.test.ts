@@ -46,7 +46,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('names exactly the routes that are mounted', () => {
-    const { stack } = createApp(gateway.gateway).router;
+    const { stack } = createApp(gateway.services).router;
     const routes = stack.flatMap(({ route }): MountedRoute[] => (route ? [Object(route)] : []));
     const mounted = routes.flatMap((route) =>
       Object.keys(route.methods).length > 5
@@ -134,7 +134,7 @@ describe('the OpenAPI document', () => {
       for (const id of [model, ...modelScope]) if (id !== undefined) shown.add(id);
     });
     expect(shown.size).to.be.above(1);
-    expect([...gateway.gateway.catalog.models.keys()]).to.include.members([...shown]);
+    expect([...gateway.services.catalog.models.keys()]).to.include.members([...shown]);
   });
 
   it('says of each error which statuses it goes with', () => {

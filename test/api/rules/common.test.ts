@@ -46,15 +46,15 @@ describe('every route', () => {
       });
 
     it('of our own with a fixed text; the cause is only in the log', async () => {
-      const { catalog } = gateway.gateway;
-      gateway.gateway.catalog = {
+      const { catalog } = gateway.services;
+      gateway.services.catalog = {
         effectiveFrom: '',
         get models(): never {
           throw new Error('password of the database: swordfish');
         },
       };
       const answer = await owner.key.get('/v1/models', { 'x-request-id': 'find-me' });
-      gateway.gateway.catalog = catalog;
+      gateway.services.catalog = catalog;
       expectError(answer, 500, 'internal_error', null);
       expect(answer.body.error.message).to.equal('Something went wrong on our side.');
       expect(JSON.stringify(answer.body)).not.to.contain('swordfish');

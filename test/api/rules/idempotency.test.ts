@@ -23,7 +23,7 @@ describe('an Idempotency-Key', function () {
   before(async () => {
     const env = { SVC_LIMIT_CREATE: PLENTY, SVC_LIMIT_READ: PLENTY, SVC_LIMIT_AUTH: PLENTY };
     gateway = await startGateway({ env });
-    gateway.gateway.guesses = { limit: (_kind, _guesser, judge) => judge() };
+    gateway.services.guesses = { limit: (_kind, _guesser, judge) => judge() };
     chief = await createAdministrator(gateway);
   });
   after(() => gateway.stop());

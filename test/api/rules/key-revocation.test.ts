@@ -15,7 +15,7 @@ describe('a key that may not spend any more', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.gateway.admissionWaitMs = 100; // nobody is there to decide
+    gateway.services.admissionWaitMs = 100; // nobody is there to decide
   });
   after(() => gateway.stop());
   afterEach(() => gateway.expectSoundMoney());

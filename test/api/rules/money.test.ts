@@ -176,10 +176,10 @@ describe('money', () => {
   describe('when prices change', () => {
     let catalog: Catalog;
     before(() => {
-      catalog = gateway.gateway.catalog;
+      catalog = gateway.services.catalog;
     });
     afterEach(() => {
-      gateway.gateway.catalog = catalog;
+      gateway.services.catalog = catalog;
     });
 
     /** Every price times three, from now on. */
@@ -188,7 +188,7 @@ describe('money', () => {
         const price = model.price.map((line) => ({ ...line, credits: line.credits * 3n }));
         return [id, { ...model, price }] as const;
       });
-      gateway.gateway.catalog = { ...catalog, models: new Map(models) };
+      gateway.services.catalog = { ...catalog, models: new Map(models) };
     };
 
     it('a task that was submitted before costs what it was to cost', async () => {

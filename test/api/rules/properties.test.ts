@@ -22,7 +22,7 @@ describe(`any request (TEST_SEED=${SEED})`, function () {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.gateway.admissionWaitMs = 1; // nobody is there to admit
+    gateway.services.admissionWaitMs = 1; // nobody is there to admit
     owner = await gateway.createUser(10_000);
     chief = await createAdministrator(gateway);
     await renewSessions();

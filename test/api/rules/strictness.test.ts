@@ -24,7 +24,7 @@ describe('every route is strict', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.gateway.admissionWaitMs = 1; // nobody is there to admit
+    gateway.services.admissionWaitMs = 1; // nobody is there to admit
     owner = await gateway.createUser(1000);
     chief = await createAdministrator(gateway);
   });

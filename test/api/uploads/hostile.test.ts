@@ -332,7 +332,7 @@ describe('an upload that is hostile or broken', function () {
 
     it('that falls silent is 408, and leaves nothing behind', async () => {
       const before = await countUploads(gateway);
-      const http: HttpServer = createHttpServer(createApp(gateway.gateway), {
+      const http: HttpServer = createHttpServer(createApp(gateway.services), {
         limits: { bodyStallMs: 400, checkEveryMs: 50 },
       });
       const port = await listen(http.server, 0, '127.0.0.1');
@@ -360,7 +360,7 @@ describe('an upload that is hostile or broken', function () {
       const incoming = join(gateway.config.dataDir, 'storage', '.incoming');
       expect(await readdir(incoming)).to.have.length(1);
       expect((await countUploads(gateway)).rows).to.equal(before.rows);
-      await gateway.gateway.storage.removeUnfinished(new Date(Date.now() + 1_000));
+      await gateway.services.storage.removeUnfinished(new Date(Date.now() + 1_000));
       expect(await readdir(incoming)).to.deep.equal([]);
     });
   });

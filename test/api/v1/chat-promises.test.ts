@@ -208,15 +208,15 @@ describe('a chat call', () => {
   });
 
   it('that says nothing for a while sends comments, which are no part of the answer', async () => {
-    const usual = gateway.gateway.chat.commentEveryMs;
-    gateway.gateway.chat.commentEveryMs = 100;
+    const usual = gateway.services.chat.commentEveryMs;
+    gateway.services.chat.commentEveryMs = 100;
     try {
       const text = await (await stream('first=700 tokens=3 delay=400')).text();
       expect(text.match(/^: /gm)?.length).to.be.within(4, 20);
       expect(contentsIn(text)).to.equal(3);
       expect(eventsIn(text).at(-1)).to.equal('[DONE]');
     } finally {
-      gateway.gateway.chat.commentEveryMs = usual;
+      gateway.services.chat.commentEveryMs = usual;
     }
     expect(usual).to.equal(10_000);
   });

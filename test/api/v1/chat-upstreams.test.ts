@@ -49,7 +49,7 @@ describe('a model at several upstreams', () => {
   beforeEach(async () => {
     owner = await gateway.createUser();
     // As after a start: nobody is known to be in trouble.
-    gateway.gateway.chat.upstreams = createChatUpstreams(gateway.config);
+    gateway.services.chat.upstreams = createChatUpstreams(gateway.config);
   });
   afterEach(() => gateway.expectSoundMoney());
 
@@ -91,7 +91,7 @@ describe('a model at several upstreams', () => {
         expect(status, JSON.stringify(body)).to.equal(200);
         expect(await tried()).to.equal(expected);
         expect(await lastCall(owner)).to.include({ status: 'completed', billingBasis: 'upstream' });
-        gateway.gateway.chat.upstreams = createChatUpstreams(gateway.config);
+        gateway.services.chat.upstreams = createChatUpstreams(gateway.config);
         const response = await stream(directive);
         expect(eventsIn(await response.text()).at(-1)).to.equal('[DONE]');
         expect(await tried()).to.equal(expected);

@@ -231,12 +231,12 @@ describe('/v1/uploads/videos', () => {
 
     it('holds although the storage is away: the file is gone for its owner at once', async () => {
       const { id, url } = await make();
-      const { storage } = gateway.gateway;
-      gateway.gateway.storage = { ...storage, delete: () => Promise.reject(new Error('played')) };
+      const { storage } = gateway.services;
+      gateway.services.storage = { ...storage, delete: () => Promise.reject(new Error('played')) };
       try {
         expect((await owner.key.delete(`${UPLOADS}/${id}`)).status).to.equal(204);
       } finally {
-        gateway.gateway.storage = storage;
+        gateway.services.storage = storage;
       }
       expect((await download(url)).status).to.equal(404);
       expectError(await owner.key.get(`${UPLOADS}/${id}`), 404, 'file_not_found');
@@ -349,9 +349,9 @@ describe('/v1/uploads/videos', () => {
   });
 
   it('keeps its hands off what it cannot write: 503 storage_unavailable, the row is not there, the next one works', async () => {
-    const { storage } = gateway.gateway;
+    const { storage } = gateway.services;
     const { StorageUnavailable } = await import('../../../storage/storage.ts');
-    gateway.gateway.storage = {
+    gateway.services.storage = {
       ...storage,
       write: async (_key, stream) => {
         await once(stream, 'readable');
@@ -365,7 +365,7 @@ describe('/v1/uploads/videos', () => {
       expect(JSON.stringify(answer.body)).not.to.include('ENOSPC');
       expect(answer.headers.get('retry-after')).to.equal('1');
     } finally {
-      gateway.gateway.storage = storage;
+      gateway.services.storage = storage;
     }
     expect(await listed(owner)).to.deep.equal([]);
     expect((await upload(owner.key)).status).to.equal(201);

@@ -97,10 +97,10 @@ export async function forgetUsedCodes(gateway: TestGateway, { id }: TestUser): P
 }
 
 /** Everybody here shares one address: without this, one test would use up the guesses of the next. */
-export function forgetGuesses({ gateway, config }: TestGateway): void {
-  gateway.limits.stop();
-  gateway.limits = openLimits(config, gateway.secrets, gateway.log);
-  gateway.guesses = createGuessLimiter(gateway.limits);
+export function forgetGuesses({ services: services, config }: TestGateway): void {
+  services.limits.stop();
+  services.limits = openLimits(config, services.secrets, services.log);
+  services.guesses = createGuessLimiter(services.limits);
 }
 
 /** A 429 with all that callers are promised. */

@@ -105,7 +105,7 @@ export function countWorkflowTasks({ events }: HistoryJson): number {
 
 /** The activities as the worker has them, to call the sweeper without waiting for its turn. */
 export function activitiesOf(gateway: TestGateway): Activities {
-  const { database, secrets, storage, taskWorkflows, log } = gateway.gateway;
+  const { database, secrets, storage, taskWorkflows, log } = gateway.services;
   return createActivities({
     database,
     secrets,

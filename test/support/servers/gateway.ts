@@ -45,7 +45,7 @@ export interface TestGateway {
   database: Database;
   secrets: Secrets;
   config: Config;
-  gateway: Services;
+  services: Services;
   /** The environment that a process of its own would need to be part of this gateway. */
   env: Record<string, string>;
   anonymous: Actor;
@@ -128,17 +128,17 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     { process: 'test', level: 'info' },
     { write: (line: string) => void lines.push(line) },
   );
-  const gateway = openServices(config, stored.database, log);
-  await gateway.limits.start();
-  const { server } = createHttpServer(createApp(gateway));
+  const services = openServices(config, stored.database, log);
+  await services.limits.start();
+  const { server } = createHttpServer(createApp(services));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const port = (server.address() as { port: number }).port;
   const baseUrl = `http://127.0.0.1:${port}`;
-  gateway.publicUrl = () => baseUrl;
+  services.publicUrl = () => baseUrl;
 
   let worker: { workers: Workers; running: Promise<void> } | undefined;
   const startWorker = async (): Promise<void> => {
-    const workers = await createTestWorkers(config, gateway, log);
+    const workers = await createTestWorkers(config, services, log);
     worker = { workers, running: workers.run() };
   };
   const stopWorker = async (): Promise<void> => {
@@ -153,9 +153,9 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     baseUrl,
     sandboxUrl: sandbox.url,
     database: stored.database,
-    secrets: gateway.secrets,
+    secrets: services.secrets,
     config,
-    gateway,
+    services: services,
     env,
     anonymous: createActor(
       () => baseUrl,
@@ -163,7 +163,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     ),
     logged: () => lines.join(''),
     em: () => forkEm(stored.database),
-    createUser: (credits) => createTestUser(gateway, baseUrl, credits),
+    createUser: (credits) => createTestUser(services, baseUrl, credits),
     expectSoundMoney: async () => {
       expect(await findViolations(forkEm(stored.database))).to.deep.equal([]);
     },
@@ -173,8 +173,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       server.closeAllConnections();
       server.close();
       await stopWorker();
-      gateway.limits.stop();
-      await gateway.taskWorkflows.close();
+      services.limits.stop();
+      await services.taskWorkflows.close();
       await sandbox.close();
       await stored.drop();
       rmSync(folder, { recursive: true, force: true });
@@ -182,7 +182,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   };
 }
 
-async function createTestWorkers(config: Config, gateway: Services, log: Log): Promise<Workers> {
+async function createTestWorkers(config: Config, services: Services, log: Log): Promise<Workers> {
   // Once per process, before anything else touches the engine's runtime; the tests' own words are enough.
   if (!bundle) installRuntime(log);
   bundle ??= bundleWorkflows();
@@ -193,11 +193,11 @@ async function createTestWorkers(config: Config, gateway: Services, log: Log): P
     log,
     workflowBundle: await bundle,
     dependencies: {
-      database: gateway.database,
-      secrets: gateway.secrets,
+      database: services.database,
+      secrets: services.secrets,
       providers: createProviders(config),
-      storage: gateway.storage,
-      taskRuns: gateway.taskWorkflows,
+      storage: services.storage,
+      taskRuns: services.taskWorkflows,
       log,
       runningTasksPerUserMax: config.runningTasksPerUserMax,
       requestKeptDays: config.requestKeptDays,
@@ -206,22 +206,22 @@ async function createTestWorkers(config: Config, gateway: Services, log: Log): P
 }
 
 async function createTestUser(
-  gateway: Services,
+  services: Services,
   baseUrl: string,
   credits: string | number = 1000,
 ): Promise<TestUser> {
-  const em = forkEm(gateway.database);
+  const em = forkEm(services.database);
   const email = `${randomBytes(6).toString('hex')}@example.com`;
   const id = await createUser(em, { email, password: PASSWORD, permissions: [] });
   if (!id) throw new Error('the test user could not be created');
   const amount = parseCredits(credits);
   if (amount > 0n)
     await grant(em, { userId: id, amount, idempotencyKey: `test:${id}`, description: 'Test credits' });
-  const { key: apiKey, id: keyId } = await createApiKey(em, gateway.secrets, {
+  const { key: apiKey, id: keyId } = await createApiKey(em, services.secrets, {
     userId: id,
     name: 'Test key',
   });
-  const token = await createSession(em, gateway.secrets, id);
+  const token = await createSession(em, services.secrets, id);
   const url = (): string => baseUrl;
   return {
     id,
