@@ -34,8 +34,8 @@ const MADE_AT_RUN_TIME = /(^|\/)(dev|demo)\.json$|NNN|FILE/;
 const DECLARATION = /`([A-Za-z_]\w*)(?:\(\))?`(?: \(|, | in )`([\w./-]+\.ts)`/g;
 /** 500 (`NAME`) or 1.5 seconds (`NAME_MS`): the constant, its member or the setting has this value. */
 const FIGURE = /([\d.,]*\d)(?: (\w+))? \(`([A-Z][A-Z0-9_]+|[a-z]+[A-Z]\w+)`\)/g;
-/** A name that only code can mean: `camelCase`, `UPPER_SNAKE`. */
-const NAME = /`([a-z]+[A-Z]\w*|[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])`/g;
+/** A name that only code can mean: `camelCase`, `PascalCase`, `UPPER_SNAKE`. */
+const NAME = /`([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])`/g;
 
 const { scripts } = z
   .object({ scripts: z.record(z.string(), z.string()) })
