@@ -4,6 +4,9 @@ import { maskText } from './domain/masking/masking.ts';
 
 export type Log = Logger;
 
+/** Where this project lies, as frames write it: what is left after it names a file and is no URL to be masked. */
+const PROJECT_URL = new URL('.', import.meta.url).href;
+
 /** A logger for one process; `destination` is standard output unless a test listens. */
 export function createLog(options: { process: string; level: string }, destination?: DestinationStream): Log {
   const settings = {
@@ -34,9 +37,6 @@ function serialiseError(error: unknown): unknown {
 function firstLine(message: string): string {
   return message.split('\n', 1)[0]?.slice(0, 500) ?? '';
 }
-
-/** Where this project lies, as frames write it: what is left after it names a file and is no URL to be masked. */
-const PROJECT_URL = new URL('.', import.meta.url).href;
 
 function framesOf(stack: string): string {
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));

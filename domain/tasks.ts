@@ -17,15 +17,6 @@ const NEXT: Record<TaskStatus, readonly TaskStatus[]> = {
 /** Statuses in which work may still happen. Conditional writes name them. */
 const OPEN_STATUSES: readonly TaskStatus[] = ['queued', 'in_progress'];
 
-/** Whether a task may go from one status to the other. The database enforces the same table by a trigger. */
-export function mayFollow(from: TaskStatus, to: TaskStatus): boolean {
-  return NEXT[from].includes(to);
-}
-
-export function isFinal(status: TaskStatus): boolean {
-  return !OPEN_STATUSES.includes(status);
-}
-
 /** What the owner reads in a task's timeline. */
 export const TASK_EVENTS = [
   'created',
@@ -41,6 +32,15 @@ export const TASK_EVENTS = [
   'cancelled',
   'retried',
 ] as const;
+
+/** Whether a task may go from one status to the other. The database enforces the same table by a trigger. */
+export function mayFollow(from: TaskStatus, to: TaskStatus): boolean {
+  return NEXT[from].includes(to);
+}
+
+export function isFinal(status: TaskStatus): boolean {
+  return !OPEN_STATUSES.includes(status);
+}
 export type TaskEvent = (typeof TASK_EVENTS)[number];
 
 /** Names one attempt of one task; every effect of a run is keyed by it, never by a run id. */

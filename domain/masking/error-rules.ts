@@ -97,7 +97,7 @@ export const PLACE_RULES: readonly ErrorRule[] = [
   },
   {
     pattern: new RegExp(
-      String.raw`(?<![\w./-])(?:[\w.@-]{1,100}\/){1,20}[\w.-]{1,100}${EXTENSION}${LINE_AND_COLUMN}`,
+      String.raw`(?<![\w./@-])(?:[\w.@-]{1,100}\/){1,20}[\w.-]{1,100}${EXTENSION}${LINE_AND_COLUMN}`,
       'g',
     ),
     marker: PATH,

@@ -5,6 +5,17 @@ import { cutAtWhiteSpace, MASKED_TEXT_LENGTH_MAX } from './length.ts';
 import { maskTextStrictly } from './text.ts';
 import { MARKER_SOURCE, TERMINAL_SEQUENCE_SOURCE, decodedView, visibleView } from './views.ts';
 
+const ERROR_TEXT_LENGTH_MAX = 500;
+const ROUNDS_MAX = 4;
+
+const MARKER = new RegExp(MARKER_SOURCE, 'g');
+const MARKER_KEPT_BY_SPLIT = new RegExp(`(${MARKER_SOURCE})`);
+const CONTROLS = new RegExp(
+  `${TERMINAL_SEQUENCE_SOURCE}|${String.raw`(?<!\\)\\+(?:u001b|x1b|033)\[[0-?]*[ -\/]*[@-~]`}|` +
+    String.raw`[\p{Default_Ignorable_Code_Point}\p{Cf}\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]`,
+  'giu',
+);
+
 /**
  * A vendor's error text, fit to be shown: without secrets, URLs, hosts, addresses, paths, SQL, stack lines, terminal
  * codes and control characters, on one line, at most 500 characters. Empty when nothing is left.
@@ -29,17 +40,6 @@ export function shorten(text: string, lengthMax: number): string {
   if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end--;
   return `${text.slice(0, end).trimEnd()}…`;
 }
-
-const ERROR_TEXT_LENGTH_MAX = 500;
-const ROUNDS_MAX = 4;
-
-const MARKER = new RegExp(MARKER_SOURCE, 'g');
-const MARKER_KEPT_BY_SPLIT = new RegExp(`(${MARKER_SOURCE})`);
-const CONTROLS = new RegExp(
-  `${TERMINAL_SEQUENCE_SOURCE}|${String.raw`(?<!\\)\\+(?:u001b|x1b|033)\[[0-?]*[ -\/]*[@-~]`}|` +
-    String.raw`[\p{Default_Ignorable_Code_Point}\p{Cf}\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]`,
-  'giu',
-);
 
 function maskOnce(text: string): string {
   let masked = applyBetweenMarkers(maskTextStrictly(text), WINDOWS_PATHS);

@@ -6,6 +6,12 @@ import { MARKER_SOURCE } from './views.ts';
 /** Of a text that is masked, in UTF-16 code units; what comes after it gives way to `[masked:rest N]`. */
 export const MASKED_TEXT_LENGTH_MAX = 65_536;
 
+const REST_LENGTH_MAX = 40;
+const MARKER_LENGTH_MAX = 80;
+const MARKER = new RegExp(MARKER_SOURCE, 'g');
+/** The beginning that must be of one kind before the rest of a long text is asked. */
+const BEGINNING = 1_000;
+
 /**
  * The text, not longer than `MASKED_TEXT_LENGTH_MAX` and yet to be masked. A data URI or a run of base64 that it
  * begins with is named whatever its length; of the rest, the beginning is kept. Takes milliseconds for 32 MB.
@@ -36,12 +42,6 @@ export function cutAtWhiteSpace(text: string, lengthMax: number): string {
 export function looksLikeJson(text: string): boolean {
   return /^\s{0,50}[[{"]/.test(text.slice(0, 51)) && /[\]}"]$/.test(text.slice(-50).trimEnd());
 }
-
-const REST_LENGTH_MAX = 40;
-const MARKER_LENGTH_MAX = 80;
-const MARKER = new RegExp(MARKER_SOURCE, 'g');
-/** The beginning that must be of one kind before the rest of a long text is asked. */
-const BEGINNING = 1_000;
 
 function nameBeginning(text: string): string {
   if (text.length < BEGINNING) return text;

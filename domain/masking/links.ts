@@ -11,6 +11,20 @@ export interface Finding {
 /** A rule: everything in the text that it wants hidden. */
 export type Finder = (text: string) => Finding[];
 
+// Where a URL ends: white space, quotes, angle brackets, CJK punctuation, an escape that stands for one of these.
+// The look-behind keeps a long row of backslashes from being tried at each of them.
+const RUN_END =
+  /[\s"<>`、。，；：？！（）「」『』《》【】“”‘’]|'(?=[\s,;:)\]}>]|$)|(?<!\\)\\{1,200}["'nrtu]/g;
+const DATA_URI_HEAD_LENGTH_MAX = 1_000;
+const DATA_URI_HEAD =
+  /(?<![A-Za-z0-9])data:([a-z]{1,20}\/[\w.+-]{1,80})?((?:;[\w.-]{1,40}(?:=[^;,\s"'<>]{0,80})?){0,6}),/gi;
+const SHOWN_MEDIA_TYPE =
+  /^(?:image|video|audio|text|application|font|model)\/[a-z0-9]{1,11}(?:[.+-][a-z0-9]{1,11}){0,2}$/;
+const AT_SIGN_AND_HOST = /(?<=[^\s@])@[A-Za-z0-9\u00c0-\u024f][A-Za-z0-9.\u00c0-\u024f-]*/g;
+const ADDRESS_LABEL = /^(?:mailto|e-?mail|to|from|cc|bcc|contact)$/i;
+const ADDRESS_CHARACTER = /[!#-&*-.0-:=?A-Z\\^-z|~\u00c0-\u024f]/;
+const WRAPPED_LINE_LENGTH_MIN = 60;
+
 /** `scheme://` and what follows, to the end of the run. */
 export function findUrls(text: string): Finding[] {
   const findings: Finding[] = [];
@@ -57,20 +71,6 @@ export function findAddresses(text: string): Finding[] {
     (address) => userInfoIn(text, address) ?? emailAddressIn(text, address) ?? [],
   );
 }
-
-// Where a URL ends: white space, quotes, angle brackets, CJK punctuation, an escape that stands for one of these.
-// The look-behind keeps a long row of backslashes from being tried at each of them.
-const RUN_END =
-  /[\s"<>`、。，；：？！（）「」『』《》【】“”‘’]|'(?=[\s,;:)\]}>]|$)|(?<!\\)\\{1,200}["'nrtu]/g;
-const DATA_URI_HEAD_LENGTH_MAX = 1_000;
-const DATA_URI_HEAD =
-  /(?<![A-Za-z0-9])data:([a-z]{1,20}\/[\w.+-]{1,80})?((?:;[\w.-]{1,40}(?:=[^;,\s"'<>]{0,80})?){0,6}),/gi;
-const SHOWN_MEDIA_TYPE =
-  /^(?:image|video|audio|text|application|font|model)\/[a-z0-9]{1,11}(?:[.+-][a-z0-9]{1,11}){0,2}$/;
-const AT_SIGN_AND_HOST = /(?<=[^\s@])@[A-Za-z0-9\u00c0-\u024f][A-Za-z0-9.\u00c0-\u024f-]*/g;
-const ADDRESS_LABEL = /^(?:mailto|e-?mail|to|from|cc|bcc|contact)$/i;
-const ADDRESS_CHARACTER = /[!#-&*-.0-:=?A-Z\\^-z|~\u00c0-\u024f]/;
-const WRAPPED_LINE_LENGTH_MIN = 60;
 
 function readDataUri(text: string, head: RegExpExecArray): Finding {
   const payloadStart = head.index + head[0].length;

@@ -11,6 +11,20 @@ import { decodedView, MARKER_SOURCE, visibleView } from './views.ts';
 export { maskErrorText } from './error-text.ts';
 export { maskText } from './text.ts';
 
+const DEPTH_MAX = 32;
+const NODES_MAX = 10_000;
+/** Of all texts of a payload together; shorter ones than the next are looked at beyond that. */
+const CHARACTERS_MAX = 262_144;
+const SHORT_TEXT_LENGTH_MAX = 100;
+/** Nobody calls a harmless thing by a longer name. */
+const NAME_LENGTH_MAX = 4_096;
+const NESTED_STRINGS_MAX = 3;
+const MESSAGE_LENGTH_MAX = 500;
+const QUOTE_LENGTH_MIN = 20;
+const MASKED = '[masked]';
+const TOO_DEEP = '[masked:too-deep]';
+const TOO_LARGE = '[masked:too-large]';
+
 /**
  * A masked copy of a request's payload, for readers: secret keys, URLs, data URIs, encoded runs and tokens give way to
  * markers, also inside longer text, in keys, and in JSON carried as a string. Of a long text the beginning is kept
@@ -29,20 +43,6 @@ export function composeErrorMessage(sentence: string, upstreamText: string | nul
   if (lettersLeft === '' || room < QUOTE_LENGTH_MIN) return shorten(sentence, MESSAGE_LENGTH_MAX);
   return `${sentence} Provider says: "${shorten(masked, room)}"`;
 }
-
-const DEPTH_MAX = 32;
-const NODES_MAX = 10_000;
-/** Of all texts of a payload together; shorter ones than the next are looked at beyond that. */
-const CHARACTERS_MAX = 262_144;
-const SHORT_TEXT_LENGTH_MAX = 100;
-/** Nobody calls a harmless thing by a longer name. */
-const NAME_LENGTH_MAX = 4_096;
-const NESTED_STRINGS_MAX = 3;
-const MESSAGE_LENGTH_MAX = 500;
-const QUOTE_LENGTH_MIN = 20;
-const MASKED = '[masked]';
-const TOO_DEEP = '[masked:too-deep]';
-const TOO_LARGE = '[masked:too-large]';
 
 interface Walk {
   nodesLeft: number;

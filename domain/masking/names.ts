@@ -2,19 +2,6 @@
 
 import type { JsonValue } from '../json.ts';
 
-/** The form in which names are compared: lower case, without `-`, `_`, dots and spaces. */
-export function foldName(name: string): string {
-  return name.toLowerCase().replace(/[-_.\s]/g, '');
-}
-
-/** Whether a value under this folded name must not be shown. */
-export function hidesValue(foldedName: string, value: JsonValue): boolean {
-  if (SECRET_NAMES.has(foldedName)) return true;
-  if (HARMLESS_NAMES.has(foldedName) || value === null || typeof value === 'boolean') return false;
-  if (SECRET_PART.test(foldedName) || SECRET_ENDING.test(foldedName)) return true;
-  return TOKEN_ENDING.test(foldedName) && !isCount(value);
-}
-
 const SECRET_NAMES: ReadonlySet<string> = new Set([
   ...['authorization', 'cookie', 'setcookie', 'apikey', 'xapikey', 'key', 'token', 'accesstoken'],
   ...['refreshtoken', 'idtoken', 'secret', 'clientsecret', 'password', 'passwd', 'pwd', 'credential'],
@@ -33,6 +20,19 @@ const SECRET_ENDING =
 
 /** `max_tokens` and its like count; only these endings name the token itself. */
 const TOKEN_ENDING = /token$|^tokens$|(?:access|refresh|id|auth|session|bearer|api)tokens$/;
+
+/** The form in which names are compared: lower case, without `-`, `_`, dots and spaces. */
+export function foldName(name: string): string {
+  return name.toLowerCase().replace(/[-_.\s]/g, '');
+}
+
+/** Whether a value under this folded name must not be shown. */
+export function hidesValue(foldedName: string, value: JsonValue): boolean {
+  if (SECRET_NAMES.has(foldedName)) return true;
+  if (HARMLESS_NAMES.has(foldedName) || value === null || typeof value === 'boolean') return false;
+  if (SECRET_PART.test(foldedName) || SECRET_ENDING.test(foldedName)) return true;
+  return TOKEN_ENDING.test(foldedName) && !isCount(value);
+}
 
 function isCount(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.every((item) => typeof item === 'number');

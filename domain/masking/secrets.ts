@@ -5,6 +5,29 @@ import { foldName, hidesValue } from './names.ts';
 
 const TOKEN = '[masked:token]';
 
+const TOKEN_SHAPES: readonly TokenShape[] = [
+  { shape: /(?:sk-svc_|github_pat_)[\w-]{10,}/gi, mustLookRandom: false },
+  {
+    shape:
+      /(?<![A-Za-z0-9])(?:sk-ant-|sk-proj-|gsk_|glpat-|gh[oprsu]_|[rs]k_(?:live|test)_|whsec_|shpat_|dop_v1_)[\w-]{12,}/gi,
+    mustLookRandom: false,
+  },
+  { shape: /(?<![A-Za-z0-9])(?:AIza[\w-]{30,}|(?:xox[a-z]|xapp)-[\w-]{10,})/gi, mustLookRandom: false },
+  { shape: /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}/g, mustLookRandom: false },
+  { shape: /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])/gi, mustLookRandom: true },
+  { shape: /(?<![A-Za-z0-9])(?:sk|xai|pplx|tvly)-[\w-]{16,}/gi, mustLookRandom: true },
+  { shape: /(?<![A-Za-z0-9])(?:hf|sk|npm|r8|fw|vda)_[\w-]{16,}/gi, mustLookRandom: true },
+  { shape: /(?<![A-Za-z0-9])(?:ya29|SG)\.[\w-]{16,}(?:\.[\w-]{10,100})?/g, mustLookRandom: true },
+  { shape: /(?<![A-Za-z0-9])SVC[- ]?(?:[0-9A-Z]{6}[- ]?){3}[0-9A-Z]{6}/gi, mustLookRandom: true },
+];
+
+const ENCODED_RUN_LENGTH_MIN = 200;
+const SCHEME = /(?<![A-Za-z0-9])(?:Bearer|Basic)(?:\s{1,8}|\s{0,8}[:=]\s{0,8})["']?/gi;
+const ASSIGNMENT =
+  /(?<![\w-])((?:(?:api|access|secret|private|auth|client) )?[\w-]{2,64})(["']?\s{0,4}(?:=>|[=:])\s{0,4})/gi;
+const WORD = /[^\s"'<>&,;)\]}]*/y;
+const LINE = /[^\r\n"<>]*/y;
+
 /** Tokens known by their prefix. */
 export function findTokens(text: string): Finding[] {
   return TOKEN_SHAPES.flatMap(({ shape, mustLookRandom }) =>
@@ -119,29 +142,6 @@ interface TokenShape {
   /** For prefixes that ordinary names share, as in `sk-learn-compatible-estimators`. */
   mustLookRandom: boolean;
 }
-
-const TOKEN_SHAPES: readonly TokenShape[] = [
-  { shape: /(?:sk-svc_|github_pat_)[\w-]{10,}/gi, mustLookRandom: false },
-  {
-    shape:
-      /(?<![A-Za-z0-9])(?:sk-ant-|sk-proj-|gsk_|glpat-|gh[oprsu]_|[rs]k_(?:live|test)_|whsec_|shpat_|dop_v1_)[\w-]{12,}/gi,
-    mustLookRandom: false,
-  },
-  { shape: /(?<![A-Za-z0-9])(?:AIza[\w-]{30,}|(?:xox[a-z]|xapp)-[\w-]{10,})/gi, mustLookRandom: false },
-  { shape: /(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}/g, mustLookRandom: false },
-  { shape: /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])/gi, mustLookRandom: true },
-  { shape: /(?<![A-Za-z0-9])(?:sk|xai|pplx|tvly)-[\w-]{16,}/gi, mustLookRandom: true },
-  { shape: /(?<![A-Za-z0-9])(?:hf|sk|npm|r8|fw|vda)_[\w-]{16,}/gi, mustLookRandom: true },
-  { shape: /(?<![A-Za-z0-9])(?:ya29|SG)\.[\w-]{16,}(?:\.[\w-]{10,100})?/g, mustLookRandom: true },
-  { shape: /(?<![A-Za-z0-9])SVC[- ]?(?:[0-9A-Z]{6}[- ]?){3}[0-9A-Z]{6}/gi, mustLookRandom: true },
-];
-
-const ENCODED_RUN_LENGTH_MIN = 200;
-const SCHEME = /(?<![A-Za-z0-9])(?:Bearer|Basic)(?:\s{1,8}|\s{0,8}[:=]\s{0,8})["']?/gi;
-const ASSIGNMENT =
-  /(?<![\w-])((?:(?:api|access|secret|private|auth|client) )?[\w-]{2,64})(["']?\s{0,4}(?:=>|[=:])\s{0,4})/gi;
-const WORD = /[^\s"'<>&,;)\]}]*/y;
-const LINE = /[^\r\n"<>]*/y;
 
 /** `-----`, `_____` and the like, as people draw them in prose. */
 function isRuledLine(run: string): boolean {

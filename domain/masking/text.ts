@@ -13,6 +13,17 @@ import {
 } from './secrets.ts';
 import { decodedView, joinedView, MARKER_STAND_IN, originOf, visibleView, type View } from './views.ts';
 
+const PAYLOAD_FINDERS: readonly Finder[] = [
+  ...[findDataUris, findUrls, findKeyBlocks, findTokens, findJsonTokens, findEncodedRuns],
+  ...[findAuthorizations, findNamedValues, findUserInfo],
+];
+const TEXT_FINDERS: readonly Finder[] = [...PAYLOAD_FINDERS, findAddresses];
+const STRICT_FINDERS: readonly Finder[] = [...TEXT_FINDERS, findAuthorizationsStrictly];
+const JOINED_FINDERS: readonly Finder[] = [findTokens, findJsonTokens];
+
+/** A marker can bring its neighbours into a new relation; masking is repeated until nothing changes. */
+const ROUNDS_MAX = 6;
+
 /**
  * For the payload of a request: an e-mail address in it is the owner's content. `prepare` is done to the text before
  * each round of masking.
@@ -33,17 +44,6 @@ export function maskText(text: string): string {
 export function maskTextStrictly(text: string): string {
   return maskWith(STRICT_FINDERS, text);
 }
-
-const PAYLOAD_FINDERS: readonly Finder[] = [
-  ...[findDataUris, findUrls, findKeyBlocks, findTokens, findJsonTokens, findEncodedRuns],
-  ...[findAuthorizations, findNamedValues, findUserInfo],
-];
-const TEXT_FINDERS: readonly Finder[] = [...PAYLOAD_FINDERS, findAddresses];
-const STRICT_FINDERS: readonly Finder[] = [...TEXT_FINDERS, findAuthorizationsStrictly];
-const JOINED_FINDERS: readonly Finder[] = [findTokens, findJsonTokens];
-
-/** A marker can bring its neighbours into a new relation; masking is repeated until nothing changes. */
-const ROUNDS_MAX = 6;
 
 function maskWith(finders: readonly Finder[], text: string, prepare?: (text: string) => string): string {
   let masked = cutLong(text);

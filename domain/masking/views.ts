@@ -15,6 +15,34 @@ export const MARKER_SOURCE =
   String.raw`\[masked(?::(?:url|token|email|host|ip|path|sql|too-deep|too-large|(?:base64|rest) \d{1,12}` +
   String.raw`|data-uri [a-z]{1,12}\/[a-z0-9]{1,11}(?:[.+-][a-z0-9]{1,11}){0,2} \d{1,12}))?\]`;
 
+const INVISIBLE_SOURCE = String.raw`[\p{Default_Ignorable_Code_Point}\p{Cf}\x00-\x08\x0e-\x1f\x7f-\x9f]`;
+const INVISIBLE = new RegExp(INVISIBLE_SOURCE, 'u');
+
+/** Terminal control sequences: colours, cursor movement, window titles. */
+export const TERMINAL_SEQUENCE_SOURCE = String.raw`(?:\x1b\[|\x9b)[0-?]*[ -\/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?`;
+
+const HIDDEN = new RegExp(`${TERMINAL_SEQUENCE_SOURCE}|${INVISIBLE_SOURCE}|${MARKER_SOURCE}`, 'gu');
+const MAY_HOLD_HIDDEN = /[^\n\r\t\x20-\x7e]|\[masked/;
+
+// A percent sign may itself be encoded as %25, any number of times; one unit is one character of UTF-8.
+const PERCENT = '%(?:25)*';
+const CONTINUATION = `${PERCENT}[89ab][0-9a-f]`;
+const ENCODED = new RegExp(
+  [
+    `${PERCENT}[0-7][0-9a-f]`,
+    `${PERCENT}[cd][0-9a-f]${CONTINUATION}`,
+    `${PERCENT}e[0-9a-f]${CONTINUATION}${CONTINUATION}`,
+    `${PERCENT}f[0-7]${CONTINUATION}${CONTINUATION}${CONTINUATION}`,
+    // The look-behind keeps a long row of backslashes from being tried at each of them.
+    String.raw`(?<!\\)\\+(?:u[0-9a-f]{4}|x[0-9a-f]{2}|["'/nrt])`,
+  ].join('|'),
+  'gi',
+);
+
+const WRAPPING_LINE_BREAK = /(?<=[\w-])\r?\n(?=[\w-]{0,40}?(?:\d|[a-z][A-Z]))/g;
+
+const WHITE_SPACE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
+
 /** The text as it looks: terminal colours, control and zero-width characters gone, markers closed. */
 export function visibleView(original: string): View {
   const view: View = { text: original, origins: null };
@@ -44,34 +72,6 @@ export function joinedView(decoded: View): View {
 export function originOf(view: View, position: number): number {
   return view.origins?.[position] ?? position;
 }
-
-const INVISIBLE_SOURCE = String.raw`[\p{Default_Ignorable_Code_Point}\p{Cf}\x00-\x08\x0e-\x1f\x7f-\x9f]`;
-const INVISIBLE = new RegExp(INVISIBLE_SOURCE, 'u');
-
-/** Terminal control sequences: colours, cursor movement, window titles. */
-export const TERMINAL_SEQUENCE_SOURCE = String.raw`(?:\x1b\[|\x9b)[0-?]*[ -\/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?`;
-
-const HIDDEN = new RegExp(`${TERMINAL_SEQUENCE_SOURCE}|${INVISIBLE_SOURCE}|${MARKER_SOURCE}`, 'gu');
-const MAY_HOLD_HIDDEN = /[^\n\r\t\x20-\x7e]|\[masked/;
-
-// A percent sign may itself be encoded as %25, any number of times; one unit is one character of UTF-8.
-const PERCENT = '%(?:25)*';
-const CONTINUATION = `${PERCENT}[89ab][0-9a-f]`;
-const ENCODED = new RegExp(
-  [
-    `${PERCENT}[0-7][0-9a-f]`,
-    `${PERCENT}[cd][0-9a-f]${CONTINUATION}`,
-    `${PERCENT}e[0-9a-f]${CONTINUATION}${CONTINUATION}`,
-    `${PERCENT}f[0-7]${CONTINUATION}${CONTINUATION}${CONTINUATION}`,
-    // The look-behind keeps a long row of backslashes from being tried at each of them.
-    String.raw`(?<!\\)\\+(?:u[0-9a-f]{4}|x[0-9a-f]{2}|["'/nrt])`,
-  ].join('|'),
-  'gi',
-);
-
-const WRAPPING_LINE_BREAK = /(?<=[\w-])\r?\n(?=[\w-]{0,40}?(?:\d|[a-z][A-Z]))/g;
-
-const WHITE_SPACE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
 function decodeUnit(unit: string): string {
   if (unit.startsWith('%')) {
