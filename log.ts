@@ -1,13 +1,16 @@
-// Logging: JSON lines without secrets. Fixed paths are cut out, and every text passes the masker.
+// Logging: JSON lines without secrets. Some headers are always removed, and every text is masked.
 import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
 import { maskText } from './domain/masking/masking.ts';
 
 export type Log = Logger;
 
-/** Where this project lies, as frames write it: what is left after it names a file and is no URL to be masked. */
+/**
+ * The URL of this project, as stack frames write it. Without it a frame names a file, and is no URL to be
+ * masked.
+ */
 const PROJECT_URL = new URL('.', import.meta.url).href;
 
-/** A logger for one process; `destination` is standard output unless a test listens. */
+/** Creates the logger of a process. `destination` is standard output unless a test passes another. */
 export function createLog(options: { process: string; level: string }, destination?: DestinationStream): Log {
   const settings = {
     level: options.level,
@@ -24,7 +27,7 @@ export function createLog(options: { process: string; level: string }, destinati
   return destination ? pino(settings, destination) : pino(settings);
 }
 
-/** Driver errors carry statements and parameters; only type, code and masked texts are kept. */
+/** Keeps type, code and masked texts only: errors of drivers contain statements and their parameters. */
 function serialiseError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: maskText(String(error)) };
   const { type, message, stack } = stdSerializers.err(error);
@@ -33,7 +36,7 @@ function serialiseError(error: unknown): unknown {
   return { type, ...code, message: maskText(firstLine(message)), stack: maskText(framesOf(stack)), ...cause };
 }
 
-/** A statement that failed stands in the first line of a driver's message, its values after a line break. */
+/** Drops what follows a line break: a driver's message has the failed statement first, then its values. */
 function firstLine(message: string): string {
   return message.split('\n', 1)[0]?.slice(0, 500) ?? '';
 }

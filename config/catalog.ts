@@ -1,4 +1,5 @@
-// The catalogue of this operator: read from its file, at the operator's prices, without models nobody has a key for.
+// The catalogue that this operator offers: read from its file, with the operator's margin, without vendors
+// that have no key.
 import { readFileSync } from 'node:fs';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import { withMargin } from '../domain/catalog/margin.ts';
@@ -14,7 +15,10 @@ export function readCatalog(path: string, problems: string[]): Catalog | null {
   }
 }
 
-/** Models whose family has credentials, or one of the other families where they can be had, at the operator's prices. */
+/**
+ * Keeps the models whose own family, or one of their upstreams' families, has a key, and adds the margin to
+ * prices.
+ */
 export function offerModels(
   catalog: Catalog,
   families: Readonly<Record<string, unknown>>,

@@ -45,18 +45,18 @@ export const FAMILY_DEFAULTS: readonly [name: string, value: string | null][] = 
   ]),
 );
 
-/** What an adapter is told of its family; the type is that of `FamilySettings` in providers/. */
+/** The settings of one family, as `FamilySettings` of providers/ expects them; the compiler compares. */
 export type Family = NonNullable<ReturnType<typeof readFamily>>;
 
-/** The families at which a catalogue's text models can be had beside their own. */
+/** The families that a catalogue's text models name as upstreams. */
 export function upstreamFamilies({ models }: Catalog): string[] {
   const named = [...models.values()].flatMap(({ upstreams }) => upstreams.map(({ family }) => family));
   return [...new Set(named)];
 }
 
 /**
- * The families that have a key: those known here, and `others`, which speak OpenAI's chat at a base URL of their own.
- * What is wrong is added to `problems`.
+ * Reads the families that have a key: those known here, and `others`, which speak OpenAI's chat at a base URL
+ * of their own. What is wrong is added to `problems`.
  */
 export function readFamilies(
   env: Readonly<Record<string, string>>,
@@ -95,8 +95,9 @@ function variableOf(family: string, setting: string): string {
 }
 
 /**
- * One key, or several separated by commas; a service account's JSON is one. The id of a credential follows from its
- * key, so that jobs in progress find theirs when the list changes; it tells nothing about the key.
+ * Reads one key, or several separated by commas; a service account's JSON is one key. The id of a credential
+ * is derived from its key, so that jobs in progress find theirs when the list changes; it reveals nothing
+ * about the key.
  */
 function parseCredentials(text: string) {
   const keys = text.trim().startsWith('{') ? [text.trim()] : text.split(',').map((key) => key.trim());

@@ -3,7 +3,10 @@ import type { z } from 'zod';
 
 const KEY_BYTES = 32;
 
-/** Reads `id:base64url of 32 bytes`, newest first, separated by commas. What is wrong becomes an issue of `context`. */
+/**
+ * Reads `id:base64url of 32 bytes`, newest first, separated by commas. What is wrong becomes an issue of
+ * `context`.
+ */
 export function parseKeyRing(text: string, context: z.core.$RefinementCtx<string>) {
   const ring = text.split(',').map((part) => {
     const [id = '', encoded = ''] = part.trim().split(':');

@@ -142,7 +142,9 @@ export const SETTING_DEFAULTS: ReadonlyMap<string, string | null> = new Map([
   ...FAMILY_DEFAULTS,
 ]);
 
-/** What docs/settings.md says of a setting. Of settings with one meaning together, only the first is in here. */
+/**
+ * What docs/settings.md says of a setting. Of settings with one meaning together, only the first is in here.
+ */
 export const SETTING_MEANINGS: ReadonlyMap<string, string> = new Map(
   Object.entries(SETTINGS.shape).flatMap(([name, { description }]) =>
     description === undefined ? [] : [[name, description]],

@@ -1,11 +1,11 @@
-// Credits as integers of micro-credits: the only place where they become JSON numbers or come from decimals.
+// Credits as integers of micro-credits: the only place that converts them to JSON numbers and from decimals.
 
 /** An amount of money: 1 credit = 1,000,000 micro-credits; 1 USD = 200 credits. Always an integer. */
 export type MicroCredits = bigint;
 
 export const MICRO_CREDITS_PER_CREDIT = 1_000_000n;
 export const CREDITS_PER_USD = 200;
-/** No grant takes a balance beyond it: up to here a JSON number shows every amount exactly. */
+/** The highest balance a grant may lead to: up to it, a JSON number shows every amount exactly. */
 export const BALANCE_MAX = 9_000_000_000n * MICRO_CREDITS_PER_CREDIT;
 
 /**
@@ -19,8 +19,8 @@ export function parseCredits(credits: string | number): MicroCredits {
 }
 
 /**
- * The JSON number of an amount, at most 6 decimals. Built from the integer's digits, so that
- * the printed number is exact for every balance below nine billion credits.
+ * Converts an amount to a JSON number of credits with at most 6 decimals. Built from the integer's digits, so
+ * that the printed number is exact for every balance below nine billion credits.
  */
 export function toCredits(amount: MicroCredits): number {
   const sign = amount < 0n ? '-' : '';
@@ -28,12 +28,12 @@ export function toCredits(amount: MicroCredits): number {
   return Number(`${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`);
 }
 
-/** The value in US dollars as a JSON number, at most 6 decimals, cut (never rounded up). */
+/** Converts an amount to a JSON number of US dollars with at most 6 decimals, never rounded up. */
 export function toUsd(amount: MicroCredits): number {
   return toCredits(amount / BigInt(CREDITS_PER_USD));
 }
 
-/** The smallest integer that is not below `numerator / denominator`, for non-negative numerators. */
+/** Divides and rounds up to an integer. The numerator must not be negative. */
 export function divideRoundingUp(numerator: bigint, denominator: bigint): bigint {
   return (numerator + denominator - 1n) / denominator;
 }

@@ -15,7 +15,7 @@ export type ErrorType =
 interface CatalogueEntry {
   status: number;
   type: ErrorType;
-  /** Shown to callers when nothing more precise is known. Never holds a cause. */
+  /** Shown to callers when nothing more precise is known. Never contains a cause. */
   message: string;
 }
 
@@ -114,8 +114,8 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * An error that a caller may see. `message` is public; what really happened goes into `cause`,
- * which is logged and never sent.
+ * An error that a caller may see. `message` is public; what really happened goes into `cause`, which is
+ * logged and never sent.
  */
 export class GatewayError extends Error {
   readonly code: ErrorCode;

@@ -1,4 +1,5 @@
-// Why a task failed: the codes a task's owner reads, their sentences, and how an upstream's error class maps to them.
+// Why a task failed: the codes and sentences that its owner reads, and how an upstream's error class maps to
+// them.
 
 /** Every `errorCode` of a failed task with the sentence that begins its `errorMessage`. */
 export const TASK_FAILURES = {
@@ -26,7 +27,7 @@ export const TASK_FAILURES = {
 
 export type TaskFailureCode = keyof typeof TASK_FAILURES;
 
-/** What went wrong at a vendor, in our words. Every adapter maps its vendor's codes to these. */
+/** What went wrong at a vendor. Every adapter maps its vendor's codes to these classes. */
 export const UPSTREAM_ERROR_CLASSES = [
   'auth', // our credential is refused
   'quota', // our account at the vendor is out of money or quota
@@ -58,12 +59,17 @@ const FAILURE_OF_CLASS = {
   invalid_response: 'upstream_invalid_response',
 } as const satisfies Record<UpstreamErrorClass, TaskFailureCode>;
 
-/** The code a task fails with, or a chat call is refused with, when its vendor reports an error of this class. */
+/**
+ * The code a task fails with, or a chat call is refused with, when its vendor reports an error of this class.
+ */
 export function failureOf(errorClass: UpstreamErrorClass): (typeof FAILURE_OF_CLASS)[UpstreamErrorClass] {
   return FAILURE_OF_CLASS[errorClass];
 }
 
-/** Whether the vendor's words may help the owner. Words about our own account at the vendor must not reach them. */
+/**
+ * Whether the owner may read the vendor's text. Texts about our own account at the vendor must not reach
+ * owners.
+ */
 export function ownerMayRead(errorClass: UpstreamErrorClass): boolean {
   return errorClass !== 'auth' && errorClass !== 'quota';
 }

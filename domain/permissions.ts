@@ -1,4 +1,4 @@
-// The permissions a user can have. Each opens one part of administration; ordinary users have none.
+// The permissions a user can have. Each gives access to one part of administration; ordinary users have none.
 
 export const PERMISSIONS = [
   'redemption.read',

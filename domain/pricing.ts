@@ -3,7 +3,7 @@ import type { BillingMode, Meter, Model, PriceLine } from './catalog/catalog.ts'
 import { divideRoundingUp, type MicroCredits } from './credits.ts';
 import type { Order } from './orders/order.ts';
 
-/** The prices a task was accepted with. Kept with the task: a later price list does not change it. */
+/** The prices a task was accepted with, stored with the task: a later price list does not change them. */
 export interface PriceSnapshot {
   billingMode: BillingMode;
   lines: PriceLine[];
@@ -13,7 +13,7 @@ export interface QuoteLine {
   item: string;
   meter: Meter;
   quantity: number;
-  /** Price of the whole line. */
+  /** The price of the whole line. */
   amount: MicroCredits;
 }
 
@@ -24,16 +24,16 @@ export interface Quote {
 }
 
 /**
- * What an upstream says it delivered. Every figure is optional, because vendors leave them out or send nonsense:
- * adapters pass on only finite numbers that are not negative.
+ * What an upstream says it delivered. Every figure is optional, because vendors leave them out or send
+ * nonsense: adapters pass on only finite numbers that are not negative.
  */
 export interface Evidence {
   images?: number;
   seconds?: number;
   inputVideoSeconds?: number;
-  /** Of the video, as the vendor counts them. */
+  /** Tokens of a video, as the vendor counts them. */
   tokens?: number;
-  /** Of a text. Cached and newly cached ones are among those of the prompt. */
+  /** Tokens of a text. Cached and newly cached ones are included in those of the prompt. */
   promptTokens?: number;
   cachedTokens?: number;
   cacheWriteTokens?: number;
@@ -44,21 +44,21 @@ export interface Evidence {
 
 export interface Charge {
   amount: MicroCredits;
-  /** What this task cost beyond the charge: the operator's, never the user's. */
+  /** What the task cost beyond the charge. The operator bears it, never the user. */
   loss: MicroCredits;
 }
 
-/** A figure above this is nonsense and counts as not reported. */
+/** A reported cost of more than so many times the estimate is nonsense and counts as not reported. */
 const VENDOR_COST_PLAUSIBLE_FACTOR = 1000n;
 
 export function snapshotPrice(model: Model): PriceSnapshot {
   return { billingMode: model.billingMode, lines: model.price };
 }
 
-/** The estimate: every price line that matches the order, times what was ordered. */
+/** Computes the estimate: every price line that matches the order, times what was ordered. */
 export function quote(price: PriceSnapshot, order: Order): Quote {
   const quantities = orderedQuantities(order);
-  const lines = atTheMost(matchingLines(price, order, order.promptTokens))
+  const lines = atHighestPrice(matchingLines(price, order, order.promptTokens))
     .map((line) => ({ line, quantity: billable(line, quantities) }))
     .filter(({ quantity }) => quantity > 0);
   return {
@@ -69,7 +69,10 @@ export function quote(price: PriceSnapshot, order: Order): Quote {
   };
 }
 
-/** The charge: the same price lines, times what was delivered, at most the estimate. */
+/**
+ * Computes the charge: every price line that matches the order, times what was delivered, at most the
+ * estimate.
+ */
 export function computeCharge(price: PriceSnapshot, order: Order, evidence: Evidence): Charge {
   const quantities = { ...orderedQuantities(order) };
   if (evidence.images !== undefined) quantities.images = evidence.images;
@@ -86,7 +89,10 @@ export function computeCharge(price: PriceSnapshot, order: Order, evidence: Evid
   return { amount, loss: cost - amount };
 }
 
-/** What work that was not delivered cost all the same, as far as the vendor says so and it is plausible. */
+/**
+ * Computes what work that was not delivered cost, as far as the vendor reports it and the figure is
+ * plausible.
+ */
 export function computeLoss(price: PriceSnapshot, order: Order, evidence: Evidence): MicroCredits {
   return plausibleCost(evidence, quote(price, order).total);
 }
@@ -106,7 +112,9 @@ function orderedQuantities(order: Order): Record<Meter, number> {
   };
 }
 
-/** Parts of a prompt have prices of their own; where there is none for a part, it costs what the rest costs. */
+/**
+ * Cached parts of a prompt have prices of their own; a part without one costs what the uncached prompt costs.
+ */
 function deliveredTokens(lines: readonly PriceLine[], evidence: Evidence): Partial<Record<Meter, number>> {
   const { promptTokens, completionTokens, cachedTokens = 0, cacheWriteTokens = 0 } = evidence;
   const isPriced = (meter: Meter): boolean => lines.some((line) => line.meter === meter);
@@ -122,13 +130,13 @@ function deliveredTokens(lines: readonly PriceLine[], evidence: Evidence): Parti
   };
 }
 
-/** Before the work, every token of a prompt may turn out to be of the dearest kind. */
-function atTheMost(lines: readonly PriceLine[]): PriceLine[] {
-  const dearest = lines
+/** Prices every token of a prompt as the most expensive kind that it may turn out to be. */
+function atHighestPrice(lines: readonly PriceLine[]): PriceLine[] {
+  const highest = lines
     .filter(({ meter }) => meter === 'cache_write_tokens')
     .reduce((most, { credits }) => larger(most, credits), 0n);
   return lines.map((line) =>
-    line.meter === 'input_tokens' ? { ...line, credits: larger(line.credits, dearest) } : line,
+    line.meter === 'input_tokens' ? { ...line, credits: larger(line.credits, highest) } : line,
   );
 }
 
@@ -150,7 +158,9 @@ function matchingLines(price: PriceSnapshot, order: Order, promptTokens: number)
   });
 }
 
-/** Sums first, then rounds up once. Quantities count in millionths, so that 9.9 seconds cost 9.9 prices. */
+/**
+ * Sums first, then rounds up once. Quantities are counted in millionths, so that 9.9 seconds cost 9.9 prices.
+ */
 function priceOf(lines: { line: PriceLine; quantity: number }[]): MicroCredits {
   const sum = lines.reduce((total, { line, quantity }) => total + line.credits * toMillionths(quantity), 0n);
   return divideRoundingUp(sum, 1_000_000n);

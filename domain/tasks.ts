@@ -1,4 +1,4 @@
-// Task states and what may follow what: one set of words for every kind of task and every endpoint.
+// Task statuses and the transitions between them: the same for every kind of task and every endpoint.
 
 export const TASK_MODES = ['text', 'image', 'video'] as const;
 export type TaskMode = (typeof TASK_MODES)[number];
@@ -14,10 +14,10 @@ const NEXT: Record<TaskStatus, readonly TaskStatus[]> = {
   cancelled: [],
 };
 
-/** Statuses in which work may still happen. Conditional writes name them. */
+/** Statuses in which work may still happen. */
 const OPEN_STATUSES: readonly TaskStatus[] = ['queued', 'in_progress'];
 
-/** What the owner reads in a task's timeline. */
+/** The events of a task's timeline, as its owner reads them. */
 export const TASK_EVENTS = [
   'created',
   'reserved',
@@ -33,7 +33,9 @@ export const TASK_EVENTS = [
   'retried',
 ] as const;
 
-/** Whether a task may go from one status to the other. The database enforces the same table by a trigger. */
+/**
+ * Whether a task may change from one status to the other. A trigger of the database enforces the same table.
+ */
 export function mayFollow(from: TaskStatus, to: TaskStatus): boolean {
   return NEXT[from].includes(to);
 }

@@ -1,4 +1,4 @@
-// Times in the forms that callers are answered with.
+// Times as answers write them.
 
 /** Whole seconds since 1970, rounded down. */
 export function toUnixSeconds(date: Date): number {

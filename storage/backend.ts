@@ -2,8 +2,8 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Keys are sound when they arrive here. Methods throw what the file system or the client throws: `ENOENT` or `NotFound`
- * for a file that does not exist.
+ * Keys are sound when they arrive here. Methods throw what the file system or the client throws: `ENOENT` or
+ * `NotFound` for a file that does not exist.
  */
 export interface Backend {
   /** Readers see the whole file or none. Throws what the source throws, too, and leaves nothing behind. */

@@ -63,8 +63,8 @@ function createClient(settings: BucketSettings): S3Client {
 }
 
 /**
- * Uploads with one call if it is less than a part, else in parts that become a file only when all are there. On failure
- * the parts are removed.
+ * Uploads with one call if it is less than a part, else in parts that become a file only when all are there.
+ * On failure the parts are removed.
  */
 async function writeObject(
   client: S3Client,
@@ -99,7 +99,10 @@ async function* listObjects(client: S3Client, Bucket: string, folder: string): A
   } while (next !== undefined);
 }
 
-/** Gives up uploads in parts that were begun before this moment and never ended: at most a thousand in one call. */
+/**
+ * Gives up uploads in parts that were begun before this moment and never ended: at most a thousand in one
+ * call.
+ */
 async function abortUnfinished(client: S3Client, Bucket: string, before: Date): Promise<void> {
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
   for (const { Key, UploadId, Initiated } of Uploads) {

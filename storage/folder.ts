@@ -1,11 +1,14 @@
-// Files in a folder of a local disk: one appears under its name only when it is complete and synced to the disk.
+// Files in a folder of a local disk: one appears under its name only when it is complete and synced to the
+// disk.
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Backend, ByteRange, StoredFile } from './backend.ts';
 
-/** Unfinished files, in the same file system as the finished ones. A crash may leave some here, nowhere else. */
+/**
+ * Unfinished files, in the same file system as the finished ones. A crash may leave some here, nowhere else.
+ */
 export const INCOMING_FOLDER = '.incoming';
 
 export function createFolder(root: string): Backend {

@@ -1,4 +1,4 @@
-// URLs to our own files that anybody may use until they expire.
+// Signs URLs to our own files, and verifies them: a signed URL needs no login and works until it expires.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export interface UrlToSign {
@@ -12,19 +12,19 @@ export interface UrlToSign {
 }
 
 export interface UrlToVerify {
-  /** As it stands in the request, without the query. */
+  /** The path of the request, without the query. */
   path: string;
-  /** The query parameters as parsed; anything but one text each is no signature. */
+  /** The query parameters as parsed; values other than one text each are refused. */
   expires: unknown;
   signature: unknown;
   keys: readonly string[];
   now: Date;
 }
 
-/** Keeps these signatures apart from everything else that is made with the same keys. */
+/** Part of what is signed, so that no other signature made with the same keys is accepted here. */
 const PURPOSE = 'signed-url-1';
 
-/** The full URL with `expires` (Unix seconds) and `signature`. Throws a RangeError when the key ring is empty. */
+/** Makes the full URL with `expires` (Unix seconds) and `signature`. Throws a RangeError without a key. */
 export function signUrl({ publicUrl, path, expiresAt, keys }: UrlToSign): string {
   const [newest] = keys;
   if (newest === undefined) throw new RangeError('no key to sign with');
@@ -33,7 +33,7 @@ export function signUrl({ publicUrl, path, expiresAt, keys }: UrlToSign): string
   return `${publicUrl.replace(/\/+$/, '')}${path}?expires=${expires}&signature=${signature}`;
 }
 
-/** `expired` is said only of a signature that is true, so that it tells a stranger nothing. */
+/** Answers `expired` only for a genuine signature, so that the answer reveals nothing about forged ones. */
 export function verifySignedUrl({
   path,
   expires,
@@ -44,7 +44,7 @@ export function verifySignedUrl({
   if (typeof expires !== 'string' || !/^\d{1,12}$/.test(expires)) return 'forged';
   if (typeof signature !== 'string' || !/^[A-Za-z0-9_-]{43}$/.test(signature)) return 'forged';
   const given = Buffer.from(signature, 'base64url');
-  // All keys are tried, whichever fits, so that the time taken tells nothing about the ring.
+  // All keys are tried, so that the time taken reveals nothing about the ring.
   const fitting = keys.filter((key) => timingSafeEqual(sign(key, path, expires), given));
   if (fitting.length === 0) return 'forged';
   return now.getTime() < Number(expires) * 1000 ? 'valid' : 'expired';

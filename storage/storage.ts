@@ -8,8 +8,9 @@ export type { ByteRange } from './backend.ts';
 
 export interface Storage {
   /**
-   * Stores a stream of unknown length under a key such as `results/task_1/1/0.png`, replacing what was there. Readers
-   * see the whole file or none. Throws StorageUnavailable when the storage fails; when the stream fails, its own error.
+   * Stores a stream of unknown length under a key such as `results/task_1/1/0.png`, replacing what was there.
+   * Readers see the whole file or none. Throws StorageUnavailable when the storage fails; when the stream
+   * fails, its own error.
    */
   write(key: string, stream: Readable, options: { contentType: string }): Promise<{ bytes: number }>;
   /** Opens a file, or answers null when there is none. Throws StorageUnavailable. */
@@ -36,7 +37,9 @@ export class StorageUnavailable extends Error {
   }
 }
 
-/** Names of folders and files, so that no key leads outside or means something else to one of the backends. */
+/**
+ * Names of folders and files, so that no key leads outside or means something else to one of the backends.
+ */
 const KEY = /^(?!\.\.?(?:\/|$))[\w.-]+(?:\/(?!\.\.?(?:\/|$))[\w.-]+)*$/;
 /** How the file system and the S3 client say that there is no such file. */
 const MISSING_CODES = ['ENOENT', 'ENOTDIR'];
@@ -115,7 +118,9 @@ function saysMissing(error: unknown): boolean {
   );
 }
 
-/** Counts what passes, and remembers whether it was the source that failed: then the storage is not to blame. */
+/**
+ * Counts what passes, and remembers whether it was the source that failed: then the storage is not to blame.
+ */
 function watch(stream: Readable) {
   let bytes = 0;
   let failure: { error: unknown } | null = null;

@@ -1,5 +1,6 @@
-// The model catalogue: what each model offers and what it costs. One declaration of every member of catalog.json gives
-// its type, its check at start (parse-catalog.ts) and its JSON Schema (catalog.schema.json).
+// The model catalogue: what each model offers and what it costs. One declaration of every member of
+// catalog.json gives its type, its check at start (parse-catalog.ts) and its JSON Schema
+// (catalog.schema.json).
 import { z } from 'zod';
 import { parseCredits, type MicroCredits } from '../credits.ts';
 import { TASK_MODES } from '../tasks.ts';

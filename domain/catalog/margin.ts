@@ -2,7 +2,10 @@
 import type { Catalog } from './catalog.ts';
 import { divideRoundingUp } from '../credits.ts';
 
-/** `percent` is a whole number, 0 or more. Each price line is rounded up to a micro-credit; nothing else changes. */
+/**
+ * `percent` is a whole number, 0 or more. Each price line is rounded up to a micro-credit; nothing else
+ * changes.
+ */
 export function withMargin(catalog: Catalog, percent: number): Catalog {
   const factor = BigInt(100 + percent);
   const models = [...catalog.models].map(([id, model]) => {

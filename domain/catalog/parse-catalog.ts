@@ -1,11 +1,15 @@
-// From the JSON of catalog.json to the model catalogue, checked at start: every problem is named, all at once.
+// From the JSON of catalog.json to the model catalogue, checked at start: every problem is named, all at
+// once.
 import { z } from 'zod';
 import { CATALOG_FILE, MODEL, type Catalog, type Meter, type Model, type PriceLine } from './catalog.ts';
 
 /** What comes on top of the work: alone, these price nothing. */
 const EXTRAS: readonly Meter[] = ['input_images', 'input_video_seconds'];
 
-/** The file without its models, which are read one by one, so that a wrong one does not hide what the others lack. */
+/**
+ * The file without its models, which are read one by one, so that a wrong one does not hide what the others
+ * lack.
+ */
 const ENVELOPE = CATALOG_FILE.extend({ models: z.array(z.unknown()) });
 
 /** Reads a parsed catalog.json. Throws one Error that names every problem with its path and its model. */
@@ -28,7 +32,9 @@ export function parseCatalog(json: unknown): Catalog {
   return { effectiveFrom: envelope.data.effectiveFrom, models: byId };
 }
 
-/** One sentence per issue: `catalog.models[3].limits.imagesMax (veo-3.1): Invalid input: expected number, …`. */
+/**
+ * One sentence per issue: `catalog.models[3].limits.imagesMax (veo-3.1): Invalid input: expected number, …`.
+ */
 function describeIssues({ issues }: z.core.$ZodError, root: string, id: string | null): string[] {
   const suffix = id === null ? '' : ` (${id})`;
   return issues.map(({ path, message }) => `${root}${path.map(writeKey).join('')}${suffix}: ${message}`);

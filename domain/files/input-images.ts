@@ -17,13 +17,16 @@ export function checkInputImages(images: readonly string[], param: string): void
   for (const [index, image] of images.entries()) checkInputImage(image, `${param}[${index}]`);
 }
 
-/** The same for one; `param` is its place in the body. */
+/** Checks one image as `checkInputImages` does; `param` is the path of its field. */
 export function checkInputImage(image: string, param: string): void {
   if (/^data:/i.test(image)) checkDataUri(image, param);
   else checkUrl(image, param);
 }
 
-/** Whether a URL may be handed to a vendor: https, a public name, no user info. An address in numbers is no name. */
+/**
+ * Whether a URL may be handed to a vendor: https, a public name, no user info. An address in numbers is no
+ * name.
+ */
 export function isAllowedUrl(text: string): boolean {
   if (text.length > URL_CHARACTERS_MAX || !URL.canParse(text)) return false;
   const { protocol, hostname, username, password, port } = new URL(text);

@@ -1,4 +1,4 @@
-// What a file is, by its first bytes alone: declared types and file names prove nothing.
+// The type of a file by its first bytes alone: declared types and file names prove nothing.
 
 export const MEDIA_TYPES = {
   'image/png': 'png',
@@ -11,7 +11,7 @@ export const MEDIA_TYPES = {
 export type MediaType = keyof typeof MEDIA_TYPES;
 export type VideoType = Extract<MediaType, `video/${string}`>;
 
-/** So many first bytes are enough for every type. */
+/** So many bytes of the beginning are enough for every type. */
 export const SNIFF_BYTES = 64;
 
 /** Major brands of ISO base media files (ISO/IEC 14496-12 §4.3) that hold a video players can play. */
@@ -21,7 +21,7 @@ const MP4_BRANDS = new Set(
   ),
 );
 
-/** The type of a file that begins with `head`, or null when it is none of ours. */
+/** The type of a file that begins with `head`, or null when it is not one of `MEDIA_TYPES`. */
 export function sniffMediaType(head: Uint8Array): MediaType | null {
   if (startsWith(head, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return 'image/png';
   if (startsWith(head, [0xff, 0xd8, 0xff])) return 'image/jpeg';
@@ -40,7 +40,9 @@ export function fileExtensionOf(type: MediaType): string {
   return MEDIA_TYPES[type];
 }
 
-/** Whether a complete picture ends as its format says it must. JPEG has no reliable end and counts as whole. */
+/**
+ * Whether a complete picture ends as its format says it must. JPEG has no reliable end and counts as whole.
+ */
 export function isWholeImage(bytes: Uint8Array): boolean {
   const type = sniffMediaType(bytes);
   if (type === 'image/png') return textAt(bytes, bytes.length - 8, 4) === 'IEND';
@@ -49,8 +51,9 @@ export function isWholeImage(bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether a complete video has all parts that its beginning promises: every box of an MP4 or QuickTime file ends where
- * the next one or the file does (ISO/IEC 14496-12 §4.2). WebM may be without an end and counts as whole.
+ * Whether a complete video has all parts that its beginning promises: every box of an MP4 or QuickTime file
+ * ends where the next one or the file does (ISO/IEC 14496-12 §4.2). WebM may be without an end and counts as
+ * whole.
  */
 export function isWholeVideo(bytes: Uint8Array): boolean {
   const type = sniffMediaType(bytes);

@@ -2,15 +2,15 @@
 
 import { cutAtWhiteSpace } from './length.ts';
 
-/** Shorter repetitions are ordinary words. */
+/** Shorter repetitions are ordinary words and stay. */
 const ECHO_CHARACTERS_MIN = 12;
-/** What comes after it in a vendor's text is not read by anybody. */
+/** Longer texts of vendors lose their end. */
 const TEXT_LENGTH_MAX = 65_536;
 
 /**
- * The text with every stretch that also stands in the prompt (12 characters or more, whatever the case) replaced
- * by "[prompt]". A prompt shorter than that is replaced where it stands whole. Linear in both lengths; a text of more
- * than 65,536 characters loses its end.
+ * The text with every stretch that also stands in the prompt (12 characters or more, whatever the case)
+ * replaced by "[prompt]". A prompt shorter than that is replaced where it stands whole. Takes time linear in
+ * both lengths. A text of more than 65,536 characters loses its end.
  */
 export function withoutEcho(whole: string, prompt: string): string {
   const text = cutAtWhiteSpace(whole, TEXT_LENGTH_MAX);
@@ -18,7 +18,7 @@ export function withoutEcho(whole: string, prompt: string): string {
   if (pieceLength < 3) return text;
   const lowerPrompt = prompt.toLowerCase();
   const lowerText = text.toLowerCase();
-  // Some letters change their length in lower case; then positions no longer correspond and nothing is safe to keep.
+  // Some letters change their length in lower case: positions then no longer correspond, and nothing is kept.
   if (lowerText.length !== text.length) return lowerText.includes(lowerPrompt) ? '[prompt]' : text;
   const pieces = new Set<string>();
   for (let start = 0; start + pieceLength <= lowerPrompt.length; start += 1)

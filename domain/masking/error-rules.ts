@@ -1,11 +1,11 @@
-// What an error text gives away about machines, code and data, as tables of patterns. All quantifiers that could meet
-// each other are bounded: the texts come from strangers.
+// Patterns of what an error text gives away about machines, code and data. Quantifiers that could compete for
+// the same characters are bounded, because the texts come from outside.
 
 export interface ErrorRule {
   pattern: RegExp;
-  /** What stands in place of a match. */
+  /** Replaces each match. */
   marker: string;
-  /** Asked about each match, where the pattern alone would take too much. */
+  /** Decides about each match, where the pattern alone would match too much. */
   applies?: (match: string) => boolean;
 }
 
@@ -14,7 +14,7 @@ const HOST = '[masked:host]';
 const IP = '[masked:ip]';
 const SQL = '[masked:sql]';
 
-/** A segment of a path, in any script. */
+/** A segment of a path, in any writing system. */
 const SEGMENT = String.raw`[^\s"'<>|:;,()\[\]{}\/、。，；：]{1,200}`;
 const LINE_AND_COLUMN = String.raw`(?::\d{1,7}){0,2}`;
 const EXTENSION = `\\.(?:${[
@@ -22,7 +22,7 @@ const EXTENSION = `\\.(?:${[
   'pem|key|crt|txt|csv|png|jpe?g|webp|gif|mp4|mov|webm',
 ].join('|')})\\b`;
 
-/** Where a stack line says it is: `file:1:2`, `Main.java:5`, a place masked before, or nowhere. */
+/** The place that a stack line names: `file:1:2`, `Main.java:5`, a place masked before, or none. */
 const PLACE = [
   String.raw`[^()\n]{0,300}:\d{1,7}`,
   '<anonymous>|native|Native Method|Unknown Source',
@@ -38,13 +38,16 @@ const TOP_LEVEL_DOMAINS = [
   'cn|hk|tw|jp|kr|sg|uk|de|fr|eu|us|ca|au|ru|br|nl|se|ch|co|me|sh|tv|cc',
 ].join('|');
 
-/** Before escapes are resolved: the `\n` and `\t` of a Windows path begin names, elsewhere they are white space. */
+/**
+ * Rules for the text before its escapes are resolved: in a Windows path, `\n` and `\t` begin names, elsewhere
+ * they are white space.
+ */
 export const WINDOWS_PATHS: readonly ErrorRule[] = [
   { pattern: /(?<![A-Za-z])[A-Za-z]:\\+(?:[^\\\n"'<>|:*?]{1,80}\\+)*[^\s\\"'<>|]*/g, marker: PATH },
   { pattern: /\\\\[\w.$-]{1,80}\\[^\s"'<>|]*/g, marker: PATH },
 ];
 
-/** Rules for what reaches across markers set before. */
+/** Rules whose matches may contain markers set before. */
 export const SPANNING_RULES: readonly ErrorRule[] = [
   { pattern: /\b(?:SELECT\s[^]{1,500}?\sFROM|INSERT\s{1,9}INTO)\s[^]*?(?=\n\s*\n|$)/g, marker: SQL },
   { pattern: /\b(?:UPDATE\s{1,9}\S{1,100}\s{1,9}SET|DELETE\s{1,9}FROM)\s[^]*?(?=\n\s*\n|$)/g, marker: SQL },
@@ -83,7 +86,7 @@ export const SPANNING_RULES: readonly ErrorRule[] = [
   { pattern: /\bgoroutine \d{1,9} \[[a-z ]{1,40}\]:?/g, marker: ' ' },
 ];
 
-/** Rules for the text between markers. */
+/** Rules for the text between markers: paths, addresses, hosts. */
 export const PLACE_RULES: readonly ErrorRule[] = [
   {
     pattern: new RegExp(String.raw`(?<![\w./])(?:~|\.{1,2})?(?:\/${SEGMENT}){2,}\/?${LINE_AND_COLUMN}`, 'g'),
@@ -134,7 +137,7 @@ export const PLACE_RULES: readonly ErrorRule[] = [
   },
 ];
 
-/** Not "Select a model from the list": SQL names columns or goes on after its table. */
+/** False for "Select a model from the list": SQL names columns, or continues after its table. */
 function looksLikeSelect(match: string): boolean {
   const [columns = '', rest = ''] = match.split(/\sfrom\s/i, 2);
   return (
@@ -147,7 +150,7 @@ function isIpv6(match: string): boolean {
   return /[0-9a-f]/i.test(match) && (match.includes('::') || match.split(':').length === 8);
 }
 
-/** Not "e.g.", not `java.lang.Exception`, not a place in a request such as `messages.0.content`. */
+/** False for "e.g.", for `java.lang.Exception`, and for a field of a request such as `messages.0.content`. */
 function isHost(match: string): boolean {
   const labels = match.split('.');
   if (/^[A-Z][a-z]/.test(labels.at(-1) ?? '')) return false;

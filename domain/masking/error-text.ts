@@ -1,4 +1,5 @@
-// Masks what a vendor says about an error, for owners: nothing of anybody's machines, code or data stays in it.
+// Masks a vendor's error text for the owner of a task: what it gives away of machines, code and data is
+// removed.
 
 import { PLACE_RULES, SPANNING_RULES, WINDOWS_PATHS, type ErrorRule } from './error-rules.ts';
 import { cutAtWhiteSpace, MASKED_TEXT_LENGTH_MAX } from './length.ts';
@@ -17,12 +18,13 @@ const CONTROLS = new RegExp(
 );
 
 /**
- * A vendor's error text, fit to be shown: without secrets, URLs, hosts, addresses, paths, SQL, stack lines, terminal
- * codes and control characters, on one line, at most 500 characters. Empty when nothing is left.
+ * Makes a vendor's error text fit to be shown: without secrets, URLs, hosts, addresses, paths, SQL, stack
+ * lines, terminal codes and control characters, on one line, at most 500 characters. Empty when nothing is
+ * left.
  */
 export function maskErrorText(text: string): string {
   let masked = withoutControls(cutAtWhiteSpace(text, MASKED_TEXT_LENGTH_MAX));
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const next = maskOnce(masked);
     if (next === masked) break;
     masked = next;
@@ -37,7 +39,7 @@ export function shorten(text: string, lengthMax: number): string {
   for (const marker of text.matchAll(MARKER)) {
     if (marker.index < end && marker.index + marker[0].length > end) end = marker.index;
   }
-  if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end--;
+  if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end -= 1;
   return `${text.slice(0, end).trimEnd()}…`;
 }
 
@@ -61,7 +63,7 @@ function applyRules(text: string, rules: readonly ErrorRule[]): string {
   );
 }
 
-/** Changes what stands between the markers and leaves the markers alone. */
+/** Changes the text between the markers and leaves the markers as they are. */
 function betweenMarkers(text: string, change: (part: string) => string): string {
   return text
     .split(MARKER_KEPT_BY_SPLIT)

@@ -1,31 +1,32 @@
-// How much of a text is looked at: masking takes time for every character, and readers need the beginning.
+// How much of a text is masked: masking takes time for every character, and readers need the beginning.
 
 import { leadingDataUri } from './links.ts';
 import { MARKER_SOURCE } from './views.ts';
 
-/** Of a text that is masked, in UTF-16 code units; what comes after it gives way to `[masked:rest N]`. */
+/** In UTF-16 code units. What a longer text has beyond it is replaced by `[masked:rest N]` before masking. */
 export const MASKED_TEXT_LENGTH_MAX = 65_536;
 
 const REST_LENGTH_MAX = 40;
 const MARKER_LENGTH_MAX = 80;
 const MARKER = new RegExp(MARKER_SOURCE, 'g');
-/** The beginning that must be of one kind before the rest of a long text is asked. */
-const BEGINNING = 1_000;
+/** Characters that must all be of one kind before a whole long text is tested for that kind. */
+const BEGINNING_LENGTH = 1_000;
 
 /**
- * The text, not longer than `MASKED_TEXT_LENGTH_MAX` and yet to be masked. A data URI or a run of base64 that it
- * begins with is named whatever its length; of the rest, the beginning is kept. Takes milliseconds for 32 MB.
+ * Cuts a text to `MASKED_TEXT_LENGTH_MAX`; masking comes afterwards. A data URI or a run of base64 at its
+ * beginning is replaced by a marker, whatever its length; of what follows, the beginning is kept. Takes
+ * milliseconds for 32 MB.
  */
 export function cutLong(text: string): string {
   const named = nameBeginning(text);
   if (named.length <= MASKED_TEXT_LENGTH_MAX) return named;
-  // Cut in two it could not be read as JSON, and what its names announce could not be found.
+  // Cut in two it could no longer be parsed, and values under secret names would be missed.
   if (looksLikeJson(named)) return '[masked:too-large]';
   const kept = cutAtWhiteSpace(named, MASKED_TEXT_LENGTH_MAX - REST_LENGTH_MAX);
   return `${kept} [masked:rest ${named.length - kept.length}]`.trimStart();
 }
 
-/** Whatever is dropped is dropped with the whole word it belongs to, so that no secret is cut in two and missed. */
+/** Drops the whole word in which the limit falls, so that no secret is cut in two and missed. */
 export function cutAtWhiteSpace(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   let end = lengthMax;
@@ -34,17 +35,17 @@ export function cutAtWhiteSpace(text: string, lengthMax: number): string {
     const start = from + marker.index; // markers hold white space, too
     if (start < lengthMax && start + marker[0].length > lengthMax) end = start;
   }
-  while (end > 0 && !/\s/.test(text.charAt(end))) end--;
+  while (end > 0 && !/\s/.test(text.charAt(end))) end -= 1;
   return text.slice(0, end);
 }
 
-/** A cheap look at both ends: saves parsing prose. */
+/** Looks at both ends only, which saves parsing prose. */
 export function looksLikeJson(text: string): boolean {
   return /^\s{0,50}[[{"]/.test(text.slice(0, 51)) && /[\]}"]$/.test(text.slice(-50).trimEnd());
 }
 
 function nameBeginning(text: string): string {
-  if (text.length < BEGINNING) return text;
+  if (text.length < BEGINNING_LENGTH) return text;
   const uri = leadingDataUri(text);
   if (uri) return `${uri.marker}${text.slice(uri.end)}`;
   if (text.length <= MASKED_TEXT_LENGTH_MAX) return text;
@@ -52,15 +53,18 @@ function nameBeginning(text: string): string {
   return run === 0 ? text : `[masked:base64 ${run}]${text.slice(run)}`;
 }
 
-/** 0 when the text does not begin with one that is longer than what is looked at. Row upon row of dashes is none. */
+/**
+ * The length of the base64 that a text begins with; 0 if it fits into what is masked, or is mostly dashes.
+ */
 function lengthOfEncodedRun(text: string): number {
-  if (!/^[A-Za-z0-9+/_-]+$/.test(text.slice(0, BEGINNING))) return 0;
+  if (!/^[A-Za-z0-9+/_-]+$/.test(text.slice(0, BEGINNING_LENGTH))) return 0;
   let signs = 0;
   let end = 0;
-  for (; end < text.length; end++) {
+  while (end < text.length) {
     const code = text.charCodeAt(end);
-    if (isSign(code)) signs++;
+    if (isSign(code)) signs += 1;
     else if (!isLetterOrDigit(code)) break;
+    end += 1;
   }
   if (end <= MASKED_TEXT_LENGTH_MAX || signs * 2 > end) return 0;
   return end + (/^={0,2}/.exec(text.slice(end, end + 2))?.[0].length ?? 0);

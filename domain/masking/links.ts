@@ -1,5 +1,5 @@
-// Finders for what points somewhere: URLs, data URIs, e-mail addresses, and credentials in front of a host.
-// Each finder takes time linear in the text: no rule is tried again inside a stretch it has already read.
+// Finds URLs, data URIs, e-mail addresses, and credentials in front of a host. Each finder takes time linear
+// in the text: no rule is tried again inside a stretch it has already read.
 
 /** A stretch of text to be replaced by a marker; positions as in `String.slice`. */
 export interface Finding {
@@ -8,11 +8,13 @@ export interface Finding {
   marker: string;
 }
 
-/** A rule: everything in the text that it wants hidden. */
+/** Finds everything in a text that has to be hidden, by one rule. */
 export type Finder = (text: string) => Finding[];
 
-// Where a URL ends: white space, quotes, angle brackets, CJK punctuation, an escape that stands for one of these.
-// The look-behind keeps a long row of backslashes from being tried at each of them.
+/**
+ * Where a URL ends: white space, quotes, angle brackets, CJK punctuation, an escape that stands for one of
+ * these. The look-behind keeps a long row of backslashes from being tried at each of them.
+ */
 const RUN_END =
   /[\s"<>`、。，；：？！（）「」『』《》【】“”‘’]|'(?=[\s,;:)\]}>]|$)|(?<!\\)\\{1,200}["'nrtu]/g;
 const DATA_URI_HEAD_LENGTH_MAX = 1_000;
@@ -25,7 +27,7 @@ const ADDRESS_LABEL = /^(?:mailto|e-?mail|to|from|cc|bcc|contact)$/i;
 const ADDRESS_CHARACTER = /[!#-&*-.0-:=?A-Z\\^-z|~\u00c0-\u024f]/;
 const WRAPPED_LINE_LENGTH_MIN = 60;
 
-/** `scheme://` and what follows, to the end of the run. */
+/** Finds `scheme://` with what follows, to the end of the run. */
 export function findUrls(text: string): Finding[] {
   const findings: Finding[] = [];
   let from = 0;
@@ -41,7 +43,7 @@ export function findUrls(text: string): Finding[] {
   return findings;
 }
 
-/** `data:` URIs; the marker keeps the media type and the number of bytes they decode to. */
+/** Finds `data:` URIs; the marker keeps the media type and the number of bytes they decode to. */
 export function findDataUris(text: string): Finding[] {
   const findings: Finding[] = [];
   let coveredUntil = 0;
@@ -54,18 +56,18 @@ export function findDataUris(text: string): Finding[] {
   return findings;
 }
 
-/** The data URI that a text of any length begins with. */
+/** Finds the data URI that a text of any length begins with; null when there is none. */
 export function leadingDataUri(text: string): Finding | null {
   const [match] = text.slice(0, DATA_URI_HEAD_LENGTH_MAX).matchAll(DATA_URI_HEAD);
   return match?.index === 0 ? readDataUri(text, match) : null;
 }
 
-/** `user:password@host` without a scheme. */
+/** Finds `user:password@host` without a scheme. */
 export function findUserInfo(text: string): Finding[] {
   return addresses(text).flatMap((address) => userInfoIn(text, address) ?? []);
 }
 
-/** `user:password@host` and e-mail addresses. */
+/** Finds `user:password@host` and e-mail addresses. */
 export function findAddresses(text: string): Finding[] {
   return addresses(text).flatMap(
     (address) => userInfoIn(text, address) ?? emailAddressIn(text, address) ?? [],
@@ -76,7 +78,8 @@ function readDataUri(text: string, head: RegExpExecArray): Finding {
   const payloadStart = head.index + head[0].length;
   const isBase64 = /;base64$/i.test(head[2] ?? '');
   let end = isBase64 ? endOfWrappedRun(text, payloadStart) : endOfRun(text, payloadStart);
-  // A picture written as text holds spaces and quotes: when the URI is the whole value, all of it goes.
+  // A picture written as text contains spaces and quotes: when the URI is the whole value, all of it is
+  // hidden.
   if (!isBase64 && text.slice(0, head.index).trim() === '') end = text.length;
   const payload = text.slice(payloadStart, end);
   const bytes = isBase64 ? bytesOfBase64(payload) : bytesOfUtf8(payload);
@@ -85,8 +88,8 @@ function readDataUri(text: string, head: RegExpExecArray): Finding {
 
 function startOfScheme(text: string, from: number, at: number): number {
   let start = at;
-  while (start > from && /[A-Za-z0-9+.-]/.test(text.charAt(start - 1))) start--;
-  while (start < at && !/[A-Za-z]/.test(text.charAt(start))) start++;
+  while (start > from && /[A-Za-z0-9+.-]/.test(text.charAt(start - 1))) start -= 1;
+  while (start < at && !/[A-Za-z]/.test(text.charAt(start))) start += 1;
   return start;
 }
 
@@ -95,7 +98,7 @@ function endOfRun(text: string, from: number): number {
   return RUN_END.exec(text)?.index ?? text.length;
 }
 
-/** Base64 is often wrapped: a line that was long enough to be wrapped goes on in the next one. */
+/** Base64 is often wrapped: a line that was long enough to be wrapped continues in the next one. */
 function endOfWrappedRun(text: string, from: number): number {
   let end = endOfRun(text, from);
   for (let lineStart = from; end - lineStart >= WRAPPED_LINE_LENGTH_MIN;) {
@@ -109,7 +112,7 @@ function endOfWrappedRun(text: string, from: number): number {
 
 function withoutTrailingPunctuation(text: string, from: number, end: number): number {
   let shortened = end;
-  while (shortened > from && '.,;:!?)]}'.includes(text.charAt(shortened - 1))) shortened--;
+  while (shortened > from && '.,;:!?)]}'.includes(text.charAt(shortened - 1))) shortened -= 1;
   return shortened;
 }
 
@@ -125,13 +128,13 @@ function bytesOfUtf8(payload: string): number {
   return bytes;
 }
 
-/** A media type is the sender's text too: only what looks like a real one is repeated. */
+/** A media type is text of the sender too: only what looks like a real one is repeated. */
 function shownMediaType(mediaType: string | undefined): string {
   const folded = (mediaType ?? 'text/plain').toLowerCase();
   return SHOWN_MEDIA_TYPE.test(folded) ? folded : 'application/unknown';
 }
 
-/** Something before an at sign and a host after it. */
+/** Positions of a text before an at sign and the host after it. */
 interface Address {
   start: number;
   at: number;
@@ -143,7 +146,7 @@ function addresses(text: string): Address[] {
   for (const match of text.matchAll(AT_SIGN_AND_HOST)) {
     const at = match.index;
     let start = at;
-    while (start > 0 && ADDRESS_CHARACTER.test(text.charAt(start - 1))) start--;
+    while (start > 0 && ADDRESS_CHARACTER.test(text.charAt(start - 1))) start -= 1;
     if (start < at) found.push({ start, at, end: at + match[0].replace(/[.-]{1,3}$/, '').length });
   }
   return found;
@@ -162,6 +165,6 @@ function userInfoIn(text: string, { start, at, end }: Address): Finding | null {
 function emailAddressIn(text: string, { start, at, end }: Address): Finding | null {
   if (!/\.(?:[a-z\u00c0-\u024f]{2,24}|xn--[a-z0-9-]{2,40})$/i.test(text.slice(at + 1, end))) return null;
   let localStart = at;
-  while (localStart > start && !/[:=|&?]/.test(text.charAt(localStart - 1))) localStart--;
+  while (localStart > start && !/[:=|&?]/.test(text.charAt(localStart - 1))) localStart -= 1;
   return localStart === at ? null : { start: localStart, end, marker: '[masked:email]' };
 }

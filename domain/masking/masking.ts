@@ -1,5 +1,5 @@
-// Masking: what readers see of a request and of a vendor's error never holds a secret.
-// The prompt shown to its owner does not come through here; callers keep it apart.
+// Masks what readers see of a request and of a vendor's error, so that it contains no secret. The prompt that
+// its owner sees does not pass through here; callers keep it apart.
 
 import type { JsonValue } from '../json.ts';
 import { maskErrorText, shorten } from './error-text.ts';
@@ -13,10 +13,13 @@ export { maskText } from './text.ts';
 
 const DEPTH_MAX = 32;
 const NODES_MAX = 10_000;
-/** Of all texts of a payload together; shorter ones than the next are looked at beyond that. */
+/**
+ * Of all texts of a payload together. Beyond it, only texts of up to `SHORT_TEXT_LENGTH_MAX` are masked and
+ * kept.
+ */
 const CHARACTERS_MAX = 262_144;
 const SHORT_TEXT_LENGTH_MAX = 100;
-/** Nobody calls a harmless thing by a longer name. */
+/** A longer key is no name, and its value is hidden. */
 const NAME_LENGTH_MAX = 4_096;
 const NESTED_STRINGS_MAX = 3;
 const MESSAGE_LENGTH_MAX = 500;
@@ -26,16 +29,18 @@ const TOO_DEEP = '[masked:too-deep]';
 const TOO_LARGE = '[masked:too-large]';
 
 /**
- * A masked copy of a request's payload, for readers: secret keys, URLs, data URIs, encoded runs and tokens give way to
- * markers, also inside longer text, in keys, and in JSON carried as a string. Of a long text the beginning is kept
- * (`MASKED_TEXT_LENGTH_MAX`), and of many long texts the first ones (`CHARACTERS_MAX`). The payload is not changed.
- * Never throws; masking the result again changes nothing.
+ * Makes a masked copy of a request's payload: markers replace secret keys, URLs, data URIs, encoded runs and
+ * tokens, also inside longer text, in keys, and in JSON carried as a string. Of a long text the beginning is
+ * kept (`MASKED_TEXT_LENGTH_MAX`), and of many long texts the first ones (`CHARACTERS_MAX`). The payload is
+ * not changed. Never throws; masking the result again changes nothing.
  */
 export function maskPayload(payload: JsonValue): JsonValue {
   return maskValue(payload, 1, startWalk(0));
 }
 
-/** Our sentence and, when something is left of it after masking, the vendor's own: at most 500 characters. */
+/**
+ * Joins our sentence with what is left of the vendor's text after masking, at most 500 characters together.
+ */
 export function composeErrorMessage(sentence: string, upstreamText: string | null): string {
   const masked = upstreamText === null ? '' : maskErrorText(upstreamText);
   const lettersLeft = masked.replace(new RegExp(MARKER_SOURCE, 'g'), '').replace(/[^\p{L}\p{N}]/gu, '');
@@ -47,7 +52,7 @@ export function composeErrorMessage(sentence: string, upstreamText: string | nul
 interface Walk {
   nodesLeft: number;
   charactersLeft: number;
-  /** How many strings of JSON we are inside of. */
+  /** How many strings of JSON surround this value. */
   stringsAround: number;
   changed: boolean;
 }
@@ -57,7 +62,7 @@ function startWalk(stringsAround: number): Walk {
 }
 
 function maskValue(value: JsonValue, depth: number, walk: Walk): JsonValue {
-  walk.nodesLeft--;
+  walk.nodesLeft -= 1;
   const masked = maskedCopy(value, depth, walk);
   if (typeof masked !== 'object' && masked !== value) walk.changed = true;
   return masked;
@@ -97,7 +102,7 @@ function maskObject(object: { [key: string]: JsonValue }, depth: number, walk: W
     if (shownKey !== key) walk.changed = true;
     masked.set(shownKey, maskUnderKey(key, value, depth, walk));
   }
-  // Not by assignment: a key named __proto__ must stay a key.
+  // Not by assignment, because a key named __proto__ has to stay a key.
   return Object.fromEntries(masked);
 }
 
@@ -105,7 +110,7 @@ function maskUnderKey(key: string, value: JsonValue, depth: number, walk: Walk):
   const isHarmless =
     key.length <= NAME_LENGTH_MAX && !hidesValue(foldName(decodedView(visibleView(key)).text), value);
   if (isHarmless) return maskValue(value, depth + 1, walk);
-  walk.nodesLeft--;
+  walk.nodesLeft -= 1;
   if (value !== MASKED) walk.changed = true;
   return MASKED;
 }
@@ -113,7 +118,7 @@ function maskUnderKey(key: string, value: JsonValue, depth: number, walk: Walk):
 /** Two keys can mask to the same marker; the later ones are numbered so that no value is lost. */
 function unusedKey(key: string, taken: ReadonlyMap<string, JsonValue>, numbers: Map<string, number>): string {
   let candidate = key;
-  for (let number = numbers.get(key) ?? 2; taken.has(candidate); number++) {
+  for (let number = numbers.get(key) ?? 2; taken.has(candidate); number += 1) {
     candidate = `${key} ${number}`;
     numbers.set(key, number + 1);
   }
@@ -124,7 +129,10 @@ function maskString(text: string, walk: Walk): string {
   return maskCounted(text, walk, (round) => maskJsonInString(round, walk.stringsAround));
 }
 
-/** Masks what there is still time for. */
+/**
+ * Masks a text and counts its characters; a text that comes after `CHARACTERS_MAX` and is not short is
+ * dropped.
+ */
 function maskCounted(text: string, walk: Walk, prepare?: (text: string) => string): string {
   const cut = cutLong(text);
   const isLate = walk.charactersLeft <= 0;
@@ -134,7 +142,7 @@ function maskCounted(text: string, walk: Walk, prepare?: (text: string) => strin
   return isLate && masked.length > SHORT_TEXT_LENGTH_MAX ? TOO_LARGE : masked;
 }
 
-/** Masks a string that is itself JSON as the value it stands for; any other string comes back as it is. */
+/** Masks the value of a string that is itself JSON; any other string is returned unchanged. */
 function maskJsonInString(text: string, stringsAround: number): string {
   if (!looksLikeJson(text)) return text;
   let parsed: JsonValue;

@@ -1,4 +1,4 @@
-// Which names announce a secret: keys of an object, headers, parameters of a query string.
+// Names that announce a secret: keys of an object, headers, parameters of a query string.
 
 import type { JsonValue } from '../json.ts';
 
@@ -9,7 +9,7 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   ...['sessionid', 'otp', 'totp', 'recoverycode', 'recoverycodes'],
 ]);
 
-/** Music and tokenizers have their own signatures and tokens. */
+/** Signatures and tokens of music and of tokenizers. */
 const HARMLESS_NAMES: ReadonlySet<string> = new Set([
   ...['timesignature', 'keysignature', 'eostoken', 'bostoken', 'padtoken', 'unktoken'],
 ]);
@@ -21,7 +21,7 @@ const SECRET_ENDING =
 /** `max_tokens` and its like count; only these endings name the token itself. */
 const TOKEN_ENDING = /token$|^tokens$|(?:access|refresh|id|auth|session|bearer|api)tokens$/;
 
-/** The form in which names are compared: lower case, without `-`, `_`, dots and spaces. */
+/** Writes a name as names are compared: in lower case, without `-`, `_`, dots and spaces. */
 export function foldName(name: string): string {
   return name.toLowerCase().replace(/[-_.\s]/g, '');
 }

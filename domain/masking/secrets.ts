@@ -1,4 +1,5 @@
-// Finders for secrets themselves: known token shapes, JWTs, key blocks, long encoded runs, credentials by their name.
+// Finds secrets themselves: known token shapes, JWTs, key blocks, long encoded runs, credentials by their
+// name.
 
 import type { Finding } from './links.ts';
 import { foldName, hidesValue } from './names.ts';
@@ -28,7 +29,7 @@ const ASSIGNMENT =
 const WORD = /[^\s"'<>&,;)\]}]*/y;
 const LINE = /[^\r\n"<>]*/y;
 
-/** Tokens known by their prefix. */
+/** Finds tokens known by their prefix. */
 export function findTokens(text: string): Finding[] {
   return TOKEN_SHAPES.flatMap(({ shape, mustLookRandom }) =>
     [...text.matchAll(shape)]
@@ -39,7 +40,7 @@ export function findTokens(text: string): Finding[] {
   );
 }
 
-/** JSON Web Tokens and other base64url of a JSON object: `eyJ…`. */
+/** Finds JSON Web Tokens and other base64url of a JSON object: `eyJ…`. */
 export function findJsonTokens(text: string): Finding[] {
   const findings: Finding[] = [];
   for (const match of text.matchAll(/(?<![\w.-])[\w.-]{20,}/g)) {
@@ -60,7 +61,7 @@ export function findJsonTokens(text: string): Finding[] {
   return findings;
 }
 
-/** PEM blocks, to their end or, when that is missing, to the end of the text. */
+/** Finds PEM blocks, to their end or, when that is missing, to the end of the text. */
 export function findKeyBlocks(text: string): Finding[] {
   const findings: Finding[] = [];
   const blockEnd = /-----END [A-Z0-9 ]{1,60}-----/gi;
@@ -77,7 +78,9 @@ export function findKeyBlocks(text: string): Finding[] {
   return findings;
 }
 
-/** Unbroken runs of base64, base64url or hexadecimal characters; lines of 60 and more count as one run. */
+/**
+ * Finds runs of base64, base64url or hexadecimal characters; consecutive lines of 60 and more are one run.
+ */
 export function findEncodedRuns(text: string): Finding[] {
   const runs: { start: number; end: number; length: number; lines: number }[] = [];
   for (const match of text.matchAll(/(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{60,}={0,2}/g)) {
@@ -104,18 +107,23 @@ export function findEncodedRuns(text: string): Finding[] {
   });
 }
 
-/** The word after `Bearer` or `Basic`, unless it reads as prose: "Basic shapes", "the bearer of good news". */
+/**
+ * Finds the word after `Bearer` or `Basic`, unless it reads as prose: "Basic shapes", "the bearer of good
+ * news".
+ */
 export function findAuthorizations(text: string): Finding[] {
   return wordsAfterScheme(text).filter(({ start, end }) => !isProse(text.slice(start, end)));
 }
 
-/** As above, for error texts, where prose may suffer: any word but the few that say what was wrong. */
+/** Finds any word after `Bearer` or `Basic` in an error text, except the few that say what was wrong. */
 export function findAuthorizationsStrictly(text: string): Finding[] {
   const harmless = /^(?:token|auth|authentication|authorization|scheme|realm|is|was|not|or|and|header)\W*$/i;
   return wordsAfterScheme(text).filter(({ start, end }) => !harmless.test(text.slice(start, end)));
 }
 
-/** Values assigned to a secret name: `password=…`, `"api_key": "…"`, `Cookie: …`, `&X-Amz-Signature=…`. */
+/**
+ * Finds values assigned to a secret name: `password=…`, `"api_key": "…"`, `Cookie: …`, `&X-Amz-Signature=…`.
+ */
 export function findNamedValues(text: string): Finding[] {
   const findings: Finding[] = [];
   let coveredUntil = 0;
@@ -143,7 +151,7 @@ interface TokenShape {
   mustLookRandom: boolean;
 }
 
-/** `-----`, `_____` and the like, as people draw them in prose. */
+/** Whether a run is a line such as `-----` or `_____`, as drawn in prose. */
 function isRuledLine(run: string): boolean {
   return run.replace(/[^A-Za-z0-9]/g, '').length * 2 < run.length;
 }
@@ -165,7 +173,7 @@ function wordsAfterScheme(text: string): Finding[] {
   return findings;
 }
 
-/** The value that begins here; where nothing is assigned after all, it is empty and prose. */
+/** Reads the value that begins at `start`; where nothing is assigned, it is empty and counts as prose. */
 function valueAt(text: string, start: number, name: string, separator: string): AssignedValue {
   const quote = text.charAt(start);
   if (quote === '"' || quote === "'") {
@@ -175,10 +183,11 @@ function valueAt(text: string, start: number, name: string, separator: string): 
   const word = matchAt(WORD, text, start);
   if (word === '' || word.startsWith('{') || word.startsWith('['))
     return { start, end: start, isProse: true };
-  // `token=…` and `"token": …` assign, whatever follows; "the token: a coin" and "the secret = love" are prose.
+  // `token=…` and `"token": …` assign, whatever follows; "the token: a coin" and "the secret = love" are
+  // prose.
   const isTight = separator === '=' || /^["']/.test(separator);
   if (/(?:authorization|cookie)$/.test(name) && !isTight) {
-    // The word after these is a matter of its own, see above.
+    // What follows these schemes is found by findAuthorizations.
     if (/^(?:Bearer|Basic)$/i.test(word)) return { start, end: start, isProse: true };
     const line = matchAt(LINE, text, start).trimEnd();
     return { start, end: start + line.length, isProse: line.split(/\s+/).every(isProse) };
@@ -188,15 +197,15 @@ function valueAt(text: string, start: number, name: string, separator: string): 
 }
 
 function endOfQuoted(text: string, from: number, quote: string): number {
-  for (let position = from; position < text.length; position++) {
+  for (let position = from; position < text.length; position += 1) {
     const character = text.charAt(position);
-    if (character === '\\') position++;
-    else if (character === quote) return position;
+    if (character === quote) return position;
+    if (character === '\\') position += 1;
   }
   return text.length;
 }
 
-/** Words of ordinary length and case, numbers with a unit, other scripts; not what a generator makes. */
+/** Whether a word has ordinary length and case, is a number with a unit, or in another script: not random. */
 function isProse(word: string): boolean {
   if (word.length > 80) return false;
   return word

@@ -1,4 +1,4 @@
-// Masks secrets inside a text: runs the finders over its views and cuts what they find out of the original.
+// Masks secrets inside a text: runs the finders over its views and replaces in the original what they find.
 
 import { findDataUris, findAddresses, findUrls, findUserInfo, type Finder, type Finding } from './links.ts';
 import { cutLong } from './length.ts';
@@ -21,33 +21,37 @@ const TEXT_FINDERS: readonly Finder[] = [...PAYLOAD_FINDERS, findAddresses];
 const STRICT_FINDERS: readonly Finder[] = [...TEXT_FINDERS, findAuthorizationsStrictly];
 const JOINED_FINDERS: readonly Finder[] = [findTokens, findJsonTokens];
 
-/** A marker can bring its neighbours into a new relation; masking is repeated until nothing changes. */
+/**
+ * A marker can make its neighbours match another rule: masking is repeated until nothing changes, at most so
+ * often.
+ */
 const ROUNDS_MAX = 6;
 
 /**
- * For the payload of a request: an e-mail address in it is the owner's content. `prepare` is done to the text before
- * each round of masking.
+ * Masks a text of a request's payload. E-mail addresses stay, since they are the owner's content. `prepare`
+ * changes the text before each round of masking.
  */
 export function maskPayloadText(text: string, prepare?: (text: string) => string): string {
   return maskWith(PAYLOAD_FINDERS, text, prepare);
 }
 
 /**
- * Masks secrets and addresses in a text of our own making, such as a log message: URLs, data URIs, encoded runs,
- * known token shapes, credentials, e-mail addresses. Text without them comes back unchanged, unless it is very long.
+ * Masks secrets and addresses in a text of our own making, such as a log message: URLs, data URIs, encoded
+ * runs, known token shapes, credentials, e-mail addresses. Text without them is returned unchanged, unless it
+ * is very long.
  */
 export function maskText(text: string): string {
   return maskWith(TEXT_FINDERS, text);
 }
 
-/** As `maskText`, with less regard for prose. */
+/** Masks as `maskText` does, and hides a few words of prose rather than miss a secret. */
 export function maskTextStrictly(text: string): string {
   return maskWith(STRICT_FINDERS, text);
 }
 
 function maskWith(finders: readonly Finder[], text: string, prepare?: (text: string) => string): string {
   let masked = cutLong(text);
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
     // Markers can be longer than what they stand for.
     const next = cutLong(maskOnce(finders, prepare === undefined ? masked : prepare(masked)));
     if (next === masked) return masked;
@@ -80,25 +84,39 @@ function isMarkerAlone(text: string, start: number, end: number): boolean {
   return end - start === 1 && text.charAt(start) === MARKER_STAND_IN;
 }
 
-/** Replaces the findings; where some overlap, all they cover goes, and the longest of them names it. */
+/**
+ * Replaces the findings. Where some overlap, all they cover is replaced, by the marker of the longest of
+ * them.
+ */
 function cutOut(text: string, findings: Finding[]): string {
   if (findings.length === 0) return text;
-  findings.sort((one, other) => one.start - other.start || other.end - one.end);
   const parts: string[] = [];
   let copiedUntil = 0;
-  let index = 0;
-  for (let first = findings[0]; first !== undefined; first = findings[index]) {
-    let longest = first;
-    let end = first.end;
-    for (index++; index < findings.length; index++) {
-      const next = findings[index];
-      if (next === undefined || next.start >= end) break;
-      if (next.end - next.start > longest.end - longest.start) longest = next;
-      end = Math.max(end, next.end);
-    }
-    parts.push(text.slice(copiedUntil, first.start), longest.marker);
+  for (const { start, end, marker } of mergeOverlapping(findings)) {
+    parts.push(text.slice(copiedUntil, start), marker);
     copiedUntil = end;
   }
   parts.push(text.slice(copiedUntil));
   return parts.join('');
+}
+
+function mergeOverlapping(findings: Finding[]): Finding[] {
+  findings.sort((one, other) => one.start - other.start || other.end - one.end);
+  const merged: Finding[] = [];
+  let longest = 0;
+  for (const finding of findings) {
+    const length = finding.end - finding.start;
+    const last = merged.at(-1);
+    if (last === undefined || finding.start >= last.end) {
+      merged.push({ ...finding });
+      longest = length;
+      continue;
+    }
+    last.end = Math.max(last.end, finding.end);
+    if (length > longest) {
+      last.marker = finding.marker;
+      longest = length;
+    }
+  }
+  return merged;
 }

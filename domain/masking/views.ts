@@ -1,5 +1,6 @@
-// Views of a text: what a reader's eye or a decoder would make of it, each position traced back to the original.
-// Secrets are looked for in the views and cut out of the original, so text without secrets is never altered.
+// Views of a text: as a reader or a decoder would see it, with each position traced back to the original.
+// Secrets are searched in the views and replaced in the original, so that text without secrets is never
+// altered.
 
 export interface View {
   text: string;
@@ -7,10 +8,10 @@ export interface View {
   origins: Int32Array | null;
 }
 
-/** Stands in a view for a marker left by earlier masking, so that no rule takes a marker apart. */
+/** Replaces, in a view, a marker left by earlier masking, so that no rule takes a marker apart. */
 export const MARKER_STAND_IN = '\uE000';
 
-/** A marker of ours, as it may be found in text that is masked once more. */
+/** The pattern of a marker, for text that is masked once more. */
 export const MARKER_SOURCE =
   String.raw`\[masked(?::(?:url|token|email|host|ip|path|sql|too-deep|too-large|(?:base64|rest) \d{1,12}` +
   String.raw`|data-uri [a-z]{1,12}\/[a-z0-9]{1,11}(?:[.+-][a-z0-9]{1,11}){0,2} \d{1,12}))?\]`;
@@ -24,7 +25,7 @@ export const TERMINAL_SEQUENCE_SOURCE = String.raw`(?:\x1b\[|\x9b)[0-?]*[ -\/]*[
 const HIDDEN = new RegExp(`${TERMINAL_SEQUENCE_SOURCE}|${INVISIBLE_SOURCE}|${MARKER_SOURCE}`, 'gu');
 const MAY_HOLD_HIDDEN = /[^\n\r\t\x20-\x7e]|\[masked/;
 
-// A percent sign may itself be encoded as %25, any number of times; one unit is one character of UTF-8.
+/** A percent sign may itself be encoded as %25, any number of times; one unit is one character of UTF-8. */
 const PERCENT = '%(?:25)*';
 const CONTINUATION = `${PERCENT}[89ab][0-9a-f]`;
 const ENCODED = new RegExp(
@@ -43,7 +44,10 @@ const WRAPPING_LINE_BREAK = /(?<=[\w-])\r?\n(?=[\w-]{0,40}?(?:\d|[a-z][A-Z]))/g;
 
 const WHITE_SPACE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
-/** The text as it looks: terminal colours, control and zero-width characters gone, markers closed. */
+/**
+ * The text as it looks: without terminal colours, control and zero-width characters, markers as one
+ * character.
+ */
 export function visibleView(original: string): View {
   const view: View = { text: original, origins: null };
   if (!MAY_HOLD_HIDDEN.test(original)) return view;
@@ -60,7 +64,7 @@ export function decodedView(visible: View): View {
 }
 
 /**
- * The text with line breaks taken out where the next line begins with something that looks random: a token may have
+ * The text without line breaks where the next line begins with something that looks random: a token may have
  * been wrapped there. Words of prose are not joined.
  */
 export function joinedView(decoded: View): View {
@@ -88,22 +92,26 @@ function decodeUnit(unit: string): string {
   return WHITE_SPACE_ESCAPES[escaped] ?? escaped;
 }
 
-/** Replaces every match by something that is not longer. */
+/** Replaces every match by something that is not longer, and keeps where each position came from. */
 function rewrite(view: View, pattern: RegExp, replace: (unit: string) => string): View {
   const parts: string[] = [];
   const origins = new Int32Array(view.text.length + 1);
   let length = 0;
   let copiedUntil = 0;
+  const addOrigin = (position: number): void => {
+    origins[length] = originOf(view, position);
+    length += 1;
+  };
   const copyUntil = (end: number): void => {
     parts.push(view.text.slice(copiedUntil, end));
-    for (let position = copiedUntil; position < end; position++) origins[length++] = originOf(view, position);
+    for (let position = copiedUntil; position < end; position += 1) addOrigin(position);
   };
   for (const match of view.text.matchAll(pattern)) {
     const replacement = replace(match[0]);
     if (replacement === match[0]) continue;
     copyUntil(match.index);
     parts.push(replacement);
-    for (let count = 0; count < replacement.length; count++) origins[length++] = originOf(view, match.index);
+    for (let count = 0; count < replacement.length; count += 1) addOrigin(match.index);
     copiedUntil = match.index + match[0].length;
   }
   if (copiedUntil === 0) return view;

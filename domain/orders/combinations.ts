@@ -5,7 +5,10 @@ import { invalidValue } from './refusals.ts';
 
 export type CombinedOrder = Pick<Order, 'seconds' | 'resolution' | 'audio' | 'imageRole' | 'inputVideos'>;
 
-/** Throws a GatewayError that names the field, the allowed values, and the part of the order that narrows them. */
+/**
+ * Throws a GatewayError that names the field, the allowed values, and the part of the order that narrows
+ * them.
+ */
 export function checkCombinations(
   combinations: readonly Combination[],
   order: CombinedOrder,

@@ -11,7 +11,10 @@ export interface OrderedInputs {
   inputVideoSeconds: number;
 }
 
-/** Counts the inputs and does not read them. Throws a GatewayError that names the field and what the model takes. */
+/**
+ * Counts the inputs and does not read them. Throws a GatewayError that names the field and what the model
+ * takes.
+ */
 export function checkInputs(model: Model, input: MediaOrderInput): OrderedInputs {
   const { inputVideosMax = 0, inputVideoSecondsMax = 0, inputVideoSecondsTotalMax = Infinity } = model.limits;
   const { names } = input;
@@ -29,7 +32,10 @@ export function checkInputs(model: Model, input: MediaOrderInput): OrderedInputs
   };
 }
 
-/** One image is the first frame and two are the first and the last one, where the model has such; else references. */
+/**
+ * One image is the first frame and two are the first and the last one, where the model has such; else
+ * references.
+ */
 function roleOf(model: Model, images: number, param: string): ImageRole {
   const { inputImagesMin = 0, inputImagesMax = 0 } = model.limits;
   if (images < inputImagesMin || images > inputImagesMax)

@@ -2,7 +2,9 @@
 import type { ImageRole } from '../catalog/catalog.ts';
 import type { TaskMode } from '../tasks.ts';
 
-/** What is ordered, in concrete values. Contains no prompt and no URL, so that it may be stored unencrypted. */
+/**
+ * What is ordered, in concrete values. Contains no prompt and no URL, so that it may be stored unencrypted.
+ */
 export interface Order {
   mode: TaskMode;
   images: number;
@@ -62,7 +64,10 @@ export interface FieldNames {
   ratio: string;
   resolution: string;
   audio: string;
-  /** `reference_images` says that a video's input images are references; under another name their number decides. */
+  /**
+   * `reference_images` says that a video's input images are references; under another name their number
+   * decides.
+   */
   inputImages: string;
 }
 

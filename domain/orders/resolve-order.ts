@@ -13,15 +13,17 @@ const FLAG_CHARACTERS_SHOWN = 40;
 /** Stands for the text of a request that is kept encrypted, where only its presence counts. */
 const KEPT_ELSEWHERE = 'kept elsewhere';
 
-/** Throws a GatewayError that names the field and the allowed values. The mode has to be that of the model. */
+/**
+ * Throws a GatewayError that names the field and the allowed values. The mode has to be that of the model.
+ */
 export function resolveOrder(model: Model, input: OrderInput): Order {
   checkPrompt(model, input.prompt);
   return input.mode === 'text' ? resolveTextOrder(model, input) : resolveMediaOrder(model, input);
 }
 
 /**
- * An order of an earlier day, if the model still offers it: throws as `resolveOrder` does. A retry must not run with
- * values that the catalogue no longer has a price for.
+ * An order of an earlier day, if the model still offers it: throws as `resolveOrder` does. A retry must not
+ * run with values that the catalogue no longer has a price for.
  */
 export function renewOrder(model: Model, order: Order): Order {
   return resolveOrder(model, inputOf(order));
@@ -50,7 +52,9 @@ function resolveMediaOrder(model: Model, input: MediaOrderInput): Order {
   return { ...order, videoTokens: countVideoTokens(model, order) };
 }
 
-/** The input that would lead to this order, with placeholders for the texts that the order does not contain. */
+/**
+ * The input that would lead to this order, with placeholders for the texts that the order does not contain.
+ */
 function inputOf(order: Order): OrderInput {
   const { mode, promptTokens, outputTokens } = order;
   if (mode === 'text') {

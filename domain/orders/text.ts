@@ -21,7 +21,10 @@ const NO_MEDIA = {
 /** The caller's limit of one answer, and the field it stands in. */
 export type AnswerLimit = Pick<TextOrderInput, 'outputTokens' | 'names'>;
 
-/** Does not look at the prompt. Throws a GatewayError that names the caller's field for the limit of an answer. */
+/**
+ * Does not look at the prompt. Throws a GatewayError that names the caller's field for the limit of an
+ * answer.
+ */
 export function resolveTextOrder(model: Model, input: Omit<TextOrderInput, 'mode' | 'prompt'>): Order {
   const answerTokens = answerTokensMax(model, input);
   const promptTokens = Math.min(input.promptTokens, model.limits.contextTokens ?? input.promptTokens);

@@ -10,8 +10,8 @@ export interface MeasuredVideo {
 }
 
 /**
- * The most the vendor can count, rounded up; 0 for a model without a formula. Seconds of input videos count as seconds
- * of output.
+ * The most the vendor can count, rounded up; 0 for a model without a formula. Seconds of input videos count
+ * as seconds of output.
  */
 export function countVideoTokens(model: Model, video: MeasuredVideo): number {
   const { tokens } = model;
