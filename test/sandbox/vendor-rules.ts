@@ -1,4 +1,4 @@
-// Tests of directives that work alike for every vendor; a vendor's description adds them with its own figures.
+// Tests of directives that work alike for all vendors; each vendor's file adds them with its own figures.
 
 import { expect } from 'chai';
 import type { Sandbox } from '../../sandbox/server.ts';
@@ -41,7 +41,7 @@ export function itBreaksConnections({ sandbox, submit }: Submissions): void {
     });
 }
 
-/** Adds a test of all values of `usage`; `usageOf` returns a figure of a finished job with these directives. */
+/** Adds a test of all values of `usage`; `usageOf` returns a figure of a job that ended with a directive. */
 export function itDistortsUsage(honest: number, usageOf: (directives: string) => Promise<unknown>): void {
   it('reports the consumption as the directive usage says', async () => {
     expect(await usageOf('usage=honest')).to.equal(honest);

@@ -1,4 +1,4 @@
-// Where the result URL of a Grok video leads.
+// The result URL of a Grok video, and where the directive `result` makes it lead.
 
 import { expect } from 'chai';
 import {

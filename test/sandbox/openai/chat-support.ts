@@ -1,4 +1,4 @@
-// What the tests of chat in the sandbox have in common: orders, and streams as they come off the wire.
+// Shared by the tests of the sandbox's chat: sends chat requests and reads streams event by event.
 
 import type { Sandbox } from '../../../sandbox/server.ts';
 import { ask, type HttpAnswer, type Json, newPrompt } from '../support.ts';

@@ -1,4 +1,4 @@
-// What `submit` with a status makes of OpenAI's APIs.
+// Expected answers of OpenAI's APIs to the directive `submit` with a status.
 
 import { expect } from 'chai';
 import { at, type HttpAnswer } from '../support.ts';

@@ -1,4 +1,4 @@
-// Installs vendors' own Python clients from PyPI, each once into a folder of its own, and runs scripts with them.
+// Installs vendors' Python clients from PyPI, each once into a folder of its own, and runs scripts with them.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
