@@ -1,4 +1,5 @@
-// Hundreds of creations of one user at the same moment: every answer is a verdict, and another user notices nothing.
+// Hundreds of creations of one user at the same moment: every answer is a verdict, and another user notices
+// nothing.
 import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Em } from '../db/database.ts';
 import { parseCredits, type MicroCredits } from '../domain/credits.ts';
@@ -45,7 +46,9 @@ export async function benchBurst(): Promise<void> {
   }
 }
 
-/** Asks once and reads what was estimated, so that "credits for seven" needs no knowledge of the catalogue. */
+/**
+ * Asks once and reads what was estimated, so that "credits for seven" needs no knowledge of the catalogue.
+ */
 async function priceOfOneImage(em: Em, caller: BenchCaller): Promise<MicroCredits> {
   const { taskId } = await caller.createImage('a bench [[sandbox seconds=0]]');
   const [row] = await em.execute<{ estimate: string }[]>(

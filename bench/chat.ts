@@ -1,4 +1,5 @@
-// Chat through the gateway, next to a bare proxy, to one that keeps accounts, and to Portkey, interleaved in one run.
+// Chat through the gateway, next to a bare proxy, to one that keeps accounts, and to Portkey, interleaved in
+// one run.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,7 +98,7 @@ async function measureAll(targets: readonly Target[]): Promise<Measurements> {
   const measured: Measurements = new Map(
     targets.map(({ name }) => [name, { sequentialMs: [], at20: [], at100: [], streams: [] }]),
   );
-  for (const target of targets) await loadTarget(target, 20, 1); // everybody warm
+  for (const target of targets) await loadTarget(target, 20, 1); // every target is warm before it is measured
   for (let round = 1; round <= ROUNDS; round += 1) {
     console.log(`round ${round} of ${ROUNDS}`);
     for (const target of targets) {

@@ -1,4 +1,5 @@
-// A vendor that takes long for every image: another user's instant image and a cancellation must not wait for it.
+// A vendor that takes long for every image: another user's instant image and a cancellation must not wait for
+// it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Em } from '../db/database.ts';

@@ -15,9 +15,9 @@ import { openTerminal } from '../dev/terminal.ts';
 export interface BenchSystem extends SystemSummary {
   /** With the ring of the product, so that the bench can make keys for it. */
   secrets: Secrets;
-  /** Of the processes whose work is measured. */
+  /** The pids of the processes whose work is measured. */
   pids: { api: number | null; postgres: number | null };
-  /** Of any part as it runs now: restarts change it. Null while a part is being restarted. */
+  /** The pid of any part as it runs now: restarts change it. Null while a part is being restarted. */
   pidOf(part: Parameters<System['pid']>[0]): number | null;
   /** Runs a script beside the product, with the same environment and these settings on top. */
   runBeside(script: string, settings?: Record<string, string>): Promise<RunningProcess>;

@@ -1,4 +1,5 @@
-// Tasks end to end through the public API, against a bare workflow of five empty activities on the same engine.
+// Tasks end to end through the public API, against a bare workflow of five empty activities on the same
+// engine.
 import { randomUUID } from 'node:crypto';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { findViolations } from '../db/ledger/invariants.ts';

@@ -1,4 +1,5 @@
-// Thousands of videos that wait for their vendor: what waiting costs, and how soon an end at the vendor is a charge.
+// Thousands of videos that wait for their vendor: what waiting costs, and how soon an end at the vendor is a
+// charge.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Em } from '../db/database.ts';
@@ -90,7 +91,9 @@ async function countWaiting(em: Em): Promise<number> {
   return row?.waiting ?? 0;
 }
 
-/** How long after the vendor's end a task was completed: the vendor ends so many seconds after the hand-over. */
+/**
+ * How long after the vendor's end a task was completed: the vendor ends so many seconds after the hand-over.
+ */
 async function readCompletion(em: Em): Promise<{ completed: number; p95Ms: number }> {
   const [row] = await em.execute<{ completed: number; p95: number | null }[]>(
     `select count(*)::int as completed,

@@ -1,5 +1,6 @@
-// Stands before every npm script: installs the dependencies where they are missing, then runs the given script, if
-// any, on the Node version of this project. Plain JavaScript, because the Node it runs on may be too old for more.
+// Stands before every npm script: installs the dependencies where they are missing, then runs the given
+// script, if any, on the Node version of this project. Plain JavaScript, because the Node it runs on may be
+// too old for more.
 import { spawn, spawnSync } from 'child_process';
 import { createHash } from 'crypto';
 import * as fs from 'fs';

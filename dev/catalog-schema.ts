@@ -1,4 +1,5 @@
-/** Makes catalog.schema.json from the declaration that catalog.json is checked with. `npm run models` writes it. */
+// Makes catalog.schema.json from the declaration that catalog.json is checked with. `npm run models` writes
+// it.
 import { z } from 'zod';
 import { CATALOG_FILE } from '../domain/catalog/catalog.ts';
 

@@ -1,4 +1,5 @@
-// `npm run check`: types, lint and format at the same time; shows what each found, and fails if one of them failed.
+// `npm run check`: types, lint and format at the same time; shows what each found, and fails if one of them
+// failed.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { openTerminal } from './terminal.ts';

@@ -1,4 +1,4 @@
-/** The folder that holds everything one running system keeps, and that only one uses at a time. */
+// The folder that holds everything one running system keeps, and that only one uses at a time.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export interface DataFolder {
   release(): void;
 }
 
-const freeBytesMin = 300e6;
+const FREE_BYTES_MIN = 300e6;
 
 /** Takes the folder for this process, and stops what an interrupted run left running on it. */
 export async function openDataFolder(path: string, warn: (message: string) => void): Promise<DataFolder> {
@@ -35,10 +35,10 @@ export async function openDataFolder(path: string, warn: (message: string) => vo
     );
   }
   const { bavail, bsize } = statfsSync(path);
-  if (bavail * bsize < freeBytesMin) {
+  if (bavail * bsize < FREE_BYTES_MIN) {
     lock.release();
     throw new Error(
-      `Too little disk space: ${path} has ${Math.round((bavail * bsize) / 1e6)} MB free, ${freeBytesMin / 1e6} MB are needed. Make room, or set SVC_DATA_DIR to another disk.`,
+      `Too little disk space: ${path} has ${Math.round((bavail * bsize) / 1e6)} MB free, ${FREE_BYTES_MIN / 1e6} MB are needed. Make room, or set SVC_DATA_DIR to another disk.`,
     );
   }
   const descriptionFile = join(path, 'dev.json');
@@ -61,7 +61,10 @@ export async function openDataFolder(path: string, warn: (message: string) => vo
   return folder;
 }
 
-/** The key ring made at the first start: `id:base64url of 32 bytes`. Losing it makes stored secrets unreadable. */
+/**
+ * The key ring made at the first start: `id:base64url of 32 bytes`. Losing it makes stored secrets
+ * unreadable.
+ */
 export function keepSecretKeys(folder: DataFolder): string {
   const file = join(folder.path, 'secret-keys');
   try {

@@ -73,7 +73,7 @@ function judge(described: DescribedOperation, answer: GivenAnswer, isHead: boole
   return [...problems, ...validate(`${from}/content/application~1json/schema`, body)];
 }
 
-/** A path that nobody has, or a method that a path does not know. */
+/** What is wrong with the answer to a path without a route, or to a method that the path does not have. */
 function judgeUnrouted(path: string, { status, headers, body }: GivenAnswer, isHead: boolean): string[] {
   const isKnown = knownPaths.some((pattern) => pattern.test(path));
   const allowed = isKnown ? [405] : [404];

@@ -21,7 +21,9 @@ export function readModules(entries: readonly string[]): Map<string, string> {
   return modules;
 }
 
-/** Empty when there is no such file: an import inside a text, or a mistake that the program itself reports. */
+/**
+ * Empty when there is no such file: an import inside a text, or a mistake that the program itself reports.
+ */
 function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -1,4 +1,4 @@
-/** The log of one child process: a file of bounded size, and its newest lines at hand. */
+// The log of one child process: a file of bounded size, and its newest lines at hand.
 import { createWriteStream, mkdirSync, renameSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,9 +12,9 @@ export interface ChildLog {
   close(): void;
 }
 
-const fileBytesMax = 20 * 1024 * 1024;
-const linesKept = 15;
-const charactersKept = 8_000;
+const FILE_BYTES_MAX = 20 * 1024 * 1024;
+const LINES_KEPT = 15;
+const CHARACTERS_KEPT = 8_000;
 
 /** Opens a log; what an earlier process of the same name wrote is kept beside it as `.1`. */
 export function openLog(file: string): ChildLog {
@@ -24,8 +24,8 @@ export function openLog(file: string): ChildLog {
   let tail = '';
 
   const write = (chunk: Buffer): void => {
-    tail = (tail + chunk.toString('utf8')).slice(-charactersKept);
-    if (writtenBytes > fileBytesMax) {
+    tail = (tail + chunk.toString('utf8')).slice(-CHARACTERS_KEPT);
+    if (writtenBytes > FILE_BYTES_MAX) {
       stream.end();
       stream = startFile(file);
       writtenBytes = 0;
@@ -39,7 +39,7 @@ export function openLog(file: string): ChildLog {
       if (take === undefined) source.on('data', write);
       else createInterface({ input: source, crlfDelay: Infinity }).on('line', take);
     },
-    lastLines: () => tail.trimEnd().split('\n').slice(-linesKept),
+    lastLines: () => tail.trimEnd().split('\n').slice(-LINES_KEPT),
     close: () => stream.end(),
   };
 }

@@ -1,4 +1,5 @@
-// Makes docs/models.md from catalog.json: what each model offers and costs, for people. `npm run models` writes it.
+// Makes docs/models.md from catalog.json: what each model offers and costs, for people. `npm run models`
+// writes it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CATALOG_SCHEMA, composeCatalogSchema } from './catalog-schema.ts';
 import {

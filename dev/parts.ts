@@ -104,7 +104,7 @@ async function bringUpEngine(assembly: Assembly): Promise<void> {
   });
 }
 
-/** Somebody else's server may be set up in ways we cannot, and need not, change. */
+/** A server named by the environment may be set up in ways that we cannot, and need not, change. */
 async function prepareForeignEngine(address: string, namespace: string, terminal: Terminal): Promise<void> {
   try {
     await ensureNamespace({ address, namespace });
@@ -125,7 +125,7 @@ async function bringUpWorker(assembly: Assembly): Promise<void> {
   const { settings, addresses, ending, partEnv } = assembly;
   await assembly.terminal.step('worker', async () => {
     const part = await keepServer(assembly, { name: 'worker', env: partEnv });
-    // Somebody else's server may need credentials that only the worker knows how to present.
+    // A server named by the environment may need credentials that only the worker can present.
     if (settings.temporalAddress !== null) return;
     const engine = { address: addresses.temporalAddress, namespace: settings.temporalNamespace };
     if (await waitForWorker(engine, GENERATION_QUEUE, () => !ending.aborted)) return;

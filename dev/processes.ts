@@ -1,4 +1,4 @@
-/** Starts other programs so that they can be watched, stopped for certain, and never outlive us. */
+// Starts other programs so that they can be watched, stopped for certain, and never outlive us.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,15 +46,15 @@ export interface LaunchOptions {
   onOutputLine?: (line: string) => void;
 }
 
-const defaultGraceMs = 15_000;
-const outputWaitMs = 500;
+const DEFAULT_GRACE_MS = 15_000;
+const OUTPUT_WAIT_MS = 500;
 // `setpriv` (util-linux) can have the kernel signal a program when its parent dies, however it dies.
-const canBindLife =
+const CAN_BIND_LIFE =
   process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'TERM', 'true']).status === 0;
 
 /** Whether programs can run as another user and still pass folders closed to that user. */
 export function canPassClosedFolders(uid: number, gid: number): boolean {
-  return canBindLife && spawnSync('setpriv', [...userArgs(uid, gid, true), 'true']).status === 0;
+  return CAN_BIND_LIFE && spawnSync('setpriv', [...userArgs(uid, gid, true), 'true']).status === 0;
 }
 
 /** Starts a program in its own process group: a Ctrl-C in the terminal reaches us alone. */
@@ -86,7 +86,7 @@ export async function launch(options: LaunchOptions): Promise<RunningProcess> {
   };
   child.once('close', settle);
   // Its last words come before "close", but what it started may hold its output open for longer than we wait.
-  child.once('exit', (code, signal) => setTimeout(settle, outputWaitMs, code, signal));
+  child.once('exit', (code, signal) => setTimeout(settle, OUTPUT_WAIT_MS, code, signal));
   // Rejects with the reason when the program cannot be started at all.
   await once(child, 'spawn');
   const pid = child.pid;
@@ -97,7 +97,7 @@ export async function launch(options: LaunchOptions): Promise<RunningProcess> {
     exited: ended.promise,
     hasExited: () => hasExited,
     lastLines: () => output?.lastLines() ?? [],
-    stop: (graceMs = defaultGraceMs) => stopGroup(pid, stopSignal, graceMs, ended.promise, () => hasExited),
+    stop: (graceMs = DEFAULT_GRACE_MS) => stopGroup(pid, stopSignal, graceMs, ended.promise, () => hasExited),
   };
 }
 
@@ -125,7 +125,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process may not be signalled, but it is alive.
+    // EPERM: the process of another user may not be signalled, but it is alive.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -153,7 +153,7 @@ export function readCommandLine(pid: number): string {
 }
 
 function withBoundLife(options: LaunchOptions, signal: NodeJS.Signals): [string, string[]] {
-  if (!canBindLife) return [options.command, [...options.args]];
+  if (!CAN_BIND_LIFE) return [options.command, [...options.args]];
   const user = options.user;
   const identity = user === undefined ? [] : userArgs(user.uid, user.gid, user.passesClosedFolders);
   const args = [...identity, '--pdeathsig', signal.slice('SIG'.length), options.command, ...options.args];

@@ -1,5 +1,6 @@
-/** What `npm start` reads from the environment, and the environment it hands on to the parts. */
+// What `npm start` reads from the environment, and the environment it hands on to the parts.
 import { join, resolve } from 'node:path';
+import { sandboxSettings, VENDOR_FAMILIES, type VendorFamily } from './sandbox-settings.ts';
 
 export interface StartSettings {
   dataDir: string;
@@ -18,13 +19,6 @@ export interface StartSettings {
   sandboxFamilies: readonly VendorFamily[];
 }
 
-export interface VendorFamily {
-  /** Begins the names of its settings. */
-  prefix: string;
-  /** Where the sandbox plays it. */
-  sandboxPath: string;
-}
-
 export interface PartAddresses {
   databaseUrl: string;
   temporalAddress: string;
@@ -34,20 +28,6 @@ export interface PartAddresses {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-const vendorFamilies: readonly VendorFamily[] = [
-  { prefix: 'OPENAI', sandboxPath: '/openai/v1' },
-  { prefix: 'GROK', sandboxPath: '/xai/v1' },
-  { prefix: 'GEMINI', sandboxPath: '/google/v1beta' },
-  { prefix: 'SORA', sandboxPath: '/openai/v1' },
-  { prefix: 'VEO', sandboxPath: '/google/v1beta' },
-  { prefix: 'SEEDANCE', sandboxPath: '/ark/api/v3' },
-  { prefix: 'KLING', sandboxPath: '/kling' },
-  { prefix: 'HAILUO', sandboxPath: '/minimax' },
-  { prefix: 'VIDU', sandboxPath: '/vidu' },
-  { prefix: 'WAN', sandboxPath: '/dashscope' },
-];
-const sandboxKey = 'sandbox';
 
 /** Throws one sentence about the first setting that is wrong. */
 export function readSettings(env: Environment): StartSettings {
@@ -68,7 +48,7 @@ export function readSettings(env: Environment): StartSettings {
     redisUrl: env['REDIS_URL'] || null,
     temporalNamespace: env['TEMPORAL_NAMESPACE'] || 'default',
     secretKeys: env['SVC_SECRET_KEYS'] || null,
-    sandboxFamilies: vendorFamilies.filter(({ prefix }) => !env[`${prefix}_API_KEY`]),
+    sandboxFamilies: VENDOR_FAMILIES.filter(({ prefix }) => !env[`${prefix}_API_KEY`]),
   };
 }
 
@@ -78,20 +58,14 @@ export function partEnvironment(
   settings: StartSettings,
   parts: PartAddresses,
 ): NodeJS.ProcessEnv {
-  const sandbox: Record<string, string> = {};
-  for (const { prefix, sandboxPath } of settings.sandboxFamilies) {
-    sandbox[`${prefix}_API_KEY`] = sandboxKey;
-    if (parts.sandboxUrl !== null && !env[`${prefix}_BASE_URL`]) {
-      sandbox[`${prefix}_BASE_URL`] = `${parts.sandboxUrl}${sandboxPath}`;
-    }
-  }
+  const { sandboxUrl } = parts;
   return {
-    ...env,
-    ...sandbox,
+    ...(sandboxUrl === null ? {} : sandboxSettings(sandboxUrl, settings.sandboxFamilies)),
+    ...given(env),
     PORT: String(settings.port),
     SVC_INTERNAL_PORT: String(settings.internalPort),
     SVC_WORKER_INTERNAL_PORT: String(parts.workerInternalPort),
-    // Nobody balances load here, and whoever presses Ctrl-C waits.
+    // There is no load balancer here that has to notice, and a Ctrl-C is waited for.
     SVC_DRAIN_SECONDS: env['SVC_DRAIN_SECONDS'] || '0',
     SVC_DATA_DIR: settings.dataDir,
     // Node keeps what it has compiled: every start but the first is about a third quicker.
@@ -100,6 +74,11 @@ export function partEnvironment(
     DATABASE_URL: parts.databaseUrl,
     TEMPORAL_ADDRESS: parts.temporalAddress,
   };
+}
+
+/** What is set: a setting that is empty counts as not set. */
+function given(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
 }
 
 function readPort(env: Environment, name: string, fallback: number): number {

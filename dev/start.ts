@@ -1,5 +1,5 @@
-// `npm start`: brings the whole gateway up on this machine, keeps it up, and takes it down again. With `--watch`, as
-// `npm run dev` calls it, each program is restarted when its sources change.
+// `npm start`: brings the whole gateway up on this machine, keeps it up, and takes it down again. With
+// `--watch`, as `npm run dev` calls it, each program is restarted when its sources change.
 import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { isPortInUse } from './servers/ports.ts';
 import { readSettings, type StartSettings } from './settings.ts';

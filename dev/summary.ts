@@ -1,4 +1,4 @@
-/** What `npm start` prints when everything answers: addresses, logins, and three commands to try. */
+// What `npm start` prints when everything answers: addresses, logins, and three commands to try.
 import { z } from 'zod';
 import type { StartSettings } from './settings.ts';
 import type { SystemSummary } from './parts.ts';
@@ -52,7 +52,7 @@ function commands(baseUrl: string, apiKey: string, model: string): string[] {
   ];
 }
 
-const modelList = z.object({ data: z.array(z.object({ id: z.string(), kind: z.string() })) });
+const MODEL_LIST = z.object({ data: z.array(z.object({ id: z.string(), kind: z.string() })) });
 
 /** One that the catalogue in use really offers. */
 async function findImageModel(baseUrl: string, apiKey: string): Promise<string> {
@@ -61,7 +61,7 @@ async function findImageModel(baseUrl: string, apiKey: string): Promise<string> 
       headers: { authorization: `Bearer ${apiKey}` },
       signal: AbortSignal.timeout(3_000),
     });
-    const { data } = modelList.parse(await response.json());
+    const { data } = MODEL_LIST.parse(await response.json());
     return data.find((model) => model.kind === 'image')?.id ?? 'MODEL';
   } catch {
     // The rest of the summary is true without it.

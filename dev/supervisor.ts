@@ -18,7 +18,9 @@ export interface SupervisorOptions<Running extends Part> {
   onRestart?: () => void;
   /** Called once, when the part has died too often; it is not started again. */
   onGiveUp: (error: Error) => void;
-  /** A part that dies right after its start waits for `restart()`: its sources are being changed. Default: no. */
+  /**
+   * A part that dies right after its start waits for `restart()`: its sources are being changed. Default: no.
+   */
   waitsForRestart?: boolean;
   timing?: Partial<SupervisorTiming>;
 }
@@ -35,7 +37,9 @@ export interface Supervised<Running extends Part> {
   current(): Running;
   /** The pid of what runs now, or null between a death and the restart. */
   pid(): number | null;
-  /** Ends what runs and starts it anew. Rejects when it cannot be started, and then waits for the next call. */
+  /**
+   * Ends what runs and starts it anew. Rejects when it cannot be started, and then waits for the next call.
+   */
   restart(graceMs?: number): Promise<void>;
   /** From now on a death is left alone: the system is being stopped. */
   release(): void;
@@ -118,7 +122,10 @@ class Supervision<Running extends Part> {
     }
   }
 
-  /** Waits as long as is due before the next start; false when there is to be none. No exit: a start that failed. */
+  /**
+   * Waits as long as is due before the next start; false when there is to be none. No exit: a start that
+   * failed.
+   */
   private async recover(exit: Exit | null, isSound: boolean): Promise<boolean> {
     const { name, warn, waitsForRestart = false } = this.options;
     // Who is killed from outside did not fail by itself, however often it happens.

@@ -32,13 +32,13 @@ export interface SystemOptions {
 export interface System {
   /** Ends when everything answers. */
   start(): Promise<SystemSummary>;
-  /** Of the parts that run here; null for all others. */
+  /** The pid of a part that runs here, or null. */
   pid(name: PartName): number | null;
-  /** In the order in which nobody misses what is already gone; also from half-way up. */
+  /** Stops each part before those it needs; also when only half of them are up. */
   stop(): Promise<void>;
   /** Starts one of the programs anew, and ends when it serves again. */
   restart(name: ProgramName): Promise<void>;
-  /** By force, at once. */
+  /** Ends every part by force, at once. */
   kill(): void;
 }
 

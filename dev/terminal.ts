@@ -1,4 +1,4 @@
-/** What a person sees while the parts come up: one short line for each step, with the time it took. */
+// What a person sees while the parts come up: one short line for each step, with the time it took.
 import { styleText } from 'node:util';
 
 export interface Terminal {
@@ -14,7 +14,7 @@ export interface Terminal {
 type Style = Parameters<typeof styleText>[0];
 
 export function openTerminal(): Terminal {
-  // Whoever read along may leave: what runs goes on, and is still stopped in order.
+  // A closed pipe ends the output only: the system goes on, and is still stopped in order.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const mark = (style: Style, sign: string, text: string): void => {
     console.log(`${paint(style, sign)} ${text}`);

@@ -1,4 +1,5 @@
-// `npm test [-- FILES… --install]`: runs the tests against throw-away servers, as many of them as the files need.
+// `npm test [-- FILES… --install]`: runs the tests against throw-away servers, as many of them as the files
+// need.
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch, type RunningProcess } from './processes.ts';

@@ -111,7 +111,10 @@ function findSyntaxError(file: string, text: string): string | null {
   }
 }
 
-/** The parser is Node's own, with which it runs the sources; it says at its first use that its name may change. */
+/**
+ * The parser is Node's own, with which it runs the sources; it says at its first use that its name may
+ * change.
+ */
 function hideExperimentalWarnings(): void {
   if (process.listenerCount('warning') === 0) return;
   process.removeAllListeners('warning');

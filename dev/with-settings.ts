@@ -1,13 +1,11 @@
-/**
- * `with-settings.ts FILE [arguments…]`: runs a program of the gateway on the database of the `npm start` that runs on
- * this folder. What the environment sets is left as it is, and production is left alone.
- */
+// `with-settings.ts FILE [arguments…]`: runs a program of the gateway on the database of the `npm start` that
+// runs on this folder. What the environment sets is left as it is, and production is left alone.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 
-const description = z.object({ databaseUrl: z.string() });
+const DESCRIPTION = z.object({ databaseUrl: z.string() });
 
 const [program, ...args] = process.argv.slice(2);
 if (program === undefined) throw new Error('Name the program to run.');
@@ -21,7 +19,7 @@ function fillIn(env: NodeJS.ProcessEnv): void {
   const dataDir = env['SVC_DATA_DIR'] || '.data';
   const running = readIfThere(join(dataDir, 'dev.json'));
   const secretKeys = readIfThere(join(dataDir, 'secret-keys'));
-  if (running !== null) env['DATABASE_URL'] ||= description.parse(JSON.parse(running)).databaseUrl;
+  if (running !== null) env['DATABASE_URL'] ||= DESCRIPTION.parse(JSON.parse(running)).databaseUrl;
   if (secretKeys !== null) env['SVC_SECRET_KEYS'] ||= secretKeys.trim();
   if (!env['DATABASE_URL'])
     console.error(`npm start does not run on ${dataDir}: start it first, or set DATABASE_URL.`);

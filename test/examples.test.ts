@@ -1,4 +1,5 @@
-// The clients in examples/ run against a gateway as they stand there: chat, an image ordered and awaited, balance.
+// The clients in examples/ run against a gateway as they stand there: chat, an image ordered and awaited,
+// balance.
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Three quarters of a minute of mixed load on the whole product, with gentle faults from a fixed seed. `npm run soak` is the long form.
+// Three quarters of a minute of mixed load on the whole product, with gentle faults from a fixed seed. `npm
+// run soak` is the long form.
 import { expect } from 'chai';
 import { soak } from '../bench/soak/soak.ts';
 

@@ -1,4 +1,5 @@
-// The callers of the admission benches: accounts with a key each and a known number of credits, and what they ask for.
+// The callers of the admission benches: accounts with a key each and a known number of credits, and what they
+// ask for.
 import { createSession } from '../../db/identity/sessions.ts';
 import { insertUser } from '../../db/identity/users.ts';
 import { createApiKey } from '../../db/keys/api-keys.ts';
@@ -64,7 +65,10 @@ export class BenchCaller {
   }
 }
 
-/** Creates an account with these credits, a key and a session. The password is none: hashing would take longer. */
+/**
+ * Creates an account with these credits, a key and a session. The password is none: hashing would take
+ * longer.
+ */
 export async function createBenchCaller(
   system: BenchSystem,
   database: Database,

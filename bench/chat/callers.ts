@@ -37,8 +37,8 @@ export async function createCallers(system: BenchSystem, accounts: number): Prom
   }
 
   async function grantPlenty(userId: string): Promise<void> {
-    const wish = { userId, amount: CREDITS, idempotencyKey: `bench:${userId}`, description: 'Bench credits' };
-    await grant(em, wish);
+    const given = { userId, amount: CREDITS, idempotencyKey: `bench:${userId}`, description: 'Bench credits' };
+    await grant(em, given);
   }
 }
 

@@ -1,4 +1,5 @@
-// Load on one target, and what it took: throughput, latencies, and the processor time of everything behind it.
+// Load on one target, and what it took: throughput, latencies, and the processor time of everything behind
+// it.
 import autocannon from 'autocannon';
 import { processorSeconds } from '../processes.ts';
 
@@ -17,7 +18,7 @@ export interface Load {
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Of the target and all that it uses, per call. */
+  /** Processor time of the target and all that it uses, per call. */
   cpuMs: number;
   answered: number;
   refused: number;

@@ -1,4 +1,5 @@
-// Portkey's open gateway, the fastest of those that do not bill, installed for the moment where that is possible.
+// Portkey's open gateway, the fastest of those that do not bill, installed for the moment where that is
+// possible.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';

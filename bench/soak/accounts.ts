@@ -1,4 +1,5 @@
-// The people of a soak: callers with a key and a session each and plenty of credits, and one administrator, verified for a day.
+// The people of a soak: callers with a key and a session each and plenty of credits, and one administrator,
+// verified for a day.
 import { randomBytes } from 'node:crypto';
 import { createApiKey } from '../../db/keys/api-keys.ts';
 import { grant } from '../../db/ledger/ledger.ts';

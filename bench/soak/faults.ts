@@ -43,7 +43,9 @@ const ALL = [
 const WORKER_KILLED_UNTIL = 0.4;
 const FAULTS: Record<FaultKind, readonly Fault[]> = { none: [], gentle: GENTLE, all: ALL };
 
-/** One fault after the other, with pauses, until the time is over or the signal comes. Answers what was done. */
+/**
+ * One fault after the other, with pauses, until the time is over or the signal comes. Answers what was done.
+ */
 export async function makeTrouble(
   system: SoakSystem,
   chance: Chance,

@@ -1,4 +1,5 @@
-// `npm run soak`: twenty minutes of mixed load with faults. SOAK_SECONDS, SOAK_SEED, SOAK_LOAD and SOAK_FAULTS change it.
+// `npm run soak`: twenty minutes of mixed load with faults. SOAK_SECONDS, SOAK_SEED, SOAK_LOAD and
+// SOAK_FAULTS change it.
 import { describeError } from '../../dev/terminal.ts';
 import { printTable } from '../measure.ts';
 import { soak, type SoakReport } from './soak.ts';

@@ -1,4 +1,5 @@
-// A soak: the whole product under steady mixed load, with faults drawn from one seed, judged while it runs and afterwards.
+// A soak: the whole product under steady mixed load, with faults drawn from one seed, judged while it runs
+// and afterwards.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../../db/open-database.ts';
 import { createPeople } from './accounts.ts';
@@ -107,7 +108,7 @@ async function runSteadily(
   while (Date.now() - startedAt < plan.seconds * 1000) {
     const due = Math.floor(((Date.now() - startedAt) / 1000) * perSecond);
     for (; started < due; started += 1) {
-      if (running.size >= RUNNING_MAX) continue; // it falls out: nobody catches up
+      if (running.size >= RUNNING_MAX) continue; // this story is left out, not caught up with
       const story: Promise<void> = traffic.play().finally(() => running.delete(story));
       running.add(story);
     }

@@ -1,4 +1,5 @@
-// The whole product for a soak: as `npm start` runs it, with a Redis and a second API beside, all restarted when they die.
+// The whole product for a soak: as `npm start` runs it, with a Redis and a second API beside, all restarted
+// when they die.
 import { join } from 'node:path';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +22,7 @@ export type PartName = (typeof PART_NAMES)[number];
 
 export interface SoakSystem {
   bench: BenchSystem;
-  /** Of both APIs; callers take turns. */
+  /** The addresses of both APIs; callers take turns. */
   baseUrls: readonly string[];
   /** Where a process tells of itself. */
   internalUrls: Readonly<Record<'api' | 'second api' | 'worker', string>>;

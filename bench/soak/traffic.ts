@@ -1,4 +1,5 @@
-// What people do during a soak: whole stories, each drawn by its weight, from a request to what becomes of it.
+// What people do during a soak: whole stories, each drawn by its weight, from a request to what becomes of
+// it.
 import type { Person } from './accounts.ts';
 import type { Answer, SoakCaller } from './caller.ts';
 import type { Chance } from './random.ts';
@@ -42,7 +43,7 @@ export function createTraffic(
     play: async () => {
       const story = chance.pick(STORIES);
       const person = people.callers[chance.between(0, people.callers.length - 1)];
-      if (!person) throw new Error('nobody is there');
+      if (!person) throw new Error('there is no account for this story');
       const { administrator } = people;
       await story.play({ caller, chance: chance.split(), person, administrator, accepted });
       played.set(story.name, (played.get(story.name) ?? 0) + 1);
@@ -215,8 +216,8 @@ async function useKeys({ caller, person }: Scene): Promise<void> {
 }
 
 async function useRedeemCode({ caller, person, administrator }: Scene): Promise<void> {
-  const wish = { label: 'Soak', credits: 1, maxUses: 2 };
-  const made = await caller.send(administrator.session, 'POST', '/api/admin/redeem-codes', wish);
+  const code = { label: 'Soak', credits: 1, maxUses: 2 };
+  const made = await caller.send(administrator.session, 'POST', '/api/admin/redeem-codes', code);
   if (made?.status !== 201) return;
   const { id, code } = made.body.data;
   await caller.send(person.session, 'POST', '/api/redeem', { code });

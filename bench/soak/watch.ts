@@ -1,4 +1,5 @@
-// Looks at the processes during a soak: memory, open files and the delay of their event loops; judges them at the end.
+// Looks at the processes during a soak: memory, open files and the delay of their event loops; judges them at
+// the end.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SoakSystem } from './system.ts';
@@ -24,7 +25,7 @@ export interface Thresholds {
   memoryGrowth: number;
   memoryGrowthMb: number;
   descriptorsGrowth: number;
-  /** Of the median over the whole soak. */
+  /** The limit of the median over the whole soak. */
   loopDelayMs: number;
 }
 

@@ -1,14 +1,16 @@
-/** Free ports on the loopback interface, chosen once and kept, so that addresses survive a restart. */
+// Free ports on the loopback interface, chosen once and kept, so that addresses survive a restart.
 import { randomInt } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const host = '127.0.0.1';
-// Below the range from which systems take ports for outgoing connections: a port that we keep for
-// later must not be taken by somebody's passing connection while its server restarts.
-const firstPort = 20_000;
-const lastPort = 32_000;
+const HOST = '127.0.0.1';
+/**
+ * Below the range from which systems take ports for outgoing connections: such a connection could hold the
+ * port of a server while it restarts.
+ */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 32_000;
 
 /** Whether a server could not listen on this port now. */
 export function isPortInUse(port: number): Promise<boolean> {
@@ -18,14 +20,14 @@ export function isPortInUse(port: number): Promise<boolean> {
       if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(true);
       else reject(error);
     });
-    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(false)));
+    server.listen({ port, host: HOST, exclusive: true }, () => server.close(() => resolve(false)));
   });
 }
 
 /** Whether a server answers on this port now. */
 function acceptsConnections(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host });
+    const socket = connect({ port, host: HOST });
     socket.setTimeout(1000, () => socket.destroy(new Error('no answer')));
     socket.once('connect', () => {
       socket.destroy();
@@ -35,16 +37,18 @@ function acceptsConnections(port: number): Promise<boolean> {
   });
 }
 
-/** A port nobody listens on, and not one of `taken`. */
+/** A port on which no server listens, and not one of `taken`. */
 export async function findFreePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {
-    const port = randomInt(firstPort, lastPort);
+    const port = randomInt(FIRST_PORT, LAST_PORT);
     if (!taken.has(port) && !(await isPortInUse(port))) return port;
   }
-  throw new Error(`No free port found between ${firstPort} and ${lastPort} on ${host}.`);
+  throw new Error(`No free port found between ${FIRST_PORT} and ${LAST_PORT} on ${HOST}.`);
 }
 
-/** One port per name: those kept in the file where they are still free, else new ones, which are then kept. */
+/**
+ * One port per name: those kept in the file where they are still free, else new ones, which are then kept.
+ */
 export async function keepPorts<Name extends string>(
   file: string,
   names: readonly Name[],

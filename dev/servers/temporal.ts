@@ -1,4 +1,4 @@
-/** Runs Temporal's development server, with the settings that make its steps quick. */
+// Runs Temporal's development server, with the settings that make its steps quick.
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { waitForPort } from './ports.ts';
@@ -26,10 +26,10 @@ export interface RunningTemporal extends RunningProcess {
   uiUrl: string | null;
 }
 
-const host = '127.0.0.1';
-const readyTimeoutMs = 60_000;
+const HOST = '127.0.0.1';
+const READY_TIMEOUT_MS = 60_000;
 // The defaults are those of a cluster of many shards; a single one waits up to 50 ms before every step.
-const serverSettings = [
+const SERVER_SETTINGS = [
   'history.transferProcessorMaxPollRPS=2000',
   'history.workflowIdReuseMinimalInterval="0s"',
   'system.enableActivityEagerExecution=true',
@@ -54,7 +54,7 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
     logFile: options.logFile,
     pidFile: options.pidFile,
   });
-  const address = `${host}:${options.port}`;
+  const address = `${HOST}:${options.port}`;
   try {
     await waitUntilReady(server, options, address);
   } catch (error) {
@@ -64,7 +64,7 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
       cause: error,
     });
   }
-  const uiUrl = options.uiPort === undefined ? null : `http://${host}:${options.uiPort}`;
+  const uiUrl = options.uiPort === undefined ? null : `http://${HOST}:${options.uiPort}`;
   return { ...server, address, uiUrl };
 }
 
@@ -73,19 +73,19 @@ async function waitUntilReady(
   options: TemporalOptions,
   address: string,
 ): Promise<void> {
-  if (!(await waitForPort(options.port, readyTimeoutMs, () => !server.hasExited())))
+  if (!(await waitForPort(options.port, READY_TIMEOUT_MS, () => !server.hasExited())))
     throw new Error(server.hasExited() ? 'it ended at once' : 'it does not answer');
   for (const namespace of options.namespaces) await ensureNamespace({ address, namespace });
 }
 
 function serverArguments(options: TemporalOptions): string[] {
   const webInterface =
-    options.uiPort === undefined ? ['--headless'] : ['--ui-ip', host, '--ui-port', String(options.uiPort)];
+    options.uiPort === undefined ? ['--headless'] : ['--ui-ip', HOST, '--ui-port', String(options.uiPort)];
   return [
-    ...['server', 'start-dev', '--ip', host, '--port', String(options.port), '--log-level', 'warn'],
+    ...['server', 'start-dev', '--ip', HOST, '--port', String(options.port), '--log-level', 'warn'],
     ...webInterface,
     ...storageArguments(options.dataFile),
-    ...serverSettings.flatMap((setting) => ['--dynamic-config-value', setting]),
+    ...SERVER_SETTINGS.flatMap((setting) => ['--dynamic-config-value', setting]),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** Processes of ours: their last words, their end, and those that an earlier start left behind. */
+// Processes of ours: their last words, their end, and those that an earlier start left behind.
 import { expect } from 'chai';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

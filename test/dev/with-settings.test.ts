@@ -1,4 +1,4 @@
-/** `npm run db` and `npm run admin` find the system that `npm start` runs on the same folder. */
+// `npm run db` and `npm run admin` find the system that `npm start` runs on the same folder.
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const withSettings = join(import.meta.dirname, '../../dev/with-settings.ts');
-const kept = 'dev-1:c29tZSBrZXk';
+const KEPT = 'dev-1:c29tZSBrZXk';
 
 describe('running a program with the settings of npm start', () => {
   let folder = '';
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'with-settings-'));
-    writeFileSync(join(folder, 'secret-keys'), `${kept}\n`);
+    writeFileSync(join(folder, 'secret-keys'), `${KEPT}\n`);
     writeFileSync(join(folder, 'dev.json'), '{ "databaseUrl": "postgres://here/gateway" }');
     const show = 'const { DATABASE_URL, SVC_SECRET_KEYS } = process.env;';
     writeFileSync(
@@ -24,7 +24,7 @@ describe('running a program with the settings of npm start', () => {
 
   it('takes the address and the key ring from the data folder, and passes the arguments on', async () => {
     const { shown } = await run(folder, {});
-    expect(shown).to.deep.equal(['postgres://here/gateway', kept, 'create', 'a@example.com']);
+    expect(shown).to.deep.equal(['postgres://here/gateway', KEPT, 'create', 'a@example.com']);
   });
 
   it('leaves alone what the environment sets', async () => {
@@ -41,7 +41,7 @@ describe('running a program with the settings of npm start', () => {
   it('says that nothing runs here', async () => {
     rmSync(join(folder, 'dev.json'));
     const { shown, errors } = await run(folder, {});
-    expect(shown.slice(0, 2)).to.deep.equal([null, kept]);
+    expect(shown.slice(0, 2)).to.deep.equal([null, KEPT]);
     expect(errors).to.equal(`npm start does not run on ${folder}: start it first, or set DATABASE_URL.\n`);
   });
 });

@@ -15,6 +15,7 @@ import { grant } from '../../../db/ledger/ledger.ts';
 import { createSession } from '../../../db/identity/sessions.ts';
 import type { Secrets } from '../../../db/secrets.ts';
 import { createUser } from '../../../db/identity/users.ts';
+import { sandboxSettings } from '../../../dev/sandbox-settings.ts';
 import { startSandbox } from '../../../sandbox/server.ts';
 import { parseCredits } from '../../../domain/credits.ts';
 import { createLog, type Log } from '../../../log.ts';
@@ -100,26 +101,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     SVC_DATA_DIR: folder,
     ...HIGH_LIMITS,
     SVC_SECRET_KEYS: `test:${randomBytes(32).toString('base64url')}`,
-    OPENAI_BASE_URL: `${sandbox.url}/openai/v1`,
-    OPENAI_API_KEY: 'sandbox',
-    GROK_BASE_URL: `${sandbox.url}/xai/v1`,
-    GROK_API_KEY: 'sandbox',
-    GEMINI_BASE_URL: `${sandbox.url}/google/v1beta`,
-    GEMINI_API_KEY: 'sandbox',
-    VIDU_BASE_URL: `${sandbox.url}/vidu`,
-    VIDU_API_KEY: 'sandbox',
-    KLING_BASE_URL: `${sandbox.url}/kling`,
-    KLING_API_KEY: 'sandbox',
-    HAILUO_BASE_URL: `${sandbox.url}/minimax`,
-    HAILUO_API_KEY: 'sandbox',
-    SEEDANCE_BASE_URL: `${sandbox.url}/ark/api/v3`,
-    SEEDANCE_API_KEY: 'sandbox',
-    WAN_BASE_URL: `${sandbox.url}/dashscope`,
-    WAN_API_KEY: 'sandbox',
-    SORA_BASE_URL: `${sandbox.url}/openai/v1`,
-    SORA_API_KEY: 'sandbox',
-    VEO_BASE_URL: `${sandbox.url}/google/v1beta`,
-    VEO_API_KEY: 'sandbox',
+    ...sandboxSettings(sandbox.url),
     ...options.env,
   };
   const config = loadConfig(env);
