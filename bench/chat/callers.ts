@@ -37,7 +37,12 @@ export async function createCallers(system: BenchSystem, accounts: number): Prom
   }
 
   async function grantPlenty(userId: string): Promise<void> {
-    const given = { userId, amount: CREDITS, idempotencyKey: `bench:${userId}`, description: 'Bench credits' };
+    const given = {
+      userId,
+      amount: CREDITS,
+      idempotencyKey: `bench:${userId}`,
+      description: 'Bench credits',
+    };
     await grant(em, given);
   }
 }
