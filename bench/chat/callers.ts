@@ -37,13 +37,13 @@ export async function createCallers(system: BenchSystem, accounts: number): Prom
   }
 
   async function grantPlenty(userId: string): Promise<void> {
-    const given = {
+    const granted = {
       userId,
       amount: CREDITS,
       idempotencyKey: `bench:${userId}`,
       description: 'Bench credits',
     };
-    await grant(em, given);
+    await grant(em, granted);
   }
 }
 

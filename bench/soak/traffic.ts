@@ -216,8 +216,8 @@ async function useKeys({ caller, person }: Scene): Promise<void> {
 }
 
 async function useRedeemCode({ caller, person, administrator }: Scene): Promise<void> {
-  const code = { label: 'Soak', credits: 1, maxUses: 2 };
-  const made = await caller.send(administrator.session, 'POST', '/api/admin/redeem-codes', code);
+  const draft = { label: 'Soak', credits: 1, maxUses: 2 };
+  const made = await caller.send(administrator.session, 'POST', '/api/admin/redeem-codes', draft);
   if (made?.status !== 201) return;
   const { id, code } = made.body.data;
   await caller.send(person.session, 'POST', '/api/redeem', { code });
