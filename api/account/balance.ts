@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { findAccount, listLedger } from '../../db/ledger/accounts.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, KeyCaller, Reply, SessionCaller } from '../context.ts';
+import { cutPage } from '../http/pages.ts';
 import { queryInteger, readQuery } from '../http/request-fields.ts';
 import { presentBalance, presentLedgerLine } from './views.ts';
 
@@ -25,11 +26,14 @@ export async function readBalance({
     limit: limit + 1,
     beforeSequence: readCursor(cursor),
   });
-  const page = lines.slice(0, limit);
-  const ledgerHasMore = lines.length > limit;
-  const ledgerNextCursor = ledgerHasMore ? String(page.at(-1)?.sequence) : null;
-  const ledger = page.map(presentLedgerLine);
-  return { status: 200, body: { data: { ...balance, ledger, ledgerHasMore, ledgerNextCursor } } };
+  const page = cutPage(lines, limit, ({ sequence }) => String(sequence));
+  const data = {
+    ...balance,
+    ledger: page.rows.map(presentLedgerLine),
+    ledgerHasMore: page.hasMore,
+    ledgerNextCursor: page.nextCursor,
+  };
+  return { status: 200, body: { data } };
 }
 
 function readCursor(cursor: string | undefined): bigint | null {

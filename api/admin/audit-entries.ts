@@ -4,12 +4,12 @@ import { listAuditEntries } from '../../db/audit-log.ts';
 import { AUDIT_ACTIONS } from '../../domain/audit.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
-import { readQuery } from '../http/request-fields.ts';
+import { oneOf, readQuery } from '../http/request-fields.ts';
 import { presentAuditEntry } from './views.ts';
 
 export const AUDIT_LIST_QUERY = z.object({
   ...pageQuery('aud'),
-  action: z.enum(AUDIT_ACTIONS, `must be one of ${AUDIT_ACTIONS.join(', ')}`).optional(),
+  action: oneOf(AUDIT_ACTIONS).optional(),
 });
 
 export async function listAudit({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {

@@ -1,6 +1,5 @@
 // Redeem codes: make, list, read, disable. The code itself is in the answer that made it, and nowhere else.
 import { z } from 'zod';
-import { isId } from '../../db/ids.ts';
 import {
   createRedeemCode,
   disableRedeemCode,
@@ -12,7 +11,14 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
-import { creditAmount, futureInstant, readBody, readQuery } from '../http/request-fields.ts';
+import {
+  creditAmount,
+  futureInstant,
+  readBody,
+  readId,
+  readQuery,
+  shortText,
+} from '../http/request-fields.ts';
 import { originOf } from './origin.ts';
 import { presentNewRedeemCode, presentRedeemCode, presentRedemption } from './views.ts';
 import type { Em } from '../../db/database.ts';
@@ -22,18 +28,11 @@ const CREDITS_MAX = 10_000_000;
 const USES_MAX = 1_000_000;
 const REDEMPTIONS_SHOWN_MAX = 1_000;
 
-const label = z
-  .string()
-  .trim()
-  .refine(
-    (text) => text !== '' && [...text].length <= LABEL_CHARACTERS_MAX,
-    `must have 1 to ${LABEL_CHARACTERS_MAX} characters`,
-  );
 const uses = z.int(`must be a whole number from 1 to ${USES_MAX}`).min(1).max(USES_MAX);
 
 export const NEW_CODE_BODY = z
   .strictObject({
-    label,
+    label: shortText(LABEL_CHARACTERS_MAX),
     credits: creditAmount(CREDITS_MAX).refine((amount) => amount > 0n, 'must be more than 0'),
     maxUses: uses.default(1),
     expiresAt: futureInstant().nullish(),
@@ -74,7 +73,7 @@ async function createIn(em: Em, ctx: RequestContext<SessionCaller>, wish: z.outp
 }
 
 export async function disableCode(ctx: RequestContext<SessionCaller>): Promise<Reply> {
-  const disabled = await disableRedeemCode(ctx.em, originOf(ctx), readCodeId(ctx.params));
+  const disabled = await disableRedeemCode(ctx.em, originOf(ctx), readId('rdm', ctx.params));
   if (!disabled) throw new GatewayError('redeem_code_not_found');
   return { status: 200, body: { data: presentRedeemCode(disabled) } };
 }
@@ -86,16 +85,9 @@ export async function listCodes({ em, query }: RequestContext<SessionCaller>): P
 }
 
 export async function readCode({ em, params }: RequestContext<SessionCaller>): Promise<Reply> {
-  const code = await findRedeemCode(em, readCodeId(params));
+  const code = await findRedeemCode(em, readId('rdm', params));
   if (!code) throw new GatewayError('redeem_code_not_found');
   const redemptions = await listRedemptions(em, code.id, REDEMPTIONS_SHOWN_MAX);
   const data = { ...presentRedeemCode(code), redemptions: redemptions.map(presentRedemption) };
   return { status: 200, body: { data } };
-}
-
-/** What cannot be an id is a code that does not exist. */
-function readCodeId(params: Readonly<Record<string, string>>): string {
-  const id = params['id'] ?? '';
-  if (!isId('rdm', id)) throw new GatewayError('redeem_code_not_found');
-  return id;
 }

@@ -5,13 +5,13 @@ import { isId } from '../../db/ids.ts';
 import { TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
-import { readQuery } from '../http/request-fields.ts';
+import { oneOf, readQuery } from '../http/request-fields.ts';
 import { presentForeignTask } from './views.ts';
 
 export const ALL_TASKS_QUERY = z.object({
   ...pageQuery('task'),
-  status: z.enum(TASK_STATUSES, `must be one of ${TASK_STATUSES.join(', ')}`).optional(),
-  mode: z.enum(TASK_MODES, `must be one of ${TASK_MODES.join(', ')}`).optional(),
+  status: oneOf(TASK_STATUSES).optional(),
+  mode: oneOf(TASK_MODES).optional(),
   userId: z
     .string()
     .refine((text) => isId('usr', text), 'must be the id of a user')

@@ -1,7 +1,6 @@
 // Users for administrators: make, list, change, give credits. Nobody makes anybody more powerful than they are.
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
-import { isId } from '../../db/ids.ts';
 import {
   addUser,
   changeUser,
@@ -17,7 +16,7 @@ import { NEW_PASSWORD } from '../console/password.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
-import { creditAmount, readBody, readQuery } from '../http/request-fields.ts';
+import { oneOf, creditAmount, readBody, readId, readQuery, shortText } from '../http/request-fields.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
 import { presentUser } from '../account/views.ts';
 import { originOf } from './origin.ts';
@@ -36,7 +35,7 @@ const email = z
   );
 /** Each once and in the order of the catalogue, so that the same permissions are the same list. */
 const permissions = z
-  .array(z.enum(PERMISSIONS, `must be one of ${PERMISSIONS.join(', ')}`))
+  .array(oneOf(PERMISSIONS))
   .transform((names) => PERMISSIONS.filter((permission) => names.includes(permission)));
 
 export const NEW_USER_BODY = z.strictObject({
@@ -52,13 +51,7 @@ export const USER_CHANGES = z.strictObject({
 });
 export const GRANT_BODY = z.strictObject({
   credits: creditAmount(GRANT_CREDITS_MAX).refine((amount) => amount > 0n, 'must be more than 0'),
-  note: z
-    .string()
-    .trim()
-    .refine(
-      (text) => text !== '' && [...text].length <= NOTE_CHARACTERS_MAX,
-      `must have 1 to ${NOTE_CHARACTERS_MAX} characters`,
-    ),
+  note: shortText(NOTE_CHARACTERS_MAX),
 });
 export const USER_LIST_QUERY = z.object({
   ...pageQuery('usr'),
@@ -81,7 +74,7 @@ export async function listEveryUser({ em, query }: RequestContext<SessionCaller>
 
 export async function updateUser(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const changes = readBody(USER_CHANGES, ctx.body);
-  const id = readUserId(ctx.params);
+  const id = readId('usr', ctx.params);
   const user = await changeUser(ctx.em, originOf(ctx), id, changes, (target) =>
     mayChange(ctx.caller.user, target, changes),
   );
@@ -92,7 +85,7 @@ export async function updateUser(ctx: RequestContext<SessionCaller>): Promise<Re
 
 export async function grantToUser(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const { credits, note } = readBody(GRANT_BODY, ctx.body);
-  const wish = { userId: readUserId(ctx.params), credits, note };
+  const wish = { userId: readId('usr', ctx.params), credits, note };
   return answerOnce(ctx, (em) => grantIn(em, ctx, wish));
 }
 
@@ -126,11 +119,4 @@ function refuse(ctx: RequestContext<SessionCaller>, method: string, path: string
   const code = 'permission_denied';
   logRefusal(services.log, { userId: caller.user.id, route: { method, path }, code, requestId });
   return new GatewayError(code);
-}
-
-/** What cannot be an id is a user who does not exist. */
-function readUserId(params: Readonly<Record<string, string>>): string {
-  const id = params['id'] ?? '';
-  if (!isId('usr', id)) throw new GatewayError('not_found');
-  return id;
 }

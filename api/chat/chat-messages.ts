@@ -1,13 +1,14 @@
 // The messages of a chat request, or of a text task: their schema, and the parts that may not be used.
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
+import { oneOf } from '../http/request-fields.ts';
 import { checkInputImage } from '../../domain/files/input-images.ts';
 
 const MESSAGES_MAX = 5_000;
 const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] as const;
 
 const MESSAGE = z.looseObject({
-  role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`),
+  role: oneOf(ROLES),
   content: z
     .union([z.string(), z.array(z.looseObject({ type: z.string() }))], 'must be a text or a list of parts')
     .nullish(),

@@ -8,12 +8,18 @@ import {
   revokeKey,
   type KeyChanges,
 } from '../../db/keys/api-keys.ts';
-import { isId } from '../../db/ids.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
-import { creditAmount, futureInstant, readBody, readQuery } from '../http/request-fields.ts';
+import {
+  creditAmount,
+  futureInstant,
+  readBody,
+  readId,
+  readQuery,
+  shortText,
+} from '../http/request-fields.ts';
 import { presentKey } from '../account/views.ts';
 
 /** Keys of one user that are not revoked, expired ones included: those can be given a later end. */
@@ -22,12 +28,7 @@ const KEY_CREDITS_MAX = 10_000_000;
 const NAME_CHARACTERS_MAX = 100;
 const SCOPE_MODELS_MAX = 100;
 
-const NAME_LENGTH = `must have 1 to ${NAME_CHARACTERS_MAX} characters`;
-const name = z
-  .string()
-  .trim()
-  .refine((text) => text !== '' && [...text].length <= NAME_CHARACTERS_MAX, NAME_LENGTH)
-  .describe(`1 to ${NAME_CHARACTERS_MAX} characters.`);
+const name = shortText(NAME_CHARACTERS_MAX).describe(`1 to ${NAME_CHARACTERS_MAX} characters.`);
 /** Each of them absent, null for none, or a value. */
 const limits = {
   quota: creditAmount(KEY_CREDITS_MAX).nullable().optional().describe('What it may spend in all.'),
@@ -77,23 +78,16 @@ export async function changeOwnKey({
   params,
 }: RequestContext<SessionCaller>): Promise<Reply> {
   const changes: KeyChanges = withKnownModels(services.catalog, readBody(KEY_CHANGES, body));
-  const changed = await changeKey(em, caller.user.id, readKeyId(params), changes);
+  const changed = await changeKey(em, caller.user.id, readId('key', params), changes);
   if (changed === 'not_found') throw new GatewayError('not_found');
   if (changed === 'revoked') throw new GatewayError('key_revoked');
   return { status: 200, body: { data: presentKey(changed) } };
 }
 
 export async function revokeOwnKey({ em, caller, params }: RequestContext<SessionCaller>): Promise<Reply> {
-  const revoked = await revokeKey(em, caller.user.id, readKeyId(params));
+  const revoked = await revokeKey(em, caller.user.id, readId('key', params));
   if (!revoked) throw new GatewayError('not_found');
   return { status: 200, body: { data: presentKey(revoked) } };
-}
-
-/** What cannot be an id is a key that does not exist. */
-function readKeyId(params: Readonly<Record<string, string>>): string {
-  const id = params['id'] ?? '';
-  if (!isId('key', id)) throw new GatewayError('not_found');
-  return id;
 }
 
 /** Each model once. Throws when there is no such model. */

@@ -1,6 +1,5 @@
 // The console's task queue: create, list, read, follow, cancel, retry. Everything is the caller's own.
 import { z } from 'zod';
-import { isId } from '../../db/ids.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import { decryptPrompts } from '../../db/tasks/requests.ts';
 import {
@@ -13,7 +12,8 @@ import {
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal, TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
-import { queryInteger, readQuery, readTaskId } from '../http/request-fields.ts';
+import { cutPage, pageCursor, pageQuery } from '../http/pages.ts';
+import { oneOf, readQuery, readId } from '../http/request-fields.ts';
 import { createAndAdmitTask } from '../tasks/create-task.ts';
 import { retryAndAdmitTask } from '../tasks/retry-task.ts';
 import { readModeRequest } from '../tasks/task-requests.ts';
@@ -24,13 +24,10 @@ const CANCEL_WAIT_MS = 3_000;
 const RETRY_AFTER_SECONDS = { text: '2', image: '2', video: '5' } as const;
 
 export const TASK_LIST_QUERY = z.object({
-  limit: queryInteger(1, 100, 20),
-  cursor: z
-    .string()
-    .refine((text) => isId('task', text), 'use a nextCursor')
-    .optional(),
-  status: z.enum(TASK_STATUSES, `must be one of ${TASK_STATUSES.join(', ')}`).optional(),
-  mode: z.enum(TASK_MODES, `must be one of ${TASK_MODES.join(', ')}`).optional(),
+  ...pageQuery('task'),
+  cursor: pageCursor('task'),
+  status: oneOf(TASK_STATUSES).optional(),
+  mode: oneOf(TASK_MODES).optional(),
 });
 
 export async function createConsoleTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
@@ -48,15 +45,14 @@ export async function listTasks({
   const { limit, cursor, status, mode } = readQuery(TASK_LIST_QUERY, query);
   const page = { limit: limit + 1, beforeId: cursor ?? null, status: status ?? null, mode: mode ?? null };
   const found = await listOwnTasks(em, caller.user.id, page);
-  const tasks = found.slice(0, limit);
-  const hasMore = found.length > limit;
+  const { rows: tasks, hasMore, nextCursor } = cutPage(found, limit, ({ id }) => id);
   const prompts = await decryptPrompts(
     em,
     services.secrets,
     tasks.map(({ id }) => id),
   );
   const data = tasks.map((task) => presentTask(services, task, prompts.get(task.id)));
-  return { status: 200, body: { data, hasMore, nextCursor: hasMore ? (tasks.at(-1)?.id ?? null) : null } };
+  return { status: 200, body: { data, hasMore, nextCursor } };
 }
 
 export async function readTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
@@ -95,7 +91,7 @@ export async function retryOwnTask(ctx: RequestContext<SessionCaller>): Promise<
 
 /** Somebody else's task and one that does not exist are the same. */
 async function requireOwnTask({ em, caller, params }: RequestContext<SessionCaller>): Promise<Task> {
-  const task = await findOwnTask(em, caller.user.id, readTaskId(params));
+  const task = await findOwnTask(em, caller.user.id, readId('task', params));
   if (!task) throw new GatewayError('task_not_found');
   return task;
 }

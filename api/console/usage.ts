@@ -5,7 +5,7 @@ import { CHAT_CALL_STATUSES } from '../../domain/chat-calls.ts';
 import { presentChatCall } from '../chat/views.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
-import { readQuery } from '../http/request-fields.ts';
+import { oneOf, readQuery } from '../http/request-fields.ts';
 
 const NAME_CHARACTERS_MAX = 200;
 
@@ -13,7 +13,7 @@ export const USAGE_QUERY = z.object({
   ...pageQuery('call'),
   model: z.string().max(NAME_CHARACTERS_MAX).optional(),
   keyId: z.string().max(NAME_CHARACTERS_MAX).optional(),
-  status: z.enum(CHAT_CALL_STATUSES, `must be one of ${CHAT_CALL_STATUSES.join(', ')}`).optional(),
+  status: oneOf(CHAT_CALL_STATUSES).optional(),
 });
 
 export async function listUsage({ em, caller, query }: RequestContext<SessionCaller>): Promise<Reply> {

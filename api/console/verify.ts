@@ -12,14 +12,14 @@ import type { User } from '../../db/entities/identity.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { isVerified } from '../middleware/session.ts';
-import { readBody } from '../http/request-fields.ts';
+import { oneOf, readBody } from '../http/request-fields.ts';
 import { giveSession } from '../http/session-cookie.ts';
 
 const METHODS = ['password', 'totp'] as const;
 type VerifyMethod = (typeof METHODS)[number];
 
 export const VERIFY_BODY = z.strictObject({
-  method: z.enum(METHODS, `must be one of ${METHODS.join(', ')}`),
+  method: oneOf(METHODS),
   code: z.string().min(1, 'must not be empty').max(PASSWORD_CHARACTERS_MAX),
 });
 const LOCK = {

@@ -1,12 +1,21 @@
-// Reading what callers send: bodies, queries, ids and cursors, with errors that name the field.
+// Reads what callers send, bodies, queries and ids, and throws errors that name the field.
 import { z } from 'zod';
 import { isId } from '../../db/ids.ts';
+import type { IdPrefix } from '../../domain/ids.ts';
 import { parseCredits } from '../../domain/credits.ts';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 
 const INSTANT_CHARACTERS_MAX = 40;
 /** The last instant whose ISO text has four digits for the year. */
 const INSTANT_MAX_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+/** The error of an id that is unknown, another user's or malformed, by the prefix of the id. */
+const NOT_FOUND = {
+  task: 'task_not_found',
+  rdm: 'redeem_code_not_found',
+  file: 'file_not_found',
+  key: 'not_found',
+  usr: 'not_found',
+} as const satisfies Partial<Record<IdPrefix, ErrorCode>>;
 
 /** Parses a body. An absent field is `missing_field`, everything else about a field is `invalid_value`. */
 export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
@@ -15,7 +24,7 @@ export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown
   throw explain(parsed.error, body);
 }
 
-/** Parses query parameters; each may stand once, and hold nothing that the database could not store. */
+/** Parses query parameters. Throws for one that stands twice or holds a NUL, which PostgreSQL could not store. */
 export function readQuery<Schema extends z.ZodType>(
   schema: Schema,
   query: URLSearchParams,
@@ -43,7 +52,7 @@ export function queryInteger(min: number, max: number, fallback: number) {
     .meta({ type: 'integer', pattern: undefined, minimum: min, maximum: max, default: fallback });
 }
 
-/** A point in time with its offset. Dates that no calendar has are refused, not moved to the next month. */
+/** A point in time with its offset. A date that no calendar has is refused, not moved to the next month. */
 function isoInstant() {
   const message = 'must be a full ISO 8601 time with an offset, such as 2030-01-31T12:00:00Z';
   return z.iso
@@ -53,7 +62,7 @@ function isoInstant() {
     .refine((instant) => instant.getTime() <= INSTANT_MAX_MS, message);
 }
 
-/** The same, later than now. */
+/** An ISO instant with an offset that must lie in the future. */
 export function futureInstant() {
   return isoInstant().refine((instant) => instant.getTime() > Date.now(), 'must be in the future');
 }
@@ -69,10 +78,26 @@ export function creditAmount(max: number) {
     .transform((credits) => parseCredits(credits));
 }
 
-/** The task id of a path. What cannot be an id is a task that does not exist. */
-export function readTaskId(params: Readonly<Record<string, string>>): string {
+/** A text of 1 to `charactersMax` characters, counted as code points after trimming. */
+export function shortText(charactersMax: number) {
+  return z
+    .string()
+    .trim()
+    .refine(
+      (text) => text !== '' && [...text].length <= charactersMax,
+      `must have 1 to ${charactersMax} characters`,
+    );
+}
+
+/** One of a list of words. */
+export function oneOf<const Word extends string>(words: readonly Word[]) {
+  return z.enum(words, `must be one of ${words.join(', ')}`);
+}
+
+/** The parameter `id` of a path. Throws 404 for a text that cannot be such an id, as for an id that is unknown. */
+export function readId(kind: keyof typeof NOT_FOUND, params: Readonly<Record<string, string>>): string {
   const id = params['id'] ?? '';
-  if (!isId('task', id)) throw new GatewayError('task_not_found');
+  if (!isId(kind, id)) throw new GatewayError(NOT_FOUND[kind]);
   return id;
 }
 

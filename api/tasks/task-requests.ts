@@ -5,7 +5,7 @@ import { TASK_MODES } from '../../domain/tasks.ts';
 import { CHAT_MESSAGES, checkMessageParts } from '../chat/chat-messages.ts';
 import { TOKENS } from '../chat/read-chat.ts';
 import { maxPromptTokens } from '../../providers/chat/tokens.ts';
-import { readBody } from '../http/request-fields.ts';
+import { oneOf, readBody } from '../http/request-fields.ts';
 import type { TaskRequest } from './price-request.ts';
 
 const links = z.array(z.string().min(1, 'must not be empty'));
@@ -61,7 +61,7 @@ const VIDEO = {
 
 export const IMAGE_BODY = z.object(IMAGE);
 export const VIDEO_BODY = z.object(VIDEO);
-const MODE_ONLY = z.object({ mode: z.enum(TASK_MODES, `must be one of ${TASK_MODES.join(', ')}`) });
+const MODE_ONLY = z.object({ mode: oneOf(TASK_MODES) });
 const CONSOLE_BODIES = {
   image: z.strictObject({ mode: z.literal('image'), ...IMAGE }),
   video: z.strictObject({ mode: z.literal('video'), ...VIDEO }),
@@ -151,8 +151,13 @@ function imageRequest(body: z.output<typeof IMAGE_BODY>): TaskRequest {
 
 function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
   const { name, images } = readInputImages(body);
-  const ratio = oneOf('size', body.size, 'aspect_ratio', body.aspect_ratio);
-  const resolution = oneOf('resolution', body.resolution, 'metadata.resolution', body.metadata?.resolution);
+  const ratio = mergeAliases('size', body.size, 'aspect_ratio', body.aspect_ratio);
+  const resolution = mergeAliases(
+    'resolution',
+    body.resolution,
+    'metadata.resolution',
+    body.metadata?.resolution,
+  );
   return {
     model: body.model,
     input: {
@@ -187,7 +192,8 @@ function readInputImages(body: {
     : { name: 'image_urls', images: urls ?? [] };
 }
 
-function oneOf(
+/** One field under two names. Throws 400 when both are sent and differ. */
+function mergeAliases(
   name: string,
   value: string | undefined,
   otherName: string,

@@ -5,7 +5,7 @@ import type { Task } from '../../db/entities/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
-import { readTaskId } from '../http/request-fields.ts';
+import { readId } from '../http/request-fields.ts';
 import { createAndAdmitTask } from '../tasks/create-task.ts';
 import { readImageRequest } from '../tasks/task-requests.ts';
 import type { Services } from '../services.ts';
@@ -41,7 +41,7 @@ export async function readImageTask({
   caller,
   params,
 }: RequestContext<KeyCaller>): Promise<Reply> {
-  const task = await findOwnTask(em, caller.user.id, readTaskId(params));
+  const task = await findOwnTask(em, caller.user.id, readId('task', params));
   if (task?.mode !== 'image') throw new GatewayError('task_not_found');
   const body = presentImageTask(services, task, await readInline(services, task));
   return { status: 200, body, headers: isFinal(task.status) ? {} : RETRY_AFTER };

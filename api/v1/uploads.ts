@@ -7,14 +7,13 @@ import {
   listOwnUploads,
   removeUpload,
 } from '../../db/uploads.ts';
-import { isId } from '../../db/ids.ts';
 import type { Upload } from '../../db/entities/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { uploadKey } from '../../domain/files/uploads.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
-import { readQuery } from '../http/request-fields.ts';
+import { readId, readQuery } from '../http/request-fields.ts';
 import { linkToUpload } from '../uploads/links.ts';
 import type { UploadView } from '../shapes/uploads.ts';
 import type { Services } from '../services.ts';
@@ -49,7 +48,7 @@ export async function readUpload({
   caller,
   params,
 }: RequestContext<KeyCaller>): Promise<Reply> {
-  const upload = await findOwnUpload(em, caller.user.id, readUploadId(params));
+  const upload = await findOwnUpload(em, caller.user.id, readId('file', params));
   if (!upload) throw new GatewayError('file_not_found');
   return { status: 200, body: { data: presentUpload(services, upload) } };
 }
@@ -62,7 +61,7 @@ export async function deleteUpload({
   params,
   requestId,
 }: RequestContext<KeyCaller>): Promise<Reply> {
-  const removed = await removeUpload(em, caller.user.id, readUploadId(params));
+  const removed = await removeUpload(em, caller.user.id, readId('file', params));
   if (!removed) throw new GatewayError('file_not_found');
   try {
     await services.storage.delete(uploadKey(removed));
@@ -71,13 +70,6 @@ export async function deleteUpload({
     services.log.warn({ err, requestId }, 'a deleted file could not be removed yet');
   }
   return { status: 204 };
-}
-
-/** What cannot be an id is a file that does not exist. */
-function readUploadId(params: Readonly<Record<string, string>>): string {
-  const id = params['id'] ?? '';
-  if (!isId('file', id)) throw new GatewayError('file_not_found');
-  return id;
 }
 
 function presentUpload(services: Services, upload: Upload): UploadView {

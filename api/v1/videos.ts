@@ -4,7 +4,7 @@ import { findOwnTask } from '../../db/tasks/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
-import { readTaskId } from '../http/request-fields.ts';
+import { readId } from '../http/request-fields.ts';
 import { createAndAdmitTask } from '../tasks/create-task.ts';
 import { readVideoRequest } from '../tasks/task-requests.ts';
 import { presentVideoTask } from '../tasks/views.ts';
@@ -28,7 +28,7 @@ export async function readVideoTask({
   caller,
   params,
 }: RequestContext<KeyCaller>): Promise<Reply> {
-  const task = await findOwnTask(em, caller.user.id, readTaskId(params));
+  const task = await findOwnTask(em, caller.user.id, readId('task', params));
   if (task?.mode !== 'video') throw new GatewayError('task_not_found');
   const prompts = await decryptPrompts(em, services.secrets, [task.id]);
   const data = presentVideoTask(services, task, prompts.get(task.id));
