@@ -1,4 +1,5 @@
-// The API dies by force around the creation of tasks: what it accepted is in the task log, is started by the sweeper, and ends.
+// The API is killed while tasks are created: accepted tasks are in the task log, the sweeper starts them, and
+// they end.
 import { expect } from 'chai';
 import { findFreePort } from '../../dev/servers/ports.ts';
 import { GENERATION_QUEUE } from '../../workflows/names.ts';
@@ -39,7 +40,7 @@ describe('an API that is killed', function () {
     await gateway.expectSoundMoney();
   });
 
-  /** The owner at an API process with these settings on top. */
+  /** The owner as a caller of an API process with these additional settings. */
   async function atOwnApi(env: Record<string, string> = {}): Promise<Actor> {
     const started = await startApiProcess({ ...gateway.env, ...env });
     api = started.process;
@@ -115,7 +116,7 @@ describe('an API that is killed', function () {
         Array.from({ length: 10 }, async () => {
           const word = uniqueWord();
           words.push(word);
-          answers.push(await create(caller, word)); // or nobody is left to answer
+          answers.push(await create(caller, word)); // or the process is gone
         }),
       );
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 500)); // the moment is the drill

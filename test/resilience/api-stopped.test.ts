@@ -1,4 +1,4 @@
-// An API that is told to stop: unready at once, still serving, and gone without cutting anybody off.
+// An API that is told to stop: unready at once, still serving, and gone without cutting off a request.
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
@@ -44,7 +44,7 @@ describe('an API that is told to stop', function () {
     const answers: RawAnswer[] = [];
     const errors: unknown[] = [];
     let isServing = true;
-    // A load balancer: it sends as long as the API says that it is ready.
+    // Plays a load balancer, which sends requests as long as the API is ready.
     const callers = Array.from({ length: 8 }, async () => {
       while (isServing)
         await create(api).then(

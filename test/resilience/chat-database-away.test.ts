@@ -1,4 +1,5 @@
-// PostgreSQL dies while chat calls run: their answers still arrive, and what they cost is charged when it is back.
+// PostgreSQL dies while chat calls run: their answers still arrive, and what they cost is charged when it is
+// back.
 import { expect } from 'chai';
 import {
   ask,

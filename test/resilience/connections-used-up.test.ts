@@ -1,4 +1,5 @@
-// All of the API's database connections are taken: it says so quickly, health and settlement go on, and it recovers by itself.
+// All of the API's database connections are taken: it answers 503 quickly, health and settlement go on, and
+// it recovers.
 import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
@@ -32,7 +33,7 @@ describe('an API whose database connections are used up', function () {
   });
   after(() => cleanup.run());
 
-  /** While somebody holds a lock on keys, whoever looks for one keeps its connection and waits. */
+  /** Locks the table of keys, so that each request that looks up a key holds its connection and waits. */
   async function whileKeysAreLocked(work: () => Promise<void>): Promise<void> {
     await gateway.em().transactional(async (em) => {
       await em.execute('lock table api_key in access exclusive mode');
@@ -59,7 +60,7 @@ describe('an API whose database connections are used up', function () {
       const ready = await fetch(`${api.internalUrl}/readyz`);
       expect(ready.status).to.equal(200);
       expect(await ready.json()).to.include({ database: 'ok' });
-      // They give up when their lock's time is over.
+      // The waiting requests give up at the time limit of their lock.
       for (const answer of await Promise.all(stuck))
         expect(answer.body.error.code).to.equal('service_unavailable');
     });

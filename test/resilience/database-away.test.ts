@@ -1,4 +1,5 @@
-// PostgreSQL dies by force with tasks in flight and comes back: nothing is lost, nobody is charged twice, no process dies of it.
+// PostgreSQL is killed with tasks in flight and comes back: nothing is lost or charged twice, no process dies
+// of it.
 import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';

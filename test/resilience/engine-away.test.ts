@@ -1,4 +1,5 @@
-// Temporal hangs, and dies, with tasks in flight: callers are still served, and everything ends once it is back.
+// Temporal hangs, and dies, with tasks in flight: callers are still served, and everything ends once it is
+// back.
 import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';

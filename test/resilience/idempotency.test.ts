@@ -1,4 +1,4 @@
-// A request with an Idempotency-Key is interrupted: between effect and answer, at its COMMIT, by another one in its way.
+// A request with an Idempotency-Key is interrupted: between effect and answer, at its COMMIT, or by a lock.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { findFreePort } from '../../dev/servers/ports.ts';
@@ -95,7 +95,7 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
     gateway.services.taskWorkflows = {
       ...engine,
       admitTask: async (task, waitMs) => {
-        await shrinkAccount(gateway.em(), owner.id, 1); // somebody else was faster
+        await shrinkAccount(gateway.em(), owner.id, 1); // another request was faster
         return engine.admitTask(task, 10_000 + waitMs);
       },
     };
@@ -186,7 +186,7 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
     expect(await tasksOf(owner.id)).to.have.length(0);
   });
 
-  /** What a caller of the database sees when the line breaks after COMMIT was carried out. */
+  /** Plays a connection that breaks after COMMIT was carried out. */
   function breakNextCommit(): void {
     const { em } = gateway.database;
     const fork = em.fork.bind(em);

@@ -1,4 +1,4 @@
-// A worker dies by force in every phase of a task; a new one brings every task to its end, and nobody pays twice.
+// A worker is killed in every phase of a task; a new one brings every task to its end, charged at most once.
 import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
@@ -47,7 +47,7 @@ describe('a worker that is killed', function () {
   it('while handing over: the task fails as unknown, is not charged and not submitted again', async () => {
     for (const task of [...tasks.painted, ...tasks.hanging]) {
       const { errorCode } = await ended(task);
-      expect(errorCode).to.equal('upstream_outcome_unknown'); // nobody was there to take the vendor's answer
+      expect(errorCode).to.equal('upstream_outcome_unknown'); // the vendor's answer reached no process
     }
   });
 

@@ -1,10 +1,10 @@
-// Playing with an account in ways that no caller can.
+// Changes accounts in ways that no caller can.
 import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { parseCredits } from '../../domain/credits.ts';
 import type { Em } from '../../db/database.ts';
 
-/** Takes credits away, as a balanced adjustment: what was accepted before may not be covered any more. */
+/** Takes credits away by a balanced adjustment, so that accepted tasks may not be covered any more. */
 export async function shrinkAccount(em: Em, userId: string, credits: number): Promise<void> {
   const amount = parseCredits(credits);
   const id = randomBytes(6).toString('hex');

@@ -3,7 +3,7 @@ import { sql } from '@mikro-orm/postgresql';
 import { PERMISSIONS, type Permission } from '../../domain/permissions.ts';
 import type { TestGateway, TestUser } from './servers/gateway.ts';
 
-/** With these permissions (all of them, if none are named), verified for ten minutes. */
+/** Creates a user with these permissions, by default all, whose session is verified for five more minutes. */
 export async function createAdministrator(
   gateway: TestGateway,
   permissions: readonly Permission[] = PERMISSIONS,
@@ -24,7 +24,7 @@ export async function setPermissions(
     where id = ${user.id}`);
 }
 
-/** As /api/verify leaves the session behind; false: as it is ten minutes later. */
+/** Puts the session into the state after /api/verify; false: into the state after that has expired. */
 export async function setVerified(gateway: TestGateway, user: TestUser, isVerified: boolean): Promise<void> {
   await gateway.em().execute(sql`
     update session
@@ -33,7 +33,7 @@ export async function setVerified(gateway: TestGateway, user: TestUser, isVerifi
     where user_id = ${user.id}`);
 }
 
-/** The audit log as it stands, oldest first. */
+/** Entries of the audit log, of one target or all, oldest first. */
 export async function readAudit(gateway: TestGateway, targetId?: string): Promise<AuditRow[]> {
   const only = targetId === undefined ? sql`` : sql`where target_id = ${targetId}`;
   return gateway.em().execute<AuditRow[]>(sql`
@@ -47,7 +47,7 @@ export interface AuditRow {
   detail: Record<string, unknown>;
 }
 
-/** Makes a redeem code and answers the entry with its code. */
+/** Creates a redeem code; resolves to its entry with the code itself. */
 export async function makeCode(administrator: TestUser, fields: object = {}): Promise<MadeCode> {
   const answer = await administrator.session.post('/api/admin/redeem-codes', {
     label: 'Spring',

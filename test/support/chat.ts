@@ -1,11 +1,11 @@
-// Chatting through the gateway: what is said, how a stream is read, and what is recorded of it.
+// Chat calls through the gateway: sending messages, reading streams, and reading the records.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import type { TestGateway, TestUser } from './servers/gateway.ts';
 import type { Answer } from './http/http.ts';
 
 export const CHAT_MODEL = 'gpt-6-luna';
-/** In credits: 0.10 USD and 0.50 USD for a million tokens. */
+/** Credits per token: 0.10 USD and 0.50 USD per million tokens. */
 export const INPUT_PRICE = 20 / 1_000_000;
 export const OUTPUT_PRICE = 100 / 1_000_000;
 
@@ -21,7 +21,7 @@ export function ask(user: TestUser, directive = '', fields: object = {}): Promis
   return user.key.post(CHAT, { model: CHAT_MODEL, messages: say(directive), ...fields });
 }
 
-/** A streamed call, as any client makes it. */
+/** Starts a streamed call as any HTTP client does. */
 export function openStream(
   baseUrl: string,
   user: TestUser,
@@ -92,12 +92,12 @@ export async function readCalls(gateway: TestGateway, user: TestUser): Promise<C
     from chat_call where user_id = ${user.id} order by id`);
 }
 
-/** Nothing is set aside any more. */
+/** Whether nothing of the user's credits is reserved any more. */
 export async function isSettled(user: TestUser): Promise<boolean> {
   return (await readBalance(user)).reserved === 0;
 }
 
-/** What a call costs by the price list. */
+/** Expects the charge to be the listed price of these tokens. */
 export function expectPrice(charged: number, promptTokens: number, completionTokens: number): void {
   expect(charged).to.be.closeTo(promptTokens * INPUT_PRICE + completionTokens * OUTPUT_PRICE, 0.000_001);
 }

@@ -1,9 +1,9 @@
-// What a test file started and has to end again, however far it got before something broke.
+// Ends what a test file has started, even when its setup failed half-way.
 
 export interface Cleanup {
-  /** Remembers how to end something. */
+  /** Registers a step that ends something. */
   later(step: () => Promise<unknown>): void;
-  /** Ends everything, the newest first; a step that breaks does not keep the others from being done. */
+  /** Runs all steps, the newest first; a failing step does not prevent the others. */
   run(): Promise<void>;
 }
 

@@ -43,7 +43,9 @@ export function markdownIn(folder: string): string[] {
     .sort();
 }
 
-/** The lines that are read as sentences: no code, no tables, no links, whose targets are as long as they are. */
+/**
+ * The lines that are read as sentences: no code, no tables, no links, whose targets are as long as they are.
+ */
 export function proseOf(text: string): string[] {
   return text
     .replaceAll(/^```[\s\S]*?^```$/gm, '')
@@ -80,7 +82,10 @@ export function declares(file: string, name: string): boolean {
   return declared.test(text) || member.test(text);
 }
 
-/** Every word of the code, catalogue and deployment files, and every setting: what a name in a document can mean. */
+/**
+ * Every word of the code, catalogue and deployment files, and every setting: what a name in a document can
+ * mean.
+ */
 export function wordsOfCode(): Set<string> {
   const words = new Set<string>(SETTING_DEFAULTS.keys());
   for (const path of projectFiles(
@@ -90,7 +95,10 @@ export function wordsOfCode(): Set<string> {
   return words;
 }
 
-/** Values of a setting, of the constants, or of the members of constants that have this name: one for each file. */
+/**
+ * Values of a setting, of the constants, or of the members of constants that have this name: one for each
+ * file.
+ */
 export function valuesOf(name: string): number[] {
   const found = SETTING_DEFAULTS.get(name);
   if (found) return [Number(found)];

@@ -1,10 +1,10 @@
-// Everything that is kept somewhere, as text, for looking for what must not be there: database, histories.
+// Everything that is stored in the database and in histories, as text, to search it for leaked secrets.
 import { gunzipSync } from 'node:zlib';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { TestEngine } from './servers/engine.ts';
 import type { TestGateway } from './servers/gateway.ts';
 
-/** Every column of every table, bytes both as the characters they may hold and as hex; by table and column. */
+/** Every column of every table, by table and column; bytes both as characters and as hex. */
 export async function readWholeDatabase(gateway: TestGateway): Promise<Map<string, string>> {
   const em = gateway.em();
   const columns = await em.execute<{ table: string; column: string; type: string }[]>(`
@@ -22,7 +22,7 @@ export async function readWholeDatabase(gateway: TestGateway): Promise<Map<strin
   return texts;
 }
 
-/** The history of every run in the namespace: as JSON, followed by what its payloads hold in clear. */
+/** The history of every run in the namespace: as JSON, followed by its decoded payloads. */
 export async function readAllHistories(engine: TestEngine): Promise<Map<string, string>> {
   const texts = new Map<string, string>();
   for await (const { workflowId, runId } of engine.client.workflow.list()) {

@@ -1,8 +1,7 @@
+// Orders as the domain knows them, for tests of code behind the reading of requests.
 import type { Order } from '../../domain/orders/order.ts';
 
-// Orders as the domain knows them, for tests that begin behind the reading of requests.
-
-/** A video of nothing, with these changes. */
+/** An order of an empty video, with these changes. */
 export function orderOf(changes: Partial<Order>): Order {
   return {
     mode: 'video',

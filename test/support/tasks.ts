@@ -1,4 +1,4 @@
-// Ordering tasks, and what the database says about them afterwards: their money and what was handed over.
+// Orders tasks, and reads their money and submissions from the database.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import type { TestGateway, TestUser } from './servers/gateway.ts';
@@ -9,12 +9,12 @@ import { until } from './until.ts';
 export const IMAGE_MODEL = 'gpt-image-2';
 export const IMAGE_CREDITS = 4;
 export const VIDEO_MODEL = 'grok-imagine-video';
-/** One second in 480p. */
+/** Price of one second of video in 480p. */
 export const VIDEO_CREDITS = 10;
 
 let orders = 0;
 
-/** A word that stands in one prompt only, by which the sandbox's journal finds it. */
+/** A word that is in one prompt only, by which its requests are found in the sandbox's journal. */
 export function uniqueWord(): string {
   orders += 1;
   return `order${process.pid}x${orders}x`;
@@ -26,12 +26,12 @@ export interface OrderedTask {
   word: string;
 }
 
-/** A 1K image; `directive` is for the sandbox, as in `seconds=3 outcome=fail`. */
+/** Orders a 1K image; `directive` is for the sandbox, as in `seconds=3 outcome=fail`. */
 export function orderImage(session: Actor, directive = 'seconds=0'): Promise<OrderedTask> {
   return order(session, directive, { mode: 'image', model: IMAGE_MODEL });
 }
 
-/** One second of video in 480p. */
+/** Orders one second of video in 480p. */
 export function orderVideo(session: Actor, directive = 'seconds=0'): Promise<OrderedTask> {
   return order(session, directive, { mode: 'video', model: VIDEO_MODEL, duration: 1, resolution: '480p' });
 }
@@ -94,8 +94,8 @@ interface EndedTask {
 }
 
 /**
- * What holds for every task whatever died meanwhile: charged once or not at all, submitted once, or, where nobody
- * can know whether the vendor took it, neither charged nor submitted a second time.
+ * What holds for every task whatever died meanwhile: charged once or not at all, submitted once, or, where
+ * nobody can know whether the vendor took it, neither charged nor submitted a second time.
  */
 export async function expectOneChargeAndSubmission(
   gateway: TestGateway,

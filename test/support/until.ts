@@ -1,9 +1,9 @@
-// Waiting for a condition, never for a time.
+// Waits for conditions instead of fixed times.
 import type { Actor, Answer } from './http/http.ts';
 
 const LOOK_EVERY_MS = 25;
 
-/** Looks until `look` answers something; fails with `what` when that takes too long. */
+/** Polls `look` until it returns something truthy; fails with `what` when that takes too long. */
 export async function until<Found>(
   what: string,
   look: () => Promise<Found | undefined | null | false>,

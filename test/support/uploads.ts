@@ -1,4 +1,4 @@
-// Multipart forms made byte by byte, and what an upload left behind in storage.
+// Multipart forms built byte by byte, and the files that uploads leave in storage.
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from '@mikro-orm/postgresql';
@@ -15,22 +15,22 @@ const HEADS = {
   webm: Buffer.from('1a45dfa39f4286810142f7810142f2810442f381084282847765626d', 'hex'),
 };
 
-/** Begins as such a video; the rest is noise. */
+/** A file that begins as such a video does; the rest is noise. */
 export function makeVideo(bytes = 100, kind: keyof typeof HEADS = 'mp4', fill = 7): Buffer {
   return Buffer.concat([HEADS[kind], Buffer.alloc(Math.max(bytes - HEADS[kind].length, 0), fill)]);
 }
 
 export interface Part {
-  /** Default: `file`. */
+  /** Name of the field; by default `file`. */
   name?: string;
   filename?: string;
-  /** Instead of the usual Content-Disposition. */
+  /** Replaces the usual Content-Disposition. */
   disposition?: string | Buffer;
   type?: string;
   content: Buffer | string;
 }
 
-/** A file part unless it has another name and no file name. */
+/** One part of a form: a file, unless it has another name and no file name. */
 export function makeForm(...parts: Part[]): Buffer {
   return Buffer.concat([...parts.map(writePart), Buffer.from(`--${BOUNDARY}--\r\n`)]);
 }
@@ -72,13 +72,13 @@ export async function filesIn(gateway: TestGateway): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-/** Files and rows. */
+/** Numbers of stored files and of rows. */
 export async function countUploads(gateway: TestGateway): Promise<{ files: number; rows: number }> {
   const rows = await gateway.em().execute<unknown[]>(sql`select 1 from upload`);
   return { files: (await filesIn(gateway)).length, rows: rows.length };
 }
 
-/** As if the upload had been made so many hours earlier. */
+/** Dates the upload back by so many hours. */
 export async function ageUpload(gateway: TestGateway, id: string, hours: number): Promise<void> {
   await gateway.em().execute(sql`
     update upload set created_at = created_at - make_interval(hours => ${hours}),

@@ -1,4 +1,4 @@
-// Ordering a family's videos on /v1/videos/generations and following them to their end.
+// Orders a family's videos on /v1/videos/generations and follows them to their end.
 import { expect } from 'chai';
 import { SENSITIVE_PARTS } from '../../sandbox/error-text.ts';
 import { expectNoEffect } from './http/effects.ts';
@@ -11,14 +11,16 @@ import { untilFinal } from './until.ts';
 
 const PATH = '/v1/videos/generations';
 
-/** `model`: of orders whose fields name no other. Gateway and owner are asked for when they are there. */
+/** `model` is the default of all orders. `gateway` and `owner` are called late, because hooks create them. */
 export function videoOrders(parts: () => { gateway: TestGateway; owner: TestUser }, model: string) {
   const orderedAs = async (word: string) => {
     const jobs = await readJobs(parts().gateway.sandboxUrl, word);
     return jobs.map(({ ordered }) => ordered);
   };
   return {
-    /** Must be accepted. Answers what the caller is told, with the word that finds it in the sandbox. */
+    /**
+     * Expects the order to be accepted; resolves to the response, with the word that finds it in the sandbox.
+     */
     async order(fields: object = {}, directives = 'seconds=0') {
       const word = uniqueWord();
       const prompt = `${word} [[sandbox ${directives}]]`;
@@ -27,17 +29,17 @@ export function videoOrders(parts: () => { gateway: TestGateway; owner: TestUser
       return { word, prompt, ...body.data };
     },
 
-    /** Waits for the end. Answers the task as the key reads it. */
+    /** Waits for the task's end; resolves to the task as it is read with the key. */
     async finish(id: string): Promise<Answer['body']> {
       const { owner } = parts();
       await untilFinal(owner.session, id);
       return (await owner.key.get(`/v1/videos/tasks/${id}`)).body.data;
     },
 
-    /** What the vendor was asked for, in its words, job by job. */
+    /** The vendor's view of the order: the parameters of each job. */
     orderedAs,
 
-    /** The order must be refused with 400, naming the field and what is allowed, and leave nothing behind. */
+    /** Expects 400 that names the field and what is allowed, and no task, charge or request to the vendor. */
     async expectRefused(fields: object, param: string, allowed: string): Promise<void> {
       const { gateway, owner } = parts();
       const body = { model, prompt: 'a fox', ...fields };
@@ -48,7 +50,7 @@ export function videoOrders(parts: () => { gateway: TestGateway; owner: TestUser
   };
 }
 
-/** A failure that cost nothing and tells nothing about the vendor's machines and people. */
+/** Expects a failure that cost nothing and reveals nothing about the vendor's hosts and staff. */
 export function expectMaskedFailure(task: Answer['body'], place: string): void {
   expect(task, place).to.include({ status: 'failed', creditsCharged: 0, outputUrl: null });
   for (const part of [...Object.values(SENSITIVE_PARTS), 'vendor-backend'])

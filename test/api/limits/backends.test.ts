@@ -1,4 +1,4 @@
-// Who decides about a limit, and what that costs, whatever happens to Redis.
+// Which backend decides about a limit, and how long that takes, whatever happens to Redis.
 import { Redis } from 'ioredis';
 import { expect } from 'chai';
 import { TaskEntity } from '../../../db/entities/tasks.ts';
@@ -15,7 +15,7 @@ import { until } from '../../support/until.ts';
 
 const READS = 3;
 const LIMITS = { SVC_LIMIT_READ: `${READS}/60`, SVC_LIMIT_AUTH: '5/60' };
-/** What a Redis that does not answer may cost, with room for a busy machine. */
+/** Longest delay by a Redis that does not answer, with a margin for a busy machine. */
 const HUNG_LIMIT_MS = 150 + 150;
 const RECOVERY_LIMIT_MS = 2_000;
 const BY_REDIS = 'rate_limited by redis';
@@ -70,7 +70,7 @@ describe('who decides about a limit', function () {
   const untilBack = (): Promise<unknown> =>
     until(
       'both gateways count in Redis again',
-      async () => [...gateways.values()].every(({ services: gateway }) => gateway.limits.redis() === 'ok'),
+      async () => [...gateways.values()].every(({ services }) => services.limits.redis() === 'ok'),
       RECOVERY_LIMIT_MS,
     );
 

@@ -1,4 +1,4 @@
-// The circuit breaker: when it opens, who tries to close it, and that no caller waits meanwhile.
+// The circuit breaker: when it opens, how it closes, and that no caller waits meanwhile.
 import { expect } from 'chai';
 import { createBreaker, type Breaker } from '../../../api/limits/breaker.ts';
 import { until } from '../../support/until.ts';

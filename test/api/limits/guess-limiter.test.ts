@@ -1,4 +1,4 @@
-// Who is stopped by which limit, and who is not.
+// The limits of guesses: which callers they stop, and which not.
 import { expect } from 'chai';
 import type { GuessKind } from '../../../api/limits/buckets.ts';
 import { createGuessLimiter, type GuessLimiter } from '../../../api/limits/guess-limiter.ts';

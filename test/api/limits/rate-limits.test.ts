@@ -1,4 +1,4 @@
-// What is limited, for whom, and what the answers say about it.
+// Rate limits: what is counted for which caller, and the headers of the responses.
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
 import { expectError } from '../../support/http/expect-error.ts';
@@ -11,7 +11,7 @@ import { upload } from '../../support/uploads.ts';
 const IMAGES = '/v1/images/generations';
 const LOGIN = '/api/auth/login';
 const WRONG_KEY = { authorization: 'Bearer sk-svc_wrong' };
-/** Shared with all tests: each gateway has keys of its own in it. */
+/** The Redis that all tests share; each gateway has keys of its own in it. */
 const REDIS_URL = process.env['TEST_REDIS_URL'] ?? '';
 
 for (const backend of ['memory', 'redis'] as const)

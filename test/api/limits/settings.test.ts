@@ -1,4 +1,4 @@
-// Settings of limits that cannot be meant: the process says so and does not start.
+// Invalid settings of limits: the process names them and does not start.
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { ConfigError, loadConfig } from '../../../config/config.ts';

@@ -1,4 +1,4 @@
-// The internal listener: alive, ready, and what it counts.
+// The internal listener: liveness, readiness and metrics.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// POST /v1/chat/completions with OpenAI's own clients: what they expect of OpenAI, they find here.
+// POST /v1/chat/completions with OpenAI's own clients, which find what they expect of OpenAI.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import OpenAI from 'openai';

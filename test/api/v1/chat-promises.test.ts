@@ -1,4 +1,4 @@
-// What a chat call promises whatever its caller and its upstream do: what is charged, and how soon all of it is over.
+// What chat calls promise, whatever caller and upstream do: the charge, and how soon they end.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import {
@@ -50,7 +50,7 @@ describe('a chat call', () => {
   const settledSoon = (): Promise<boolean> =>
     until('nothing is set aside', () => isSettled(owner), SETTLED_WITHIN_MS);
 
-  /** Between the caller's leaving and the vendor's seeing it. */
+  /** Milliseconds between the caller's disconnect and the vendor's noticing it. */
   async function upstreamClosedAfter(word: string, leftAt: number): Promise<number> {
     const closedAt = await until('the upstream’s connection is closed', async () => {
       const [entry] = await readJournal(gateway.sandboxUrl, word);
@@ -185,7 +185,7 @@ describe('a chat call', () => {
       const messages = [{ role: 'user', content: 'word '.repeat(150_000) }];
       const { usage } = (await ask(owner, '', { messages })).body;
       expectPrice(usage.credits_charged, usage.prompt_tokens, usage.completion_tokens);
-      // More is not possible in a body of 1 MiB, but it has to be set aside for.
+      // The most that fits into a body of 1 MiB, and has to be reserved for.
       expect(usage.credits_estimate).to.be.at.least((usage.prompt_tokens * 50) / 1_000_000);
     }).timeout(20_000);
   });
@@ -275,7 +275,7 @@ describe('a chat call', () => {
   });
 });
 
-/** How many pieces of text these events bring. */
+/** Number of events with text. */
 function contentsIn(text: string): number {
   return text.match(/"content":"[^"]/g)?.length ?? 0;
 }

@@ -1,4 +1,5 @@
-// A stream on its way through the gateway: upstreams that speak the language in their own manner, and readers that do not read.
+// A stream on its way through the gateway: upstreams with dialects of their own, and readers that do not
+// read.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { ServerResponse } from 'node:http';
@@ -40,13 +41,13 @@ describe('a stream on its way', () => {
 
   const stream = (fields: object = {}): Promise<Response> => openStream(gateway.baseUrl, owner, { fields });
 
-  /** What the caller hears of an upstream that says this: the texts of the answer, and the usage at its end. */
+  /** What the caller receives when the upstream sends this: the answer's text, and the usage at its end. */
   async function hear(
     said: string | Buffer[],
   ): Promise<{ text: string; usage: Record<string, unknown>; last: string }> {
     play = (res) => {
       if (typeof said === 'string') return void res.end(said);
-      // Each in a packet of its own.
+      // One packet per part.
       void said
         .reduce(
           (before, piece) =>
@@ -203,7 +204,7 @@ function chunk(content: string, usage: object | null = null, obfuscation = ''): 
   return `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices, usage, obfuscation })}\n\n`;
 }
 
-/** A long answer, at the reader's pace. Broken off when the reader leaves. */
+/** Sends a long answer at the reader's pace; stops when the reader disconnects. */
 async function writeAll(res: ServerResponse, note: (bytes: number) => void): Promise<void> {
   const event = chunk(' word', null, 'x'.repeat(PADDING));
   function* events(): Generator<string> {
@@ -216,7 +217,7 @@ async function writeAll(res: ServerResponse, note: (bytes: number) => void): Pro
   await pipeline(Readable.from(events()), res).catch(() => undefined);
 }
 
-/** Until a number has not grown for a while. */
+/** Waits until a number has stopped growing. */
 async function untilStill(read: () => number): Promise<void> {
   let seen = -1;
   let since = Date.now();

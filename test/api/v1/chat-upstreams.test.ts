@@ -1,4 +1,4 @@
-// A text model that can be had at several upstreams: who is asked, in which order, and when the next one is.
+// A text model with several upstreams: which ones are asked, in which order, and when the next one follows.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ describe('a model at several upstreams', () => {
   after(() => cleanup.run());
   beforeEach(async () => {
     owner = await gateway.createUser();
-    // As after a start: nobody is known to be in trouble.
+    // As after a start: no upstream is known to fail.
     gateway.services.chat.upstreams = createChatUpstreams(gateway.config);
   });
   afterEach(() => gateway.expectSoundMoney());
@@ -59,7 +59,7 @@ describe('a model at several upstreams', () => {
   const stream = async (directive: string, word = uniqueWord()): Promise<Response> =>
     openStream(gateway.baseUrl, owner, { directive, word, fields: { model: 'pair' } });
 
-  /** Of the last call, such as `openai transient, grok accepted`. */
+  /** The upstreams tried by the last call, such as `openai transient, grok accepted`. */
   async function tried(): Promise<string> {
     const calls = (await readCalls(gateway, owner)).at(-1)?.tried ?? [];
     return calls.map(({ family, outcome }) => `${family} ${outcome}`).join(', ');

@@ -7,7 +7,7 @@ import { startGateway, type TestGateway, type TestUser } from '../../support/ser
 import { until } from '../../support/until.ts';
 
 const MODEL = 'gpt-6-luna';
-/** In credits: 0.10 USD and 0.50 USD for a million tokens. */
+/** Credits per token: 0.10 USD and 0.50 USD per million tokens. */
 const INPUT = 20 / 1_000_000;
 const OUTPUT = 100 / 1_000_000;
 

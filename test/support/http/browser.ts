@@ -1,4 +1,4 @@
-// A console user as a browser: it keeps the cookie it was given last. And the authenticator app on the user's phone.
+// A console user's browser, which keeps its newest cookie, and the user's authenticator app.
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
 import { Secret, TOTP } from 'otpauth';
@@ -18,7 +18,7 @@ export async function openBrowser(gateway: TestGateway, user?: TestUser): Promis
   return openBrowserWith(gateway, user ? await createSession(gateway.em(), gateway.secrets, user.id) : '');
 }
 
-/** A browser that holds this token. */
+/** A browser whose session cookie holds this token. */
 export function openBrowserWith(gateway: TestGateway, first: string): Browser {
   let token = first;
   const keep = (answer: Answer): Answer => {
@@ -38,7 +38,7 @@ export function openBrowserWith(gateway: TestGateway, first: string): Browser {
   };
 }
 
-/** The session token that an answer gives, or null. */
+/** The session token in an answer's Set-Cookie; null without one. */
 export function tokenOf({ headers }: Answer): string | null {
   return /^svc_session=([^;]*)/.exec(headers.get('set-cookie') ?? '')?.[1] ?? null;
 }
@@ -49,9 +49,9 @@ export async function isAlive(gateway: TestGateway, token: string): Promise<bool
 }
 
 export interface AuthenticatorApp {
-  /** The code that is shown now, or this many steps of 30 seconds later. */
+  /** The current code, or the one this many steps of 30 seconds later. */
   code(steps?: number): string;
-  /** Six digits that are no code around now. */
+  /** Six digits that are not valid at the moment. */
   wrongCode(): string;
 }
 
@@ -75,7 +75,7 @@ export interface Enrolled {
   recoveryCodes: string[];
 }
 
-/** A user whose second factor is on, and in whose name no code has been used yet. */
+/** A user with a confirmed second factor, of which no code counts as used. */
 export async function enrolUser(gateway: TestGateway): Promise<Enrolled> {
   const user = await gateway.createUser(0);
   const browser = await openBrowser(gateway, user);
@@ -91,19 +91,19 @@ export async function enrolUser(gateway: TestGateway): Promise<Enrolled> {
   return { user, browser, app, secret, recoveryCodes: confirmed.body.data.recoveryCodes };
 }
 
-/** So that a test need not wait half a minute for the next code. */
+/** Forgets used codes, so that a test need not wait 30 seconds for the next one. */
 export async function forgetUsedCodes(gateway: TestGateway, { id }: TestUser): Promise<void> {
   await gateway.em().execute(sql`update app_user set totp_last_step = 0 where id = ${id}`);
 }
 
-/** Everybody here shares one address: without this, one test would use up the guesses of the next. */
-export function forgetGuesses({ services: services, config }: TestGateway): void {
+/** Resets the limits of guesses: all tests share one address and would use up each other's. */
+export function forgetGuesses({ services, config }: TestGateway): void {
   services.limits.stop();
   services.limits = openLimits(config, services.secrets, services.log);
   services.guesses = createGuessLimiter(services.limits);
 }
 
-/** A 429 with all that callers are promised. */
+/** Expects a 429 with all documented headers. */
 export function expectLimited(
   answer: Answer,
   code: string,

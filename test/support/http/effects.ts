@@ -1,4 +1,4 @@
-// What a request left behind: rows, credits and calls to a vendor, as one value to compare before and after.
+// The effects of a request: rows, credits and calls to vendors, as one value to compare before and after.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import type { TestGateway } from '../servers/gateway.ts';
@@ -19,7 +19,7 @@ async function readEffects(gateway: TestGateway): Promise<object> {
            (select count(*) from reservation) as reservations, (select count(*) from ledger_transaction) as moves,
            sum(balance) as balance, sum(reserved) as reserved
     from account`);
-  // Looks at a job that was cancelled a moment ago may still be under way; they move nothing.
+  // Polls of a job that was just cancelled may still be under way; they change nothing.
   const calls = (await readJournal(gateway.sandboxUrl, '')).filter(({ operation }) => operation === 'submit');
   return { ...counts, vendorCalls: calls.length };
 }

@@ -1,4 +1,4 @@
-// An error answer, in the one shape that all of them have.
+// Expects an error response in the common shape.
 import { expect } from 'chai';
 import type { Answer } from './http.ts';
 

@@ -1,4 +1,4 @@
-// Requests made from the OpenAPI document: valid ones, ones at the edge, and ones that are broken in every way.
+// Generates requests from the OpenAPI document: valid ones, edge cases, and broken ones of every kind.
 import fc, { type Arbitrary } from 'fast-check';
 import { DOCUMENT } from '../../../dev/documented.ts';
 
@@ -8,24 +8,24 @@ export type CallerName = (typeof CALLERS)[number];
 export interface GeneratedRequest {
   caller: CallerName;
   method: string;
-  /** As it is sent, with its query. */
+  /** The path as it is sent, with its query. */
   path: string;
   headers: Record<string, string>;
   body: Buffer | null;
 }
 
-/** Things that are there: a request that names one of them gets further than a random one. */
+/** Ids that exist: a request with one of them gets further than one with a random id. */
 export interface KnownThings {
-  /** By the part of the path before the id, such as `tasks`. */
+  /** Ids by the part of the path before them, such as `tasks`. */
   ids: Readonly<Record<string, readonly string[]>>;
-  /** By field name. */
+  /** Values by field name. */
   values: Readonly<Record<string, readonly unknown[]>>;
 }
 
 // oxlint-disable-next-line typescript/no-explicit-any -- JSON Schema, read by its keys
 type Schema = any;
 
-/** Any operation, as anybody, with anything in it. */
+/** Any operation, with any caller, parameters and body. */
 export function anyRequest(known: KnownThings): Arbitrary<GeneratedRequest> {
   const operations = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -68,7 +68,7 @@ function requestTo(
   }));
 }
 
-/** Mostly somebody who gets past the guards. */
+/** Any caller, mostly one that passes the guards. */
 function callerOf({ security }: Schema): Arbitrary<CallerName> {
   const fitting: CallerName[] = 'apiKey' in (security[0] ?? {}) ? ['key'] : ['session', 'administrator'];
   return mostly(fc.constantFrom(...fitting), fc.constantFrom(...CALLERS));
@@ -104,7 +104,7 @@ const BAD_IDS = [
   'x'.repeat(4000),
 ];
 
-/** Documented parameters and others, right and wrong, once and twice. */
+/** Query parameters: documented and unknown ones, valid and invalid, once or repeated. */
 function queryOf(parameters: Schema[]): Arbitrary<string> {
   const documented = parameters.filter((parameter) => parameter.in === 'query');
   const pairs = documented.map(({ name, schema }) =>
@@ -195,7 +195,7 @@ function bodyOf(schema: Schema, known: KnownThings): Arbitrary<Buffer> {
   );
 }
 
-/** Drops a field, puts something else into it, or adds one. */
+/** Removes, replaces or adds a field. */
 function damage(): Arbitrary<(value: unknown) => unknown> {
   return fc
     .record({ kind: fc.constantFrom('drop', 'replace', 'add'), which: fc.nat(20), junk: junk() })
@@ -233,7 +233,7 @@ function junk(): Arbitrary<unknown> {
   );
 }
 
-/** What a schema allows, its bounds most of all; fields whose values are known get those most of the time. */
+/** A value that the schema allows, often at its bounds; fields in `known` mostly get a known value. */
 function valid(schema: Schema, known: KnownThings = { ids: {}, values: {} }): Arbitrary<unknown> {
   const choices = schema.oneOf ?? schema.anyOf;
   if (choices) return fc.oneof(...choices.map((choice: Schema) => valid(choice, known)));

@@ -1,4 +1,4 @@
-// A caller of the gateway in tests: who it is goes into every request, and every answer is checked for what all have.
+// A caller of the gateway: adds its identity to each request and checks what every response must have.
 import { expect } from 'chai';
 import { expectDocumented } from '../../../dev/documented.ts';
 import { expectLimitHeaders } from './limits.ts';
@@ -13,7 +13,7 @@ export interface Answer {
 export interface SendInit {
   body?: string | Buffer;
   headers?: Record<string, string>;
-  /** The test says itself what is right: the answer is not held against the OpenAPI document. */
+  /** Skips comparing the response with the OpenAPI document; the test itself says what is right. */
   undocumented?: true;
 }
 
@@ -22,7 +22,7 @@ export interface Actor {
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   delete(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** Any method, any body as it is. */
+  /** Sends any method and any body, unchanged. */
   send(method: string, path: string, init?: SendInit): Promise<Answer>;
 }
 
@@ -64,7 +64,7 @@ export function createActor(baseUrl: () => string, identity: () => Record<string
   };
 }
 
-/** What every answer of the gateway has, whatever it says. */
+/** Checks what every response of the gateway must have. */
 function checkCommon(method: string, path: string, answer: Answer): void {
   const place = `${method} ${path} → ${answer.status}`;
   expect(answer.headers.get('x-request-id'), place).to.match(/^[A-Za-z0-9._-]{1,64}$/);

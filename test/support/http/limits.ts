@@ -1,7 +1,7 @@
-// A 429 with all that callers are promised, and a limited answer of any other kind.
+// Reads the headers of limited responses, 429 or not.
 import { expect } from 'chai';
 
-/** What is looked at of an answer. */
+/** The parts of a response that are read here. */
 interface Limited {
   headers: Headers;
 }
@@ -14,7 +14,7 @@ const ON_SUCCESS = [
   'ratelimit',
 ];
 
-/** How the limit stands, as every limited answer tells it: all headers are there and agree. */
+/** State of the limit; expects all of its headers to be present and to agree. */
 export function quotaOf({ headers }: Limited) {
   const [limit, remaining, reset, policy, state] = ON_SUCCESS.map(
     (name) => headers.get(name) ?? `no ${name}`,
@@ -34,7 +34,7 @@ export function quotaOf({ headers }: Limited) {
   };
 }
 
-/** What a 429 has beside its status; it says who decided. */
+/** Expects the further headers of a 429, which name the deciding backend. */
 export function expectLimitHeaders(answer: Limited): void {
   const { remaining, wait } = quotaOf(answer);
   expect(remaining).to.equal(0);
@@ -42,7 +42,7 @@ export function expectLimitHeaders(answer: Limited): void {
   expect(answer.headers.get('x-ratelimit-backend')).to.be.oneOf(['redis', 'memory', 'redis_unavailable']);
 }
 
-/** `rate_limited`, or which answer it is instead; with who decided. */
+/** The status; for a 429 its code and the backend, such as `rate_limited by redis`. */
 export function verdictOf({
   status,
   headers,

@@ -1,4 +1,4 @@
-// Requests that fetch refuses to send: any method, a path as it stands, a body that is announced but never comes.
+// Requests that fetch refuses to send: any method, an unnormalised path, an announced body that never comes.
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -6,13 +6,13 @@ import { expectDocumented } from '../../../dev/documented.ts';
 
 export interface RawRequest {
   method?: string;
-  /** Sent as it is, dots and percent signs included. */
+  /** Sent unchanged, dots and percent signs included. */
   path: string;
   headers?: Record<string, string>;
   body?: Buffer;
   /** Announces this many bytes and sends none of them. */
   announcedBytes?: number;
-  /** The test says itself what is right: the answer is not held against the OpenAPI document. */
+  /** Skips comparing the response with the OpenAPI document; the test itself says what is right. */
   undocumented?: true;
 }
 
@@ -54,19 +54,19 @@ function exchange(baseUrl: string, raw: RawRequest): Promise<RawAnswer> {
   });
 }
 
-/** All headers of an answer that say something about it: everything but the clock, the connection and what is left of a limit. */
+/** Headers that describe the response: all but the date, the connection and the state of limits. */
 export function tellingHeaders({ headers }: RawAnswer): IncomingHttpHeaders {
   const { date: _date, connection: _connection, 'keep-alive': _keepAlive, ...telling } = headers;
   return Object.fromEntries(Object.entries(telling).filter(([name]) => !/^(x-)?ratelimit/.test(name)));
 }
 
-/** Something to write: at once, after a while, when the server has said something, or when something else has happened. */
+/** Text to write: at once, after a time, after an output of the server, or after `when` has resolved. */
 export type Piece =
   | string
   | { text: string; afterMs?: number; after?: string; when?: () => Promise<unknown> };
 
 export interface Conversation {
-  /** In their order, interim ones included. */
+  /** Responses in their order, interim ones included. */
   answers: { status: number; headers: Record<string, string>; body: string }[];
   /** Whether the server closed the connection. */
   closed: boolean;
@@ -74,7 +74,7 @@ export interface Conversation {
 
 const CONVERSATION_LIMIT_MS = 8_000;
 
-/** Writes byte for byte what is given and reads until the server closes, or until nothing comes any more. */
+/** Writes the pieces byte for byte and reads until the server closes, or until the time limit. */
 export function converse(baseUrl: string, pieces: readonly Piece[]): Promise<Conversation> {
   return new Promise((resolve) => {
     const { hostname, port } = new URL(baseUrl);

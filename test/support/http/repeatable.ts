@@ -1,4 +1,4 @@
-// Every request that Idempotency-Key makes happen once, in a form that tests can send again and again.
+// Every request that takes an Idempotency-Key, in a form that tests can repeat.
 import { sql } from '@mikro-orm/postgresql';
 import { makeCode } from '../administrators.ts';
 import type { TestGateway, TestUser } from '../servers/gateway.ts';
@@ -8,13 +8,13 @@ import { untilFinal } from '../until.ts';
 import { makeVideo, upload, UPLOADS } from '../uploads.ts';
 
 export interface Repeatable {
-  /** Sends it; `other` is the same request with another content. */
+  /** Sends the request; with `other`, the same request with different content. */
   send(key: string, content?: 'same' | 'other'): Promise<Answer>;
   path: string;
   status: number;
 }
 
-/** For a user whose credits cover it once, and an administrator. */
+/** Prepares a request of a user whose credits cover it once, or of the administrator `chief`. */
 export type Prepare = (gateway: TestGateway, chief: TestUser) => Promise<Repeatable>;
 
 const withKey = (key: string) => ({ 'idempotency-key': key });
@@ -82,7 +82,7 @@ export const REPEATABLE: Readonly<Record<string, Prepare>> = {
   },
 };
 
-/** How often anything of the above has happened, and been noted. */
+/** Counts the effects of all these requests, and their audit entries and keys. */
 export async function countEffects(gateway: TestGateway): Promise<Record<string, number>> {
   const [counts] = await gateway.em().execute<Record<string, number>[]>(sql`
     select (select count(*)::int from task) as tasks,

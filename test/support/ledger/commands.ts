@@ -1,13 +1,13 @@
-// What can be done to money, as data: for a model that predicts it and for the database that does it.
+// Commands that move money, as data: the model predicts their verdicts, the database performs them.
 import fc, { type Arbitrary } from 'fast-check';
 
 export const USERS = 2;
-/** The first gift a user gets, the quota of a user's key, and what the redeem code is worth: in credits. */
+/** In credits: the first grant of a user, the quota of a user's key, the value of the redeem code. */
 export const FIRST_GRANT = 20;
 export const KEY_QUOTA = 14;
 export const CODE = { credits: 5, uses: 3 };
 
-/** People, tasks and calls are named by number; a task or call that is not there yet makes the command do nothing. */
+/** Users, tasks and calls are named by number; a command about one that does not exist does nothing. */
 export type Command =
   | { kind: 'grant'; user: number; credits: number; once: number }
   | { kind: 'create'; user: number; credits: number; byKey: boolean }
@@ -33,10 +33,10 @@ const user = fc.nat(USERS - 1);
 const task = fc.nat(7);
 const call = fc.nat(5);
 const credits = fc.integer({ min: 1, max: 16 });
-/** Shares that the model’s numbers hold exactly. */
+/** Percentages whose shares are exact in the model's numbers. */
 const percent = fc.constantFrom(0, 25, 50, 100);
 const once = fc.nat(4);
-/** Of the attempt before: a worker that was slow. */
+/** The command comes from the attempt before, as from a slow worker. */
 const late = fc.oneof(
   { weight: 5, arbitrary: fc.constant(false) },
   { weight: 1, arbitrary: fc.constant(true) },

@@ -1,4 +1,4 @@
-// The database side of the ledger's commands: people of its own for every run, and what each command answered.
+// Performs the ledger's commands in the database, on users of its own for every run.
 import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
@@ -28,7 +28,7 @@ interface Person {
   keyId: string;
 }
 
-/** One run of commands, on accounts that nobody else uses. */
+/** One run of commands, on accounts of its own. */
 export class LedgerBench {
   readonly people: Person[] = [];
   readonly #database: Database;
@@ -63,7 +63,7 @@ export class LedgerBench {
     return bench;
   }
 
-  /** Does it, and answers in one word what came of it. */
+  /** Performs the command; resolves to its verdict in one word. */
   async perform(command: Command): Promise<string> {
     if ('task' in command) return this.#performOnTask(command);
     if ('call' in command) return this.#performOnCall(command);

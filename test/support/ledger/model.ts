@@ -1,4 +1,4 @@
-// The ledger as one can hold it in the head: plain numbers, one thing after the other.
+// A model of the ledger: plain numbers, one command after the other.
 import { CODE, FIRST_GRANT, KEY_QUOTA, USERS, type Command } from './commands.ts';
 
 /** In credits; shares are quarters, so that the sums are exact. */
@@ -39,7 +39,7 @@ export function createModel(): Model {
   return { users: Array.from({ length: USERS }, newUser), tasks: [], calls: [], code, once: new Set() };
 }
 
-/** What the command answers; the model is as it is afterwards. */
+/** Predicts the verdict of the command and applies it to the model. */
 export function predict(model: Model, command: Command): string {
   if ('task' in command) return predictTask(model, command);
   if ('call' in command) return predictCall(model, command);

@@ -33,7 +33,7 @@ export interface CollectedSpan {
 export interface Collector {
   url: string;
   spans(): readonly CollectedSpan[];
-  /** Everything that was sent, as it came. */
+  /** All requests as text. */
   text(): string;
   close(): void;
 }

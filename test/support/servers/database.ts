@@ -9,14 +9,14 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates and migrates it. */
+/** Creates and migrates a database. */
 export async function createDatabase(connectionsMax = 16): Promise<TestDatabase> {
   const created = await createEmptyDatabase(connectionsMax);
   await migrate(created.database);
   return created;
 }
 
-/** Without a single table. */
+/** Creates a database without tables. */
 export async function createEmptyDatabase(connectionsMax = 16): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await onServer(`create database ${name}`);

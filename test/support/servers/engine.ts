@@ -1,4 +1,4 @@
-// The engine as an operator sees and handles it in tests: runs, their status, their histories, the sweeper by hand.
+// Temporal as an operator sees and handles it: runs, their status and histories, the sweeper by hand.
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { createActivities, type Activities } from '../../../activities/index.ts';
@@ -17,14 +17,17 @@ export interface TestEngine {
   client: Client;
   namespace: string;
   handleOf(taskId: string): WorkflowHandle;
-  /** The newest run's status as the UI words it in capitals: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED. */
+  /**
+   * The newest run's status as the UI words it in capitals: RUNNING, COMPLETED, FAILED, CANCELLED,
+   * TERMINATED.
+   */
   statusOf(taskId: string): Promise<string>;
   untilClosed(taskId: string, limitMs?: number): Promise<string>;
   /** All runs under the task's workflow id, newest first, from the visibility store. */
   runsOf(taskId: string): Promise<Run[]>;
   /**
-   * As `temporal workflow reset` does it: a new run that keeps what the run (the newest one, if none is named) had
-   * in its history before the n-th workflow task. Answers the new run's id.
+   * Resets a run, by default the newest, as `temporal workflow reset` does: the new run keeps the history up
+   * to the n-th workflow task. Resolves to the new run's id.
    */
   reset(taskId: string, workflowTask: number, runId?: string): Promise<string>;
   close(): Promise<void>;
@@ -98,12 +101,12 @@ function toJson(history: Parameters<typeof historyToJSON>[0]): HistoryJson {
   return JSON.parse(historyToJSON(history)) as HistoryJson;
 }
 
-/** How many places a run can be reset to. */
+/** Number of points that a run can be reset to. */
 export function countWorkflowTasks({ events }: HistoryJson): number {
   return events.filter(({ eventType }) => eventType === 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED').length;
 }
 
-/** The activities as the worker has them, to call the sweeper without waiting for its turn. */
+/** The activities as the worker has them, to run the sweeper without waiting for its schedule. */
 export function activitiesOf(gateway: TestGateway): Activities {
   const { database, secrets, storage, taskWorkflows, log } = gateway.services;
   return createActivities({
@@ -118,7 +121,7 @@ export function activitiesOf(gateway: TestGateway): Activities {
   });
 }
 
-/** Makes every open task look as if nothing had happened to it for a minute: due for the sweeper. */
+/** Dates every open task back by a minute, so that it is due for the sweeper. */
 export async function ageOpenTasks(gateway: TestGateway): Promise<void> {
   await gateway.em().execute(`
     update task set updated_at = updated_at - interval '1 minute', swept_at = null,
@@ -126,7 +129,7 @@ export async function ageOpenTasks(gateway: TestGateway): Promise<void> {
     where status in ('queued', 'in_progress')`);
 }
 
-/** Sweeps once, with every open task due. */
+/** Runs the sweeper once, with every open task due. */
 export async function sweepNow(gateway: TestGateway): Promise<{ started: number; settled: number }> {
   await ageOpenTasks(gateway);
   return activitiesOf(gateway).sweepTasks();

@@ -1,4 +1,5 @@
-// A whole gateway for one test file: its own database, engine namespace, sandbox, API and worker, in this process.
+// A whole gateway for one test file: its own database, engine namespace, sandbox, API and worker, in this
+// process.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,9 +35,9 @@ export interface TestUser {
   password: string;
   keyId: string;
   apiKey: string;
-  /** With the user's API key, as on /v1. */
+  /** Sends requests with the user's API key, as for /v1. */
   key: Actor;
-  /** With the user's session cookie, as on /api. */
+  /** Sends requests with the user's session cookie, as for /api. */
   session: Actor;
 }
 
@@ -50,7 +51,7 @@ export interface TestGateway {
   /** The environment that a process of its own would need to be part of this gateway. */
   env: Record<string, string>;
   anonymous: Actor;
-  /** Everything that was logged, as one text. */
+  /** All log lines as one text. */
   logged(): string;
   em(): Em;
   createUser(credits?: string | number): Promise<TestUser>;
@@ -62,14 +63,14 @@ export interface TestGateway {
 }
 
 export interface TestGatewayOptions {
-  /** Settings on top of the usual ones. */
+  /** Settings in addition to the usual ones, or instead of them. */
   env?: Record<string, string>;
-  /** `false`: the worker is started by the test, or runs as a process of its own. */
+  /** `false` when the test starts the worker itself, or as a process of its own. */
   worker?: boolean;
 }
 
 const PASSWORD = 'correct horse battery';
-/** All tests of a file share an address and often a user: limits are for those that are about them. */
+/** High limits, because all tests of a file share an address and often a user. */
 const HIGH_LIMITS = {
   SVC_LIMIT_CHAT: '1000000/60',
   SVC_LIMIT_CREATE: '1000000/60',
@@ -137,7 +138,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     database: stored.database,
     secrets: services.secrets,
     config,
-    services: services,
+    services,
     env,
     anonymous: createActor(
       () => baseUrl,

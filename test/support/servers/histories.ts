@@ -1,4 +1,5 @@
-// Recorded runs of the workflow: one per way a task can go, as `temporal workflow show --output json` writes them.
+// Records histories of the workflow, one per course of a task, in the form of `temporal workflow show
+// --output json`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { shrinkAccount } from '../accounts.ts';
@@ -22,7 +23,7 @@ interface Scene {
   owner: TestUser;
 }
 
-/** Each plays one way a task can go and answers the task whose newest run is kept. */
+/** Each story plays one course of a task and resolves to the task whose newest run is recorded. */
 const STORIES: Record<string, (scene: Scene) => Promise<OrderedTask>> = {
   'image-completed': ({ owner }) => orderImage(owner.session),
   'video-completed': ({ owner }) => orderVideo(owner.session, 'seconds=0.5'),
@@ -115,7 +116,7 @@ export function readHistories(): RecordedHistory[] {
   });
 }
 
-/** Removes what says where a run was recorded: names of processes and hosts, stacks with their paths. */
+/** Removes traces of the recording machine: names of processes and hosts, stacks with their paths. */
 function withoutHostNames(history: HistoryJson): HistoryJson {
   return JSON.parse(
     JSON.stringify(history, (name, value: unknown) => {

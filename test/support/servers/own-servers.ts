@@ -1,4 +1,4 @@
-// A Temporal, a PostgreSQL or a Redis for one test file alone, which may be stopped and killed without disturbing the others.
+// A Temporal, PostgreSQL or Redis for one test file alone, which may be killed without disturbing others.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,22 +9,24 @@ import { ensureRedisProgram, startRedis } from '../../../dev/servers/redis.ts';
 import { ensureTemporalBinary, startTemporal } from '../../../dev/servers/temporal.ts';
 
 export interface OwnServer {
-  /** Of Temporal `host:port`, of PostgreSQL the superuser's URL on the database `postgres`, of Redis its URL. */
+  /**
+   * `host:port` of Temporal, the superuser's URL of PostgreSQL's database `postgres`, or the URL of Redis.
+   */
   address: string;
-  /** Stops answering, with connections open: as a machine that hangs. */
+  /** Makes the server stop answering with connections open, as a machine that hangs. */
   suspend(): void;
   resume(): void;
-  /** By force, at once. What it had not yet written is lost. */
+  /** Kills the server at once; what it had not written yet is lost. */
   kill(): Promise<void>;
-  /** Again at the same address, with the same files. */
+  /** Starts the server again at the same address, with the same files. */
   restart(): Promise<void>;
-  /** Ends it and removes its files. */
+  /** Ends the server and removes its files. */
   remove(): Promise<void>;
 }
 
 const quiet = (): void => undefined;
 
-/** Keeps its histories in a file. */
+/** A Temporal server that keeps its histories in a file. */
 export async function startOwnTemporal(namespace: string): Promise<OwnServer> {
   const binary = await ensureTemporalBinary({ log: quiet, signal: new AbortController().signal });
   const port = await findFreePort();
@@ -43,7 +45,7 @@ export async function startOwnTemporal(namespace: string): Promise<OwnServer> {
   });
 }
 
-/** With durable commits, since losing them is not what is to be drilled. */
+/** A PostgreSQL server with durable commits: losing them is not part of the drills. */
 export async function startOwnPostgres(): Promise<OwnServer> {
   const port = await findFreePort();
   return runOwn(async (folder) => {
@@ -58,7 +60,7 @@ export async function startOwnPostgres(): Promise<OwnServer> {
   });
 }
 
-/** Keeps nothing: after a restart it is empty. */
+/** A Redis server without persistence: empty after a restart. */
 export async function startOwnRedis(): Promise<OwnServer> {
   const program = await ensureRedisProgram({ log: quiet });
   const port = await findFreePort();
@@ -78,7 +80,7 @@ export async function startOwnRedis(): Promise<OwnServer> {
 async function runOwn(
   start: (folder: string) => Promise<{ server: RunningProcess; address: string }>,
 ): Promise<OwnServer> {
-  // The name under which the next run of the tests finds and clears what an interrupted one left behind.
+  // The name by which the next test run finds and removes what an interrupted one left behind.
   const folder = mkdtempSync(join(tmpdir(), `svc-gateway-test-${process.pid}-`));
   chmodSync(folder, 0o711);
   let { server, address } = await start(folder);

@@ -1,4 +1,5 @@
-// A process of the product (API, worker) as a child of the test, so that it can be killed like a machine that dies.
+// A process of the product (API, worker) as a child of the test, so that it can be killed like a machine that
+// dies.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { spawn } from 'node:child_process';
@@ -11,18 +12,20 @@ const LINES_SHOWN = 20;
 
 export interface TestProcess {
   pid: number;
-  /** The log line that told that it is ready. */
+  /** The log line by which the process reported to be ready. */
   readyLine: string;
-  /** Everything it wrote, line by line. */
+  /** Output of the process, line by line. */
   lines(): readonly string[];
   hasExited(): boolean;
-  /** By force, at once, as a power cut does it. */
+  /** Kills the process at once, as a power cut does. */
   kill(): Promise<void>;
-  /** As an orchestrator does it; by force only when it takes too long. Answers its exit code. */
+  /**
+   * Stops the process as an orchestrator does, by force when it takes too long; resolves to its exit code.
+   */
   stop(): Promise<number | null>;
 }
 
-/** Starts an entry file of the product with this environment and waits until it wrote the line. */
+/** Starts an entry file of the product with this environment and waits for the ready line. */
 async function startProcess(
   file: string,
   env: Record<string, string>,
@@ -33,7 +36,7 @@ async function startProcess(
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // A test run that is broken off leaves nobody behind.
+  // An interrupted test run leaves no process behind.
   const killWithUs = (): void => void child.kill('SIGKILL');
   process.once('exit', killWithUs);
   const exited = once(child, 'exit').then(([code]: unknown[]) => (typeof code === 'number' ? code : null));
@@ -81,11 +84,11 @@ export function startWorkerProcess(env: Record<string, string>): Promise<TestPro
 export interface ApiProcess {
   process: TestProcess;
   baseUrl: string;
-  /** Where it tells of its health. */
+  /** URL of the internal listener. */
   internalUrl: string;
 }
 
-/** With the URLs it listens on. */
+/** Starts an API process; resolves to it with the URLs it listens on. */
 export async function startApiProcess(env: Record<string, string>): Promise<ApiProcess> {
   const api = await startProcess('api/server.ts', env, /the API is listening/);
   const { port, internalPort } = JSON.parse(api.readyLine) as { port: number; internalPort: number };

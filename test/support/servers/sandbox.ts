@@ -1,4 +1,4 @@
-// What the sandbox saw, as a witness in tests.
+// Reads the sandbox's journal: the requests and jobs that reached the vendors.
 
 export interface JournalEntry {
   at: string;
@@ -26,7 +26,7 @@ export async function countSubmissions(sandboxUrl: string, contains: string): Pr
 export interface SandboxJob {
   id: string;
   state: string;
-  /** What the vendor was asked for, in its words. */
+  /** Parameters of the job in the vendor's own terms. */
   ordered: Record<string, unknown>;
 }
 
