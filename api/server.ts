@@ -5,7 +5,7 @@ import { openDatabase } from '../db/open-database.ts';
 import { openProbe } from '../db/probe.ts';
 import { createLog, type Log } from '../log.ts';
 import { listen } from '../runtime/listener.ts';
-import { stopWhenTold } from '../runtime/stopping.ts';
+import { stopOnSignals } from '../runtime/stopping.ts';
 import { startTracing } from '../runtime/tracing.ts';
 import { createApp } from './app.ts';
 import { createHealthServer } from './monitoring/health.ts';
@@ -73,6 +73,6 @@ async function serve(config: Config, log: Log): Promise<void> {
     health.close();
     log.info({}, 'the API has stopped');
   };
-  stopWhenTold({ log, stop, limitMs: STOP_LIMIT_MS });
+  stopOnSignals({ log, stop, limitMs: STOP_LIMIT_MS });
   log.info({ port, internalPort }, 'the API is listening');
 }

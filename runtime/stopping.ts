@@ -10,7 +10,7 @@ export interface StopOptions {
 }
 
 /** Stops on SIGTERM and SIGINT with exit code 0, on an uncaught error with 1. */
-export function stopWhenTold({ log, stop, limitMs }: StopOptions): void {
+export function stopOnSignals({ log, stop, limitMs }: StopOptions): void {
   let isStopping = false;
 
   const begin = (exitCode: number): void => {

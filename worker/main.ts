@@ -9,7 +9,7 @@ import { Secrets } from '../db/secrets.ts';
 import { createLog, type Log } from '../log.ts';
 import { createInternalListener, listen } from '../runtime/listener.ts';
 import { addProcessMetrics } from '../runtime/process-metrics.ts';
-import { stopWhenTold } from '../runtime/stopping.ts';
+import { stopOnSignals } from '../runtime/stopping.ts';
 import { startTracing } from '../runtime/tracing.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
 import { createProviders, type Providers } from '../providers/registry.ts';
@@ -94,7 +94,7 @@ async function work(config: Config, log: Log): Promise<void> {
     health.close();
     log.info({}, 'the worker has stopped');
   };
-  stopWhenTold({ log, stop, limitMs: config.workerGraceSeconds * 1000 + STOP_EXTRA_MS });
+  stopOnSignals({ log, stop, limitMs: config.workerGraceSeconds * 1000 + STOP_EXTRA_MS });
   log.info({ internalPort }, 'the worker is running');
   await running;
 }

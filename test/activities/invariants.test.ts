@@ -1,4 +1,4 @@
-// The scheduled check of the ledger: somebody edits a figure by hand, and the account stops spending until it is put right.
+// The scheduled check of the ledger: an account with an edited balance spends nothing until it is unfrozen.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { createAdministrator, readAudit } from '../support/administrators.ts';
@@ -35,7 +35,7 @@ describe('the check of the invariants', () => {
       .filter((line) => line.includes('"ledger invariant violated"') && line.includes(owner.id))
       .map((line): Record<string, unknown> => JSON.parse(line));
 
-  it('raises an alarm, stops spending, and lets reads go on, until somebody lifts it', async () => {
+  it('raises an alarm, stops spending, and lets reads go on, until an administrator unfreezes it', async () => {
     const stranger = await gateway.createUser(100);
     const { id: taskId } = await orderImage(owner.session);
     await untilFinal(owner.session, taskId);
@@ -54,7 +54,7 @@ describe('the check of the invariants', () => {
 
     await setReserved(0);
     expect(await check()).to.deep.equal({ violations: 0, frozen: 0 });
-    expectError(await order(), 403, 'account_disabled'); // being right again is not enough: somebody has to look
+    expectError(await order(), 403, 'account_disabled'); // a correct balance is not enough: it must be unfrozen
     const chief = await createAdministrator(gateway);
     const lifted = await chief.session.patch(`/api/admin/users/${owner.id}`, { frozen: false });
     expect(lifted.status).to.equal(200);

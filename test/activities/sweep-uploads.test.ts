@@ -1,4 +1,4 @@
-// The sweeper among uploads: what has expired goes, what an open task needs stays, and what a crash left is found.
+// The sweeper among uploads: expired ones go, those that an open task needs stay, leftovers of a crash go.
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -18,7 +18,7 @@ describe('sweeping uploads', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.admissionWaitMs = 1; // nobody is there to admit
+    gateway.services.admissionWaitMs = 1; // no worker runs that could admit
     owner = await gateway.createUser(1_000_000);
   });
   after(() => gateway.stop());

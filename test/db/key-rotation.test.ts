@@ -1,4 +1,4 @@
-// Rotating the key ring: what was encrypted is readable with the new key alone, and what only has hashes is counted.
+// Rotating the key ring: what was encrypted is readable with the new key alone; hashes are counted.
 import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// How a process of the product ends: in order when it is told to, and never later than its limit.
+// How a process ends: in order when it is told to, and never later than its limit.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -7,11 +7,11 @@ import { expect } from 'chai';
 const KEY = `sk-svc_${'aB3'.repeat(16)}x`;
 const ROOT = new URL('../../', import.meta.url);
 
-/** Runs a process that stops as these lines say, and does what they say after that. */
+/** Runs a process with these lines; answers its exit code and output. */
 async function run(lines: string): Promise<{ code: number; output: string }> {
   const script = `
     import { createLog } from './log.ts';
-    import { stopWhenTold } from './runtime/stopping.ts';
+    import { stopOnSignals } from './runtime/stopping.ts';
     const log = createLog({ process: 'test', level: 'info' });
     const alive = setInterval(() => undefined, 1000);
     ${lines}`;
@@ -24,7 +24,7 @@ describe('a process that stops', () => {
   it('ends with 0 when it was told to, after everything else has ended', async () => {
     const { code, output } = await run(`
       const stop = async (drains) => { console.log('stopped, drains: ' + drains); };
-      stopWhenTold({ log, stop, limitMs: 5000 });
+      stopOnSignals({ log, stop, limitMs: 5000 });
       process.kill(process.pid, 'SIGTERM');`);
     expect([code, output.trim()]).to.deep.equal([0, 'stopped, drains: true']);
   });
@@ -37,7 +37,7 @@ describe('a process that stops', () => {
     it(`ends with 1 after ${what}, in order and without waiting, and logs it masked`, async () => {
       const { code, output } = await run(`
         const stop = async (drains) => { console.log('stopped, drains: ' + drains); };
-        stopWhenTold({ log, stop, limitMs: 5000 });
+        stopOnSignals({ log, stop, limitMs: 5000 });
         ${line}`);
       expect(code).to.equal(1);
       expect(output).to.contain('stopped, drains: false').and.contain('an error that nobody caught');
@@ -46,9 +46,9 @@ describe('a process that stops', () => {
 
   it('ends with 1 when stopping takes longer than it may, when it fails, and when it is told twice', async () => {
     for (const lines of [
-      `stopWhenTold({ log, stop: () => new Promise(() => {}), limitMs: 50 }); process.kill(process.pid, 'SIGTERM');`,
-      `stopWhenTold({ log, stop: () => Promise.reject(new Error('no')), limitMs: 5000 }); process.kill(process.pid, 'SIGTERM');`,
-      `stopWhenTold({ log, stop: () => new Promise(() => {}), limitMs: 60000 });
+      `stopOnSignals({ log, stop: () => new Promise(() => {}), limitMs: 50 }); process.kill(process.pid, 'SIGTERM');`,
+      `stopOnSignals({ log, stop: () => Promise.reject(new Error('no')), limitMs: 5000 }); process.kill(process.pid, 'SIGTERM');`,
+      `stopOnSignals({ log, stop: () => new Promise(() => {}), limitMs: 60000 });
        process.kill(process.pid, 'SIGTERM'); setTimeout(() => process.kill(process.pid, 'SIGINT'), 50);`,
     ])
       expect((await run(lines)).code, lines).to.equal(1);

@@ -1,4 +1,4 @@
-// The workflows as the engine's sandbox gets them: the bundle builds, which proves that nothing impure is imported.
+// The workflows as Temporal's sandbox gets them: the bundle builds, so nothing impure is imported.
 import { expect } from 'chai';
 import * as workflows from '../../workflows/index.ts';
 import { bundleWorkflows } from '../../worker/workers.ts';

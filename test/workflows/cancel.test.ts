@@ -1,4 +1,4 @@
-// Cancelling a task at every moment of its life: what the row, the money, the vendor and the engine say afterwards.
+// Cancelling a task at every moment: what the row, the money, the vendor and Temporal show afterwards.
 import { expect } from 'chai';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
 import { openEngine, type TestEngine } from '../support/servers/engine.ts';
@@ -168,7 +168,7 @@ describe('a cancellation and a completion at the same moment', () => {
   });
   afterEach(() => gateway.expectSoundMoney());
 
-  it('end fifty times with one outcome on which row, ledger and engine agree', async () => {
+  it('end fifty times with one outcome on which row, ledger and Temporal agree', async () => {
     const owner = await gateway.createUser(10_000);
     const outcomes = new Set<string>();
     const race = async (index: number): Promise<void> => {

@@ -1,4 +1,5 @@
-// Several accounts at one vendor: one in trouble rests, jobs stay with whoever took them, and a full house makes work wait.
+// Several accounts at one vendor: cooldowns, jobs that stay with their credential, and limits that make work
+// wait.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { listCredentialLoad } from '../../db/tasks/credentials.ts';
@@ -45,7 +46,7 @@ describe('several credentials of one family', () => {
       const { id } = await orderVideo(owner.session, `seconds=0 ${directive}`);
       expect(await untilFinal(owner.session, id)).to.include({ status: 'completed' });
       const [first, second] = ids();
-      // A rest because of the rate lasts a second, which a busy machine may need for the next try.
+      // A cooldown because of the rate lasts a second, which a busy machine may need for the next try.
       expect(await credentialOf(id)).to.be.oneOf(reason === 'rate' ? [first, second] : [second]);
       const rests = await gateway.em().execute('select credential, reason from credential_rest');
       expect(rests).to.deep.equal([{ credential: first, reason }]);

@@ -1,4 +1,4 @@
-// The workflow of a task as operators see it, what they may do to it, and that its outcome and its money do not depend on that.
+// The workflow of a task as operators see it, and that nothing they may do to it changes outcome or money.
 import { expect } from 'chai';
 import { findTask } from '../../db/tasks/tasks.ts';
 import { SEARCH_ATTRIBUTES, workflowIdOf } from '../../workflows/names.ts';

@@ -1,4 +1,4 @@
-// What bounds a task: its deadline, the vendor's patience with us, ours with the vendor, and the places of its user.
+// What bounds a task: its deadline, retries at the vendor, and the slots of its user.
 import { expect } from 'chai';
 import { openEngine, type TestEngine } from '../support/servers/engine.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
@@ -91,7 +91,7 @@ describe('a task without haste', () => {
     expect(await readReservations(gateway, task.id)).to.have.length(1);
   });
 
-  it('waits for a place: never more of a user’s tasks are in progress than allowed, and others do not wait', async () => {
+  it('waits for a slot: never more of a user’s tasks are in progress than allowed, and others do not wait', async () => {
     const stranger = await gateway.createUser(100);
     const tasks = await Promise.all(
       Array.from({ length: 6 }, () => orderVideo(owner.session, 'seconds=0.5')),

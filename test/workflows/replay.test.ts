@@ -1,5 +1,6 @@
-// Runs that were recorded replay with the workflow as it is now: a change that would break runs in flight fails here.
-// After a change that is meant to break them, record anew: RECORD_HISTORIES=1 npm test -- test/workflows/replay.test.ts
+// Recorded runs replay with the workflow as it is: a change that would break runs in flight fails here. After
+// a change that is meant to break them, record anew: RECORD_HISTORIES=1 npm test --
+// test/workflows/replay.test.ts
 import { expect } from 'chai';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
@@ -69,7 +70,7 @@ describe('recorded histories', function () {
     expect(workflowBundle.code.split(step)).to.have.length(2);
     const changed = { ...workflowBundle, code: workflowBundle.code.replace(step, '') };
     const errors = [...(await replay(recorded, changed)).values()].filter((error) => error);
-    // Those that ended before that step know no difference.
+    // Runs that ended before that step replay all the same.
     expect(errors).to.have.length.greaterThan(recorded.length / 2);
     expect(errors[0]).to.be.instanceOf(DeterminismViolationError);
   });
@@ -105,7 +106,7 @@ function isMarkerOf(event: object, activity: string): boolean {
   return decodedPayloads(JSON.stringify(event)).some((text) => text.includes(`"${activity}"`));
 }
 
-/** Whoever ran in this process before may have left one. */
+/** Another test file of this process may have installed a runtime. */
 function installQuietly(): void {
   try {
     installRuntime(createLog({ process: 'test', level: 'silent' }));

@@ -1,4 +1,4 @@
-// Chat calls' money: reserved and settled many at a time, each decided as if it were alone.
+// The money of chat calls: reserved and settled many at a time, each decided as if it were alone.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';

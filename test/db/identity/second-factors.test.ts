@@ -1,4 +1,4 @@
-// Statements about identity, each called with what was read too early, and many times at once.
+// Statements about identity, each with values that were read too early, and many at once.
 import { randomBytes } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { sql } from '@mikro-orm/postgresql';
@@ -154,7 +154,10 @@ describe('identity in the database', () => {
     expect((await readUser(user.id)).passwordHash).to.equal('another');
   });
 
-  /** Until this many statements wait for a lock: then they have read what they will be asked about again. */
+  /**
+   * Waits until this many statements wait for a lock: by then they have read the values that they will check
+   * again.
+   */
   async function untilWaiting(count: number): Promise<void> {
     for (let waiting = 0; waiting < count;) {
       await setImmediate();

@@ -1,4 +1,4 @@
-// Codes of authenticator apps, by a clock of the test's own.
+// Codes of authenticator apps, by a clock that the test sets.
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { findTotpStep, makeTotpSecret } from '../../../db/identity/totp.ts';

@@ -160,7 +160,7 @@ describe('API keys', () => {
   });
 });
 
-/** One reservation in every state, of today and of yesterday, with the key `busy`; and some that are not its own. */
+/** Reservations in every state, of today and of yesterday, by the key `busy`, by others and by none. */
 const FIRST_SCHEMA_ROWS = `
 insert into app_user (id, email, password_hash) values ('usr_1', 'a@example.com', 'x');
 insert into account (user_id, balance, reserved, total_granted) values ('usr_1', 1000, 20, 1000);
@@ -188,7 +188,7 @@ from wanted;
 drop table wanted;
 `;
 
-/** The first two different neighbours behind the prefix change places. */
+/** Swaps the first two different neighbours behind the prefix. */
 function swapNeighbours(key: string): string {
   const at = [...key].findIndex((character, index) => index >= 7 && character !== key[index + 1]);
   return `${key.slice(0, at)}${key[at + 1] ?? ''}${key[at] ?? ''}${key.slice(at + 2)}`;

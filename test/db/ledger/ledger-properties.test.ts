@@ -1,18 +1,15 @@
-/**
- * The ledger under any sequence of moves: it does what a model in plain numbers says, and many at once break no invariant.
- *
- * Proof that it can fail: each of these, tried by hand in a copy, was found within five seconds (S by the sequence,
- * C by the crowd).
- * - reserve without the condition on the balance: SC, the table's own check; without the key's quota: S
- * - charge without `state = 'open'`: C; release without it: SC; a chat call that is settled twice: SC
- * - a completion that releases instead of charging: SC
- * - no unique (task_id, attempt), and reserve without `admitted_at is null`: SC
- * - a completion that counts when it is delivered twice: S; one of an attempt that is over: C
- * - a grant twice for one idempotency key: S; a redeem code that is not used up: SC
- * - reserve without its lock on the account: C; a call that does not look at the balance: SC
- * - reserve that writes `a.reserved + amount` in place of the locked row's value: C, because PostgreSQL checks the row
- *   as the statement first saw it, and credits that came meanwhile are missing there
- */
+// The ledger under any sequence of moves: it does what a model in plain numbers says, also under concurrent
+// moves.
+//
+// Proof that it can fail: each of these mutations, tried by hand, was found within five seconds (S: by the
+// sequence of commands, C: by the concurrent ones). - reserve without the condition on the balance: SC, the
+// table's own check; without the key's quota: S - charge without `state = 'open'`: C; release without it: SC;
+// a chat call that is settled twice: SC - a completion that releases instead of charging: SC - no unique
+// (task_id, attempt), and reserve without `admitted_at is null`: SC - a completion that counts when it is
+// delivered twice: S; one of an attempt that is over: C - a grant twice for one idempotency key: S; a redeem
+// code that is not used up: SC - reserve without its lock on the account: C; a call that does not look at the
+// balance: SC - reserve that writes `a.reserved + amount` in place of the locked row's value: C, because
+// PostgreSQL checks the   row as the statement first saw it, without credits that came meanwhile
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -96,7 +93,7 @@ describe(`the ledger and its model (seed ${SEED}; set another one with TEST_SEED
   }
 });
 
-/** So that a crowd has something to fight for from its first moment. */
+/** Queued tasks to begin with, so that concurrent commands collide from the first moment. */
 const STOCK: readonly Command[] = [0, 1].flatMap((user) => [
   { kind: 'create', user, credits: 6, byKey: true },
   { kind: 'create', user, credits: 6, byKey: false },
