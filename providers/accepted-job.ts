@@ -2,8 +2,8 @@
 import { UpstreamFailure, type Submission, type UpstreamJob } from './provider.ts';
 
 /**
- * The submission of a job that the vendor names `id`; `details` go into its handle. Throws `invalid_response`, `unknown`
- * when the answer holds no id: the vendor may have taken the work all the same.
+ * The submission of a job that the vendor names `id`; `details` go into its handle. Throws
+ * `invalid_response`, `unknown` when the answer holds no id: the vendor may have taken the work all the same.
  */
 export function acceptedJob(
   { credential }: UpstreamJob,

@@ -1,16 +1,16 @@
-// Lets somebody watch the calls to a vendor: how long each takes, and how it ends.
+// Wraps a provider so that the duration and outcome of its calls can be observed.
 import type { Provider } from './provider.ts';
 
 export type UpstreamStep = 'submit' | 'poll' | 'cancel';
 
-/** Runs the work and passes on how it ends, unchanged. */
+/** Runs the work and returns or throws its outcome unchanged. */
 export type ObserveCall = <Result>(
   provider: string,
   step: UpstreamStep,
   work: () => Promise<Result>,
 ) => Promise<Result>;
 
-/** The same provider, watched. What a vendor cannot do stays absent. */
+/** The same provider with observed calls. Methods that the provider lacks stay absent. */
 export function observeProvider(provider: Provider, observe: ObserveCall): Provider {
   const { name, poll, cancel } = provider;
   return {

@@ -1,7 +1,10 @@
 // Figures of a vendor that make sense: what cannot be true must not decide a charge.
 import { numberOf } from './http/json-fields.ts';
 
-/** The longest video on offer has 30 seconds, the longest input a few minutes; a figure beyond this is nonsense. */
+/**
+ * The longest video on offer has 30 seconds, the longest input a few minutes; a figure beyond this is
+ * nonsense.
+ */
 const SECONDS_MAX = 600;
 
 /** A length in seconds, zero included; null for what is no number, negative or absurdly long. */

@@ -1,4 +1,4 @@
-// What every adapter of a vendor looks like to the rest of the gateway.
+// The interface of every vendor adapter, and the failure that adapters throw.
 import type { UpstreamErrorClass } from '../domain/failures.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { JsonValue } from '../domain/json.ts';
@@ -6,8 +6,8 @@ import type { Evidence } from '../domain/pricing.ts';
 import type { Order } from '../domain/orders/order.ts';
 
 /**
- * One vendor behind one interface. Adapters hold no state between calls; what has to survive is in the job handle.
- * A method throws only an UpstreamFailure; everything else a vendor says is a value.
+ * The adapter of one vendor. Adapters keep nothing between calls but cached tokens; what has to survive is in
+ * the job handle. Methods throw only UpstreamFailures and return everything else that a vendor reports.
  */
 export interface Provider {
   /** Name in the registry and in the catalogue's `adapter`. */
@@ -15,8 +15,8 @@ export interface Provider {
   /** The catalogue's family, which also names its settings. */
   readonly family: string;
   /**
-   * `immediate`: submit answers with the finished work, so an aborted submit means that nobody gets it.
-   * `job`: submit hands the work over and answers with a handle that is polled.
+   * `immediate`: submit returns the finished work, so the results of an aborted submit are lost.
+   * `job`: submit hands the work over and returns a handle that is polled.
    */
   readonly delivery: 'immediate' | 'job';
   /** Ids of the credentials that may take new work, in the order of the settings. */
@@ -26,18 +26,21 @@ export interface Provider {
    * hand-over of a job would leave an orphan at the vendor.
    */
   submit(job: UpstreamJob, signal?: AbortSignal): Promise<Submission>;
-  /** How the work is going. Adapters with `immediate` delivery have no poll. */
+  /** State of the work. Adapters with `immediate` delivery have no poll. */
   poll?(handle: JobHandle, signal?: AbortSignal): Promise<JobState>;
   /** Stops the work where the vendor can. Absent: this vendor cannot. */
   cancel?(handle: JobHandle, signal?: AbortSignal): Promise<Cancellation>;
   /**
-   * Looks for work whose hand-over brought no answer. Absent: this vendor's jobs can neither be listed nor named by
-   * us, and what was handed over is lost to us.
+   * Looks for work whose submission brought no answer. Absent: this vendor's jobs can neither be listed nor
+   * given a reference, so such work stays lost.
    */
   lookUp?(job: UpstreamJob, sentAt: Date, signal?: AbortSignal): Promise<LookUp>;
-  /** Headers that prove to the vendor who fetches a `guarded_url`. They are sent to a trusted origin only. */
+  /** Headers that authenticate the download of a `guarded_url`; sent to a trusted origin only. */
   downloadHeaders?(handle: JobHandle): Promise<Readonly<Record<string, string>>>;
-  /** Whether this URL is on a host that the operator configured for this vendor (and so needs no address check). */
+  /**
+   * Whether this URL is on a host that the operator configured for this vendor (and so needs no address
+   * check).
+   */
   trustsOrigin(url: URL): boolean;
 }
 
@@ -45,12 +48,12 @@ export interface Provider {
 export interface UpstreamJob {
   /** Unique per task and attempt; sent to vendors that can deduplicate by it. */
   reference: string;
-  /** Id of the credential that is to do it. */
+  /** Id of the credential in whose name the work is submitted. */
   credential: string;
   upstreamModel: string;
   order: Order;
   prompt: string;
-  /** Of a text task, in OpenAI's form; of others none. */
+  /** Messages of a text task in OpenAI's format; empty for other tasks. */
   messages: readonly JsonValue[];
   /** https URLs or data URIs, checked for shape but not fetched. */
   inputImages: readonly string[];
@@ -59,9 +62,11 @@ export interface UpstreamJob {
 }
 
 /**
- * `found`: the vendor has it, under this handle, beyond doubt: a mistake would show one caller's work to another.
- * `absent`: the vendor surely has it not, or refuses a second one of the same reference: it may be handed over again.
- * `unclear`: neither is sure.
+ * `found`: the vendor certainly has the work under this handle; a mistake would show one caller's work to
+ * another.
+ * `absent`: the vendor certainly does not have it, or refuses a second one of the same reference: it may be
+ * submitted again.
+ * `unclear`: neither is certain.
  */
 export type LookUp = { kind: 'found'; handle: JobHandle } | { kind: 'absent' } | { kind: 'unclear' };
 
@@ -74,30 +79,32 @@ export type Submission =
 
 export type JobState =
   | { kind: 'queued' }
-  /** Progress in percent where the vendor tells it, exactly as told: callers clamp. */
+  /** Progress in percent exactly as the vendor reports it, or null: callers clamp. */
   | { kind: 'running'; progress: number | null }
   | { kind: 'succeeded'; results: UpstreamResult[]; evidence: Evidence }
-  /** `evidence` only where the vendor bills what it does not deliver: nobody but the operator pays for that. */
+  /** `evidence` only where the vendor bills what it does not deliver, which the operator pays. */
   | { kind: 'failed'; errorClass: UpstreamErrorClass; text: string | null; evidence?: Evidence }
   | { kind: 'cancelled' }
   | { kind: 'expired' };
 
 /**
- * Where the bytes of a result are: in the answer itself, under a URL, or under one that needs the vendor's key. URLs
- * that expire are renewed by another poll.
+ * Where the bytes of a result are: in the answer itself, under a URL, or under one that needs the vendor's
+ * key. URLs that expire are renewed by another poll.
  */
 export type UpstreamResult =
   | { kind: 'inline'; bytes: Uint8Array }
   | { kind: 'url'; url: string }
   | { kind: 'guarded_url'; url: string }
-  /** Of a text task: the result itself. */
+  /** The result of a text task itself. */
   | { kind: 'text'; text: string };
 
 /**
- * What surely happened to a request that failed:
- * `not_received` – the vendor surely did not take the work (refused connection, 401, 429, 503), it may be tried again;
+ * What is certain about a request that failed:
+ * `not_received` – the vendor did not take the work (refused connection, 401, 429, 503), so it may be tried
+ * again;
  * `refused` – the vendor answered with a refusal that would be repeated;
- * `unknown` – it may have been taken (silence, cut connection, unreadable answer): never repeat it blindly.
+ * `unknown` – it may have been taken (silence, cut connection, unreadable answer), so it must never be
+ * repeated blindly.
  */
 export type RequestFate = 'not_received' | 'refused' | 'unknown';
 
@@ -105,14 +112,14 @@ export type RequestFate = 'not_received' | 'refused' | 'unknown';
 export class UpstreamFailure extends Error {
   readonly errorClass: UpstreamErrorClass;
   readonly fate: RequestFate;
-  /** The vendor's words, unmasked: mask before anybody reads them. */
+  /** The vendor's unmasked text, which must be masked before it is shown or logged. */
   readonly text: string | null;
-  /** How long the vendor asks to wait, if it does. */
+  /** How long the vendor asks to wait, or null. */
   readonly retryAfterMs: number | null;
   readonly upstreamRequestId: string | null;
-  /** Of the vendor's answer, if there was one. */
+  /** HTTP status of the vendor's response, or null when there was none. */
   readonly status: number | null;
-  /** The vendor said nothing for as long as it may. */
+  /** Whether the vendor exceeded the longest silence. */
   readonly isSilence: boolean;
 
   constructor(

@@ -1,4 +1,4 @@
-// Which adapters there are, and which of them this installation can use.
+// All adapters, and those of them that this installation has credentials for.
 import * as geminiImages from './google/gemini-images.ts';
 import * as grokVideo from './grok/video.ts';
 import * as hailuo from './hailuo/hailuo.ts';
@@ -14,7 +14,7 @@ import * as veo from './google/veo.ts';
 import * as vidu from './vidu/vidu.ts';
 import * as wan from './wan/wan.ts';
 
-/** Every adapter there is. A new vendor is one more line here. */
+/** Every adapter. A new vendor is one more line here. */
 const ADAPTERS: readonly { name: string; family: string; create: (settings: AdapterSettings) => Provider }[] =
   [
     { name: openaiChat.NAME, family: openaiChat.FAMILY, create: openaiChat.createOpenaiChat },
@@ -33,7 +33,7 @@ const ADAPTERS: readonly { name: string; family: string; create: (settings: Adap
 export interface ProvidersSettings {
   /** By family, such as `openai` and `grok`. */
   families: Readonly<Record<string, FamilySettings>>;
-  /** Longest silence of a vendor during one call. */
+  /** Longest silence of a vendor during one request. */
   upstreamTimeoutMs: number;
 }
 
@@ -46,7 +46,10 @@ export interface Providers {
   jobsPerCredentialMax(family: string): number | null;
 }
 
-/** Builds all adapters whose family has a credential; `observe` watches their calls. Throws a TypeError for a base URL that is none. */
+/**
+ * Builds all adapters whose family has a credential; `observe` is called around their calls. Throws a
+ * TypeError for a malformed base URL.
+ */
 export function createProviders(settings: ProvidersSettings, observe?: ObserveCall): Providers {
   const providers = ADAPTERS.flatMap(({ family, create }) => {
     const familySettings = settings.families[family];

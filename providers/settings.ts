@@ -1,8 +1,8 @@
-// What an adapter is told by the operator.
+// Settings of an adapter: base URL, credentials, limits.
 import { UpstreamFailure } from './provider.ts';
 
 export interface Credential {
-  /** Stands in job handles and logs; never the key itself. */
+  /** Name of the credential in job handles and logs; never the key itself. */
   id: string;
   key: string;
 }
@@ -16,11 +16,11 @@ export interface FamilySettings {
 }
 
 export interface AdapterSettings extends FamilySettings {
-  /** Longest silence of the vendor during one call. */
+  /** Longest silence of the vendor during one request. */
   upstreamTimeoutMs: number;
 }
 
-/** The credential of this id. Gone from the settings: `auth`, `not_received`. */
+/** The credential of this id. Throws `auth`, `not_received` when it is gone from the settings. */
 export function findCredential(settings: FamilySettings, credentialId: string): Credential {
   const credential = settings.credentials.find(({ id }) => id === credentialId);
   if (!credential) throw new UpstreamFailure('auth', 'not_received');
@@ -31,7 +31,7 @@ export function credentialIds(settings: FamilySettings): string[] {
   return settings.credentials.map(({ id }) => id);
 }
 
-/** Tells whether a URL has the scheme, host and port of the base URL. */
+/** Returns a check whether a URL has the scheme, host and port of the base URL. */
 export function originCheck(baseUrl: string): (url: URL) => boolean {
   const { origin } = new URL(baseUrl);
   return (url) => url.origin === origin;

@@ -63,7 +63,9 @@ export interface ChatSettings {
 const TRIES_MAX = 4;
 /** How long a stream may take to send its first bytes while other upstreams are left to ask. */
 const FIRST_BYTES_WAIT_MS = 10_000;
-/** Failures of one upstream that another may not have: it may offer the retired model, or a readable answer. */
+/**
+ * Failures of one upstream that another may not have: it may offer the retired model, or a readable answer.
+ */
 const FAULTS_OF_UPSTREAMS = new Set<UpstreamErrorClass>(['transient', 'model_retired', 'invalid_response']);
 const STREAM_TYPE = /^text\/event-stream\b/i;
 
@@ -123,8 +125,8 @@ async function sendChat(
 }
 
 /**
- * Throws when the answer is no stream, or a stream that ends before its first byte. The first bytes are awaited only
- * while another upstream is left to ask.
+ * Throws when the answer is no stream, or a stream that ends before its first byte. The first bytes are
+ * awaited only while another upstream is left to ask.
  */
 async function checkStream(answer: StreamingResponse, hasNext: boolean): Promise<void> {
   if (!STREAM_TYPE.test(answer.headers['content-type'] ?? '')) {
@@ -135,8 +137,8 @@ async function checkStream(answer: StreamingResponse, hasNext: boolean): Promise
 }
 
 /**
- * Whether another upstream may be asked. A chat call has no effect but its answer, so asking twice costs the operator
- * a prompt at the most and the caller nothing. After a silence the caller's time is used up.
+ * Whether another upstream may be asked. A chat call has no effect but its answer, so asking twice costs the
+ * operator a prompt at the most and the caller nothing. After a silence the caller's time is used up.
  */
 function mayAskNext({ fate, errorClass, isSilence }: UpstreamFailure): boolean {
   return fate === 'not_received' || (!isSilence && FAULTS_OF_UPSTREAMS.has(errorClass));

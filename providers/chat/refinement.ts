@@ -18,8 +18,8 @@ export const QUOTA_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Verdict by the error's code; undefined where the status decides. The caller's mistakes come as 400, 413 and 422; a 404
- * is a retired model or a wrong base URL.
+ * Verdict by the error's code; undefined where the status decides. The caller's mistakes come as 400, 413 and
+ * 422; a 404 is a retired model or a wrong base URL.
  */
 export function refineChatFailure(error: VendorError, status: number): Verdict | undefined {
   const words = [error.code ?? '', error.type ?? ''];

@@ -1,4 +1,5 @@
-// Ranks the accounts that offer a text model: by priority, then by weighted chance, accounts in cooldown last.
+// Ranks the accounts that offer a text model: by priority, then by weighted chance, accounts in cooldown
+// last.
 import type { Upstream } from '../../domain/catalog/catalog.ts';
 import type { UpstreamFailure } from '../provider.ts';
 import type { Credential, FamilySettings } from '../settings.ts';
@@ -11,7 +12,10 @@ export interface ChatTarget {
   upstreamModel: string;
 }
 
-/** How long an account is passed over after a failure of each class, unless the vendor names a wait of its own. */
+/**
+ * How long an account is passed over after a failure of each class, unless the vendor names a wait of its
+ * own.
+ */
 const COOLDOWN_MS = {
   auth: 60_000,
   quota: 60_000,
@@ -22,11 +26,12 @@ const COOLDOWN_MS = {
 const COOLDOWN_MS_MAX = 60_000;
 
 /**
- * Ranks the accounts and remembers in memory which of them are in cooldown. Cooldowns of chat calls are kept here and
- * those of tasks in the table `credential_rest` (`db/tasks/credentials.ts`). A chat call must not cost another
- * statement, and a failed try is followed by the next account within the same call, so it is enough that each process
- * learns of a failing account by itself. A task is handed over once and chooses its credential in the statement that
- * also counts the jobs of all workers, so its cooldowns must be shared. `now` is in milliseconds, `random` from 0 to 1.
+ * Ranks the accounts and remembers in memory which of them are in cooldown. Cooldowns of chat calls are kept
+ * here and those of tasks in the table `credential_rest` (`db/tasks/credentials.ts`). A chat call must not
+ * cost another statement, and a failed try is followed by the next account within the same call, so it is
+ * enough that each process learns of a failing account by itself. A task is handed over once and chooses its
+ * credential in the statement that also counts the jobs of all workers, so its cooldowns must be shared.
+ * `now` is in milliseconds, `random` from 0 to 1.
  */
 export class ChatTargets {
   readonly #families: Readonly<Record<string, FamilySettings>>;

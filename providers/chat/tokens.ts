@@ -1,6 +1,9 @@
 // Counts tokens locally where an upstream did not report them; successful calls never depend on it.
 
-/** The tokenizer is slow on long runs without a space, so texts are cut into pieces, each at most one token too many. */
+/**
+ * The tokenizer is slow on long runs without a space, so texts are cut into pieces, each at most one token
+ * too many.
+ */
 const PIECE_CHARACTERS = 1_000;
 /** Longer texts are extrapolated from their beginning. */
 const COUNTED_CHARACTERS_MAX = 200_000;
@@ -10,7 +13,9 @@ const PIECES_PER_TURN_MAX = 20;
 const TOKENS_PER_MESSAGE = 4;
 /** Tokens of a picture, whose size is not looked at. */
 const TOKENS_PER_IMAGE = 1_500;
-/** English has about four bytes per token, Chinese about two; usual texts have no less than one and a half. */
+/**
+ * English has about four bytes per token, Chinese about two; usual texts have no less than one and a half.
+ */
 const BYTES_PER_TOKEN_MIN = 1.5;
 
 /** Tokens of a text in the encoding of OpenAI's current models (o200k); other vendors' are close to it. */
@@ -35,7 +40,9 @@ export async function countPromptTokens(request: Readonly<Record<string, unknown
   return (await countTokens(texts.join('\n'))) + messages * TOKENS_PER_MESSAGE + images * TOKENS_PER_IMAGE;
 }
 
-/** Upper bound of the prompt's tokens by its length in bytes, for the reservation before the upstream counts. */
+/**
+ * Upper bound of the prompt's tokens by its length in bytes, for the reservation before the upstream counts.
+ */
 export function maxPromptTokens(request: Readonly<Record<string, unknown>>): number {
   const { texts, messages, images, fileBytes } = readPrompt(request);
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), fileBytes);
@@ -51,7 +58,9 @@ interface Prompt {
   fileBytes: number;
 }
 
-/** Collects all text that the model reads: messages, tools, response format. Pictures are counted, not read. */
+/**
+ * Collects all text that the model reads: messages, tools, response format. Pictures are counted, not read.
+ */
 function readPrompt(request: Readonly<Record<string, unknown>>): Prompt {
   const prompt: Prompt = { texts: [], messages: 0, images: 0, fileBytes: 0 };
   for (const name of ['tools', 'functions', 'response_format', 'prediction'])

@@ -16,7 +16,9 @@ export interface UsageLimits {
   completionTokensMax: number;
 }
 
-/** Reads the usage; null where it is absent or implausible: negative, not a whole number, beyond the limits. */
+/**
+ * Reads the usage; null where it is absent or implausible: negative, not a whole number, beyond the limits.
+ */
 export function readChatUsage(usage: unknown, limits: UsageLimits): ChatUsage | null {
   const members = membersOf(usage);
   const promptTokens = countOf(members['prompt_tokens'], limits.promptTokensMax);

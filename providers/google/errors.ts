@@ -1,4 +1,5 @@
-// What all refusals of Google have in common: only the message tells the cause, and the body says how long to wait.
+// What all refusals of Google have in common: only the message tells the cause, and the body says how long to
+// wait.
 import type { UpstreamResponse, Verdict } from '../http/status.ts';
 import { findMeaning, type Patterns } from '../patterns.ts';
 import { UpstreamFailure } from '../provider.ts';
@@ -13,8 +14,8 @@ const ACCOUNT_VERDICTS: Patterns<Verdict> = [
 ];
 
 /**
- * Verdict on the account by the message; undefined where the message is about something else. A wrong key is answered
- * with 400 and an account without money with 400 or 429, as are many other mistakes.
+ * Verdict on the account by the message; undefined where the message is about something else. A wrong key is
+ * answered with 400 and an account without money with 400 or 429, as are many other mistakes.
  */
 export function verdictOnAccount(message: string | null): Verdict | undefined {
   return findMeaning(ACCOUNT_VERDICTS, message);

@@ -1,4 +1,5 @@
-// Adapter for Google's Gemini images: each request answers with one finished picture, so several take several requests.
+// Adapter for Google's Gemini images: each request answers with one finished picture, so several take several
+// requests.
 import { isWholeImage } from '../../domain/files/media-types.ts';
 import { authorizeByApiKey } from './api-key.ts';
 import { verdictOnAccount, withRetryDelay } from './errors.ts';
@@ -110,8 +111,8 @@ function splitByOutcome(settled: readonly PromiseSettledResult<GeneratedImage>[]
 }
 
 /**
- * The failure that decides when all requests failed: if one may have been taken, or was refused, the work must not be
- * handed over again.
+ * The failure that decides when all requests failed: if one may have been taken, or was refused, the work
+ * must not be handed over again.
  */
 function gravestOf(failures: readonly UpstreamFailure[]): UpstreamFailure {
   const fates: readonly RequestFate[] = ['unknown', 'refused', 'not_received'];

@@ -1,4 +1,5 @@
-// Authenticates at Google Cloud: by an access token, for which a signed assertion of a service account is exchanged.
+// Authenticates at Google Cloud: by an access token, for which a signed assertion of a service account is
+// exchanged.
 import { createPrivateKey } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { requestJson } from '../http/client.ts';
@@ -8,8 +9,9 @@ import type { Credential } from '../settings.ts';
 
 export interface TokenSource {
   /**
-   * The access token of a credential: the key itself, or the token that the token endpoint gave for it where the key is
-   * a service account's JSON. Throws an UpstreamFailure, always `not_received` since no work was handed over.
+   * The access token of a credential: the key itself, or the token that the token endpoint gave for it where
+   * the key is a service account's JSON. Throws an UpstreamFailure, always `not_received` since no work was
+   * handed over.
    */
   tokenFor(credential: Credential): Promise<string>;
   /** Drops the cached token, so that the next call asks for another one. */
@@ -86,7 +88,10 @@ async function exchange(key: string, nowMs: number): Promise<{ token: string; li
   }
 }
 
-/** A failed exchange is `not_received`, since no work was handed over; a refusal means that the account is refused. */
+/**
+ * A failed exchange is `not_received`, since no work was handed over; a refusal means that the account is
+ * refused.
+ */
 function failureOfExchange(failure: UpstreamFailure): UpstreamFailure {
   const { errorClass, text, status, retryAfterMs, isSilence } = failure;
   const mayPass = ['transient', 'rate', 'invalid_response'].includes(errorClass);

@@ -19,7 +19,10 @@ export interface VeoService {
   withoutProject(text: string): string;
 }
 
-/** A URL with a project in its path is Vertex: `https://{region}-aiplatform.googleapis.com/v1/projects/{p}/locations/{region}`. */
+/**
+ * A URL with a project in its path is Vertex:
+ * `https://{region}-aiplatform.googleapis.com/v1/projects/{p}/locations/{region}`.
+ */
 export function serviceAt(baseUrl: string, tokens: TokenSource): VeoService {
   return new URL(baseUrl).pathname.includes('/projects/') ? vertex(baseUrl, tokens) : geminiApi(baseUrl);
 }

@@ -1,4 +1,5 @@
-// Adapter for Google's Veo videos: one long-running operation, on the Gemini API or on Vertex, as the base URL says.
+// Adapter for Google's Veo videos: one long-running operation, on the Gemini API or on Vertex, as the base
+// URL says.
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { isWholeVideo } from '../../domain/files/media-types.ts';
@@ -74,7 +75,9 @@ async function submit(context: Context, job: UpstreamJob): Promise<Submission> {
   return { kind: 'accepted', handle, upstreamRequestId };
 }
 
-/** A 404 is thrown as `expired`, `refused`: only the caller knows whether the job is new or past its two days. */
+/**
+ * A 404 is thrown as `expired`, `refused`: only the caller knows whether the job is new or past its two days.
+ */
 async function poll(context: Context, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
   const { service } = context;
   // The settings now point to the other service, which does not know this job.

@@ -31,7 +31,9 @@ export const FAMILY = 'grok';
 /** 1 USD is 10,000,000,000 ticks and 200,000,000 micro-credits. */
 const TICKS_PER_MICRO_CREDIT = 50n;
 
-/** Codes of failed jobs; `unauthenticated` and `resource_exhausted` are undocumented members of the same set. */
+/**
+ * Codes of failed jobs; `unauthenticated` and `resource_exhausted` are undocumented members of the same set.
+ */
 const CLASS_OF_CODE: Readonly<Record<string, UpstreamErrorClass>> = {
   invalid_argument: 'invalid',
   failed_precondition: 'invalid',
@@ -68,8 +70,8 @@ async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
 }
 
 /**
- * A 404 is thrown as `expired`, `refused`. The vendor may also answer it for a moment after the submission, before
- * the job can be seen everywhere: only the caller knows how old the job is, so the caller decides.
+ * A 404 is thrown as `expired`, `refused`. The vendor may also answer it for a moment after the submission,
+ * before the job can be seen everywhere: only the caller knows how old the job is, so the caller decides.
  */
 async function poll(api: JsonApi, { id, credential }: JobHandle, signal?: AbortSignal): Promise<JobState> {
   const path = `/videos/${encodeURIComponent(id)}`;

@@ -1,10 +1,10 @@
-// Which URLs from outside may be fetched, and a connector that only ever opens sockets to public addresses.
+// Checks which foreign URLs may be fetched, and connects to public addresses only.
 import { lookup } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 
-/** The URL may not be fetched. Never says why: the reason would tell what stands in our own network. */
+/** The URL may not be fetched. The reason is withheld, since it would reveal the operator's own network. */
 export class AddressRefused extends Error {
   constructor() {
     super('this URL may not be fetched');
@@ -12,7 +12,7 @@ export class AddressRefused extends Error {
   }
 }
 
-/** All addresses of a host name. Rejects, or answers with none, when there are none. */
+/** All addresses of a host name. Rejects, or resolves to an empty list, when there are none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 const URL_CHARACTERS_MAX = 2_048;
@@ -22,8 +22,8 @@ const PORT_OF_SCHEME: Readonly<Record<string, string>> = { 'https:': '443', 'htt
 const HOSTS_REFUSED = /(^|\.)(localhost|local|internal)$|\.$/;
 
 /**
- * Reads a URL and checks everything that can be checked without the network. The operator's own origins may have
- * any scheme of HTTP, host and port; all others must be https on port 443. Throws AddressRefused.
+ * Reads a URL and checks everything that can be checked without the network. The operator's own origins may
+ * have any scheme of HTTP, host and port; all others must be https on port 443. Throws AddressRefused.
  */
 export function checkOutsideUrl(text: string, trustsOrigin: (url: URL) => boolean): URL {
   const url = text.length <= URL_CHARACTERS_MAX ? URL.parse(text) : null;
@@ -31,7 +31,7 @@ export function checkOutsideUrl(text: string, trustsOrigin: (url: URL) => boolea
   const scheme = PORT_OF_SCHEME[url.protocol];
   if (scheme === undefined || url.username !== '' || url.password !== '') throw new AddressRefused();
   if (trustsOrigin(url)) return url;
-  // URL drops a port that is the scheme's own, so what is left is another one.
+  // URL drops the scheme's default port, so a remaining port is another one.
   if (url.protocol !== 'https:' || url.port !== '') throw new AddressRefused();
   const address = addressOfHost(url.hostname);
   const isAllowed = address === null ? isPublicName(url.hostname) : isPublicAddress(address);
@@ -39,7 +39,10 @@ export function checkOutsideUrl(text: string, trustsOrigin: (url: URL) => boolea
   return url;
 }
 
-/** Whether an IP address is an ordinary one of the public internet: the one class that is allowed. */
+/**
+ * Whether an IP address is an ordinary unicast address of the public internet, the only class that is
+ * allowed.
+ */
 export function isPublicAddress(address: string): boolean {
   return isIP(address) !== 0 && ipaddr.parse(address).range() === 'unicast';
 }
@@ -50,9 +53,10 @@ const resolveByDns: Resolve = async (hostname) => {
 };
 
 /**
- * A connector for an undici Agent. A name is resolved once; every one of its addresses must be public, and the socket
- * is opened to an address, never to the name, so that a second look-up with another answer cannot happen. URLs with a
- * literal address pass through the same check, and the socket's own remote address is checked once more.
+ * A connector for an undici Agent. A name is resolved once; every one of its addresses must be public, and
+ * the socket is opened to an address, never to the name, so that a second look-up with another answer cannot
+ * happen. URLs with a literal address pass through the same check, and the socket's own remote address is
+ * checked once more.
  */
 export function guardedConnector(
   resolve: Resolve = resolveByDns,

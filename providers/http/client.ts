@@ -1,4 +1,4 @@
-// The only outbound fetch for vendors' APIs: bounded in time and size, without redirects, and sure about what failed.
+// HTTP requests to vendors: bounded in time and size, without redirects, with the fate of whatever failed.
 import { Agent, buildConnector, request, type Dispatcher, type FormData } from 'undici';
 import { failureOfStatus, type ToFailure, type UpstreamResponse } from './status.ts';
 import { UpstreamFailure } from '../provider.ts';
@@ -8,25 +8,27 @@ export interface UpstreamRequest {
   url: string;
   headers: Readonly<Record<string, string>>;
   body?: string | FormData;
-  /** Longest silence: until the answer begins, and then between two of its pieces. */
+  /** Longest silence: until the response begins, and then between two of its chunks. */
   timeoutMs: number;
-  /** Longest body of a good answer. Error bodies are read up to 64 KiB. */
+  /** Longest body of a 2xx response. Error bodies are read up to 64 KiB. */
   bytesMax: number;
   signal?: AbortSignal | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A vendor that sends a byte now and then is given up after this many silences. */
+/**
+ * Limit of the whole request as a multiple of the longest silence, for vendors that send a byte now and then.
+ */
 const TOTAL_TIMEOUT_FACTOR = 5;
 const ERROR_BYTES_MAX = 64 * 1024;
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-tt-logid', 'x-trace-id', 'trace-id'];
 
-/** Before a byte was sent: the one kind of network trouble of which the outcome is known. */
+/** No connection came about, so no byte was sent: the only network error whose outcome is known. */
 class NotConnected extends Error {}
 
 const connectOnce = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
 
-/** Opens a socket, and says so when none came about. */
+/** Opens a socket; a failure is a NotConnected, so that it can be told apart from later network errors. */
 export const connectWithReason: buildConnector.connector = (options, callback) => {
   connectOnce(options, (...outcome) => {
     const [error, socket] = outcome;
@@ -37,15 +39,16 @@ export const connectWithReason: buildConnector.connector = (options, callback) =
 
 const keepAliveAgent = new Agent({ connect: connectWithReason });
 /**
- * Work is handed over on a connection of its own: on a kept one that the vendor closes at that very moment
- * nobody could tell whether the work was taken.
+ * For everything but GET: a connection of its own per request. If the vendor closed a kept connection at the
+ * moment of a submission, it would be unknown whether the work was taken.
  */
 const oneShotAgent = new Agent({ connect: connectWithReason, pipelining: 0 });
 
 /**
- * Makes one call and reads its answer, whatever its status. Throws an UpstreamFailure:
+ * Sends one request and reads its response, whatever its status. Throws an UpstreamFailure:
  * `transient`, `not_received` when no connection came about (name, refusal, TLS handshake);
- * `transient`, `unknown` after a reset, a silence or an abort; `invalid_response`, `unknown` for a body beyond `bytesMax`.
+ * `transient`, `unknown` after a reset, a silence or an abort; `invalid_response`, `unknown` for a body
+ * beyond `bytesMax`.
  */
 export async function sendRequest(call: UpstreamRequest): Promise<UpstreamResponse> {
   const timeLimit = AbortSignal.timeout(call.timeoutMs * TOTAL_TIMEOUT_FACTOR);
@@ -68,24 +71,30 @@ export async function sendRequest(call: UpstreamRequest): Promise<UpstreamRespon
 }
 
 /**
- * Makes one call and answers with its parsed JSON, null for an empty body. A status outside 2xx becomes the
- * UpstreamFailure that `judge` makes of it, by default `failureOfStatus`; HTML and cut JSON are `invalid_response`.
+ * Sends one request and returns its response with the parsed JSON, null for an empty body. Throws what
+ * `sendRequest` throws, the UpstreamFailure that `toFailure` makes of a status outside 2xx, and
+ * `invalid_response`, `unknown` for HTML and cut JSON.
  */
 export async function requestJson(
   call: UpstreamRequest,
-  judge: ToFailure = failureOfStatus,
+  toFailure: ToFailure = failureOfStatus,
 ): Promise<UpstreamResponse & { json: unknown }> {
-  const answer = await sendRequest(call);
-  if (answer.status < 200 || answer.status > 299) throw judge(answer);
+  const response = await sendRequest(call);
+  if (response.status < 200 || response.status > 299) throw toFailure(response);
   try {
-    return { ...answer, json: answer.body.length === 0 ? null : JSON.parse(answer.body.toString('utf8')) };
+    return {
+      ...response,
+      json: response.body.length === 0 ? null : JSON.parse(response.body.toString('utf8')),
+    };
   } catch {
     // The parser's message quotes the body, so it is not kept as a cause.
-    throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId: answer.upstreamRequestId });
+    throw new UpstreamFailure('invalid_response', 'unknown', {
+      upstreamRequestId: response.upstreamRequestId,
+    });
   }
 }
 
-/** What became of a request that brought no answer. */
+/** The failure of a request that brought no response. */
 export function failureOfNetwork(error: unknown): UpstreamFailure {
   const fate = error instanceof NotConnected ? 'not_received' : 'unknown';
   const code = error instanceof Error && 'code' in error ? error.code : null;
@@ -93,7 +102,7 @@ export function failureOfNetwork(error: unknown): UpstreamFailure {
   return new UpstreamFailure('transient', fate, { cause: error, isSilence });
 }
 
-/** The beginning of an error's body. A body that breaks off still tells what it said. */
+/** The first 64 KiB of an error's body; what was read of a body that breaks off. */
 export async function readErrorBytes(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -137,7 +146,7 @@ export function flattenHeaders(
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value ?? '')]));
 }
 
-/** The vendor's own name for the request, if it gave one that may be kept. */
+/** The vendor's id of the request, or null where it gave none of printable characters. */
 export function readRequestId(headers: Readonly<Record<string, string>>): string | null {
   const id = REQUEST_ID_HEADERS.map((name) => headers[name]).find((value) => value !== undefined);
   return id !== undefined && /^[\x21-\x7e]{1,200}$/.test(id) ? id : null;

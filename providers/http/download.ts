@@ -1,4 +1,4 @@
-// Fetches a file from a URL that somebody else gave us: every hop is checked, time and size are limited.
+// Downloads a file from a foreign URL: every hop is checked, time and size are limited.
 import { Readable } from 'node:stream';
 import { Agent, request, type buildConnector, type Dispatcher } from 'undici';
 import { AddressRefused, checkOutsideUrl, guardedConnector, type Resolve } from './address-guard.ts';
@@ -6,7 +6,7 @@ import { AddressRefused, checkOutsideUrl, guardedConnector, type Resolve } from 
 export interface DownloadOptions {
   /** Whether the operator configured this very origin, so that it may be local and without TLS. */
   trustsOrigin: (url: URL) => boolean;
-  /** For trusted origins alone: a redirect to another origin does not carry them on. */
+  /** Sent to trusted origins only: a redirect to another origin does not get them. */
   headers?: Readonly<Record<string, string>> | undefined;
   bytesMax: number;
   /** Limit of the whole download. */
@@ -14,25 +14,28 @@ export interface DownloadOptions {
   /** Longest time without a byte. */
   silenceMs: number;
   signal?: AbortSignal | undefined;
-  /** Another name look-up, for tests. */
+  /** Replaces the name look-up in tests. */
   resolve?: Resolve | undefined;
-  /** Another way to open sockets, for tests. */
+  /** Replaces the opening of sockets in tests. */
   connect?: buildConnector.connector | undefined;
 }
 
 export interface Download {
   status: number;
-  /** As announced; null when the sender did not say. */
+  /** Size as announced, or null. */
   bytes: number | null;
   /** Fails with a DownloadFailed when the file is cut short, too large, or too slow. */
   stream: Readable;
 }
 
-/** `trouble`: network or time, may go better another time; `too_large`; `unreadable`: compressed although not asked. */
+/**
+ * `network`: network error or time-out, which may be tried again; `too_large`; `unreadable`: compressed
+ * unasked.
+ */
 export class DownloadFailed extends Error {
-  readonly reason: 'trouble' | 'too_large' | 'unreadable';
+  readonly reason: 'network' | 'too_large' | 'unreadable';
 
-  constructor(reason: 'trouble' | 'too_large' | 'unreadable', cause?: unknown) {
+  constructor(reason: 'network' | 'too_large' | 'unreadable', cause?: unknown) {
     super(`download failed: ${reason}`, { cause });
     this.name = 'DownloadFailed';
     this.reason = reason;
@@ -46,8 +49,8 @@ const HEADERS = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 's
 const trustingAgent = new Agent({ connect: { timeout: 3_000 } });
 
 /**
- * Answers with the status and a stream, whatever the status. Throws AddressRefused for a URL, or a redirect to one,
- * that may not be fetched (also after three redirects), and DownloadFailed for everything else.
+ * Resolves with the status and a stream, whatever the status. Throws AddressRefused for a URL, or a redirect
+ * to one, that may not be fetched (also after three redirects), and DownloadFailed for everything else.
  */
 export async function downloadFromOutside(text: string, options: DownloadOptions): Promise<Download> {
   const timeLimit = AbortSignal.timeout(options.timeoutMs);
@@ -80,7 +83,7 @@ async function followRedirects(
       bodyTimeout: options.silenceMs,
       signal,
     });
-    // From here on the body may fail before anybody listens; whoever reads it will still be told.
+    // The body may fail before it is read; a reader is still told of the error by its iterator.
     response.body.on('error', () => undefined);
     const location = response.headers['location'];
     if (!REDIRECT_STATUSES.has(response.statusCode) || typeof location !== 'string') return response;
@@ -108,7 +111,7 @@ function readDownload(response: Dispatcher.ResponseData, bytesMax: number, relea
     throw new DownloadFailed(problem);
   }
   const stream = Readable.from(limited(body, bytes, bytesMax), { objectMode: false });
-  // A generator that was never started runs no `finally`, so the socket is let go here.
+  // A generator that was never started runs no `finally`, so the socket is released here.
   stream.once('close', () => {
     body.destroy();
     release();
@@ -131,9 +134,9 @@ async function* limited(
   } catch (error) {
     throw asDownloadFailed(error);
   }
-  if (announced !== null && bytes !== announced) throw new DownloadFailed('trouble');
+  if (announced !== null && bytes !== announced) throw new DownloadFailed('network');
 }
 
 function asDownloadFailed(error: unknown): DownloadFailed {
-  return error instanceof DownloadFailed ? error : new DownloadFailed('trouble', error);
+  return error instanceof DownloadFailed ? error : new DownloadFailed('network', error);
 }

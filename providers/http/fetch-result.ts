@@ -1,4 +1,4 @@
-// The bytes of a finished result, wherever the vendor left them.
+// Opens the bytes of a finished result, inline or behind a URL.
 import { Readable } from 'node:stream';
 import type { JobHandle } from '../../domain/jobs.ts';
 import { AddressRefused } from './address-guard.ts';
@@ -8,17 +8,18 @@ import { UpstreamFailure, type Provider, type UpstreamResult } from '../provider
 export interface FetchedResult {
   /** Fails with an UpstreamFailure, never with anything else. */
   stream: Readable;
-  /** Size as announced; null when the vendor did not say. */
+  /** Size as announced, or null. */
   bytes: number | null;
 }
 
 export interface FetchOptions {
-  /** Of the job whose result this is. */
+  /** Handle of the job whose result this is. */
   handle: JobHandle;
   bytesMax: number;
   signal?: AbortSignal | undefined;
-  /** Limits of a download, shorter in tests only. */
+  /** Limit of the whole download; tests shorten it. */
   timeoutMs?: number;
+  /** Longest time without a byte; tests shorten it. */
   silenceMs?: number;
 }
 
@@ -26,9 +27,9 @@ const RESULT_TIMEOUT_MS = 600_000;
 const RESULT_SILENCE_MS = 30_000;
 
 /**
- * Opens a result for reading. Throws an UpstreamFailure: `expired` when it is gone, `transient` (which may be tried
- * again, since a download hands over no work) for trouble on the way, `invalid_response` for what cannot be a result.
- * What kind of file it is, is not looked at.
+ * Opens a result for reading. Throws an UpstreamFailure: `expired` when it is gone, `transient` for network
+ * errors (they may be tried again, since a download hands over no work), `invalid_response` for what cannot
+ * be a result. The kind of the file is not checked.
  */
 export async function fetchResult(
   provider: Provider,
@@ -87,7 +88,7 @@ async function* translated(stream: Readable): AsyncGenerator<Buffer> {
 
 function failureOfDownload(error: unknown): UpstreamFailure {
   const isRefused = error instanceof AddressRefused;
-  const isBad = error instanceof DownloadFailed && error.reason !== 'trouble';
+  const isBad = error instanceof DownloadFailed && error.reason !== 'network';
   if (isRefused || isBad) return new UpstreamFailure('invalid_response', 'refused', { cause: error });
   return new UpstreamFailure('transient', 'not_received', { cause: error });
 }

@@ -1,4 +1,4 @@
-// Input images as bytes, for vendors that take no URLs: decoded from data URIs or fetched through the address guard.
+// Loads input images for vendors that take no URLs: from data URIs, or downloaded through the address guard.
 import { buffer } from 'node:stream/consumers';
 import { sniffMediaType } from '../../domain/files/media-types.ts';
 import { downloadFromOutside } from './download.ts';
@@ -15,8 +15,9 @@ const FETCH_TIMEOUT_MS = 20_000;
 const FETCH_SILENCE_MS = 5_000;
 
 /**
- * Loads all images, in order. Throws an UpstreamFailure `refused` that names the first bad one: `input_refused` with one
- * text for a URL that may not be fetched and for one that nobody answers, `input_unreadable` for what is no image.
+ * Loads all images, in order. Throws an UpstreamFailure `refused` that names the first bad one:
+ * `input_refused` with the same text for a forbidden URL and for an unreachable one, `input_unreadable` for
+ * what is no image.
  */
 export async function loadInputImages(
   images: readonly string[],
@@ -50,7 +51,7 @@ function decode(dataUri: string, position: number): Buffer {
 async function fetchBytes(url: string, position: number, signal?: AbortSignal): Promise<Buffer> {
   try {
     const { status, stream } = await downloadFromOutside(url, {
-      // A caller's URL: not even the operator's own origins are open to it.
+      // A caller's URL must not reach even the operator's own origins.
       trustsOrigin: () => false,
       bytesMax: INPUT_IMAGE_BYTES_MAX,
       timeoutMs: FETCH_TIMEOUT_MS,

@@ -7,8 +7,8 @@ import { failureOfStatus, type ToFailure, type UpstreamResponse } from './status
 
 export interface JsonApi {
   /**
-   * Sends one request. Throws an UpstreamFailure: `auth`, `not_received` for a credential that is gone from the settings,
-   * and whatever `requestJson` throws.
+   * Sends one request. Throws an UpstreamFailure: `auth`, `not_received` for a credential that is gone from
+   * the settings, and whatever `requestJson` throws.
    */
   send(request: JsonApiRequest): Promise<JsonResponse>;
 }

@@ -28,7 +28,7 @@ export function bytesOf(value: unknown): Buffer | null {
   return text !== null && /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : null;
 }
 
-/** What an error body says. `code` and `type` are in lower case, so that they can be compared. */
+/** An error body. `code` and `type` are in lower case, so that they can be compared. */
 export interface VendorError {
   code: string | null;
   /** Some vendors call it `status` or `reason`. */

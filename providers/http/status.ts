@@ -1,4 +1,5 @@
-// What an HTTP status means before the vendor's own words are read, and how to read those words.
+// Turns responses outside 2xx into UpstreamFailures: by status, and by the vendor's error body where an
+// adapter refines it.
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import { UpstreamFailure, type RequestFate } from '../provider.ts';
 import { readVendorError, type VendorError } from './json-fields.ts';
@@ -8,7 +9,7 @@ export interface UpstreamResponse {
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** The vendor's own name for this request, for their support. */
+  /** The vendor's id of the request, for its support. */
   upstreamRequestId: string | null;
 }
 
@@ -20,15 +21,15 @@ export interface Verdict {
   fate: RequestFate;
 }
 
-/** Makes an answer outside 2xx the failure that it stands for. */
-export type ToFailure = (answer: UpstreamResponse) => UpstreamFailure;
+/** Turns a response outside 2xx into the failure that it stands for. */
+export type ToFailure = (response: UpstreamResponse) => UpstreamFailure;
 
-/** An adapter's verdict by the vendor's own words; undefined where they change nothing. */
+/** An adapter's verdict by the vendor's error body; undefined where the status decides. */
 export type Refine = (error: VendorError, status: number) => Verdict | undefined;
 
 /**
- * Class and fate by status alone. 404 and 410 read as `model_retired`, which is what they mean for a submission; for
- * a poll see `failureAboutJob`.
+ * Class and fate by status alone. 404 and 410 read as `model_retired`, which is what they mean for a
+ * submission; for a poll see `failureAboutJob`.
  */
 export function verdictOfStatus(status: number): Verdict {
   if (status === 401 || status === 403) return { errorClass: 'auth', fate: 'not_received' };
@@ -36,34 +37,38 @@ export function verdictOfStatus(status: number): Verdict {
   if (status === 404 || status === 410) return { errorClass: 'model_retired', fate: 'refused' };
   if (status === 429) return { errorClass: 'rate', fate: 'not_received' };
   if (status === 503) return { errorClass: 'transient', fate: 'not_received' };
-  // A gateway in front of the vendor may answer 500, 502 or 504 (or 408) although the work was taken behind it.
+  // A gateway in front of the vendor may answer 500, 502 or 504 (or 408) although the work was taken behind
+  // it.
   if (status === 408 || status >= 500) return { errorClass: 'transient', fate: 'unknown' };
   if (status >= 400) return { errorClass: 'invalid', fate: 'refused' };
-  // Redirects: nobody but the operator moves an API, so the base URL is wrong and stays wrong.
+  // Redirects are not followed: a base URL that redirects is wrong, and stays so until the operator changes
+  // it.
   return { errorClass: 'invalid_response', fate: 'refused' };
 }
 
-/** The failure that an answer outside 2xx stands for. */
-export function failureOfStatus(answer: UpstreamResponse, refine?: Refine): UpstreamFailure {
-  const error = readErrorBody(answer.body);
-  const verdict = refine?.(error, answer.status) ?? verdictOfStatus(answer.status);
+/** The failure of a submission that was answered outside 2xx. */
+export function failureOfStatus(response: UpstreamResponse, refine?: Refine): UpstreamFailure {
+  const error = readErrorBody(response.body);
+  const verdict = refine?.(error, response.status) ?? verdictOfStatus(response.status);
   return new UpstreamFailure(verdict.errorClass, verdict.fate, {
     text: error.message,
-    retryAfterMs: readRetryAfter(answer.headers),
-    upstreamRequestId: answer.upstreamRequestId,
-    status: answer.status,
+    retryAfterMs: readRetryAfter(response.headers),
+    upstreamRequestId: response.upstreamRequestId,
+    status: response.status,
   });
 }
 
-/** The same for a question about a job: 404 and 410 say that it is gone, whatever the words. */
-export function failureAboutJob(answer: UpstreamResponse, refine?: Refine): UpstreamFailure {
-  return failureOfStatus(answer, (error, status) => {
+/**
+ * The failure of a query about a job that was answered outside 2xx: 404 and 410 mean that the job is gone.
+ */
+export function failureAboutJob(response: UpstreamResponse, refine?: Refine): UpstreamFailure {
+  return failureOfStatus(response, (error, status) => {
     if (status === 404 || status === 410) return { errorClass: 'expired', fate: 'refused' };
     return refine?.(error, status);
   });
 }
 
-/** Plain text counts as the message; HTML, which gateways in front of vendors send, says nothing. */
+/** Plain text counts as the message; HTML, which gateways in front of vendors send, is ignored. */
 function readErrorBody(body: Buffer): VendorError {
   const text = body.toString('utf8').trim();
   let error: VendorError | null = null;

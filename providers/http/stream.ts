@@ -38,8 +38,8 @@ const pooledAgent = new Agent({
 });
 
 /**
- * Resolves as soon as the headers of a 2xx response are there. Throws the UpstreamFailure that `toFailure` makes of any
- * other status, or the one of a network error.
+ * Resolves as soon as the headers of a 2xx response are there. Throws the UpstreamFailure that `toFailure`
+ * makes of any other status, or the one of a network error.
  */
 export async function openStream(call: StreamingRequest, toFailure: ToFailure): Promise<StreamingResponse> {
   const response = await request(call.url, {
@@ -56,8 +56,8 @@ export async function openStream(call: StreamingRequest, toFailure: ToFailure): 
   const headers = flattenHeaders(response.headers);
   const upstreamRequestId = readRequestId(headers);
   if (response.statusCode >= 200 && response.statusCode <= 299) {
-    // A reader is told of an error by its iterator; without this listener an error after the last read would be
-    // uncaught.
+    // A reader is told of an error by its iterator; without this listener an error after the last read would
+    // be uncaught.
     response.body.on('error', () => undefined);
     return { headers, upstreamRequestId, body: response.body };
   }
@@ -66,8 +66,8 @@ export async function openStream(call: StreamingRequest, toFailure: ToFailure): 
 }
 
 /**
- * Waits for the first bytes of the body, at most `waitMs`. Throws an UpstreamFailure when the body breaks off or ends
- * before them, which is before anything was delivered to the caller.
+ * Waits for the first bytes of the body, at most `waitMs`. Throws an UpstreamFailure when the body breaks off
+ * or ends before them, which is before anything was delivered to the caller.
  */
 export async function waitForFirstBytes(
   { body, upstreamRequestId }: StreamingResponse,
@@ -86,7 +86,9 @@ export async function waitForFirstBytes(
     throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
 }
 
-/** Reads the remainder of a finished answer, so that its connection can be reused; gives up after a second. */
+/**
+ * Reads the remainder of a finished answer, so that its connection can be reused; gives up after a second.
+ */
 export function drainBody({ body }: StreamingResponse): void {
   const timer = setTimeout(() => body.destroy(), DRAIN_WAIT_MS);
   body.once('close', () => clearTimeout(timer));

@@ -12,7 +12,10 @@ export interface KlingAnswer {
   upstreamRequestId: string | null;
 }
 
-/** What a request is about, which decides what “not found” means: the model of a submission, or the job of a query. */
+/**
+ * What a request is about, which decides what “not found” means: the model of a submission, or the job of a
+ * query.
+ */
 export type Subject = 'submission' | 'job';
 
 /** 1 unit is about 0.14 USD, which are 28 credits. */
@@ -57,8 +60,9 @@ const CLASS_OF_MESSAGE: Patterns<UpstreamErrorClass> = [
 ];
 
 /**
- * Sends one request and unwraps the envelope. Throws an UpstreamFailure also for a refusal that comes with HTTP 200, and
- * `invalid_response`, `unknown` for a body that is no envelope. A job that the vendor does not know is `expired`, `refused`.
+ * Sends one request and unwraps the envelope. Throws an UpstreamFailure also for a refusal that comes with
+ * HTTP 200, and `invalid_response`, `unknown` for a body that is no envelope. A job that the vendor does not
+ * know is `expired`, `refused`.
  */
 export async function sendToKling(
   api: JsonApi,
@@ -98,7 +102,10 @@ export function classOfMessage(message: string | null): UpstreamErrorClass {
   return findMeaning(CLASS_OF_MESSAGE, message) ?? 'transient';
 }
 
-/** Seconds from a text such as "5.041", rounded up since the vendor bills whole ones; null for what is not plausible. */
+/**
+ * Seconds from a text such as "5.041", rounded up since the vendor bills whole ones; null for what is not
+ * plausible.
+ */
 export function readSeconds(value: unknown): number | null {
   const amount = readDecimal(value);
   const seconds = amount === null ? null : Math.ceil(Number(amount) / 1_000_000 - 0.1);

@@ -1,4 +1,5 @@
-// Adapter for Kling's videos: two APIs, distinguished by the model, and an external id by which jobs can be found.
+// Adapter for Kling's videos: two APIs, distinguished by the model, and an external id by which jobs can be
+// found.
 import type { JobHandle } from '../../domain/jobs.ts';
 import { acceptedJob } from '../accepted-job.ts';
 import { createJsonApi, type JsonApi } from '../http/json-api.ts';
@@ -85,8 +86,9 @@ async function poll({ api }: Context, handle: JobHandle, signal?: AbortSignal): 
 }
 
 /**
- * Looks for the job by its external id, which is unique per account. `absent` is certain at once where there is one
- * account only, since that refuses a second job of the same id; among several, the next try may go to another one.
+ * Looks for the job by its external id, which is unique per account. `absent` is certain at once where there
+ * is one account only, since that refuses a second job of the same id; among several, the next try may go to
+ * another one.
  */
 async function lookUp(
   context: Context,

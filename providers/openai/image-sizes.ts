@@ -1,9 +1,9 @@
 // Sizes in pixels for our ratios and resolutions, within what gpt-image-2 and 2.5 accept.
 
 /**
- * Our own arithmetic, not a table of the vendor. Its limits: edges are multiples of 16 and at most 3,840, the long edge
- * at most three times the short one, 655,360 to 8,294,400 pixels. 1K aims at 1,048,576 pixels, 2K at 4,194,304, 4K at
- * the limit.
+ * Our own arithmetic, not a table of the vendor. Its limits: edges are multiples of 16 and at most 3,840, the
+ * long edge at most three times the short one, 655,360 to 8,294,400 pixels. 1K aims at 1,048,576 pixels, 2K
+ * at 4,194,304, 4K at the limit.
  */
 const SIZES = {
   '1:1': { '1K': '1024x1024', '2K': '2048x2048', '4K': '2880x2880' },

@@ -14,12 +14,15 @@ import { credentialIds, findCredential, originCheck, type AdapterSettings } from
 export const NAME = 'openai-images';
 export const FAMILY = 'openai';
 
-/** The largest picture on offer has 8,294,400 pixels, which are 32 MiB in base64 even if nothing is compressed. */
+/**
+ * The largest picture on offer has 8,294,400 pixels, which are 32 MiB in base64 even if nothing is
+ * compressed.
+ */
 const ANSWER_BYTES_PER_IMAGE_MAX = 40 * 1024 * 1024;
 /**
- * Our price depends on the resolution alone, and of the vendor's qualities only this one costs less than it at every
- * resolution: output tokens grow with the square of the quality (16, 48, 96 for low, medium, high on gpt-image-2), so
- * 1K costs about $0.006, $0.053, $0.211 against a price of $0.02.
+ * Our price depends on the resolution alone, and of the vendor's qualities only this one costs less than it
+ * at every resolution: output tokens grow with the square of the quality (16, 48, 96 for low, medium, high on
+ * gpt-image-2), so 1K costs about $0.006, $0.053, $0.211 against a price of $0.02.
  */
 const QUALITY = 'low';
 
@@ -69,7 +72,10 @@ async function submit(
   };
 }
 
-/** Every choice is sent, so that none of the vendor's defaults decides. There is no `response_format` any more. */
+/**
+ * Every choice is sent, so that none of the vendor's defaults decides. There is no `response_format` any
+ * more.
+ */
 function requestFields(job: UpstreamJob) {
   const size = sizeOf(job.order.ratio ?? '1:1', job.order.resolution ?? '1K');
   if (size === null) throw new UpstreamFailure('invalid', 'refused', { text: 'This size is not offered.' });
@@ -102,8 +108,8 @@ function readImages(json: unknown): Buffer[] {
 }
 
 /**
- * Compatible services report some errors with status 200. The answer is complete, so no work is left at the vendor and
- * the fate is known.
+ * Compatible services report some errors with status 200. The answer is complete, so no work is left at the
+ * vendor and the fate is known.
  */
 function failureWithoutImages(json: unknown, upstreamRequestId: string | null): UpstreamFailure {
   const error = membersOf(json)['error'] === undefined ? null : readVendorError(json);
@@ -114,7 +120,9 @@ function failureWithoutImages(json: unknown, upstreamRequestId: string | null): 
   });
 }
 
-/** OpenAI sends a moderated prompt with 400, a used-up account with 429, a retired model with 400, 403 or 404. */
+/**
+ * OpenAI sends a moderated prompt with 400, a used-up account with 429, a retired model with 400, 403 or 404.
+ */
 function refine(error: VendorError, status: number): Verdict | undefined {
   const words = [error.code ?? '', error.type ?? ''];
   if (words.some((word) => MODERATION_CODES.has(word))) return { errorClass: 'moderation', fate: 'refused' };

@@ -1,4 +1,5 @@
-// What refusals and failed jobs of OpenAI's Videos API mean. Resellers have codes of their own, hence the patterns.
+// What refusals and failed jobs of OpenAI's Videos API mean. Resellers have codes of their own, hence the
+// patterns.
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import { findMeaning, type Patterns } from '../patterns.ts';

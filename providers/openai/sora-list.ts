@@ -1,4 +1,5 @@
-// Finds a lost job in the list of OpenAI's Videos API, which shows everything that was ordered but the pictures.
+// Finds a lost job in the list of OpenAI's Videos API, which shows everything that was ordered but the
+// pictures.
 import type { UpstreamJob } from '../provider.ts';
 import { listOf, membersOf, numberOf, textOf, type Members } from '../http/json-fields.ts';
 import { orderedFields } from './sora-order.ts';
@@ -11,8 +12,8 @@ const CREATED_BEFORE_SECONDS_MAX = 10;
 const CREATED_AFTER_SECONDS_MAX = 120;
 
 /**
- * The one entry that can be this job, or null: when there is none, when there are two, and when the page ends before
- * the time in question does, so that another one may follow.
+ * The one entry that can be this job, or null: when there is none, when there are two, and when the page ends
+ * before the time in question does, so that another one may follow.
  */
 export function matchListed(list: Members, job: UpstreamJob, sentAt: Date): Members | null {
   const entries = listOf(list['data']).map(membersOf);

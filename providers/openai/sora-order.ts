@@ -19,7 +19,9 @@ export function orderedFields({ upstreamModel, prompt, order }: UpstreamJob) {
   return { model: upstreamModel, prompt, seconds: String(order.seconds), size };
 }
 
-/** The body as JSON, or as a form with a first frame: every service with this API takes frames in a form only. */
+/**
+ * The body as JSON, or as a form with a first frame: every service with this API takes frames in a form only.
+ */
 export function requestContent(
   job: UpstreamJob,
   inputImages: readonly InputImage[],

@@ -1,4 +1,5 @@
-// Adapter for OpenAI's Videos API, which OpenAI closed in 2026 and resellers still offer, each a little differently:
+// Adapter for OpenAI's Videos API, which OpenAI closed in 2026 and resellers still offer, each a little
+// differently:
 // a job, progress, and a download that needs the key.
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { Evidence } from '../../domain/pricing.ts';
@@ -26,7 +27,9 @@ export const FAMILY = 'sora';
 /** Every entry of the list repeats its prompt. */
 const LIST_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Status values of all services with this API, in lower case. Unknown status values are treated as running. */
+/**
+ * Status values of all services with this API, in lower case. Unknown status values are treated as running.
+ */
 const STATUSES = {
   queued: ['queued', 'pending', 'submitted', 'not_start', 'preparing', 'created'],
   done: ['completed', 'complete', 'success', 'succeeded', 'finished'],
@@ -79,9 +82,9 @@ async function poll(
 }
 
 /**
- * Looks for the job in the vendor's list, which has no reference of ours: the only entry with everything that was
- * ordered, created just then, is taken for it. Pictures are not listed, and two callers may order the same words with
- * different ones, so jobs with input images stay unclear.
+ * Looks for the job in the vendor's list, which has no reference of ours: the only entry with everything that
+ * was ordered, created just then, is taken for it. Pictures are not listed, and two callers may order the
+ * same words with different ones, so jobs with input images stay unclear.
  */
 async function lookUp(
   api: JsonApi,

@@ -1,4 +1,5 @@
-// What Ark's error codes mean. The vendor appends details with a dot ("….PrivacyInformation"), hence the patterns.
+// What Ark's error codes mean. The vendor appends details with a dot ("….PrivacyInformation"), hence the
+// patterns.
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import { findMeaning, type Patterns } from '../patterns.ts';
 import type { UpstreamFailure } from '../provider.ts';

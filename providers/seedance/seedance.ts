@@ -1,4 +1,5 @@
-// Adapter for ByteDance's Seedance videos on Volcengine Ark and BytePlus ModelArk: a job, billed by the token.
+// Adapter for ByteDance's Seedance videos on Volcengine Ark and BytePlus ModelArk: a job, billed by the
+// token.
 import { createHash } from 'node:crypto';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
@@ -57,7 +58,10 @@ async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
   return acceptedJob(job, textOf(membersOf(json)['id']), upstreamRequestId);
 }
 
-/** A 404 is thrown as `expired`, `refused`: only the caller knows whether the job is new or past its seven days. */
+/**
+ * A 404 is thrown as `expired`, `refused`: only the caller knows whether the job is new or past its seven
+ * days.
+ */
 async function poll(api: JsonApi, { id, credential }: JobHandle, signal?: AbortSignal): Promise<JobState> {
   const path = taskPath(id);
   const { json } = await api.send({ method: 'GET', path, credential, signal, toFailure: pollFailure });
@@ -82,8 +86,8 @@ async function cancel(api: JsonApi, handle: JobHandle, signal?: AbortSignal): Pr
 }
 
 /**
- * Looks for the job's seed, which is made from its reference, in the vendor's list. Absence from the list proves
- * nothing: it may lag behind, and some models may not report the seed before the end.
+ * Looks for the job's seed, which is made from its reference, in the vendor's list. Absence from the list
+ * proves nothing: it may lag behind, and some models may not report the seed before the end.
  */
 async function lookUp(api: JsonApi, job: UpstreamJob, sentAt: Date, signal?: AbortSignal): Promise<LookUp> {
   const { credential } = job;

@@ -80,7 +80,10 @@ async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
   return acceptedJob(job, textOf(membersOf(json)['task_id']), upstreamRequestId);
 }
 
-/** A 404 is thrown as `expired`, `refused`: only the caller knows whether the job is too young or too old to be seen. */
+/**
+ * A 404 is thrown as `expired`, `refused`: only the caller knows whether the job is too young or too old to
+ * be seen.
+ */
 async function poll(api: JsonApi, { id, credential }: JobHandle, signal?: AbortSignal): Promise<JobState> {
   const path = `${taskPath(id)}/creations`;
   const { json } = await api.send({ method: 'GET', path, credential, signal, toFailure: pollFailure });
@@ -109,8 +112,8 @@ function taskPath(id: string): string {
 }
 
 /**
- * Every choice is sent, so that none of the vendor's defaults decides. `off_peak` would halve the price and may take two
- * days.
+ * Every choice is sent, so that none of the vendor's defaults decides. `off_peak` would halve the price and
+ * may take two days.
  */
 function requestBody(job: UpstreamJob): JsonObject {
   const { order, inputImages } = job;

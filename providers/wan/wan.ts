@@ -63,7 +63,10 @@ async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
   return acceptedJob(job, id, textOf(body['request_id']) ?? upstreamRequestId);
 }
 
-/** A 404 and the status UNKNOWN are thrown as `expired`, `refused`: only the caller knows whether the job is new. */
+/**
+ * A 404 and the status UNKNOWN are thrown as `expired`, `refused`: only the caller knows whether the job is
+ * new.
+ */
 async function poll(api: JsonApi, handle: JobHandle, signal?: AbortSignal): Promise<JobState> {
   return readState(await readTask(api, handle, signal));
 }
@@ -85,9 +88,9 @@ async function cancel(
 }
 
 /**
- * Looks for the job by the mark in its prompt, which is this attempt's alone. The list has no prompts, so each task of
- * the right model and time is asked for its own. Absence proves nothing: the list may lag behind, and the vendor may
- * trim prompts.
+ * Looks for the job by the mark in its prompt, which is this attempt's alone. The list has no prompts, so
+ * each task of the right model and time is asked for its own. Absence proves nothing: the list may lag
+ * behind, and the vendor may trim prompts.
  */
 async function lookUp(api: JsonApi, job: UpstreamJob, sentAt: Date, signal?: AbortSignal): Promise<LookUp> {
   const { upstreamModel, credential } = job;
@@ -156,9 +159,9 @@ function mediaOf({ order, inputImages, inputVideos }: UpstreamJob): JsonValue[] 
 }
 
 /**
- * The prompt with 32 bits of the reference's digest as white space at its end, which no model reads. The vendor takes no
- * reference of ours but reports the prompt as it was sent, so that the mark tells apart two callers who send the same
- * words.
+ * The prompt with 32 bits of the reference's digest as white space at its end, which no model reads. The
+ * vendor takes no reference of ours but reports the prompt as it was sent, so that the mark tells apart two
+ * callers who send the same words.
  */
 function markedPrompt({ prompt, reference }: UpstreamJob): string {
   const bits = createHash('sha256').update(reference).digest().readUInt32BE(0).toString(2);
@@ -197,7 +200,9 @@ function readFailed(output: Members): JobState {
   return { kind: 'failed', errorClass, text: error?.message ?? null };
 }
 
-/** `duration` includes the seconds of the input, so it stands for the output only where there was no input. */
+/**
+ * `duration` includes the seconds of the input, so it stands for the output only where there was no input.
+ */
 function readEvidence(usage: Members): Evidence {
   const inputVideoSeconds = readVideoSeconds(usage['input_video_duration']);
   const hasInput = inputVideoSeconds !== null;

@@ -143,7 +143,10 @@ for (const { adapter, family, path, job, endings, ...expected } of families) {
       expect(await lookUpAfter('submit=reset'), 'absent').to.equal(expected.lookUp.absent);
     });
 
-    /** Cancels as soon as the vendor says that the job is in this state. Answers what the vendor says afterwards, too. */
+    /**
+     * Cancels as soon as the vendor says that the job is in this state. Answers what the vendor says
+     * afterwards, too.
+     */
     async function cancelWhen(state: string, directives: string): Promise<string> {
       const submission = await provider.submit(jobWith(directives).job);
       if (submission.kind !== 'accepted') throw new Error('this vendor has no jobs');

@@ -1,4 +1,5 @@
-// What the conformance suite has to know about one adapter: where the sandbox plays its vendor, and how things end.
+// What the conformance suite has to know about one adapter: where the sandbox plays its vendor, and how
+// things end.
 import type { UpstreamJob } from '../../../providers/provider.ts';
 
 export interface Family {
@@ -11,7 +12,10 @@ export interface Family {
   endings: Record<string, string>;
   /** What the vendor tells under `poll=flap`, as it tells it; empty where it tells no progress. */
   progress: readonly number[];
-  /** Of an honest vendor, and of one whose figures are missing, negative, huge or a text; null: it depends on the prompt. */
+  /**
+   * Of an honest vendor, and of one whose figures are missing, negative, huge or a text; null: it depends on
+   * the prompt.
+   */
   evidence: { honest: object; doubtful: object | null };
   /** What a cancellation brings while the job is queued, running and done; null: this vendor has none. */
   cancel: { queued: string; running: string; done: string } | null;
@@ -19,7 +23,10 @@ export interface Family {
   lookUp: { lost: string; absent: string } | null;
 }
 
-/** How a video job ends nearly everywhere, for families to begin with: they name what is different at their vendor. */
+/**
+ * How a video job ends nearly everywhere, for families to begin with: they name what is different at their
+ * vendor.
+ */
 export const VIDEO_ENDINGS: Readonly<Record<string, string>> = {
   '': 'video/mp4',
   'submit=500': 'transient, unknown',

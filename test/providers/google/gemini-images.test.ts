@@ -1,4 +1,5 @@
-// Gemini images: what is asked for, how many calls several pictures take, which pictures count, and what refusals mean.
+// Gemini images: what is asked for, how many calls several pictures take, which pictures count, and what
+// refusals mean.
 import { expect } from 'chai';
 import { createGeminiImages } from '../../../providers/google/gemini-images.ts';
 import type { Provider, Submission, UpstreamJob } from '../../../providers/provider.ts';

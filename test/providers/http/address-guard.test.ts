@@ -1,4 +1,5 @@
-// The guard: which URLs and addresses are refused, that nothing is opened to them, and that names cannot be turned round.
+// The guard: which URLs and addresses are refused, that nothing is opened to them, and that names cannot be
+// turned round.
 import { connect as openSocket, Socket } from 'node:net';
 import { expect } from 'chai';
 import { Agent, request, type buildConnector } from 'undici';
@@ -123,7 +124,10 @@ describe('the address guard', () => {
   });
 
   describe('opening a socket', () => {
-    /** Opens nothing; remembers where it would have gone, and hands out a socket that claims to have arrived there. */
+    /**
+     * Opens nothing; remembers where it would have gone, and hands out a socket that claims to have arrived
+     * there.
+     */
     function recorder(remoteAddress?: string) {
       const opened: buildConnector.Options[] = [];
       const connect: buildConnector.connector = (options, callback) => {
@@ -324,7 +328,7 @@ describe('the address guard', () => {
       const error = await errorOf('https://nobody.example.com/', {
         resolve: async () => Promise.reject(new Error('ENOTFOUND')),
       });
-      expect(error).to.be.instanceOf(DownloadFailed).and.to.have.property('reason', 'trouble');
+      expect(error).to.be.instanceOf(DownloadFailed).and.to.have.property('reason', 'network');
     });
   });
 });

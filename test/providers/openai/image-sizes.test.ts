@@ -1,4 +1,5 @@
-// Every size that the gateway offers, at the sandbox's OpenAI: taken as it is, alone, several at once, and from references.
+// Every size that the gateway offers, at the sandbox's OpenAI: taken as it is, alone, several at once, and
+// from references.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { startSandbox, type Sandbox } from '../../../sandbox/server.ts';

@@ -1,4 +1,5 @@
-// OpenAI's Videos API: what is asked for, how resellers' answers read, where the bytes are, and finding a lost job.
+// OpenAI's Videos API: what is asked for, how resellers' answers read, where the bytes are, and finding a
+// lost job.
 import { expect } from 'chai';
 import { fetchResult } from '../../../providers/http/fetch-result.ts';
 import type { Provider, UpstreamJob } from '../../../providers/provider.ts';

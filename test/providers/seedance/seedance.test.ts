@@ -1,4 +1,5 @@
-// Seedance videos: what is asked for, how every answer to a poll reads, what refusals mean, and how lost work is found.
+// Seedance videos: what is asked for, how every answer to a poll reads, what refusals mean, and how lost work
+// is found.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Provider, UpstreamJob } from '../../../providers/provider.ts';

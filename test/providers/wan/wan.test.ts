@@ -1,4 +1,5 @@
-// Wan videos: what is asked for, how every answer to a poll reads, what refusals mean, and how lost work is found.
+// Wan videos: what is asked for, how every answer to a poll reads, what refusals mean, and how lost work is
+// found.
 import { expect } from 'chai';
 import type { Provider, UpstreamJob } from '../../../providers/provider.ts';
 import { createWan } from '../../../providers/wan/wan.ts';
