@@ -61,7 +61,7 @@ describe('Gemini images', () => {
 
   const bodies = (): unknown[] => standIn.received.map(({ body }) => JSON.parse(String(body)));
 
-  describe('asked for', () => {
+  describe('submit', () => {
     it('gets concrete values, with the size in capitals', async () => {
       plays = [withParts(PICTURE)];
       const fields = { ...imageJob().order, resolution: '4K', ratio: '21:9' };
@@ -206,7 +206,7 @@ describe('Gemini images', () => {
     [503, 'UNAVAILABLE', 'The model is overloaded.', 'transient, not_received'],
     [504, 'DEADLINE_EXCEEDED', 'Deadline expired.', 'transient, unknown'],
   ];
-  describe('refusing', () => {
+  describe('submit, refused', () => {
     for (const [status, word, message, verdict] of refusals)
       it(`with ${status} ${word} “${message}” is ${verdict}`, async () => {
         plays = [refusing(status, word, message)];

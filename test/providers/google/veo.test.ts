@@ -58,7 +58,7 @@ describe('Veo videos', () => {
   const GEMINI_JOB = handleOf('gemini', 'models/veo-3.1-generate-001/operations/op-1');
   const VERTEX_JOB = handleOf('vertex', `${RESOURCE}/operations/op-1`);
 
-  describe('handed over', () => {
+  describe('submit', () => {
     async function send(provider: Provider, ordered: UpstreamJob, name = 'models/m/operations/op-1') {
       play = (res) => sendJson(res, 200, { name }, { 'x-request-id': 'req_1' });
       return provider.submit(ordered);
@@ -124,7 +124,7 @@ describe('Veo videos', () => {
       });
   });
 
-  describe('refused', () => {
+  describe('submit, refused', () => {
     const refusal = (code: number, status: string, message: string, details?: object[]) => ({
       status: code,
       body: { error: { code, message, status, details } },
@@ -186,7 +186,7 @@ describe('Veo videos', () => {
     });
   });
 
-  describe('polled', () => {
+  describe('poll', () => {
     const poll = async (json: unknown, provider = gemini, handle = GEMINI_JOB) => {
       play = (res) => sendJson(res, 200, json);
       return provider.poll?.(handle);

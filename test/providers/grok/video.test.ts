@@ -2,42 +2,24 @@
 import { expect } from 'chai';
 import type { ImageRole } from '../../../domain/catalog/catalog.ts';
 import { createGrokVideo } from '../../../providers/grok/video.ts';
-import type { Provider, UpstreamJob } from '../../../providers/provider.ts';
-import {
-  failureOf,
-  sendJson,
-  settingsAt,
-  startStandIn,
-  verdictOf,
-  videoJob,
-  type Play,
-  type StandIn,
-} from '../stand-in.ts';
+import type { UpstreamJob } from '../../../providers/provider.ts';
+import { describeVendor, itNeedsAnId } from '../describe-vendor.ts';
+import { failureOf, sendJson, verdictOf, videoJob } from '../stand-in.ts';
 
 const DATA_URI = 'data:image/png;base64,AAAA';
 const URL_OF_VIDEO = 'https://vidgen.example/video.mp4';
 
-describe('Grok videos', () => {
-  let standIn: StandIn;
-  let provider: Provider;
-  let play: Play = (res) => sendJson(res, 200, {});
-
-  before(async () => {
-    standIn = await startStandIn((res, req) => play(res, req));
-    provider = createGrokVideo(settingsAt(`${standIn.url}/v1`));
-  });
-  after(() => standIn.close());
-
+describeVendor('Grok videos', { create: createGrokVideo, path: '/v1' }, (vendor) => {
   async function poll(status: number, json: unknown, credential = 'default') {
-    play = (res) => (json === undefined ? res.writeHead(status).end() : sendJson(res, status, json));
-    return provider.poll?.({ id: 'a/b', credential });
+    vendor.play = (res) => (json === undefined ? res.writeHead(status).end() : sendJson(res, status, json));
+    return vendor.provider.poll?.({ id: 'a/b', credential });
   }
 
-  describe('handed over', () => {
+  describe('submit', () => {
     async function sent(job: UpstreamJob): Promise<unknown> {
-      play = (res) => sendJson(res, 200, { request_id: 'r-1' });
-      await provider.submit(job);
-      return JSON.parse(String(standIn.received.at(-1)?.body));
+      vendor.play = (res) => sendJson(res, 200, { request_id: 'r-1' });
+      await vendor.provider.submit(job);
+      return JSON.parse(String(vendor.received.at(-1)?.body));
     }
 
     it('is asked for in concrete values with the first credential', async () => {
@@ -48,7 +30,7 @@ describe('Grok videos', () => {
         resolution: '480p',
         aspect_ratio: '16:9',
       });
-      const { method, path, headers } = standIn.received.at(-1) ?? {};
+      const { method, path, headers } = vendor.received.at(-1) ?? {};
       expect([method, path]).to.deep.equal(['POST', '/v1/videos/generations']);
       expect(headers?.authorization).to.equal('Bearer sk-first');
     });
@@ -90,8 +72,8 @@ describe('Grok videos', () => {
     });
 
     it('answers with a handle without secrets', async () => {
-      play = (res) => sendJson(res, 200, { request_id: 'r-1' }, { 'x-request-id': 'req_1' });
-      expect(await provider.submit(videoJob())).to.deep.equal({
+      vendor.play = (res) => sendJson(res, 200, { request_id: 'r-1' }, { 'x-request-id': 'req_1' });
+      expect(await vendor.provider.submit(videoJob())).to.deep.equal({
         kind: 'accepted',
         handle: { id: 'r-1', credential: 'default' },
         upstreamRequestId: 'req_1',
@@ -100,22 +82,25 @@ describe('Grok videos', () => {
 
     it('is not aborted half way, which would leave a job that nobody knows', async () => {
       const controller = new AbortController();
-      play = (res) => {
+      vendor.play = (res) => {
         controller.abort();
         sendJson(res, 200, { request_id: 'r-1' });
       };
-      expect((await provider.submit(videoJob(), controller.signal)).kind).to.equal('accepted');
+      expect((await vendor.provider.submit(videoJob(), controller.signal)).kind).to.equal('accepted');
     });
 
-    for (const json of [{}, null, [], 'x', { request_id: '' }, { request_id: null }, { id: 'x' }]) {
-      it(`has no id in ${JSON.stringify(json)}`, async () => {
-        play = (res) => sendJson(res, 200, json);
-        expect(verdictOf(await failureOf(provider.submit(videoJob())))).to.equal('invalid_response, unknown');
-      });
-    }
+    itNeedsAnId(vendor, videoJob(), [
+      {},
+      null,
+      [],
+      'x',
+      { request_id: '' },
+      { request_id: null },
+      { id: 'x' },
+    ]);
   });
 
-  describe('refused', () => {
+  describe('submit, refused', () => {
     interface Case {
       status: number;
       body: unknown;
@@ -174,17 +159,17 @@ describe('Grok videos', () => {
     };
     for (const [title, { status, body, verdict, text }] of Object.entries(cases)) {
       it(`${title} is ${verdict}`, async () => {
-        play = (res) => sendJson(res, status, body);
-        const failure = await failureOf(provider.submit(videoJob()));
+        vendor.play = (res) => sendJson(res, status, body);
+        const failure = await failureOf(vendor.provider.submit(videoJob()));
         expect([verdictOf(failure), failure.text]).to.deep.equal([verdict, text]);
       });
     }
   });
 
-  describe('polled', () => {
+  describe('poll', () => {
     it('is asked with the credential that handed it over, and its id is one path segment', async () => {
       await poll(202, undefined, 'second');
-      const { path, headers } = standIn.received.at(-1) ?? {};
+      const { path, headers } = vendor.received.at(-1) ?? {};
       expect([path, headers?.authorization]).to.deep.equal(['/v1/videos/a%2Fb', 'Bearer sk-second']);
     });
 
@@ -318,8 +303,10 @@ describe('Grok videos', () => {
     it('throws what says nothing about the job', async () => {
       expect(verdictOf(await failureOf(poll(500, { error: 'x' })))).to.equal('transient, unknown');
       expect(verdictOf(await failureOf(poll(429, { error: 'x' })))).to.equal('rate, not_received');
-      play = (res) => res.end('<html></html>');
-      const failure = await failureOf(Promise.resolve(provider.poll?.({ id: 'x', credential: 'default' })));
+      vendor.play = (res) => res.end('<html></html>');
+      const failure = await failureOf(
+        Promise.resolve(vendor.provider.poll?.({ id: 'x', credential: 'default' })),
+      );
       expect(verdictOf(failure)).to.equal('invalid_response, unknown');
     });
   });

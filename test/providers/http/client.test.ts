@@ -101,7 +101,7 @@ describe('a call to a vendor', () => {
     });
   });
 
-  describe('of which nobody knows whether it arrived', () => {
+  describe('of which it is unknown whether it arrived', () => {
     const cases: { title: string; play: Play; verdict: string }[] = [
       { title: 'reset', play: (res) => res.socket?.resetAndDestroy(), verdict: 'transient, unknown' },
       { title: 'closed without an answer', play: (res) => res.destroy(), verdict: 'transient, unknown' },

@@ -52,7 +52,7 @@ describe('Kling', () => {
     return { path, body: JSON.parse(String(body)) };
   }
 
-  describe('handed over through the flat API', () => {
+  describe('submit to the flat API', () => {
     it('is asked for in concrete values, the resolution as a mode, the seconds as a text', async () => {
       expect(await sent(jobOf('kling-v2-6', { resolution: '1080p', audio: true }))).to.deep.equal({
         path: '/v1/videos/text2video',
@@ -93,7 +93,7 @@ describe('Kling', () => {
     });
   });
 
-  describe('handed over through the API since 3.0', () => {
+  describe('submit to the API since 3.0', () => {
     const settings = { resolution: '720p', duration: 5, audio: 'off', multi_shot: false };
     const options = { external_task_id: 'task_1-2' };
 
@@ -189,7 +189,7 @@ describe('Kling', () => {
     });
   });
 
-  describe('refused', () => {
+  describe('submit, refused', () => {
     const codes: [code: number, status: number, verdict: string][] = [
       [1000, 401, 'auth, not_received'],
       [1001, 401, 'auth, not_received'],
@@ -225,7 +225,7 @@ describe('Kling', () => {
       });
   });
 
-  describe('polled', () => {
+  describe('poll', () => {
     const legacy = { id: 't-1', credential: 'first', dialect: 'legacy', kind: 'text2video' };
     const three = { id: 't-1', credential: 'first', dialect: '3' };
     const looks = {
@@ -327,7 +327,7 @@ describe('Kling', () => {
     });
   });
 
-  describe('known again by our own id', () => {
+  describe('lookUp by the external id', () => {
     const sentAt = new Date(START_MS);
 
     function duplicateThen(found: unknown, message = 'External task id task_1-2 already exists'): void {

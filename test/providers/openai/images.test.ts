@@ -2,51 +2,31 @@
 import { expect } from 'chai';
 import { createOpenaiImages } from '../../../providers/openai/images.ts';
 import { RATIOS, RESOLUTIONS, sizeOf } from '../../../providers/openai/image-sizes.ts';
-import type { Provider, Submission } from '../../../providers/provider.ts';
-import {
-  failureOf,
-  imageJob,
-  PNG,
-  sendEndlessly,
-  sendJson,
-  settingsAt,
-  startStandIn,
-  verdictOf,
-  type Play,
-  type StandIn,
-} from '../stand-in.ts';
+import type { Submission } from '../../../providers/provider.ts';
+import { describeVendor } from '../describe-vendor.ts';
+import { failureOf, imageJob, PNG, sendEndlessly, sendJson, verdictOf } from '../stand-in.ts';
 
 const DATA_URI = `data:image/png;base64,${PNG.toString('base64')}`;
 const ITEM = { b64_json: PNG.toString('base64') };
 
-describe('OpenAI images', () => {
-  let standIn: StandIn;
-  let provider: Provider;
-  let play: Play = (res) => sendJson(res, 200, {});
-
-  before(async () => {
-    standIn = await startStandIn((res, req) => play(res, req));
-    provider = createOpenaiImages(settingsAt(`${standIn.url}/v1`));
-  });
-  after(() => standIn.close());
-
+describeVendor('OpenAI images', { create: createOpenaiImages, path: '/v1' }, (vendor) => {
   function deliver(...data: unknown[]): void {
-    play = (res) =>
+    vendor.play = (res) =>
       sendJson(res, 200, { created: 1, data, usage: { total_tokens: 1 } }, { 'x-request-id': 'req_1' });
   }
 
   async function finished(job = imageJob()): Promise<Extract<Submission, { kind: 'finished' }>> {
-    const submission = await provider.submit(job);
+    const submission = await vendor.provider.submit(job);
     if (submission.kind !== 'finished') throw new Error(`submission is ${submission.kind}`);
     return submission;
   }
 
-  describe('asked for', () => {
+  describe('submit', () => {
     it('without input images gets one JSON request in concrete values', async () => {
       deliver(ITEM, ITEM);
       const order = { ...imageJob().order, images: 2, resolution: '2K', ratio: '16:9' };
-      await provider.submit(imageJob({ order }));
-      const { method, path, headers, body } = standIn.received.at(-1) ?? {};
+      await vendor.provider.submit(imageJob({ order }));
+      const { method, path, headers, body } = vendor.received.at(-1) ?? {};
       expect([method, path]).to.deep.equal(['POST', '/v1/images/generations']);
       expect(headers?.authorization).to.equal('Bearer sk-first');
       expect(JSON.parse(String(body))).to.deep.equal({
@@ -61,8 +41,8 @@ describe('OpenAI images', () => {
 
     it('with input images gets a form with one file each', async () => {
       deliver(ITEM);
-      await provider.submit(imageJob({ inputImages: [DATA_URI, DATA_URI] }));
-      const { path, headers, body } = standIn.received.at(-1) ?? {};
+      await vendor.provider.submit(imageJob({ inputImages: [DATA_URI, DATA_URI] }));
+      const { path, headers, body } = vendor.received.at(-1) ?? {};
       expect(path).to.equal('/v1/images/edits');
       expect(headers?.['content-type']).to.match(/^multipart\/form-data; boundary=/);
       const form = await new Response(new Uint8Array(body ?? []), {
@@ -92,21 +72,23 @@ describe('OpenAI images', () => {
     };
     for (const [which, image] of Object.entries(bad)) {
       it(`refuses input images ${which}, before the vendor hears of it`, async () => {
-        const before = standIn.connections();
-        const url = image === 'OWN' ? `${standIn.url}/a.png` : image;
-        const failure = await failureOf(provider.submit(imageJob({ inputImages: [DATA_URI, url] })));
+        const before = vendor.connections();
+        const url = image === 'OWN' ? `${vendor.url}/a.png` : image;
+        const failure = await failureOf(vendor.provider.submit(imageJob({ inputImages: [DATA_URI, url] })));
         const errorClass = image.startsWith('data:') ? 'input_unreadable' : 'input_refused';
         expect(verdictOf(failure)).to.equal(`${errorClass}, refused`);
         expect(failure.text).to.match(
           /^Input image 2 (could not be fetched|is not a PNG, JPEG or WebP file)\.$/,
         );
-        expect(standIn.connections()).to.equal(before);
+        expect(vendor.connections()).to.equal(before);
       });
     }
 
     it('refuses a size that is not offered', async () => {
       const order = { ...imageJob().order, ratio: '5:2' };
-      expect(verdictOf(await failureOf(provider.submit(imageJob({ order }))))).to.equal('invalid, refused');
+      expect(verdictOf(await failureOf(vendor.provider.submit(imageJob({ order }))))).to.equal(
+        'invalid, refused',
+      );
     });
   });
 
@@ -124,8 +106,8 @@ describe('OpenAI images', () => {
   });
 
   it('knows its own origin', () => {
-    expect(provider.trustsOrigin(new URL(`${standIn.url}/files/1`))).to.equal(true);
-    expect(provider.trustsOrigin(new URL('http://127.0.0.1:1/'))).to.equal(false);
+    expect(vendor.provider.trustsOrigin(new URL(`${vendor.url}/files/1`))).to.equal(true);
+    expect(vendor.provider.trustsOrigin(new URL('http://127.0.0.1:1/'))).to.equal(false);
   });
 
   describe('sizes', () => {
@@ -199,8 +181,8 @@ describe('OpenAI images', () => {
       { data: [{ url: 'https://x.example/a.png' }] },
     ]) {
       it(`has no answer in ${JSON.stringify(json)}`, async () => {
-        play = (res) => sendJson(res, 200, json, { 'x-request-id': 'req_2' });
-        const failure = await failureOf(provider.submit(imageJob()));
+        vendor.play = (res) => sendJson(res, 200, json, { 'x-request-id': 'req_2' });
+        const failure = await failureOf(vendor.provider.submit(imageJob()));
         expect(verdictOf(failure)).to.equal('invalid_response, refused');
         expect(failure.upstreamRequestId).to.equal('req_2');
       });
@@ -209,16 +191,18 @@ describe('OpenAI images', () => {
 
   it('stops reading an answer that grows beyond what the pictures can be', async () => {
     const closed = new Promise((resolve) => {
-      play = (res) => {
+      vendor.play = (res) => {
         res.once('close', resolve);
         sendEndlessly(res.writeHead(200));
       };
     });
-    expect(verdictOf(await failureOf(provider.submit(imageJob())))).to.equal('invalid_response, unknown');
+    expect(verdictOf(await failureOf(vendor.provider.submit(imageJob())))).to.equal(
+      'invalid_response, unknown',
+    );
     await closed;
   });
 
-  describe('refusing', () => {
+  describe('submit, refused', () => {
     interface Case {
       title: string;
       status: number;
@@ -314,16 +298,16 @@ describe('OpenAI images', () => {
     ];
     for (const { title, status, error, verdict } of cases) {
       it(`${title} is ${verdict}`, async () => {
-        play = (res) => sendJson(res, status, { error });
-        const failure = await failureOf(provider.submit(imageJob()));
+        vendor.play = (res) => sendJson(res, status, { error });
+        const failure = await failureOf(vendor.provider.submit(imageJob()));
         expect(verdictOf(failure)).to.equal(verdict);
         expect(failure.text).to.equal(error['message']);
       });
     }
 
     it('leaves a gateway’s 502 without words as unknown', async () => {
-      play = (res) => res.writeHead(502).end('<html>Bad gateway</html>');
-      const failure = await failureOf(provider.submit(imageJob()));
+      vendor.play = (res) => res.writeHead(502).end('<html>Bad gateway</html>');
+      const failure = await failureOf(vendor.provider.submit(imageJob()));
       expect([verdictOf(failure), failure.text]).to.deep.equal(['transient, unknown', null]);
     });
   });
@@ -331,12 +315,12 @@ describe('OpenAI images', () => {
   it('closes the connection when the caller aborts, since then nobody will get the pictures', async () => {
     const controller = new AbortController();
     const closed = new Promise((resolve) => {
-      play = (res) => {
+      vendor.play = (res) => {
         res.once('close', resolve);
         controller.abort();
       };
     });
-    await failureOf(provider.submit(imageJob(), controller.signal));
+    await failureOf(vendor.provider.submit(imageJob(), controller.signal));
     await closed;
   });
 });

@@ -2,36 +2,18 @@
 // lost job.
 import { expect } from 'chai';
 import { fetchResult } from '../../../providers/http/fetch-result.ts';
-import type { Provider, UpstreamJob } from '../../../providers/provider.ts';
+import type { UpstreamJob } from '../../../providers/provider.ts';
 import { createSora } from '../../../providers/openai/sora.ts';
-import {
-  failureOf,
-  PNG,
-  sendJson,
-  settingsAt,
-  startStandIn,
-  verdictOf,
-  videoJob,
-  type Play,
-  type StandIn,
-} from '../stand-in.ts';
+import { describeVendor } from '../describe-vendor.ts';
+import { failureOf, PNG, sendJson, verdictOf, videoJob } from '../stand-in.ts';
 
 const DATA_URI = `data:image/png;base64,${PNG.toString('base64')}`;
 const SENT_AT = new Date('2026-11-20T12:00:00Z');
 const SENT_AT_SECONDS = SENT_AT.getTime() / 1000;
 
-describe('videos of OpenAI’s Videos API', () => {
-  let standIn: StandIn;
-  let provider: Provider;
-  let play: Play = (res) => sendJson(res, 200, {});
-
-  before(async () => {
-    standIn = await startStandIn((res, req) => play(res, req));
-    provider = createSora(settingsAt(`${standIn.url}/v1`));
-  });
-  after(() => standIn.close());
+describeVendor('videos of OpenAI’s Videos API', { create: createSora, path: '/v1' }, (vendor) => {
   beforeEach(() => {
-    standIn.received.length = 0;
+    vendor.received.length = 0;
   });
 
   const job = (changes: Partial<UpstreamJob['order']> = {}, rest: Partial<UpstreamJob> = {}): UpstreamJob =>
@@ -41,11 +23,11 @@ describe('videos of OpenAI’s Videos API', () => {
       ...rest,
     });
 
-  describe('handed over', () => {
+  describe('submit', () => {
     async function send(ordered: UpstreamJob) {
-      play = (res) => sendJson(res, 200, { id: 'video_1', object: 'video', status: 'queued' });
-      await provider.submit(ordered);
-      const [received] = standIn.received;
+      vendor.play = (res) => sendJson(res, 200, { id: 'video_1', object: 'video', status: 'queued' });
+      await vendor.provider.submit(ordered);
+      const [received] = vendor.received;
       if (!received) throw new Error('nothing was sent');
       return received;
     }
@@ -75,9 +57,9 @@ describe('videos of OpenAI’s Videos API', () => {
       });
 
     it('is not sent at all in a size that does not exist', async () => {
-      const failure = await failureOf(provider.submit(job({ resolution: '480p' })));
+      const failure = await failureOf(vendor.provider.submit(job({ resolution: '480p' })));
       expect(verdictOf(failure)).to.equal('invalid, refused');
-      expect(standIn.received).to.deep.equal([]);
+      expect(vendor.received).to.deep.equal([]);
     });
 
     it('has its first frame as a file of a form', async () => {
@@ -101,8 +83,8 @@ describe('videos of OpenAI’s Videos API', () => {
 
     for (const json of [{ id: 'a' }, { task_id: 'a' }, { id: '', task_id: 'a' }])
       it(`has an id in ${JSON.stringify(json)}`, async () => {
-        play = (res) => sendJson(res, 200, json, { 'x-request-id': 'req_1' });
-        expect(await provider.submit(job())).to.deep.equal({
+        vendor.play = (res) => sendJson(res, 200, json, { 'x-request-id': 'req_1' });
+        expect(await vendor.provider.submit(job())).to.deep.equal({
           kind: 'accepted',
           handle: { id: 'a', credential: 'default' },
           upstreamRequestId: 'req_1',
@@ -110,7 +92,7 @@ describe('videos of OpenAI’s Videos API', () => {
       });
   });
 
-  describe('refused', () => {
+  describe('submit, refused', () => {
     const error = (code: string | null, message = 'No.', type = 'invalid_request_error') => ({
       error: { message, type, param: null, code },
     });
@@ -140,20 +122,20 @@ describe('videos of OpenAI’s Videos API', () => {
     ];
     for (const [title, status, body, verdict] of cases)
       it(`${title} is ${verdict}`, async () => {
-        play = (res) => sendJson(res, status, body);
-        expect(verdictOf(await failureOf(provider.submit(job())))).to.equal(verdict);
+        vendor.play = (res) => sendJson(res, status, body);
+        expect(verdictOf(await failureOf(vendor.provider.submit(job())))).to.equal(verdict);
       });
   });
 
-  describe('polled', () => {
+  describe('poll', () => {
     async function poll(json: unknown, id = 'video_1') {
-      play = (res) => sendJson(res, 200, json);
-      return provider.poll?.({ id, credential: 'second' });
+      vendor.play = (res) => sendJson(res, 200, json);
+      return vendor.provider.poll?.({ id, credential: 'second' });
     }
 
     it('is asked with the credential that handed it over, and its id is one path segment', async () => {
       await poll({ status: 'queued' }, 'a/b');
-      const [{ path, headers } = { path: '', headers: undefined }] = standIn.received;
+      const [{ path, headers } = { path: '', headers: undefined }] = vendor.received;
       expect([path, headers?.authorization]).to.deep.equal(['/v1/videos/a%2Fb', 'Bearer sk-second']);
     });
 
@@ -187,7 +169,7 @@ describe('videos of OpenAI’s Videos API', () => {
     ];
     for (const [title, fields, url] of links)
       it(`finds the link ${title}`, async () => {
-        const results = [{ kind: 'guarded_url', url: new URL(url, standIn.url).href }];
+        const results = [{ kind: 'guarded_url', url: new URL(url, vendor.url).href }];
         expect(await poll({ status: 'completed', ...fields })).to.deep.include({ results });
       });
 
@@ -222,16 +204,20 @@ describe('videos of OpenAI’s Videos API', () => {
   });
 
   it('is downloaded with the key of the credential that made it', async () => {
-    play = (res) => void res.end('bytes');
+    vendor.play = (res) => void res.end('bytes');
     const handle = { id: 'video_1', credential: 'second' };
-    const url = `${standIn.url}/v1/videos/video_1/content`;
-    const { stream } = await fetchResult(provider, { kind: 'guarded_url', url }, { handle, bytesMax: 100 });
+    const url = `${vendor.url}/v1/videos/video_1/content`;
+    const { stream } = await fetchResult(
+      vendor.provider,
+      { kind: 'guarded_url', url },
+      { handle, bytesMax: 100 },
+    );
     stream.destroy();
-    expect(standIn.received[0]?.headers.authorization).to.equal('Bearer sk-second');
-    expect(provider.trustsOrigin(new URL('https://cdn.example/a.mp4'))).to.equal(false);
+    expect(vendor.received[0]?.headers.authorization).to.equal('Bearer sk-second');
+    expect(vendor.provider.trustsOrigin(new URL('https://cdn.example/a.mp4'))).to.equal(false);
   });
 
-  describe('looked up after its answer was lost', () => {
+  describe('lookUp after its answer was lost', () => {
     const entry = (changes: object = {}) => ({
       id: 'video_1',
       model: 'sora-2-pro',
@@ -243,8 +229,8 @@ describe('videos of OpenAI’s Videos API', () => {
       ...changes,
     });
     const lookUp = (data: object[], rest: object = {}, ordered = job()) => {
-      play = (res) => sendJson(res, 200, { object: 'list', data, has_more: false, ...rest });
-      return provider.lookUp?.(ordered, SENT_AT);
+      vendor.play = (res) => sendJson(res, 200, { object: 'list', data, has_more: false, ...rest });
+      return vendor.provider.lookUp?.(ordered, SENT_AT);
     };
     const unclear = { kind: 'unclear' };
 
@@ -253,7 +239,7 @@ describe('videos of OpenAI’s Videos API', () => {
       const found = { kind: 'found', handle: { id: 'video_1', credential: 'default' } };
       expect(await lookUp([other, entry()])).to.deep.equal(found);
       expect(await lookUp([entry({ seconds: 8 })])).to.deep.equal(found);
-      expect(standIn.received[0]?.path).to.equal('/v1/videos?limit=100&order=desc');
+      expect(vendor.received[0]?.path).to.equal('/v1/videos?limit=100&order=desc');
     });
 
     const others: object[] = [
@@ -284,7 +270,7 @@ describe('videos of OpenAI’s Videos API', () => {
     it('stays unclear with an input image, which the list does not show', async () => {
       const withFrame = job({ imageRole: 'first_frame', inputImages: 1 }, { inputImages: [DATA_URI] });
       expect(await lookUp([entry()], {}, withFrame)).to.deep.equal(unclear);
-      expect(standIn.received).to.deep.equal([]);
+      expect(vendor.received).to.deep.equal([]);
     });
   });
 });

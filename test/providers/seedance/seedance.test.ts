@@ -2,18 +2,10 @@
 // is found.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { Provider, UpstreamJob } from '../../../providers/provider.ts';
+import type { UpstreamJob } from '../../../providers/provider.ts';
 import { createSeedance } from '../../../providers/seedance/seedance.ts';
-import {
-  failureOf,
-  sendJson,
-  settingsAt,
-  startStandIn,
-  verdictOf,
-  videoJob,
-  type Play,
-  type StandIn,
-} from '../stand-in.ts';
+import { describeVendor, itNeedsAnId } from '../describe-vendor.ts';
+import { failureOf, sendJson, verdictOf, videoJob } from '../stand-in.ts';
 import type { Order } from '../../../domain/orders/order.ts';
 
 const DATA_URI = 'data:image/png;base64,AAAA';
@@ -24,27 +16,17 @@ const MODEL = 'dreamina-seedance-2-0-260128';
 /** The first 31 bits of the digest of the reference. */
 const SEED = createHash('sha256').update('task_1-1').digest().readUInt32BE(0) >>> 1;
 
-describe('Seedance videos', () => {
-  let standIn: StandIn;
-  let provider: Provider;
-  let play: Play = (res) => sendJson(res, 200, {});
-
-  before(async () => {
-    standIn = await startStandIn((res, req) => play(res, req));
-    provider = createSeedance(settingsAt(`${standIn.url}/api/v3`));
-  });
-  after(() => standIn.close());
-
+describeVendor('Seedance videos', { create: createSeedance, path: '/api/v3' }, (vendor) => {
   async function poll(status: number, json: unknown, credential = 'default') {
-    play = (res) => sendJson(res, status, json);
-    return provider.poll?.({ id: 'cgt/1', credential });
+    vendor.play = (res) => sendJson(res, status, json);
+    return vendor.provider.poll?.({ id: 'cgt/1', credential });
   }
 
-  describe('handed over', () => {
+  describe('submit', () => {
     async function sent(job: UpstreamJob): Promise<unknown> {
-      play = (res) => sendJson(res, 200, { id: 'cgt-1' });
-      await provider.submit(job);
-      return JSON.parse(String(standIn.received.at(-1)?.body));
+      vendor.play = (res) => sendJson(res, 200, { id: 'cgt-1' });
+      await vendor.provider.submit(job);
+      return JSON.parse(String(vendor.received.at(-1)?.body));
     }
 
     const text = { type: 'text', text: 'a cat that runs' };
@@ -61,7 +43,7 @@ describe('Seedance videos', () => {
         watermark: false,
         seed: SEED,
       });
-      const { method, path, headers } = standIn.received.at(-1) ?? {};
+      const { method, path, headers } = vendor.received.at(-1) ?? {};
       expect([method, path]).to.deep.equal(['POST', TASKS]);
       expect(headers?.authorization).to.equal('Bearer sk-first');
       expect(SEED).to.be.within(0, 2_147_483_647);
@@ -107,25 +89,18 @@ describe('Seedance videos', () => {
     });
 
     it('answers with a handle without secrets', async () => {
-      play = (res) => sendJson(res, 200, { id: 'cgt-1' }, { 'x-request-id': 'req_1' });
-      expect(await provider.submit(seedanceJob())).to.deep.equal({
+      vendor.play = (res) => sendJson(res, 200, { id: 'cgt-1' }, { 'x-request-id': 'req_1' });
+      expect(await vendor.provider.submit(seedanceJob())).to.deep.equal({
         kind: 'accepted',
         handle: { id: 'cgt-1', credential: 'default' },
         upstreamRequestId: 'req_1',
       });
     });
 
-    for (const json of [{}, null, [], { id: '' }, { id: 7 }]) {
-      it(`has no id in ${JSON.stringify(json)}`, async () => {
-        play = (res) => sendJson(res, 200, json);
-        expect(verdictOf(await failureOf(provider.submit(seedanceJob())))).to.equal(
-          'invalid_response, unknown',
-        );
-      });
-    }
+    itNeedsAnId(vendor, seedanceJob(), [{}, null, [], { id: '' }, { id: 7 }]);
   });
 
-  describe('refused', () => {
+  describe('submit, refused', () => {
     const cases: [status: number, code: string, verdict: string, message?: string][] = [
       [400, 'InvalidParameter', 'invalid, refused'],
       [400, 'InvalidParameter.TaskTypeConstraint', 'invalid, refused'],
@@ -147,17 +122,18 @@ describe('Seedance videos', () => {
     ];
     for (const [status, code, verdict, message = 'No.'] of cases) {
       it(`with ${status} ${code} is ${verdict}`, async () => {
-        play = (res) => sendJson(res, status, { error: { code, message, param: '', type: 'BadRequest' } });
-        const failure = await failureOf(provider.submit(seedanceJob()));
+        vendor.play = (res) =>
+          sendJson(res, status, { error: { code, message, param: '', type: 'BadRequest' } });
+        const failure = await failureOf(vendor.provider.submit(seedanceJob()));
         expect([verdictOf(failure), failure.text]).to.deep.equal([verdict, message]);
       });
     }
   });
 
-  describe('polled', () => {
+  describe('poll', () => {
     it('is asked with the credential that handed it over, and its id is one path segment', async () => {
       await poll(200, { status: 'running' }, 'second');
-      const { path, headers } = standIn.received.at(-1) ?? {};
+      const { path, headers } = vendor.received.at(-1) ?? {};
       expect([path, headers?.authorization]).to.deep.equal([`${TASKS}/cgt%2F1`, 'Bearer sk-second']);
     });
 
@@ -218,16 +194,16 @@ describe('Seedance videos', () => {
     });
   });
 
-  describe('cancelled', () => {
+  describe('cancel', () => {
     async function cancelWhen(status: string, deleted = 200) {
-      play = (res, { method }) => {
+      vendor.play = (res, { method }) => {
         if (method === 'GET') sendJson(res, 200, { status, content: { video_url: VIDEO } });
         else
           sendJson(res, deleted, deleted === 200 ? {} : { error: { code: 'InvalidAction', message: 'm' } });
       };
-      const before = standIn.received.length;
-      const answer = await provider.cancel?.({ id: 'cgt-1', credential: 'default' });
-      return [answer, ...standIn.received.slice(before).map(({ method }) => method)];
+      const before = vendor.received.length;
+      const answer = await vendor.provider.cancel?.({ id: 'cgt-1', credential: 'default' });
+      return [answer, ...vendor.received.slice(before).map(({ method }) => method)];
     }
 
     it('is deleted only while it is queued', async () => {
@@ -244,14 +220,14 @@ describe('Seedance videos', () => {
     });
   });
 
-  describe('looked up', () => {
+  describe('lookUp', () => {
     const sentAt = new Date('2026-11-20T12:00:00Z');
     const createdAt = sentAt.getTime() / 1000 + 1;
     const ours = { id: 'cgt-ours', model: MODEL, status: 'queued', seed: SEED, created_at: createdAt };
 
     async function lookUp(...items: object[]) {
-      play = (res) => sendJson(res, 200, { items, total: items.length });
-      return provider.lookUp?.(seedanceJob(), sentAt);
+      vendor.play = (res) => sendJson(res, 200, { items, total: items.length });
+      return vendor.provider.lookUp?.(seedanceJob(), sentAt);
     }
 
     it('is found by its seed in the list of its model', async () => {
@@ -260,7 +236,7 @@ describe('Seedance videos', () => {
         kind: 'found',
         handle: { id: 'cgt-ours', credential: 'default' },
       });
-      const { path = '' } = standIn.received.at(-1) ?? {};
+      const { path = '' } = vendor.received.at(-1) ?? {};
       expect(path).to.equal(`${TASKS}?page_num=1&page_size=200&filter.model=${MODEL}`);
     });
 

@@ -1,34 +1,16 @@
 // Vidu: an endpoint for each use of input images, how every answer to a poll reads, and what refusals mean.
 import { expect } from 'chai';
 import type { ImageRole } from '../../../domain/catalog/catalog.ts';
-import type { Provider, UpstreamJob } from '../../../providers/provider.ts';
+import type { UpstreamJob } from '../../../providers/provider.ts';
 import { createVidu } from '../../../providers/vidu/vidu.ts';
-import {
-  failureOf,
-  sendJson,
-  settingsAt,
-  startStandIn,
-  verdictOf,
-  videoJob,
-  type Play,
-  type StandIn,
-} from '../stand-in.ts';
+import { describeVendor, itNeedsAnId } from '../describe-vendor.ts';
+import { failureOf, sendJson, verdictOf, videoJob } from '../stand-in.ts';
 
 const DATA_URI = 'data:image/png;base64,AAAA';
 const IMAGE_URL = 'https://example.com/a.png';
 const URL_OF_VIDEO = 'https://prod.vidu.example/video.mp4?sig=1';
 
-describe('Vidu', () => {
-  let standIn: StandIn;
-  let provider: Provider;
-  let play: Play = (res) => sendJson(res, 200, {});
-
-  before(async () => {
-    standIn = await startStandIn((res, req) => play(res, req));
-    provider = createVidu(settingsAt(standIn.url));
-  });
-  after(() => standIn.close());
-
+describeVendor('Vidu', { create: createVidu }, (vendor) => {
   function jobWith(imageRole: ImageRole, inputImages: string[] = []): UpstreamJob {
     const { order } = videoJob();
     return videoJob({
@@ -38,7 +20,7 @@ describe('Vidu', () => {
     });
   }
 
-  describe('handed over', () => {
+  describe('submit', () => {
     const common = {
       model: 'viduq3-turbo',
       prompt: 'a cat that runs',
@@ -63,9 +45,9 @@ describe('Vidu', () => {
     ];
     for (const [job, path, body] of requests) {
       it(`with input images as ${job.order.imageRole} goes to ${path} in concrete values`, async () => {
-        play = (res) => sendJson(res, 200, { task_id: '1', state: 'created' });
-        await provider.submit(job);
-        const received = standIn.received.at(-1);
+        vendor.play = (res) => sendJson(res, 200, { task_id: '1', state: 'created' });
+        await vendor.provider.submit(job);
+        const received = vendor.received.at(-1);
         expect([received?.method, received?.path]).to.deep.equal(['POST', `/ent/v2/${path}`]);
         expect(received?.headers.authorization).to.equal('Token sk-first');
         expect(JSON.parse(String(received?.body))).to.deep.equal(body);
@@ -73,21 +55,15 @@ describe('Vidu', () => {
     }
 
     it('answers with a handle without secrets', async () => {
-      play = (res) => sendJson(res, 200, { task_id: '88' }, { 'x-trace-id': 't-1' });
-      expect(await provider.submit(jobWith('none'))).to.deep.equal({
+      vendor.play = (res) => sendJson(res, 200, { task_id: '88' }, { 'x-trace-id': 't-1' });
+      expect(await vendor.provider.submit(jobWith('none'))).to.deep.equal({
         kind: 'accepted',
         handle: { id: '88', credential: 'default' },
         upstreamRequestId: 't-1',
       });
     });
 
-    for (const json of [{}, null, [], 'x', { task_id: '' }, { task_id: 7 }, { id: 'x' }]) {
-      it(`has no id in ${JSON.stringify(json)}`, async () => {
-        play = (res) => sendJson(res, 200, json);
-        const failure = await failureOf(provider.submit(jobWith('none')));
-        expect(verdictOf(failure)).to.equal('invalid_response, unknown');
-      });
-    }
+    itNeedsAnId(vendor, jobWith('none'), [{}, null, [], 'x', { task_id: '' }, { task_id: 7 }, { id: 'x' }]);
   });
 
   const refusals: [status: number, reason: string, verdict: string][] = [
@@ -111,27 +87,27 @@ describe('Vidu', () => {
     [500, 'FieldInvalid', 'transient, unknown'],
     [503, 'ServiceUnavailable', 'transient, not_received'],
   ];
-  describe('refused', () => {
+  describe('submit, refused', () => {
     for (const [status, reason, verdict] of refusals)
       it(`with ${status} ${reason} is ${verdict}, wherever the word stands`, async () => {
         const said = { message: 'the words', metadata: { trace_id: 't' } };
         for (const words of [{ code: status, reason }, { code: reason, reason }, { code: reason }]) {
-          play = (res) => sendJson(res, status, { ...words, ...said });
-          const failure = await failureOf(provider.submit(jobWith('none')));
+          vendor.play = (res) => sendJson(res, status, { ...words, ...said });
+          const failure = await failureOf(vendor.provider.submit(jobWith('none')));
           expect([verdictOf(failure), failure.text]).to.deep.equal([verdict, 'the words']);
         }
       });
   });
 
   async function poll(json: unknown, status = 200, credential = 'default') {
-    play = (res) => sendJson(res, status, json);
-    return provider.poll?.({ id: 'a/b', credential });
+    vendor.play = (res) => sendJson(res, status, json);
+    return vendor.provider.poll?.({ id: 'a/b', credential });
   }
 
-  describe('polled', () => {
+  describe('poll', () => {
     it('is asked with the credential that handed it over, and its id is one path segment', async () => {
       await poll({ state: 'processing' }, 200, 'second');
-      const { path, headers } = standIn.received.at(-1) ?? {};
+      const { path, headers } = vendor.received.at(-1) ?? {};
       expect([path, headers?.authorization]).to.deep.equal([
         '/ent/v2/tasks/a%2Fb/creations',
         'Token sk-second',
@@ -196,13 +172,13 @@ describe('Vidu', () => {
     });
   });
 
-  describe('cancelled', () => {
-    const cancel = () => provider.cancel?.({ id: 'a/b', credential: 'second' });
+  describe('cancel', () => {
+    const cancel = () => vendor.provider.cancel?.({ id: 'a/b', credential: 'second' });
 
     it('names the job in path and body, with the credential that handed it over', async () => {
-      play = (res) => sendJson(res, 200, {});
+      vendor.play = (res) => sendJson(res, 200, {});
       expect(await cancel()).to.equal('cancelled');
-      const { method, path, headers, body } = standIn.received.at(-1) ?? {};
+      const { method, path, headers, body } = vendor.received.at(-1) ?? {};
       expect([method, path]).to.deep.equal(['POST', '/ent/v2/tasks/a%2Fb/cancel']);
       expect(headers?.authorization).to.equal('Token sk-second');
       expect(JSON.parse(String(body))).to.deep.equal({ id: 'a/b' });
@@ -210,12 +186,12 @@ describe('Vidu', () => {
 
     it('is too late once the job is scheduled', async () => {
       const message = 'task state processing is not allowed to cancel';
-      play = (res) => sendJson(res, 400, { code: 400, reason: 'BadRequest', message });
+      vendor.play = (res) => sendJson(res, 400, { code: 400, reason: 'BadRequest', message });
       expect(await cancel()).to.equal('too_late');
     });
 
     it('throws where nobody knows', async () => {
-      play = (res) => sendJson(res, 500, { reason: 'InternalServiceFailure' });
+      vendor.play = (res) => sendJson(res, 500, { reason: 'InternalServiceFailure' });
       expect(verdictOf(await failureOf(Promise.resolve(cancel())))).to.equal('transient, unknown');
     });
   });

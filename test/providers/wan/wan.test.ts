@@ -1,18 +1,10 @@
 // Wan videos: what is asked for, how every answer to a poll reads, what refusals mean, and how lost work is
 // found.
 import { expect } from 'chai';
-import type { Provider, UpstreamJob } from '../../../providers/provider.ts';
+import type { UpstreamJob } from '../../../providers/provider.ts';
 import { createWan } from '../../../providers/wan/wan.ts';
-import {
-  failureOf,
-  sendJson,
-  settingsAt,
-  startStandIn,
-  verdictOf,
-  videoJob,
-  type Play,
-  type StandIn,
-} from '../stand-in.ts';
+import { describeVendor, itNeedsAnId } from '../describe-vendor.ts';
+import { failureOf, sendJson, verdictOf, videoJob } from '../stand-in.ts';
 import type { Order } from '../../../domain/orders/order.ts';
 
 const DATA_URI = 'data:image/png;base64,AAAA';
@@ -27,29 +19,20 @@ interface Sent {
   parameters: Record<string, unknown>;
 }
 
-describe('Wan videos', () => {
-  let standIn: StandIn;
-  let provider: Provider;
-  let play: Play = (res) => sendJson(res, 200, {});
-
-  before(async () => {
-    standIn = await startStandIn((res, req) => play(res, req));
-    provider = createWan(settingsAt(standIn.url));
-  });
-  after(() => standIn.close());
-
+describeVendor('Wan videos', { create: createWan }, (vendor) => {
   async function sent(job: UpstreamJob): Promise<Sent> {
-    play = (res) => sendJson(res, 200, { request_id: 'r', output: { task_id: 't', task_status: 'PENDING' } });
-    await provider.submit(job);
-    return JSON.parse(String(standIn.received.at(-1)?.body)) as Sent;
+    vendor.play = (res) =>
+      sendJson(res, 200, { request_id: 'r', output: { task_id: 't', task_status: 'PENDING' } });
+    await vendor.provider.submit(job);
+    return JSON.parse(String(vendor.received.at(-1)?.body)) as Sent;
   }
 
   async function poll(status: number, json: unknown, credential = 'default') {
-    play = (res) => sendJson(res, status, json);
-    return provider.poll?.({ id: 't/1', credential });
+    vendor.play = (res) => sendJson(res, status, json);
+    return vendor.provider.poll?.({ id: 't/1', credential });
   }
 
-  describe('handed over', () => {
+  describe('submit', () => {
     it('is asked for in concrete values, as an asynchronous task', async () => {
       const { model, input, parameters } = await sent(wanJob({ audio: false }));
       expect(model).to.equal('wan3.0-video');
@@ -62,7 +45,7 @@ describe('Wan videos', () => {
         prompt_extend: true,
         watermark: false,
       });
-      const { method, path, headers } = standIn.received.at(-1) ?? {};
+      const { method, path, headers } = vendor.received.at(-1) ?? {};
       expect([method, path]).to.deep.equal([
         'POST',
         '/api/v1/services/aigc/video-generation/video-synthesis',
@@ -109,23 +92,25 @@ describe('Wan videos', () => {
     });
 
     it('answers with a handle without secrets, and the vendor’s name for the request', async () => {
-      play = (res) => sendJson(res, 200, { request_id: 'r-1', output: { task_id: 't-1' } });
-      expect(await provider.submit(wanJob())).to.deep.equal({
+      vendor.play = (res) => sendJson(res, 200, { request_id: 'r-1', output: { task_id: 't-1' } });
+      expect(await vendor.provider.submit(wanJob())).to.deep.equal({
         kind: 'accepted',
         handle: { id: 't-1', credential: 'default' },
         upstreamRequestId: 'r-1',
       });
     });
 
-    for (const json of [{}, null, [], { output: {} }, { output: { task_id: '' } }, { task_id: 't' }]) {
-      it(`has no id in ${JSON.stringify(json)}`, async () => {
-        play = (res) => sendJson(res, 200, json);
-        expect(verdictOf(await failureOf(provider.submit(wanJob())))).to.equal('invalid_response, unknown');
-      });
-    }
+    itNeedsAnId(vendor, wanJob(), [
+      {},
+      null,
+      [],
+      { output: {} },
+      { output: { task_id: '' } },
+      { task_id: 't' },
+    ]);
   });
 
-  describe('refused', () => {
+  describe('submit, refused', () => {
     const cases: [status: number, code: string, verdict: string, message?: string][] = [
       [400, 'InvalidParameter', 'invalid, refused'],
       [400, 'DataInspectionFailed', 'moderation, refused'],
@@ -143,19 +128,19 @@ describe('Wan videos', () => {
     ];
     for (const [status, code, verdict, message = 'No.'] of cases) {
       it(`with ${status} ${code} is ${verdict}`, async () => {
-        play = (res) => sendJson(res, status, { code, message, request_id: 'r' });
-        const failure = await failureOf(provider.submit(wanJob()));
+        vendor.play = (res) => sendJson(res, status, { code, message, request_id: 'r' });
+        const failure = await failureOf(vendor.provider.submit(wanJob()));
         expect([verdictOf(failure), failure.text]).to.deep.equal([verdict, message]);
       });
     }
   });
 
-  describe('polled', () => {
+  describe('poll', () => {
     const task = (task_status: unknown, more: object = {}) => ({ output: { task_status, ...more } });
 
     it('is asked with the credential that handed it over, and its id is one path segment', async () => {
       await poll(200, task('RUNNING'), 'second');
-      const { path, headers } = standIn.received.at(-1) ?? {};
+      const { path, headers } = vendor.received.at(-1) ?? {};
       expect([path, headers?.authorization]).to.deep.equal([`${TASKS}/t%2F1`, 'Bearer sk-second']);
     });
 
@@ -219,15 +204,15 @@ describe('Wan videos', () => {
     }
   });
 
-  describe('cancelled', () => {
+  describe('cancel', () => {
     const cancel = async (status: number, json: object) => {
-      play = (res) => sendJson(res, status, json);
-      return provider.cancel?.({ id: 't/1', credential: 'second' });
+      vendor.play = (res) => sendJson(res, status, json);
+      return vendor.provider.cancel?.({ id: 't/1', credential: 'second' });
     };
 
     it('is asked for with one POST', async () => {
       expect(await cancel(200, { request_id: 'r' })).to.equal('cancelled');
-      const { method, path } = standIn.received.at(-1) ?? {};
+      const { method, path } = vendor.received.at(-1) ?? {};
       expect([method, path]).to.deep.equal(['POST', `${TASKS}/t%2F1/cancel`]);
     });
 
@@ -241,21 +226,21 @@ describe('Wan videos', () => {
     });
   });
 
-  describe('looked up', () => {
+  describe('lookUp', () => {
     const sentAt = new Date('2026-11-20T12:00:00Z');
     const entry = { task_id: 'ours', model_name: 'wan3.0-video', gmt_create: sentAt.getTime() + 500 };
 
     /** The list, and the prompt of every task. */
     async function lookUp(data: object[], promptOf: (id: string) => string | undefined) {
-      play = (res, { path }) => {
+      vendor.play = (res, { path }) => {
         const id = path.slice(`${TASKS}/`.length);
         if (id.startsWith('?')) sendJson(res, 200, { data, total: data.length });
         else
           sendJson(res, 200, { output: { task_id: id, task_status: 'RUNNING', orig_prompt: promptOf(id) } });
       };
-      const before = standIn.received.length;
-      const found = await provider.lookUp?.(wanJob(), sentAt);
-      return { found, asked: standIn.received.slice(before).map(({ path }) => path) };
+      const before = vendor.received.length;
+      const found = await vendor.provider.lookUp?.(wanJob(), sentAt);
+      return { found, asked: vendor.received.slice(before).map(({ path }) => path) };
     }
 
     it('is found by its prompt with the mark, the nearest in time first', async () => {
