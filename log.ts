@@ -4,10 +4,9 @@ import { maskText } from './domain/masking/masking.ts';
 
 export type Log = Logger;
 
-/**
- * The URL of this project, as stack frames write it. Without it a frame names a file, and is no URL to be
- * masked.
- */
+const MESSAGE_CHARACTERS_MAX = 500;
+const STACK_FRAMES_MAX = 8;
+/** Removed from stack frames, which then name a file of this project instead of a URL that would be masked. */
 const PROJECT_URL = new URL('.', import.meta.url).href;
 
 /** Creates the logger of a process. `destination` is standard output unless a test passes another. */
@@ -38,12 +37,12 @@ function serialiseError(error: unknown): unknown {
 
 /** Drops what follows a line break: a driver's message has the failed statement first, then its values. */
 function firstLine(message: string): string {
-  return message.split('\n', 1)[0]?.slice(0, 500) ?? '';
+  return message.split('\n', 1)[0]?.slice(0, MESSAGE_CHARACTERS_MAX) ?? '';
 }
 
 function framesOf(stack: string): string {
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
-  return frames.slice(0, 8).join('\n').replaceAll(PROJECT_URL, '');
+  return frames.slice(0, STACK_FRAMES_MAX).join('\n').replaceAll(PROJECT_URL, '');
 }
 
 function maskMessages(this: Logger, parameters: unknown[], method: (...all: unknown[]) => void): void {

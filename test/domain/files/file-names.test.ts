@@ -1,4 +1,4 @@
-// File names as they are shown: without a path, without what nobody can see, not too long.
+// File names as they are shown: without a path, without invisible characters, not too long.
 import { expect } from 'chai';
 import { cleanFileName } from '../../../domain/files/file-names.ts';
 
