@@ -1,5 +1,4 @@
-// What all refusals of Google have in common: only the message tells the cause, and the body says how long to
-// wait.
+// What all refusals of Google have in common: the message tells the cause, the body how long to wait.
 import type { UpstreamResponse, Verdict } from '../http/status.ts';
 import { findMeaning, type Patterns } from '../patterns.ts';
 import { UpstreamFailure } from '../provider.ts';

@@ -1,5 +1,4 @@
-// Authenticates at Google Cloud: by an access token, for which a signed assertion of a service account is
-// exchanged.
+// Authenticates at Google Cloud: exchanges a service account's signed assertion for an access token.
 import { createPrivateKey } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { requestJson } from '../http/client.ts';

@@ -1,5 +1,4 @@
-// Adapter for MiniMax's Hailuo videos: two APIs, distinguished by the model. Neither takes a reference of
-// ours.
+// Adapter for MiniMax's Hailuo videos: two APIs, distinguished by the model; neither takes a reference.
 import type { JobHandle } from '../../domain/jobs.ts';
 import { createJsonApi } from '../http/json-api.ts';
 import type { Provider } from '../provider.ts';
