@@ -18,7 +18,7 @@ import { localsOf, requireLocal } from './http/locals.ts';
 import { sendReply } from './http/send-reply.ts';
 import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
 import { authenticateKey } from './middleware/bearer-key.ts';
-import { requireBodyRoom } from './middleware/body-room.ts';
+import { reserveBodyBytes } from './middleware/body-room.ts';
 import { answerErrors } from './middleware/errors.ts';
 import { limitGuesses } from './middleware/guess-limit.ts';
 import { handleIdempotently } from './middleware/idempotency-key.ts';
@@ -78,7 +78,7 @@ function mount({ routerOf }: Dispatcher, services: Services, route: Route): void
   const body =
     bodyBytesMax === undefined
       ? []
-      : [requireBodyRoom(services, bodyBytesMax), ...readJsonBody(bodyBytesMax)];
+      : [reserveBodyBytes(services, bodyBytesMax), ...readJsonBody(bodyBytesMax)];
   const answered = answer(services, route);
   routerOf(route.path)[ROUTER_METHODS[route.method]](
     route.path,

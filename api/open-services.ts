@@ -1,4 +1,4 @@
-// The parts of a gateway, put together from its settings: the same for the process and for tests.
+// Makes the services from the settings, for the API process and for tests.
 import type { Config } from '../config/config.ts';
 import { createChatCalls } from '../db/chat/chat-ledger.ts';
 import { LastUses } from '../db/keys/last-uses.ts';
@@ -12,7 +12,7 @@ import { COMMENT_EVERY_MS } from './chat/relay-stream.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
 import { ADMISSION_WAIT_MS } from './context.ts';
-import { KnownKeys } from './known-keys.ts';
+import { ApiKeyCache } from './key-cache.ts';
 import { createGuessLimiter } from './limits/guess-limiter.ts';
 import { createLimits, type Limits } from './limits/limits.ts';
 import { createOverloadGuard, overloadLimits, watchLoad } from './http/overload.ts';
@@ -21,10 +21,10 @@ import type { Database } from '../db/database.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
 import { type ChatServices, type Services } from './services.ts';
 
-/** What uploads may take on the disk while they arrive, before anybody's room is asked. */
+/** What arriving uploads may take on the disk together, before the user's quota is checked. */
 const UPLOAD_ROOM: Readonly<BodyBudgetLimits> = { bytesMax: 8 * 1024 ** 3, bytesPerCallerMax: 1024 ** 3 };
 
-/** Connects to nothing yet. Whoever opened the database closes it; the engine, the limits and `lastUses` are the gateway's. */
+/** Connects to nothing yet. The caller closes the database that it opened, and stops the other services. */
 export function openServices(
   config: Config,
   database: Database,
@@ -46,7 +46,7 @@ export function openServices(
     }),
     storage: createStorage(config.storage),
     catalog: config.catalog,
-    knownKeys: new KnownKeys(database, secrets),
+    keyCache: new ApiKeyCache(database, secrets),
     lastUses: new LastUses(database, log),
     log,
     limits,
@@ -89,7 +89,7 @@ function openChat(config: Config, database: Database, log: Log): ChatServices {
   };
 }
 
-/** Redis is given keyed hashes: with the ring they are the same in all processes, without it they tell nothing. */
+/** Redis is given keyed hashes: equal in all processes with the same key ring, and meaningless without it. */
 export function openLimits(config: Config, secrets: Secrets, log: Log): Limits {
   return createLimits({
     settings: config.limits,

@@ -12,9 +12,9 @@ import { createHealthServer } from './monitoring/health.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { openServices } from './open-services.ts';
 
-/** Whoever cannot have a connection by then is told to come back. */
+/** A request that gets no database connection in this time is answered 503. */
 const CONNECTION_WAIT_MS = 500;
-/** From the signal on: streams are to come to an end, everybody else is cut off, and the process ends. */
+/** Counted from the signal: streams are told to end, remaining connections are cut, the process exits. */
 const STREAMS_END_MS = 20_000;
 const CUT_OFF_MS = 26_000;
 const STOP_LIMIT_MS = 30_000;

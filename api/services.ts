@@ -8,7 +8,7 @@ import type { SettlementWriter } from './chat/settlement-writer.ts';
 import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { TaskWorkflows } from '../workflows/client.ts';
-import type { KnownKeys } from './known-keys.ts';
+import type { ApiKeyCache } from './key-cache.ts';
 import type { GuessLimiter } from './limits/guess-limiter.ts';
 import type { OverloadGuard } from './http/overload.ts';
 import type { BodyBudget } from './http/body-budget.ts';
@@ -23,53 +23,53 @@ export interface Services {
   taskWorkflows: TaskWorkflows;
   storage: Storage;
   catalog: Catalog;
-  knownKeys: KnownKeys;
-  /** Of API keys. */
+  keyCache: ApiKeyCache;
+  /** Collects when each API key was last used, and writes it now and then. */
   lastUses: LastUses;
   log: Log;
-  /** How many requests, of whom. */
+  /** Rate limits: requests per bucket and caller. */
   limits: Limits;
-  /** Stands before everything that could be guessed. */
+  /** Limits wrong answers where a secret can be guessed. */
   guesses: GuessLimiter;
-  /** Whose X-Forwarded-For is believed: so many proxies before us, or these addresses and networks. */
+  /** Whose X-Forwarded-For is trusted: a number of proxies before this process, or their addresses and networks. */
   trustedProxies: number | string[];
   /** The address of this service as callers know it, without a trailing slash. */
   publicUrl: () => string;
   /** Cookies carry `Secure` in production. */
   production: boolean;
-  /** How long a creation waits for the workflow's verdict before it answers "queued". */
+  /** How long the creation of a task waits for the workflow's verdict before it answers "queued". */
   admissionWaitMs: number;
   waitingTasksPerUserMax: number;
   resultUrlSeconds: number;
   chat: ChatServices;
   uploads: UploadServices;
   metrics: RequestMetrics;
-  /** Null where it is off. */
+  /** Null when tracing is switched off. */
   tracing: Tracing | null;
-  /** Says whether there is room for another request. */
+  /** Admits requests, or names the resource that is short. */
   overload: OverloadGuard;
-  /** And for another large body. */
+  /** The memory that large JSON bodies may take together while they are parsed. */
   bodies: BodyBudget;
-  /** Aborted when this process can no longer wait for answers that take long: streams are to come to their end. */
+  /** Aborted when the process stops and can wait no longer: streams have to end. */
   stopping: AbortSignal;
 }
 
-/** What chat calls need beside the rest. */
+/** Dependencies of the chat route alone. */
 export interface ChatServices {
   upstreams: ChatUpstreams;
   calls: ChatCalls;
   settlementWriter: SettlementWriter;
   leaseSeconds: number;
-  /** Of silence in a stream, before a comment says that the call lives. */
+  /** Silence in a stream before a comment is sent to keep the connection open. */
   commentEveryMs: number;
 }
 
-/** What uploads need beside the rest. */
+/** Dependencies of the upload routes alone. */
 export interface UploadServices {
-  /** Of one file. */
+  /** The size limit of one file. */
   bytesMax: number;
-  /** Of all files of a user. */
+  /** What all uploads of a user may take in storage together. */
   quotaBytes: number;
-  /** For files that are under way. */
+  /** The disk space that arriving files may take together. */
   room: BodyBudget;
 }

@@ -1,4 +1,4 @@
-// Who an administrator's request is from, as audit entries keep it.
+// The origin of an administrator's request, as audit entries store it.
 import type { AuditOrigin } from '../../db/audit-log.ts';
 import type { RequestContext, SessionCaller } from '../context.ts';
 

@@ -1,4 +1,4 @@
-// Everybody's tasks for administrators. Nothing is decrypted for it, and what is the owner's own is masked.
+// The tasks of all users, for administrators. Nothing is decrypted, and the owner's content is masked.
 import { z } from 'zod';
 import { listAllTasks } from '../../db/tasks/all-tasks.ts';
 import { isId } from '../../db/ids.ts';

@@ -1,4 +1,4 @@
-// Users for administrators: make, list, change, give credits. Nobody makes anybody more powerful than they are.
+// Users for administrators: create, list, change, grant credits. No user can give permissions they do not have.
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
 import {
@@ -60,7 +60,7 @@ export const USER_LIST_QUERY = z.object({
 
 export async function createUser(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const wish = readBody(NEW_USER_BODY, ctx.body);
-  if (!covers(ctx.caller.user, wish.permissions)) throw refuse(ctx, 'POST', '/api/admin/users');
+  if (!covers(ctx.caller.user, wish.permissions)) throw permissionError(ctx, 'POST', '/api/admin/users');
   const user = await addUser(ctx.em, originOf(ctx), wish);
   if (!user) throw new GatewayError('email_taken', { param: 'email' });
   return { status: 201, body: { data: presentUser(user) } };
@@ -79,7 +79,7 @@ export async function updateUser(ctx: RequestContext<SessionCaller>): Promise<Re
     mayChange(ctx.caller.user, target, changes),
   );
   if (user === 'not_found') throw new GatewayError('not_found');
-  if (user === 'refused') throw refuse(ctx, 'PATCH', '/api/admin/users/:id');
+  if (user === 'refused') throw permissionError(ctx, 'PATCH', '/api/admin/users/:id');
   return { status: 200, body: { data: presentUser(user) } };
 }
 
@@ -102,8 +102,8 @@ async function grantIn(
 }
 
 /**
- * Only users who may do no more than oneself: else a new password for somebody mightier would open all doors. And
- * nobody locks themselves out.
+ * Whether the actor has all permissions of the target: setting the password of a user with more would be privilege
+ * escalation. Disabling oneself is not allowed either.
  */
 function mayChange(actor: User, target: User, changes: UserChanges): boolean {
   if (changes.disabled && actor.id === target.id) return false;
@@ -114,7 +114,7 @@ function covers(actor: User, wanted: readonly string[]): boolean {
   return wanted.every((permission) => actor.permissions.includes(permission));
 }
 
-function refuse(ctx: RequestContext<SessionCaller>, method: string, path: string): GatewayError {
+function permissionError(ctx: RequestContext<SessionCaller>, method: string, path: string): GatewayError {
   const { services, caller, requestId } = ctx;
   const code = 'permission_denied';
   logRefusal(services.log, { userId: caller.user.id, route: { method, path }, code, requestId });

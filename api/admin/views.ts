@@ -1,4 +1,4 @@
-// Records as JSON for administrators: what belongs to a user is masked, what would be a secret is not there at all.
+// Records as JSON for administrators: a user's content is masked, secrets are absent.
 import type { AuditEntry } from '../../db/entities/audit.ts';
 import type { Redemption } from '../../db/entities/redeem-codes.ts';
 import type { Task } from '../../db/entities/tasks.ts';
@@ -42,7 +42,7 @@ export function presentRedemption({ id, userId, credits, createdAt }: Redemption
   return { id, userId, credits: toCredits(credits), createdAt: createdAt.toISOString() };
 }
 
-/** Somebody else's task: what it is about, what went out and what came back are the owner's. */
+/** A task of another user: prompt, payload, results and error texts are masked. */
 export function presentForeignTask(task: Task): ForeignTaskView {
   return {
     id: task.id,

@@ -14,7 +14,7 @@ import { findUserByEmail, normaliseEmail } from '../../db/identity/users.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
-import { giveSession } from '../http/session-cookie.ts';
+import { setSessionCookie } from '../http/session-cookie.ts';
 import { presentUser } from '../account/views.ts';
 
 export const LOGIN_BODY = z.strictObject({
@@ -39,7 +39,7 @@ export async function logIn(ctx: RequestContext): Promise<Reply> {
   if (!user || isWrong) throw new GatewayError('invalid_credentials');
   if (user.disabledAt) throw new GatewayError('account_disabled');
   if (!user.totpConfirmedAt)
-    return welcome(ctx, user, await createPasswordSession(em, services.secrets, user));
+    return startSession(ctx, user, await createPasswordSession(em, services.secrets, user));
   const flowToken = await createLoginFlow(em, services.secrets, user);
   if (flowToken === null) throw new GatewayError('invalid_credentials');
   return { status: 200, body: { data: { twoFactorRequired: true, flowToken } } };
@@ -59,18 +59,18 @@ export async function finishLogin(ctx: RequestContext): Promise<Reply> {
   });
   if (isWrong) throw new GatewayError('invalid_credentials');
   if (user.disabledAt) throw new GatewayError('account_disabled');
-  return welcome(ctx, user, await finishLoginFlow(em, services.secrets, flow.id));
+  return startSession(ctx, user, await finishLoginFlow(em, services.secrets, flow.id));
 }
 
-/** Without a token something changed under the login's feet: the password, or the flow was finished by another request. */
-async function welcome(
+/** No token means no session: the password changed, or the flow was completed by another request. */
+async function startSession(
   { services, em, sessionToken }: RequestContext,
   user: User,
   token: string | null,
 ): Promise<Reply> {
   if (token === null) throw new GatewayError('invalid_credentials');
-  // The cookie will be overwritten: nobody could end the session it holds now.
+  // The cookie is overwritten, after which the session it holds could no longer be ended.
   if (sessionToken !== null) await deleteSessionOfToken(em, services.secrets, sessionToken);
-  const headers = giveSession(token, services.production);
+  const headers = setSessionCookie(token, services.production);
   return { status: 200, body: { data: presentUser(user) }, headers };
 }

@@ -10,7 +10,7 @@ import {
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
-import { giveSession } from '../http/session-cookie.ts';
+import { setSessionCookie } from '../http/session-cookie.ts';
 import { presentUser } from '../account/views.ts';
 
 const LENGTH = `must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`;
@@ -39,6 +39,6 @@ export async function renewPassword(ctx: RequestContext<SessionCaller>): Promise
   if (isWrong) throw new GatewayError('invalid_credentials');
   const token = await changePassword(em, services.secrets, caller, newPassword);
   if (token === null) throw new GatewayError('not_authenticated'); // ended, or changed, by another request
-  const headers = giveSession(token, services.production);
+  const headers = setSessionCookie(token, services.production);
   return { status: 200, body: { data: presentUser(user) }, headers };
 }

@@ -1,12 +1,12 @@
 // The session a caller has: who it is of, and its end.
 import { deleteSession } from '../../db/identity/sessions.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
-import { takeSession } from '../http/session-cookie.ts';
+import { clearSessionCookie } from '../http/session-cookie.ts';
 import { presentUser } from '../account/views.ts';
 
 export async function logOut({ services, em, caller }: RequestContext<SessionCaller>): Promise<Reply> {
   await deleteSession(em, caller.session.id);
-  return { status: 204, headers: takeSession(services.production) };
+  return { status: 204, headers: clearSessionCookie(services.production) };
 }
 
 export async function readMe({ caller }: RequestContext<SessionCaller>): Promise<Reply> {

@@ -13,7 +13,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { isVerified } from '../middleware/session.ts';
 import { oneOf, readBody } from '../http/request-fields.ts';
-import { giveSession } from '../http/session-cookie.ts';
+import { setSessionCookie } from '../http/session-cookie.ts';
 
 const METHODS = ['password', 'totp'] as const;
 type VerifyMethod = (typeof METHODS)[number];
@@ -46,14 +46,14 @@ export async function verify(ctx: RequestContext<SessionCaller>): Promise<Reply>
   const { user, session } = caller;
   const { method, code } = readBody(VERIFY_BODY, ctx.body);
   const attemptedBy = { ip, subject: user.id, limitBackend };
-  const refuseLocked = ({ resetMs }: { resetMs: number }): GatewayError =>
+  const lockedError = ({ resetMs }: { resetMs: number }): GatewayError =>
     services.limits.refuse('verification_locked', LOCK, { backend: limitBackend, resetMs });
   const { isWrong, claim } = await services.guesses.limit('verify', attemptedBy, async () => {
     const claim = await claimVerifyGuess(em, user.id);
-    if (claim.kind === 'locked') throw refuseLocked(claim);
+    if (claim.kind === 'locked') throw lockedError(claim);
     return { isWrong: !(await isProof(ctx, method, code)), claim };
   });
-  if (isWrong && claim.kind === 'last') throw refuseLocked(claim);
+  if (isWrong && claim.kind === 'last') throw lockedError(claim);
   if (isWrong) throw new GatewayError('verification_failed');
   const verified = await verifySession(em, services.secrets, session, method);
   if (!verified) throw new GatewayError('not_authenticated'); // logged out, or verified, by another request
@@ -64,7 +64,7 @@ export async function verify(ctx: RequestContext<SessionCaller>): Promise<Reply>
     verifiedAt: verifiedAt.toISOString(),
     expiresAt: expiresAt.toISOString(),
   };
-  return { status: 200, body: { data }, headers: giveSession(token, services.production) };
+  return { status: 200, body: { data }, headers: setSessionCookie(token, services.production) };
 }
 
 /** Who has a second factor must use it: a password alone proves less than what the login asked for. */

@@ -1,12 +1,12 @@
-// How much of large bodies may be in memory at once: two hundred of them, each within its limit, would be too many.
+// Bounds the bytes that large bodies take together: two hundred bodies, each within its limit, would be too many.
 export interface BodyBudget {
-  /** Sets the bytes aside and answers how to give them back, or null when there is no room. */
-  take(callerId: string, bytes: number): (() => void) | null;
+  /** Reserves bytes and returns the function that releases them; null when the budget is used up. */
+  reserve(callerId: string, bytes: number): (() => void) | null;
 }
 
 export interface BodyBudgetLimits {
   bytesMax: number;
-  /** Of one caller, so that a slow one does not keep all others waiting. */
+  /** The share of one caller, so that a slow one does not block all others. */
   bytesPerCallerMax: number;
 }
 
@@ -27,7 +27,7 @@ export function createBodyBudget({ bytesMax, bytesPerCallerMax }: BodyBudgetLimi
     else takenBy.delete(callerId);
   };
   return {
-    take: (callerId, bytes) => {
+    reserve: (callerId, bytes) => {
       const own = takenBy.get(callerId) ?? 0;
       if (taken + bytes > bytesMax || own + bytes > bytesPerCallerMax) return null;
       add(callerId, bytes);

@@ -1,4 +1,4 @@
-// Errors on their way out: the one shape of their bodies, and which code an answer carried.
+// The JSON body of an error, and the error code that an answer carried.
 import type { ServerResponse } from 'node:http';
 import { ERRORS, type ErrorCode, type GatewayError } from '../../domain/errors.ts';
 
@@ -10,7 +10,7 @@ export function bodyOfError(error: GatewayError, requestId: string): { error: ob
   return { error: { message, type, param, code, request_id: requestId, ...extra } };
 }
 
-/** For whoever writes down how the request ended. */
+/** Notes the code of an answer for the request log. */
 export function noteErrorCode(res: ServerResponse, code: ErrorCode): void {
   codes.set(res, code);
 }

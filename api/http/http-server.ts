@@ -1,4 +1,4 @@
-// The HTTP server around the app: what is too slow, too large or not HTTP is answered here, in the words of the rest.
+// The HTTP server around the app: limits time and size, and answers what is too slow, too large or not HTTP.
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -54,7 +54,7 @@ export interface HttpServerOptions {
   onRefused?: (refused: { code: ErrorCode; status: number; requestId: string; ip: string }) => void;
 }
 
-/** What never became a request, or stops being one half-way, costs nothing but its socket. */
+/** Answers parser errors and aborted requests on the raw socket: no handler, limiter or log context is created. */
 export function createHttpServer(app: RequestListener, options: HttpServerOptions = {}): HttpServer {
   const limits = { ...HTTP_LIMITS, ...options.limits };
   const server = createServer({
@@ -73,7 +73,7 @@ export function createHttpServer(app: RequestListener, options: HttpServerOption
   };
   server.on('request', listener);
   server.on('checkExpectation', listener); // the app refuses it: with an id, and in the log
-  // The body is asked for when somebody wants to read it: after the caller is known, and never for a refusal.
+  // `100 Continue` is sent when a reader attaches: after authentication, and never for a refused request.
   server.on('checkContinue', (req, res) => {
     const invite = (event: string): void => {
       if (event !== 'data' && event !== 'readable') return;
@@ -137,7 +137,7 @@ function refuseBrokenRequests(
   });
 }
 
-/** Null when nobody is left to hear an answer. */
+/** Null when the connection is gone and no answer can be sent. */
 function codeOf(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): ErrorCode | null {
   switch (error.code) {
     case 'ECONNRESET':

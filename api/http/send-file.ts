@@ -1,4 +1,4 @@
-// Files out of storage to whoever holds a signed link: as an attachment, never to be interpreted, also in parts.
+// Sends files of the storage under signed links: as attachments that no browser interprets, whole or one range.
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';

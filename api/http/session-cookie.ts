@@ -12,13 +12,13 @@ export function readSessionToken(cookies: string | undefined): string | null {
   return token && tokens.length === 1 ? token : null;
 }
 
-/** Headers that give the caller a session's token. */
-export function giveSession(token: string, production: boolean): Record<string, string> {
+/** Headers that set the session cookie. */
+export function setSessionCookie(token: string, production: boolean): Record<string, string> {
   return { 'set-cookie': writeCookie(token, production) };
 }
 
-/** Headers that take it away. */
-export function takeSession(production: boolean): Record<string, string> {
+/** Headers that delete the session cookie. */
+export function clearSessionCookie(production: boolean): Record<string, string> {
   return { 'set-cookie': `${writeCookie('', production)}; Max-Age=0` };
 }
 

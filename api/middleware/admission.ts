@@ -1,4 +1,4 @@
-// What is refused before anybody asks who is calling: no room, no host, a URL beyond measure, an unknown expectation.
+// Rejects requests before authentication: overload, a missing host, a too long URL, an unknown expectation.
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { URL_CHARACTERS_MAX } from '../http/http-server.ts';

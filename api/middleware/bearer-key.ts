@@ -24,9 +24,9 @@ export async function authenticateKey(
   const isOne = req.headersDistinct['authorization']?.length === 1;
   const [, text] = (isOne && /^bearer +(\S+) *$/i.exec(authorization)) || [];
   const find = (key: string) =>
-    limit === 'chat' ? services.knownKeys.find(key) : findApiKey(em, services.secrets, key);
+    limit === 'chat' ? services.keyCache.find(key) : findApiKey(em, services.secrets, key);
   const found = text === undefined ? null : await find(text);
-  if (!found) throw await refuseWrongKey(services, req.ip ?? '');
+  if (!found) throw await wrongKeyError(services, req.ip ?? '');
   if (found.key.expiresAt && found.key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');
   if (found.user.disabledAt) throw new GatewayError('account_disabled');
   services.lastUses.record(found.key);
@@ -34,7 +34,7 @@ export async function authenticateKey(
 }
 
 /** Where nobody can count, a wrong key is still a wrong key. */
-async function refuseWrongKey({ limits }: Services, ip: string): Promise<GatewayError> {
+async function wrongKeyError({ limits }: Services, ip: string): Promise<GatewayError> {
   const { wrongKeys } = limits;
   const taken = await wrongKeys.consume(addressBlock(ip));
   if (taken.verdict === 'over') return limits.refuse('rate_limited', wrongKeys.bucket, taken);

@@ -6,7 +6,7 @@ import { requireLocal } from '../http/locals.ts';
 import type { Services } from '../services.ts';
 
 /** Runs after authentication. 503 overloaded when too many bytes are under way; they are released with the answer. */
-export function requireBodyRoom(services: Services, bytesMax: number): RequestHandler {
+export function reserveBodyBytes(services: Services, bytesMax: number): RequestHandler {
   return (req, res, next) => {
     const { 'content-length': announced, 'content-encoding': encoding } = req.headers;
     // A chunked or compressed body may become as long as the route allows.
@@ -17,7 +17,7 @@ export function requireBodyRoom(services: Services, bytesMax: number): RequestHa
       return;
     }
     const caller = requireLocal(res, 'caller');
-    const release = services.bodies.take(caller.proof === 'none' ? '' : caller.user.id, bytes);
+    const release = services.bodies.reserve(caller.proof === 'none' ? '' : caller.user.id, bytes);
     if (!release) {
       services.metrics.shed('bodies');
       next(new GatewayError('overloaded'));

@@ -11,11 +11,11 @@ const ENCODINGS = ['identity', 'gzip', 'deflate', 'br'];
 
 /** A parser for bodies of at most this size; the result is always an object. */
 export function readJsonBody(bytesMax: number): RequestHandler[] {
-  return [requireJson, refuseAnnounced(bytesMax), parser(bytesMax), requireSoundObject];
+  return [requireJson, rejectTooLarge(bytesMax), parser(bytesMax), requireSoundObject];
 }
 
 /** The parser answers only when it has swallowed the whole body. One that says beforehand how long it is gets its answer at once. */
-function refuseAnnounced(bytesMax: number): RequestHandler {
+function rejectTooLarge(bytesMax: number): RequestHandler {
   return (req, _res, next) => {
     const isTooLarge = Number(req.headers['content-length'] ?? 0) > bytesMax;
     next(isTooLarge ? new GatewayError('payload_too_large') : undefined);

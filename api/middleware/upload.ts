@@ -44,7 +44,10 @@ export function receiveUpload(services: Services, answer: RequestHandler): Reque
     const { bytesMax, room } = services.uploads;
     const caller = requireLocal(res, 'caller');
     const announced = Number(req.headers['content-length'] ?? bytesMax);
-    const release = room.take(caller.proof === 'none' ? '' : caller.user.id, Math.min(announced, bytesMax));
+    const release = room.reserve(
+      caller.proof === 'none' ? '' : caller.user.id,
+      Math.min(announced, bytesMax),
+    );
     if (!release) {
       services.metrics.shed('bodies');
       throw new GatewayError('overloaded');

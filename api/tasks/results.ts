@@ -1,4 +1,4 @@
-// Results under signed URLs: whoever has the link may download, until it expires.
+// Serves results under signed URLs: the link alone permits the download, until it expires.
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { MEDIA_TYPES } from '../../domain/files/media-types.ts';
@@ -15,7 +15,7 @@ const RESULT_PATH = /^\/results\/task_[0-9A-Z]{26}\/\d+\/\d+\.[a-z0-9]+$/;
 const EXPIRY_STEP_SECONDS = 60;
 
 /** A link to a result, good for the configured time from now. */
-export function linkTo(services: Services, key: string, now: Date = new Date()): string {
+export function signResultLink(services: Services, key: string, now: Date = new Date()): string {
   const lastSecond = now.getTime() / 1000 + services.resultUrlSeconds;
   const expiresAt = new Date(Math.ceil(lastSecond / EXPIRY_STEP_SECONDS) * EXPIRY_STEP_SECONDS * 1000);
   const keys = services.secrets.signingKeys();

@@ -4,12 +4,15 @@ import type { Task, TaskEventRow } from '../../db/entities/tasks.ts';
 import { toCredits } from '../../domain/credits.ts';
 import type { PricedOrder } from './price-request.ts';
 import type { EstimateView, ImageTaskView, TaskEventView, TaskView, VideoTaskView } from '../shapes/tasks.ts';
-import { linkTo } from './results.ts';
+import { signResultLink } from './results.ts';
 import type { Services } from '../services.ts';
 
 /** The console's task. `prompt` is the owner's own, as written. */
 export function presentTask(services: Services, task: Task, prompt: string | undefined): TaskView {
-  const outputs = task.outputs.map(({ key, contentType }) => ({ url: linkTo(services, key), contentType }));
+  const outputs = task.outputs.map(({ key, contentType }) => ({
+    url: signResultLink(services, key),
+    contentType,
+  }));
   return {
     id: task.id,
     mode: task.mode,
@@ -40,7 +43,7 @@ export function presentImageTask(
   task: Task,
   inline: readonly (string | null)[] = [],
 ): ImageTaskView {
-  const urls = task.outputs.map(({ key }) => linkTo(services, key));
+  const urls = task.outputs.map(({ key }) => signResultLink(services, key));
   const { status } = task;
   const failed = status === 'failed' || status === 'cancelled';
   const message = task.errorMessage ?? 'The task was cancelled.';
@@ -76,7 +79,7 @@ export function presentVideoTask(services: Services, task: Task, prompt: string 
     creditsEstimate: toCredits(task.creditsEstimate),
     creditsCharged: toCredits(task.creditsCharged),
     upstreamTaskId: task.upstreamTaskId ?? null,
-    outputUrl: output ? linkTo(services, output.key) : null,
+    outputUrl: output ? signResultLink(services, output.key) : null,
     errorMessage: task.errorMessage ?? null,
     requestPayload: presentPayload(task, prompt),
     billingMode: task.price.billingMode,

@@ -29,7 +29,7 @@ const LIMITS = { files: 1, fields: 4, parts: 6, fieldSize: 8 * 1024, headerPairs
  * than one file or none, 413 for a file of more than `fileBytesMax` bytes, if that is announced before anything is read.
  */
 export async function openFileForm(req: IncomingMessage, fileBytesMax: number): Promise<FormFile> {
-  refuseAnnounced(req.headers, fileBytesMax);
+  rejectMalformedForm(req.headers, fileBytesMax);
   const parser = createParser(req.headers, fileBytesMax);
   const refuse = (error: GatewayError): void => void parser.destroy(error);
   parser.on('error', () => undefined); // it may complain twice, and nobody listens to the second time
@@ -54,7 +54,7 @@ export async function openFileForm(req: IncomingMessage, fileBytesMax: number): 
   return { filename, content: readFile(file, whole, fileBytesMax), close: () => void parser.destroy() };
 }
 
-function refuseAnnounced(headers: IncomingHttpHeaders, fileBytesMax: number): void {
+function rejectMalformedForm(headers: IncomingHttpHeaders, fileBytesMax: number): void {
   const type = headers['content-type'] ?? '';
   if (
     !/^multipart\/form-data *(;|$)/i.test(type) ||

@@ -3,7 +3,7 @@ import { findOwnUpload, useUploads } from '../../db/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isAllowedUrl } from '../../domain/files/input-images.ts';
 import type { RequestContext, KeyCaller, SessionCaller } from '../context.ts';
-import { linkToUpload, readUploadLink } from './links.ts';
+import { signUploadLink, readUploadLink } from './links.ts';
 import type { Em } from '../../db/database.ts';
 
 export interface InputVideos {
@@ -39,7 +39,7 @@ export async function readInputVideos(
     const upload = link.isSigned ? await findOwnUpload(em, caller.user.id, link.id) : null;
     if (!upload) throw new GatewayError('url_not_allowed', { param });
     const until = new Date(Date.now() + VENDOR_LINK_DAYS * 86_400_000);
-    videos.urls.push(linkToUpload(services, upload, until));
+    videos.urls.push(signUploadLink(services, upload, until));
     videos.uploadIds.push(upload.id);
   }
   return videos;

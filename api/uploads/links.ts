@@ -1,4 +1,4 @@
-// Links to uploaded files: signed for whoever uploaded them, served to whoever holds them, read when they come back.
+// Links to uploaded files: signed for their owner, served to any holder, recognised when a request contains one.
 import type { RequestHandler } from 'express';
 import { findServedUpload } from '../../db/uploads.ts';
 import type { Upload } from '../../db/entities/uploads.ts';
@@ -14,8 +14,8 @@ export const UPLOAD_FILE_ROUTE = '/uploads/:name';
 
 const UPLOAD_PATH = /^\/uploads\/(file_[0-9A-Z]{26})\.[a-z0-9]+$/;
 
-/** Good until that moment, if the upload is still there. */
-export function linkToUpload(
+/** A link that serves the upload until `expiresAt`, unless the upload is deleted before. */
+export function signUploadLink(
   services: Services,
   upload: Pick<Upload, 'id' | 'contentType'>,
   expiresAt: Date,

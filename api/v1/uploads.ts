@@ -14,7 +14,7 @@ import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { readId, readQuery } from '../http/request-fields.ts';
-import { linkToUpload } from '../uploads/links.ts';
+import { signUploadLink } from '../uploads/links.ts';
 import type { UploadView } from '../shapes/uploads.ts';
 import type { Services } from '../services.ts';
 
@@ -80,7 +80,7 @@ function presentUpload(services: Services, upload: Upload): UploadView {
     contentType: upload.contentType,
     bytes: upload.bytes,
     sha256: upload.sha256,
-    url: linkToUpload(services, upload, upload.expiresAt),
+    url: signUploadLink(services, upload, upload.expiresAt),
     createdAt: upload.createdAt.toISOString(),
     expiresAt: upload.expiresAt.toISOString(),
   };

@@ -70,15 +70,15 @@ describe('the overload guard', () => {
 describe('the budget for bodies', () => {
   it('is shared by all callers, none of which may have more than a part, and is given back once', () => {
     const budget = createBodyBudget({ bytesMax: 100, bytesPerCallerMax: 60 });
-    const giveBack = budget.take('one', 60);
-    expect(budget.take('one', 1)).to.equal(null);
-    expect(budget.take('other', 41)).to.equal(null);
-    const other = budget.take('other', 40);
+    const giveBack = budget.reserve('one', 60);
+    expect(budget.reserve('one', 1)).to.equal(null);
+    expect(budget.reserve('other', 41)).to.equal(null);
+    const other = budget.reserve('other', 40);
     expect(other).to.be.a('function');
     giveBack?.();
     giveBack?.();
-    expect(budget.take('third', 61)).to.equal(null);
-    expect(budget.take('third', 60)).to.be.a('function');
+    expect(budget.reserve('third', 61)).to.equal(null);
+    expect(budget.reserve('third', 60)).to.be.a('function');
   });
 });
 
@@ -150,7 +150,7 @@ describe('a gateway whose memory is limited', () => {
     });
     const { bodies } = gateway.services;
     await until('all of them have their room', async () => {
-      const giveBack = bodies.take(owner.id, BODY_BUDGET.bytesPerCallerMax - 3 * bytes + 1);
+      const giveBack = bodies.reserve(owner.id, BODY_BUDGET.bytesPerCallerMax - 3 * bytes + 1);
       giveBack?.();
       return giveBack === null;
     });

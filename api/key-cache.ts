@@ -1,0 +1,40 @@
+// API keys looked up a moment ago, for the chat route, where the lookup would cost as much as the rest of the call.
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { forkEm, type Database } from '../db/database.ts';
+import { findApiKey } from '../db/keys/api-keys.ts';
+import type { Secrets } from '../db/secrets.ts';
+
+export type CachedApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
+
+/** A changed or revoked key may be answered this long. It cannot spend: each reservation checks the key in SQL. */
+const CACHED_MS = 1_000;
+const KEYS_MAX = 10_000;
+
+export class ApiKeyCache {
+  readonly #database: Database;
+  readonly #secrets: Secrets;
+  readonly #lookups: LRUCache<string, Promise<CachedApiKey | null>>;
+
+  /** `now` is the clock, in milliseconds; tests replace it. */
+  constructor(database: Database, secrets: Secrets, now: () => number = Date.now) {
+    this.#database = database;
+    this.#secrets = secrets;
+    this.#lookups = new LRUCache({ max: KEYS_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now } });
+  }
+
+  /** The key and its user, or null. Requests that come while a key is looked up share one lookup. */
+  find(text: string): Promise<CachedApiKey | null> {
+    const name = createHash('sha256').update(text).digest('base64');
+    const cached = this.#lookups.get(name);
+    if (cached) return cached;
+    const lookup = findApiKey(forkEm(this.#database), this.#secrets, text);
+    this.#lookups.set(name, lookup);
+    // Neither an unknown key nor a failed lookup is cached.
+    lookup.then(
+      (key) => key ?? this.#lookups.delete(name),
+      () => this.#lookups.delete(name),
+    );
+    return lookup;
+  }
+}
