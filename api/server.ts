@@ -1,6 +1,7 @@
 // The API process: listens on the public and the internal port until it is told to stop.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError, loadConfig, type Config } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { runWithConfig } from '../config/run-with-config.ts';
 import { openDatabase } from '../db/open-database.ts';
 import { openProbe } from '../db/probe.ts';
 import { createLog, type Log } from '../log.ts';
@@ -19,18 +20,7 @@ const STREAMS_END_MS = 20_000;
 const CUT_OFF_MS = 26_000;
 const STOP_LIMIT_MS = 30_000;
 
-await main();
-
-async function main(): Promise<void> {
-  try {
-    const config = loadConfig();
-    await serve(config, createLog({ process: 'api', level: config.logLevel }));
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  }
-}
+await runWithConfig((config) => serve(config, createLog({ process: 'api', level: config.logLevel })));
 
 async function serve(config: Config, log: Log): Promise<void> {
   const tracing = await startTracing({ exporter: config.tracesExporter, service: 'svc-api' });

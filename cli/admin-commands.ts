@@ -1,4 +1,4 @@
-// What the operator's command line can do. Each command answers what to print; changes are in the audit log.
+// The commands of `npm run admin`. Each returns what to print; every change is in the audit log.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { parseCredits, toCredits, type MicroCredits } from '../domain/credits.ts';
@@ -6,11 +6,10 @@ import { PERMISSIONS } from '../domain/permissions.ts';
 import { createApiKey } from '../db/keys/api-keys.ts';
 import { COMMAND_LINE, writeAuditEntry } from '../db/audit-log.ts';
 import type { User } from '../db/entities/identity.ts';
-import { findViolations } from '../db/ledger/invariants.ts';
 import { rotateSecrets } from '../db/key-rotation.ts';
 import { hashPassword } from '../db/identity/passwords.ts';
 import { removeTotp } from '../db/identity/second-factors.ts';
-import { Secrets, type SecretKey } from '../db/secrets.ts';
+import { Secrets } from '../db/secrets.ts';
 import {
   addUser,
   grantCredits,
@@ -19,37 +18,19 @@ import {
 } from '../db/identity/user-administration.ts';
 import { EMAIL_CHARACTERS_MAX, findUserByEmail, normaliseEmail } from '../db/identity/users.ts';
 import type { Em } from '../db/database.ts';
-
-/** What went wrong, in one sentence for the operator. */
-export class Refusal extends Error {}
-
-export interface Outcome {
-  text: string;
-  /** The command did what it should, and what it found is not well. */
-  isAlarming?: boolean;
-}
-
-export interface Installation {
-  em: Em;
-  keyRing: readonly SecretKey[];
-}
-
-interface Command {
-  /** As the usage shows them; what stands in brackets may be left out. */
-  args: readonly string[];
-  /** What can be refused without looking at the database. */
-  check?: (args: readonly string[]) => void;
-  run: (installation: Installation, ...args: string[]) => Promise<Outcome>;
-}
+import { CHECK } from './check-command.ts';
+import { Refusal, type Command } from './program.ts';
 
 const PASSWORD_BYTES = 18;
 const NAME_CHARACTERS_MAX = 100;
 const NOTE_CHARACTERS_MAX = 200;
 const GRANT_CREDITS_MAX = 1_000_000_000;
 
-export const COMMANDS: Readonly<Record<string, Command>> = {
+export const ADMIN_COMMANDS: Readonly<Record<string, Command>> = {
   create: {
     args: ['EMAIL'],
+    about:
+      'makes an administrator with all permissions and prints a password, once;\nthe first administrator can be made only here, never over HTTP',
     check: ([text = '']) => void readEmail(text),
     run: async ({ em }, text = '') => {
       const email = readEmail(text);
@@ -61,6 +42,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   reset: {
     args: ['EMAIL'],
+    about: 'gives a new password, printed once; removes the second factor, ends all sessions',
     run: async ({ em }, text = '') => {
       const user = await requireUser(em, text);
       const password = makePassword();
@@ -82,17 +64,18 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'issue-key': {
     args: ['EMAIL', 'NAME'],
+    about: 'makes an API key for the user and prints it, once',
     check: ([, name = '']) => void readText('NAME', name, NAME_CHARACTERS_MAX),
     run: async ({ em, keyRing }, text = '', name = '') => {
       const user = await requireUser(em, text);
-      const wish = { userId: user.id, name: readText('NAME', name, NAME_CHARACTERS_MAX) };
+      const wanted = { userId: user.id, name: readText('NAME', name, NAME_CHARACTERS_MAX) };
       const { key } = await em.transactional(async (tx) => {
-        const created = await createApiKey(tx, new Secrets(keyRing), wish);
+        const created = await createApiKey(tx, new Secrets(keyRing), wanted);
         await writeAuditEntry(tx, COMMAND_LINE, {
           action: 'CREATE_API_KEY',
           targetType: 'api_key',
           targetId: created.id,
-          detail: { userId: user.id, name: wish.name },
+          detail: { userId: user.id, name: wanted.name },
         });
         return created;
       });
@@ -101,6 +84,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   grant: {
     args: ['EMAIL', 'CREDITS', '[NOTE]'],
+    about: "adds credits to the user's account; the note stands in the user's ledger",
     check: ([, credits = '', note]) => {
       readCredits(credits);
       if (note !== undefined) readText('NOTE', note, NOTE_CHARACTERS_MAX);
@@ -120,6 +104,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   unfreeze: {
     args: ['EMAIL'],
+    about: 'lets an account spend again that the check of the invariants has frozen',
     run: async ({ em }, text = '') => {
       const user = await requireUser(em, text);
       const isUnfrozen = await em.transactional((tx) => unfreezeAccount(tx, COMMAND_LINE, user.id));
@@ -129,20 +114,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       };
     },
   },
-  check: {
-    args: [],
-    run: async ({ em }) => {
-      const violations = await findViolations(em);
-      const lines = violations.map(
-        ({ rule, subject, userId }) =>
-          `BROKEN: ${rule}: ${subject}${userId === null ? '' : ` (${userId})`}\n`,
-      );
-      const isAlarming = violations.length > 0;
-      return { text: `${lines.join('')}${violations.length} violations\n`, isAlarming };
-    },
-  },
+  check: CHECK,
   rotate: {
     args: [],
+    about:
+      'encrypts again with the newest key of SVC_SECRET_KEYS, and tells which older keys\nare still needed; every process must have the new ring before',
     run: async ({ em, keyRing }) => {
       const [newest, ...older] = keyRing.map(({ id }) => id);
       const { renewed, dependents } = await rotateSecrets(em, keyRing);
@@ -161,8 +137,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 function notAgain(what: string): string {
-  return `The ${what} is not shown again.
-`;
+  return `The ${what} is not shown again.\n`;
 }
 
 function makePassword(): string {

@@ -1,38 +1,18 @@
-// Commands on the database: `migrate` brings the schema up to date, `check` runs the invariants of money.
-import { ConfigError, loadConfig } from '../config/config.ts';
-import { findViolations } from '../db/ledger/invariants.ts';
-import { migrate, openDatabase } from '../db/open-database.ts';
-import { forkEm, type Database } from '../db/database.ts';
+// `npm run db -- COMMAND`: brings the schema up to date, and checks what stands in the database.
+import { migrate } from '../db/open-database.ts';
+import { CHECK } from './check-command.ts';
+import { runProgram, type Command } from './program.ts';
 
-const COMMANDS: Record<string, (database: Database) => Promise<void>> = {
-  migrate: async (database) => {
-    const done = await migrate(database);
-    process.stdout.write(done.length === 0 ? 'the schema is up to date\n' : `applied ${done.join(', ')}\n`);
+const COMMANDS: Readonly<Record<string, Command>> = {
+  migrate: {
+    args: [],
+    about: 'brings the schema up to date',
+    run: async ({ database }) => {
+      const done = await migrate(database);
+      return { text: done.length === 0 ? 'the schema is up to date\n' : `applied ${done.join(', ')}\n` };
+    },
   },
-  check: async (database) => {
-    const violations = await findViolations(forkEm(database));
-    for (const { rule, subject } of violations) process.stdout.write(`BROKEN: ${rule}: ${subject}\n`);
-    process.stdout.write(`${violations.length} violations\n`);
-    if (violations.length > 0) process.exitCode = 1;
-  },
+  check: CHECK,
 };
 
-await main(process.argv[2] ?? '');
-
-async function main(name: string): Promise<void> {
-  const command = COMMANDS[name];
-  if (!command) {
-    process.stderr.write(`usage: npm run db -- ${Object.keys(COMMANDS).join(' | ')}\n`);
-    process.exitCode = 1;
-    return;
-  }
-  try {
-    const config = loadConfig();
-    const database = openDatabase({ url: config.databaseUrl, connectionsMax: 2 });
-    await command(database).finally(() => database.close());
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  }
-}
+await runProgram('db', COMMANDS, process.argv.slice(2));

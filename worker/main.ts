@@ -1,6 +1,7 @@
 // The worker process: opens what activities need, ensures the sweep schedule, and works until it is stopped.
 import { Registry } from 'prom-client';
-import { ConfigError, loadConfig, type Config } from '../config/config.ts';
+import { ConfigError, type Config } from '../config/config.ts';
+import { runWithConfig } from '../config/run-with-config.ts';
 import { countWaitingPasswords } from '../db/identity/passwords.ts';
 import { openDatabase } from '../db/open-database.ts';
 import { readPoolMetrics } from '../db/pool.ts';
@@ -25,19 +26,7 @@ const ACTIVITIES_PER_CONNECTION = 4;
 /** Time beyond the grace, to cut off what still runs and to close everything. */
 const STOP_EXTRA_MS = 15_000;
 
-await main();
-
-async function main(): Promise<void> {
-  try {
-    const config = loadConfig();
-    const log = createLog({ process: 'worker', level: config.logLevel });
-    await work(config, log);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  }
-}
+await runWithConfig((config) => work(config, createLog({ process: 'worker', level: config.logLevel })));
 
 async function work(config: Config, log: Log): Promise<void> {
   installRuntime(log);
