@@ -89,19 +89,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     createNamespace(address, name),
   ]);
   const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-storage-'));
-  const env: Record<string, string> = {
-    NODE_ENV: 'test',
-    PORT: '0',
-    SVC_INTERNAL_PORT: '0',
-    SVC_WORKER_INTERNAL_PORT: '0',
-    SVC_DRAIN_SECONDS: '0',
-    SVC_OVERLOAD_DELAY_MS: '20000', // a machine that is busy with other tests is no overload
-    DATABASE_URL: stored.url,
-    TEMPORAL_ADDRESS: address,
-    TEMPORAL_NAMESPACE: name,
-    SVC_DATA_DIR: folder,
-    ...HIGH_LIMITS,
-    SVC_SECRET_KEYS: `test:${randomBytes(32).toString('base64url')}`,
+  const env = {
+    ...createEnvironment({ databaseUrl: stored.url, temporal: { address, namespace: name }, folder }),
     ...sandboxSettings(sandbox.url),
     ...options.env,
   };
@@ -119,17 +108,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const baseUrl = `http://127.0.0.1:${port}`;
   services.publicUrl = () => baseUrl;
 
-  let worker: { workers: Workers; running: Promise<void> } | undefined;
-  const startWorker = async (): Promise<void> => {
-    const workers = await createTestWorkers(config, services, log);
-    worker = { workers, running: workers.run() };
-  };
-  const stopWorker = async (): Promise<void> => {
-    worker?.workers.shutdown();
-    await worker?.running;
-    await worker?.workers.close();
-    worker = undefined;
-  };
+  const { startWorker, stopWorker } = createWorkerSwitch(() => createTestWorkers(config, services, log));
   if (options.worker !== false) await startWorker();
 
   return {
@@ -165,8 +144,47 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   };
 }
 
+/** The settings of a gateway that shares nothing with those of other test files but the servers. */
+function createEnvironment(parts: {
+  databaseUrl: string;
+  temporal: { address: string; namespace: string };
+  folder: string;
+}): Record<string, string> {
+  return {
+    NODE_ENV: 'test',
+    PORT: '0',
+    SVC_INTERNAL_PORT: '0',
+    SVC_WORKER_INTERNAL_PORT: '0',
+    SVC_DRAIN_SECONDS: '0',
+    SVC_OVERLOAD_DELAY_MS: '20000', // so that a machine busy with other tests does not count as overloaded
+    DATABASE_URL: parts.databaseUrl,
+    TEMPORAL_ADDRESS: parts.temporal.address,
+    TEMPORAL_NAMESPACE: parts.temporal.namespace,
+    SVC_DATA_DIR: parts.folder,
+    ...HIGH_LIMITS,
+    SVC_SECRET_KEYS: `test:${randomBytes(32).toString('base64url')}`,
+  };
+}
+
+/** Starts and stops the worker, as often as a test asks for it. */
+function createWorkerSwitch(create: () => Promise<Workers>): Pick<TestGateway, 'startWorker' | 'stopWorker'> {
+  let worker: { workers: Workers; running: Promise<void> } | undefined;
+  return {
+    startWorker: async () => {
+      const workers = await create();
+      worker = { workers, running: workers.run() };
+    },
+    stopWorker: async () => {
+      worker?.workers.shutdown();
+      await worker?.running;
+      await worker?.workers.close();
+      worker = undefined;
+    },
+  };
+}
+
 async function createTestWorkers(config: Config, services: Services, log: Log): Promise<Workers> {
-  // Once per process, before anything else touches the engine's runtime; the tests' own words are enough.
+  // Installed once per process, before anything else uses Temporal's native runtime.
   if (!bundle) installRuntime(log);
   bundle ??= bundleWorkflows();
   return createWorkers({
