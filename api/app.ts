@@ -56,21 +56,26 @@ export function createApp(services: Services): Express {
   app.disable('etag');
   app.set('query parser', false);
   app.set('trust proxy', services.trustedProxies);
-  const dispatcher = createDispatcher();
-  for (const route of ROUTES) mount(dispatcher, services, route);
-  for (const [path, serve] of Object.entries(FILES)) dispatcher.routerOf(path).get(path, serve(services));
-  for (const [path, methods] of methodsByPath()) dispatcher.routerOf(path).all(path, rejectMethod(methods));
   app.use(
     setRequestId,
     setSecurityHeaders,
     recordRequests(services),
     rejectWhenOverloaded(services),
     rejectMalformedRequests,
-    dispatcher.dispatch,
+    mountRoutes(services).dispatch,
     rejectUnknownRoute,
     answerErrors(services.log, () => isPoolExhausted(services.database)),
   );
   return app;
+}
+
+/** Mounts the route table, the files, and 405 for every other method of their paths. */
+export function mountRoutes(services: Services): Dispatcher {
+  const dispatcher = createDispatcher();
+  for (const route of ROUTES) mount(dispatcher, services, route);
+  for (const [path, serve] of Object.entries(FILES)) dispatcher.routerOf(path).get(path, serve(services));
+  for (const [path, methods] of methodsByPath()) dispatcher.routerOf(path).all(path, rejectMethod(methods));
+  return dispatcher;
 }
 
 function mount({ routerOf }: Dispatcher, services: Services, route: Route): void {

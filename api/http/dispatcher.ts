@@ -4,6 +4,8 @@ import { Router, type RequestHandler } from 'express';
 export interface Dispatcher {
   /** The router on which a path's pattern, such as `/api/tasks/:id`, is to be mounted. */
   routerOf: (pattern: string) => Router;
+  /** All routers so far. */
+  routers: () => readonly Router[];
   /** Tries the routers whose static segments the request's path begins with, the longest first. */
   dispatch: RequestHandler;
 }
@@ -24,6 +26,7 @@ export function createDispatcher(): Dispatcher {
       routers.set(beginning, router);
       return router;
     },
+    routers: () => [...routers.values()],
     dispatch: (req, res, next) => {
       const candidates = beginningsOf(req.path.toLowerCase(), segmentsMax)
         .map((beginning) => routers.get(beginning))
