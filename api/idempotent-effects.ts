@@ -88,14 +88,14 @@ export async function beginOnce<Begun>(
   return begun;
 }
 
-/** For what was begun and came to nothing: its key may be used again. A failure to say so only makes a repeat wait. */
+/** Frees the key of an effect that was begun and undone. A failure is ignored: repeats then wait for the lease to end. */
 export async function releaseIdempotencyKey({ em, idempotency }: IdempotentRequest): Promise<void> {
   if (idempotency?.stage !== 'begun') return;
   idempotency.stage = 'free';
   await releaseKey(em.fork(), idempotency.rowId).catch(() => undefined);
 }
 
-/** Still under way: unlike other conflicts, this one is worth a repeat. */
+/** 409 while the first request is still running: unlike other conflicts, it tells clients to repeat. */
 export function idempotencyInProgress(): GatewayError {
   const headers = { 'retry-after': '1', 'x-should-retry': 'true' };
   return new GatewayError('idempotency_in_progress', { headers });

@@ -42,7 +42,7 @@ async function serve(config: Config, log: Log): Promise<void> {
   const port = await listen(http.server, config.port, config.host);
   const internalPort = await listen(health, config.internalPort, config.internalHost);
 
-  /** In the order in which nobody misses what is already gone; the internal listener says so until the end. */
+  /** Closes each part after its users; the internal listener reports "stopping" until the end. */
   const stop = async (drains: boolean): Promise<void> => {
     isStopping = true;
     log.info({}, 'the API is stopping');

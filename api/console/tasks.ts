@@ -89,7 +89,7 @@ export async function retryOwnTask(ctx: RequestContext<SessionCaller>): Promise<
   return accepted(ctx, retried, prompts.get(retried.id));
 }
 
-/** Somebody else's task and one that does not exist are the same. */
+/** Throws the same 404 for another user's task and for an unknown one. */
 async function requireOwnTask({ em, caller, params }: RequestContext<SessionCaller>): Promise<Task> {
   const task = await findOwnTask(em, caller.user.id, readId('task', params));
   if (!task) throw new GatewayError('task_not_found');

@@ -41,7 +41,7 @@ export function createDispatcher(): Dispatcher {
   };
 }
 
-/** Of `/api/tasks/1` and two segments: `/api/tasks` and `/api`. Bounded, because a path may be thousands of slashes. */
+/** Of `/api/tasks/1`, at most two: `/api/tasks` and `/api`. Bounded, as a path may be thousands of slashes. */
 function beginningsOf(path: string, segmentsMax: number): string[] {
   const beginnings: string[] = [];
   for (let end = 0; beginnings.length < segmentsMax && end < path.length;) {

@@ -1,4 +1,4 @@
-// The requests of all connections whose answer or body is still under way, and an end for those whose sender fell silent.
+// Tracks requests whose body or answer is under way, and ends those whose sender has fallen silent.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';

@@ -26,7 +26,7 @@ export interface LoadSigns {
 }
 
 export interface OverloadGuard {
-  /** Lets a request in and answers null, or says what is short. Whoever was let in must leave. */
+  /** Admits a request and returns null, or names what is short. Each admitted request has to call `leave`. */
   enter(): Shortage | null;
   leave(): void;
   stop(): void;

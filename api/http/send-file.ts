@@ -24,7 +24,7 @@ export function isSigned(services: Services, { pathname, searchParams }: URL): b
   return verifySignedUrl({ path: pathname, expires, signature, keys, now: new Date() }) === 'valid';
 }
 
-/** Throws 404 when there is no such file, 503 when the storage is away. One range is served; any other header is none. */
+/** Throws 404 for an unknown file, 503 when the storage is away. Serves one range; ignores other Range headers. */
 export async function sendFile(
   storage: Storage,
   req: Request,

@@ -20,7 +20,7 @@ export async function authenticateKey(
 ): Promise<KeyCaller> {
   const { authorization } = req.headers;
   if (authorization === undefined || authorization.trim() === '') throw new GatewayError('missing_api_key');
-  // Of several headers one may be injected, and not everybody on the way reads the same one.
+  // Of several headers one may be injected, and proxies differ in which one they read.
   const isOne = req.headersDistinct['authorization']?.length === 1;
   const [, text] = (isOne && /^bearer +(\S+) *$/i.exec(authorization)) || [];
   const find = (key: string) =>
@@ -33,7 +33,7 @@ export async function authenticateKey(
   return { proof: 'key', ...found };
 }
 
-/** Where nobody can count, a wrong key is still a wrong key. */
+/** 429 when the address sent too many wrong keys. 401 otherwise, also when the limiter is unavailable. */
 async function wrongKeyError({ limits }: Services, ip: string): Promise<GatewayError> {
   const { wrongKeys } = limits;
   const taken = await wrongKeys.consume(addressBlock(ip));

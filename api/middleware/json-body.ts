@@ -14,7 +14,7 @@ export function readJsonBody(bytesMax: number): RequestHandler[] {
   return [requireJson, rejectTooLarge(bytesMax), parser(bytesMax), requireSoundObject];
 }
 
-/** The parser answers only when it has swallowed the whole body. One that says beforehand how long it is gets its answer at once. */
+/** Rejects by Content-Length: the parser would answer only after it has read the whole body. */
 function rejectTooLarge(bytesMax: number): RequestHandler {
   return (req, _res, next) => {
     const isTooLarge = Number(req.headers['content-length'] ?? 0) > bytesMax;

@@ -1,4 +1,4 @@
-// What every answer tells a browser: take it for what it says it is, run nothing in it, tell nobody where you were.
+// The security headers of every answer: no type sniffing, no scripts or frames, no referrer.
 import type { RequestHandler } from 'express';
 
 /** Answers that are a page or a file say what they need themselves. */

@@ -43,7 +43,7 @@ export function isVerified(session: Session, now: Date): boolean {
 }
 
 /**
- * Callers rely on the order: what somebody may not do at all comes before what needs a fresh proof. A refusal
+ * The order is part of the contract: a missing permission is reported before a missing verification. A refusal
  * is a line in the security log.
  */
 export function requirePermission(

@@ -70,7 +70,7 @@ export function receiveUpload(services: Services, answer: RequestHandler): Reque
   };
 }
 
-/** Looks for the row, because the answer to its COMMIT may have been lost. If even that fails, the sweeper removes the file. */
+/** Looks for the row, as the answer to its COMMIT may have been lost. If that fails, the sweeper removes the file. */
 async function discardUnkept(services: Services, file: ReceivedFile, requestId: string): Promise<void> {
   try {
     if (await hasUpload(forkEm(services.database), file.id)) return;

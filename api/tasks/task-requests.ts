@@ -78,7 +78,7 @@ const V1_BODIES = {
   video: VIDEO_BODY,
   text: z.object(CONSOLE_BODIES.text.shape).omit({ mode: true }),
 };
-/** The same bodies as alternatives, for whoever describes them. */
+/** The same bodies as alternatives, for the OpenAPI document. */
 export const CONSOLE_MODE_BODY = z.discriminatedUnion('mode', [
   CONSOLE_BODIES.image,
   CONSOLE_BODIES.video,

@@ -10,10 +10,10 @@ export interface FormFile {
   filename: string;
   /**
    * The bytes of the file. It ends only after the whole form has arrived and was found sound, and fails with a
-   * GatewayError otherwise, so that whoever stores it stores a whole file or none.
+   * GatewayError otherwise, so that a whole file is stored or none.
    */
   content: AsyncGenerator<Buffer>;
-  /** Whoever reads no further says so; what still arrives is thrown away. Harmless at any time. */
+  /** Stops reading; what still arrives is thrown away. May be called at any time, and more than once. */
   close(): void;
 }
 
@@ -32,13 +32,13 @@ export async function openFileForm(req: IncomingMessage, fileBytesMax: number): 
   rejectMalformedForm(req.headers, fileBytesMax);
   const parser = createParser(req.headers, fileBytesMax);
   const refuse = (error: GatewayError): void => void parser.destroy(error);
-  parser.on('error', () => undefined); // it may complain twice, and nobody listens to the second time
+  parser.on('error', () => undefined); // a second error has no listener and would end the process
   for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const)
     parser.on(event, () => refuse(new GatewayError('too_many_parts', { param: FILE_PART })));
 
   const begun = Promise.withResolvers<{ filename: string; file: Readable }>();
   parser.on('file', (name: string | undefined, file, { filename }: { filename?: string }) => {
-    file.on('error', () => undefined); // told to whoever reads it
+    file.on('error', () => undefined); // the reader of the file gets the error
     if (name === FILE_PART) begun.resolve({ filename: filename ?? '', file });
     else
       refuse(

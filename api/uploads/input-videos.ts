@@ -20,7 +20,7 @@ const PARAM = 'video_urls';
  */
 const VENDOR_LINK_DAYS = 30;
 
-/** Throws 400 that names the entry: the same for a forged link, somebody else's upload and one whose time is over. */
+/** Throws 400 that names the entry: the same for a forged link, another user's upload and an expired one. */
 export async function readInputVideos(
   { services, em, caller }: Pick<RequestContext<KeyCaller | SessionCaller>, 'services' | 'em' | 'caller'>,
   urls: readonly string[],

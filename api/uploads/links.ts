@@ -24,7 +24,7 @@ export function signUploadLink(
   return signUrl({ publicUrl: services.publicUrl(), path: `/${uploadKey(upload)}`, expiresAt, keys });
 }
 
-/** Null for a URL that does not lead to our uploads; then what it names, and whether we signed it and its time is not over. */
+/** The upload that a URL of ours names, and whether its signature is valid and unexpired; null for other URLs. */
 export function readUploadLink(services: Services, text: string): { id: string; isSigned: boolean } | null {
   const own = URL.parse(services.publicUrl());
   const url = URL.parse(text);

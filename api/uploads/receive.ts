@@ -1,4 +1,4 @@
-// Receiving a video: from the form straight into storage, hashed and looked at on the way, never in memory as a whole.
+// Receives a video: streams it from the form into storage, hashes it and checks its type on the way.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
@@ -18,7 +18,7 @@ import { uploadKey } from '../../domain/files/uploads.ts';
 import { StorageUnavailable, type Storage } from '../../storage/storage.ts';
 import { openFileForm } from './file-form.ts';
 
-/** A file in storage that nobody knows of yet. */
+/** A file in storage without a row in the database yet. */
 export interface ReceivedFile {
   id: string;
   filename: string;

@@ -53,7 +53,7 @@ export async function readUpload({
   return { status: 200, body: { data: presentUpload(services, upload) } };
 }
 
-/** Gone at once, also for tasks that still need it; a storage that is away keeps the bytes until the sweeper comes. */
+/** Deletes at once, even if a task still needs the file. When the storage is away, the sweeper deletes the bytes later. */
 export async function deleteUpload({
   services,
   em,
