@@ -4,11 +4,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createSession } from '../../../db/identity/sessions.ts';
 import { createAdministrator, makeCode, setVerified } from '../../support/administrators.ts';
-import { anyRequest, type CallerName, type KnownThings } from '../../support/http/generated-requests.ts';
+import { anyRequest, type CallerName } from '../../support/http/generated-requests.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../support/inputs.ts';
 import { sendRaw } from '../../support/http/raw.ts';
 import { IMAGE_MODEL, orderImage, orderVideo, VIDEO_MODEL } from '../../support/tasks.ts';
+import { type KnownThings } from '../../support/http/generated-values.ts';
 
 const SEED = Number(process.env['TEST_SEED'] ?? Math.trunc(Math.random() * 2 ** 31));
 const SECONDS = Number(process.env['TEST_PROPERTY_SECONDS'] ?? 15);
