@@ -10,7 +10,7 @@ import { ensureRedisProgram, startRedis } from '../dev/servers/redis.ts';
 import { createCallers } from './chat/callers.ts';
 import { benchKilled } from './chat/killed.ts';
 import { loadTarget, timeCall, timeStream, type Load, type Target } from './chat/load.ts';
-import { startPortkey } from './chat/portkey.ts';
+import { startPortkey, type Portkey } from './chat/portkey.ts';
 import { startBeside, type Beside } from './chat/beside.ts';
 import { reportChat, type Measurements } from './chat/report.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';
@@ -38,18 +38,9 @@ export async function benchChat(): Promise<void> {
     SVC_CHAT_LEASE_SECONDS: '5',
   });
   try {
-    const proxyAt = async (accounting: string): Promise<{ url: string; pid: number }> => {
-      const port = String(await findFreePort());
-      const shared = { UPSTREAM_PORT: String(upstreamPort), DATABASE_URL: system.databaseUrl };
-      const proxy = await startBeside('bench/chat/proxy.ts', {
-        ...shared,
-        PORT: port,
-        ACCOUNTING: accounting,
-      });
-      beside.push(proxy);
-      return { url: `http://127.0.0.1:${port}/v1/chat/completions`, pid: proxy.pid };
-    };
-    const [bare, floor] = [await proxyAt('0'), await proxyAt('1')];
+    const upstream = { UPSTREAM_PORT: String(upstreamPort), DATABASE_URL: system.databaseUrl };
+    const bare = await startProxy({ ...upstream, ACCOUNTING: '0' }, beside);
+    const floor = await startProxy({ ...upstream, ACCOUNTING: '1' }, beside);
     const portkey = await startPortkey(upstreamPort);
     if (portkey) beside.push(portkey);
     const [hot, many] = await createCallers(system, MANY_ACCOUNTS);
@@ -70,17 +61,7 @@ export async function benchChat(): Promise<void> {
       },
       { name: 'gateway, one account', ...ours, headers: hot },
       { name: `gateway, ${MANY_ACCOUNTS} accounts`, ...ours, headers: many },
-      ...(portkey
-        ? [
-            {
-              name: 'Portkey',
-              url: portkey.url,
-              headers: [portkey.headers],
-              pids: [portkey.pid],
-              streams: false,
-            },
-          ]
-        : []),
+      ...(portkey ? [portkeyTarget(portkey)] : []),
     ];
     reportChat(await measureAll(targets));
     await reportExactness(system, upstreamPort);
@@ -92,6 +73,20 @@ export async function benchChat(): Promise<void> {
     await redis.stop();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function portkeyTarget({ url, headers, pid }: Portkey): Target {
+  return { name: 'Portkey', url, headers: [headers], pids: [pid], streams: false };
+}
+
+async function startProxy(
+  settings: Record<string, string>,
+  beside: Beside[],
+): Promise<{ url: string; pid: number }> {
+  const port = String(await findFreePort());
+  const proxy = await startBeside('bench/chat/proxy.ts', { ...settings, PORT: port });
+  beside.push(proxy);
+  return { url: `http://127.0.0.1:${port}/v1/chat/completions`, pid: proxy.pid };
 }
 
 async function measureAll(targets: readonly Target[]): Promise<Measurements> {

@@ -70,11 +70,7 @@ export function createSystem(options: SystemOptions): System {
 
   return {
     start: async () => {
-      const { folder, settings, env } = options;
-      const ports = await keepPorts(folder.portsFile, PORT_NAMES);
-      const addresses = chooseAddresses(folder, settings, ports);
-      const partEnv = partEnvironment(env, settings, addresses);
-      const assembly = { ...options, ports, addresses, partEnv, keep, ending: ending.signal };
+      const assembly = await assemble(options, keep, ending.signal);
       const summary = await startParts(assembly);
       readyUrls = {
         api: `${summary.internalUrl}/readyz`,
@@ -103,6 +99,18 @@ export function createSystem(options: SystemOptions): System {
       for (const part of parts.values()) void part.stop(0);
     },
   };
+}
+
+async function assemble(
+  options: SystemOptions,
+  keep: Assembly['keep'],
+  ending: AbortSignal,
+): Promise<Assembly> {
+  const { folder, settings, env } = options;
+  const ports = await keepPorts(folder.portsFile, PORT_NAMES);
+  const addresses = chooseAddresses(folder, settings, ports);
+  const partEnv = partEnvironment(env, settings, addresses);
+  return { ...options, ports, addresses, partEnv, keep, ending };
 }
 
 /** Known before anything runs, so that nothing has to wait only to learn an address. */

@@ -34,16 +34,7 @@ export function watchPrograms(programs: readonly WatchedProgram[], terminal: Ter
   const watchFolders = (): void => {
     for (const { modules } of watched)
       for (const folder of new Set([...modules.keys()].map((file) => dirname(file))))
-        if (!folders.has(folder)) openFolder(folder);
-  };
-  const openFolder = (folder: string): void => {
-    try {
-      const watcher = watch(folder, () => void check());
-      watcher.on('error', () => undefined);
-      folders.set(folder, watcher);
-    } catch {
-      // The folder of an import that is not there yet.
-    }
+        if (!folders.has(folder)) openFolder(folders, folder, check);
   };
   const check = async (): Promise<void> => {
     events += 1;
@@ -83,6 +74,16 @@ export function watchPrograms(programs: readonly WatchedProgram[], terminal: Ter
       for (const watcher of folders.values()) watcher.close();
     },
   };
+}
+
+function openFolder(folders: Map<string, FSWatcher>, folder: string, onEvent: () => Promise<void>): void {
+  try {
+    const watcher = watch(folder, () => void onEvent());
+    watcher.on('error', () => undefined);
+    folders.set(folder, watcher);
+  } catch {
+    // The folder of an import that is not there yet.
+  }
 }
 
 async function restart({ name, restart: run }: WatchedProgram, changed: string[], terminal: Terminal) {

@@ -75,6 +75,33 @@ const PROBES: [file: string, imported: string, allowed: boolean][] = [
   ['sandbox/kling/probe.ts', '../../providers/http/client.ts', false],
 ];
 
+/** The arrows: each room with the rooms it may import from. */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  db: ['domain', 'log'],
+  providers: ['domain'],
+  storage: ['domain'],
+  workflows: ['domain'],
+  activities: ['domain', 'db', 'providers', 'storage', 'log'],
+  worker: ['domain', 'db', 'providers', 'storage', 'workflows', 'activities', 'config', 'runtime', 'log'],
+  api: ['domain', 'db', 'providers', 'storage', 'workflows', 'config', 'runtime', 'log'],
+  config: ['domain'],
+  runtime: ['domain', 'log'],
+  cli: ['domain', 'db', 'config'],
+  sandbox: [],
+};
+/** A file of each room, one that those may import which may import from the room at all. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  ...{ domain: 'domain/tasks.ts', db: 'db/database.ts', providers: 'providers/chat/chat.ts' },
+  ...{ storage: 'storage/storage.ts', workflows: 'workflows/client.ts', activities: 'activities/index.ts' },
+  ...{ worker: 'worker/main.ts', api: 'api/app.ts', config: 'config/config.ts', cli: 'cli/db.ts' },
+  ...{ runtime: 'runtime/listener.ts', log: 'log.ts', sandbox: 'sandbox/server.ts', dev: 'dev/lock.ts' },
+  ...{ bench: 'bench/measure.ts', test: 'test/support/until.ts' },
+};
+for (const [room, allowed] of Object.entries(ARROWS))
+  for (const [other, sample] of Object.entries(SAMPLES))
+    if (other !== room) PROBES.push([`${room}/probe.ts`, `../${sample}`, allowed.includes(other)]);
+
 describe('the rooms of the house', () => {
   let folder: string;
   let report: string;
