@@ -6,7 +6,9 @@ export type Log = Logger;
 
 const MESSAGE_CHARACTERS_MAX = 500;
 const STACK_FRAMES_MAX = 8;
-/** Removed from stack frames, which then name a file of this project instead of a URL that would be masked. */
+/**
+ * Removed from stack frames, which then name a file of this project instead of a URL that would be masked.
+ */
 const PROJECT_URL = new URL('.', import.meta.url).href;
 
 /** Creates the logger of a process. `destination` is standard output unless a test passes another. */

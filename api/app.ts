@@ -1,9 +1,10 @@
 // The HTTP surface: the order in which a request passes, and the table of all routes.
 //
-// Express is used as a router and a JSON parser only. On it stands a small framework of our own: a `Route` is a row of
-// a table that says who may call it and what is limited, read and repeated; its handler takes a `RequestContext` and
-// returns a `Reply`, or throws a GatewayError (`api/context.ts`). What Express knows is turned into a context, and a
-// reply into Express's calls, in one place each: `createContext` and `sendReply` in `api/http/`.
+// Express is used as a router and a JSON parser only. On it stands a small framework of our own: a `Route` is
+// a row of a table that says who may call it and what is limited, read and repeated; its handler takes a
+// `RequestContext` and returns a `Reply`, or throws a GatewayError (`api/context.ts`). What Express knows is
+// turned into a context, and a reply into Express's calls, in one place each: `createContext` and `sendReply`
+// in `api/http/`.
 import express, { type Express, type RequestHandler } from 'express';
 import { forkEm } from '../db/database.ts';
 import { isPoolExhausted } from '../db/pool.ts';

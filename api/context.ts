@@ -1,4 +1,5 @@
-// The framework's types: the context that a handler is given, the reply it returns, and the row of the route table.
+// The framework's types: the context that a handler is given, the reply it returns, and the row of the route
+// table.
 import type { Response } from 'express';
 import type { ApiKey, Session, User } from '../db/entities/identity.ts';
 import type { Permission } from '../domain/permissions.ts';
@@ -43,18 +44,25 @@ export interface RequestContext<Who extends Caller = Caller> {
   disconnected: () => AbortSignal;
   /** Null without an Idempotency-Key. Handlers use it through `api/idempotent-effects.ts` only. */
   idempotency: IdempotencyContext | null;
-  /** The file of an upload: in storage, and removed again unless the handler keeps it. Null on other routes. */
+  /**
+   * The file of an upload: in storage, and removed again unless the handler keeps it. Null on other routes.
+   */
   file: ReceivedFile | null;
   /** The parsed JSON body; an empty object where a route has none. */
   body: { [field: string]: unknown };
 }
 
-/** The answer of a handler. An absent `body` means no body; a text is sent as it is, anything else as JSON. */
+/**
+ * The answer of a handler. An absent `body` means no body; a text is sent as it is, anything else as JSON.
+ */
 export interface Reply {
   status: number;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /** Writes the body instead, after status and headers. Resolves with all of the text, or null if it broke off. */
+  /**
+   * Writes the body instead, after status and headers. Resolves with all of the text, or null if it broke
+   * off.
+   */
   stream?: (res: Response) => Promise<string | null>;
 }
 
@@ -84,7 +92,10 @@ export type Route = {
     | { proof: 'none'; handle: (ctx: RequestContext) => Promise<Reply> }
   );
 
-/** The usual `admissionWaitMs`: far longer than a verdict takes, short enough to answer when the engine is away. */
+/**
+ * The usual `admissionWaitMs`: far longer than a verdict takes, short enough to answer when the engine is
+ * away.
+ */
 export const ADMISSION_WAIT_MS = 1_500;
 /** The limit of an ordinary JSON body. */
 export const BODY_BYTES_MAX = 1024 * 1024;

@@ -1,12 +1,17 @@
-// What a handler uses to make its effect happen once per Idempotency-Key. Repeats never get as far as a handler.
+// What a handler uses to make its effect happen once per Idempotency-Key. Repeats never get as far as a
+// handler.
 //
 // A route says `idempotent: true` in its table row; its handler then does its effect inside one of these two:
 // - `answerOnce`, when the answer is known as soon as the effect is: a grant, a redemption.
-// - `beginOnce`, when the answer comes later: a task waits for its admission, a call for a vendor. Whatever the
-//   handler answers in the end is kept. If the process dies before that, the next request with the key comes to the
-//   handler again, with the id of what was begun in `ctx.idempotency.resumedId`: it must answer from that, and do nothing.
-// Without the header, `ctx.idempotency` is null and both do just what they are given. A repeat with another content is
-// refused; the content is the JSON body and the query, or of an uploaded file its bytes, whatever it is called.
+// - `beginOnce`, when the answer comes later: a task waits for its admission, a call for a vendor. Whatever
+//   the
+//   handler answers in the end is kept. If the process dies before that, the next request with the key comes
+// to the
+//   handler again, with the id of what was begun in `ctx.idempotency.resumedId`: it must answer from that,
+// and do nothing.
+// Without the header, `ctx.idempotency` is null and both do just what they are given. A repeat with another
+// content is refused; the content is the JSON body and the query, or of an uploaded file its bytes, whatever
+// it is called.
 import {
   claimKey,
   releaseKey,
@@ -47,8 +52,9 @@ interface Answer {
 const LEASE_SECONDS = 10;
 
 /**
- * Runs `act` in a transaction and keeps its answer in the same one. `act` must use the EntityManager it is given.
- * When it throws, nothing happened: the key is free again. `kept` is what repeats are answered, where that differs.
+ * Runs `act` in a transaction and keeps its answer in the same one. `act` must use the EntityManager it is
+ * given. When it throws, nothing happened: the key is free again. `kept` is what repeats are answered, where
+ * that differs.
  */
 export async function answerOnce<Reply extends Answer>(
   ctx: IdempotentRequest,
@@ -68,9 +74,10 @@ export async function answerOnce<Reply extends Answer>(
 }
 
 /**
- * Runs `act` in a transaction that makes `subjectId`, such as a task. `act` must use the EntityManager it is given.
- * When it throws, nothing happened: the key is free again. Afterwards the handler's answer is kept, an error below
- * 500 too. `leaseSeconds` is the longest it may take to answer; repeats in this time are told to wait.
+ * Runs `act` in a transaction that makes `subjectId`, such as a task. `act` must use the EntityManager it is
+ * given. When it throws, nothing happened: the key is free again. Afterwards the handler's answer is kept, an
+ * error below 500 too. `leaseSeconds` is the longest it may take to answer; repeats in this time are told to
+ * wait.
  */
 export async function beginOnce<Begun>(
   ctx: IdempotentRequest,
@@ -88,7 +95,10 @@ export async function beginOnce<Begun>(
   return begun;
 }
 
-/** Frees the key of an effect that was begun and undone. A failure is ignored: repeats then wait for the lease to end. */
+/**
+ * Frees the key of an effect that was begun and undone. A failure is ignored: repeats then wait for the lease
+ * to end.
+ */
 export async function releaseIdempotencyKey({ em, idempotency }: IdempotentRequest): Promise<void> {
   if (idempotency?.stage !== 'begun') return;
   idempotency.stage = 'free';

@@ -1,4 +1,5 @@
-// API keys looked up a moment ago, for the chat route, where the lookup would cost as much as the rest of the call.
+// API keys looked up a moment ago, for the chat route, where the lookup would cost as much as the rest of the
+// call.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { forkEm, type Database } from '../db/database.ts';
@@ -7,7 +8,10 @@ import type { Secrets } from '../db/secrets.ts';
 
 export type CachedApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
 
-/** A changed or revoked key may be answered this long. It cannot spend: each reservation checks the key in SQL. */
+/**
+ * A changed or revoked key may be answered this long. It cannot spend: each reservation checks the key in
+ * SQL.
+ */
 const CACHED_MS = 1_000;
 const KEYS_MAX = 10_000;
 

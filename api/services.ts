@@ -31,7 +31,10 @@ export interface Services {
   limits: Limits;
   /** Limits wrong answers where a secret can be guessed. */
   guesses: GuessLimiter;
-  /** Whose X-Forwarded-For is trusted: a number of proxies before this process, or their addresses and networks. */
+  /**
+   * Whose X-Forwarded-For is trusted: a number of proxies before this process, or their addresses and
+   * networks.
+   */
   trustedProxies: number | string[];
   /** The address of this service as callers know it, without a trailing slash. */
   publicUrl: () => string;

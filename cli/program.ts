@@ -65,8 +65,9 @@ export async function runProgram(
 }
 
 /**
- * The command's name and its values; null when the usage was asked for, or an option that the program does not
- * have. What follows the name is no option: a number of credits may begin with a minus, to be refused as such.
+ * The command's name and its values; null when the usage was asked for, or an option that the program does
+ * not have. What follows the name is no option: a number of credits may begin with a minus, to be refused as
+ * such.
  */
 function readArguments(args: readonly string[], usage: string): string[] | null {
   try {

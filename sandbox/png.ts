@@ -26,7 +26,8 @@ function header({ width, height }: Picture): Buffer {
   const bytes = Buffer.alloc(13);
   bytes.writeUInt32BE(width, 0);
   bytes.writeUInt32BE(height, 4);
-  // Eight bits per channel; red, green, blue, alpha; the one compression and filter there are; not interlaced.
+  // Eight bits per channel; red, green, blue, alpha; the one compression and filter there are; not
+  // interlaced.
   bytes.set([8, 6, 0, 0, 0], 8);
   return bytes;
 }

@@ -25,24 +25,6 @@ const FORMER_NAMES: readonly [former: RegExp, now: string][] = [
   [/\b(?:cutLeftover|letBodyEnd)\b/, 'closeUnreadUpload, drainBody'],
   [/\b(?:connectOrSay|connectingAnew|alsoSay|isSome)\b/, 'connectWithReason, oneShotAgent, onHeartbeat'],
 ];
-/** The folders that are still to be put right. */
-const STILL_TO_COME: readonly string[] = [
-  'activities/',
-  'api/',
-  'cli/',
-  'config/',
-  'db/',
-  'docs/',
-  'domain/',
-  'log.ts',
-  'providers/',
-  'runtime/',
-  'sandbox/',
-  'storage/',
-  'test/',
-  'worker/',
-  'workflows/',
-];
 
 interface SourceFile {
   path: string;
@@ -89,7 +71,6 @@ function readFiles(): SourceFile[] {
   const exclude = (path: string): boolean => /(?:^|\/)(?:node_modules|\.git|\.data[^/]*)$/.test(path);
   return globSync('**/*.{ts,mjs,md}', { cwd: PROJECT, exclude })
     .filter((path) => path !== 'test/words.test.ts')
-    .filter((path) => !STILL_TO_COME.some((folder) => path.startsWith(folder)))
     .sort()
     .map((path) => ({ path, lines: readFileSync(join(PROJECT, path), 'utf8').split('\n') }));
 }

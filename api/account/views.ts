@@ -1,4 +1,5 @@
-// Records as JSON for their owner: one function per shape of api/openapi/shapes/, which the compiler compares.
+// Records as JSON for their owner: one function per shape of api/openapi/shapes/, which the compiler
+// compares.
 import { toUnixSeconds } from '../../domain/times.ts';
 import type { LedgerLine } from '../../db/ledger/accounts.ts';
 import type { Account } from '../../db/entities/ledger.ts';
@@ -54,7 +55,10 @@ export function presentKey(key: ApiKey): KeyView {
   };
 }
 
-/** For the key's holder. With a quota: granted = used + available + what is set aside, unless it was lowered since. */
+/**
+ * For the key's holder. With a quota: granted = used + available + what is set aside, unless it was lowered
+ * since.
+ */
 export function presentTokenUsage(key: ApiKey, usage: KeyUsage): TokenUsageView {
   const { quota, used, reserved, available, dailyBudget, spentToday } = usage;
   const remaining = quota === null ? available : notBelowZero(quota - used - reserved);

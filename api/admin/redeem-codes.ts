@@ -47,10 +47,10 @@ export const CODE_LIST_QUERY = z.object(pageQuery('rdm'));
 
 /** The code is kept nowhere: a repeat with the same idempotency key is answered without it, and told so. */
 export async function createCode(ctx: RequestContext<SessionCaller>): Promise<Reply> {
-  const wish = readBody(NEW_CODE_BODY, ctx.body);
+  const input = readBody(NEW_CODE_BODY, ctx.body);
   return answerOnce(
     ctx,
-    (em) => createIn(em, ctx, wish),
+    (em) => createIn(em, ctx, input),
     ({ status, body }) => {
       const { code: _code, ...rest } = body.data;
       return { status, body: { data: { ...rest, codeShownOnce: true } } };
@@ -58,14 +58,14 @@ export async function createCode(ctx: RequestContext<SessionCaller>): Promise<Re
   );
 }
 
-async function createIn(em: Em, ctx: RequestContext<SessionCaller>, wish: z.output<typeof NEW_CODE_BODY>) {
+async function createIn(em: Em, ctx: RequestContext<SessionCaller>, input: z.output<typeof NEW_CODE_BODY>) {
   const { services, caller } = ctx;
   const { text, record } = await createRedeemCode(em, services.secrets, originOf(ctx), {
-    label: wish.label,
-    credits: wish.credits,
-    maxUses: wish.maxUses,
-    perUserLimit: wish.perUserLimit ?? null,
-    expiresAt: wish.expiresAt ?? null,
+    label: input.label,
+    credits: input.credits,
+    maxUses: input.maxUses,
+    perUserLimit: input.perUserLimit ?? null,
+    expiresAt: input.expiresAt ?? null,
     createdBy: caller.user.id,
   });
   const { id, ...rest } = presentNewRedeemCode(record);

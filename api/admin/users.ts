@@ -1,4 +1,5 @@
-// Users for administrators: create, list, change, grant credits. No user can give permissions they do not have.
+// Users for administrators: create, list, change, grant credits. No user can give permissions they do not
+// have.
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
 import {
@@ -59,9 +60,9 @@ export const USER_LIST_QUERY = z.object({
 });
 
 export async function createUser(ctx: RequestContext<SessionCaller>): Promise<Reply> {
-  const wish = readBody(NEW_USER_BODY, ctx.body);
-  if (!covers(ctx.caller.user, wish.permissions)) throw permissionError(ctx, 'POST', '/api/admin/users');
-  const user = await addUser(ctx.em, originOf(ctx), wish);
+  const input = readBody(NEW_USER_BODY, ctx.body);
+  if (!covers(ctx.caller.user, input.permissions)) throw permissionError(ctx, 'POST', '/api/admin/users');
+  const user = await addUser(ctx.em, originOf(ctx), input);
   if (!user) throw new GatewayError('email_taken', { param: 'email' });
   return { status: 201, body: { data: presentUser(user) } };
 }
@@ -85,16 +86,16 @@ export async function updateUser(ctx: RequestContext<SessionCaller>): Promise<Re
 
 export async function grantToUser(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const { credits, note } = readBody(GRANT_BODY, ctx.body);
-  const wish = { userId: readId('usr', ctx.params), credits, note };
-  return answerOnce(ctx, (em) => grantIn(em, ctx, wish));
+  const input = { userId: readId('usr', ctx.params), credits, note };
+  return answerOnce(ctx, (em) => grantIn(em, ctx, input));
 }
 
 async function grantIn(
   em: Em,
   ctx: RequestContext<SessionCaller>,
-  wish: { userId: string; credits: MicroCredits; note: string },
+  input: { userId: string; credits: MicroCredits; note: string },
 ): Promise<Reply> {
-  const move = await grantCredits(em, originOf(ctx), wish);
+  const move = await grantCredits(em, originOf(ctx), input);
   if (move === 'not_found' || move === 'balance_limit') throw new GatewayError(move);
   const { entryId: ledgerEntryId, balance, available } = move;
   const data = { ledgerEntryId, balance: toCredits(balance), available: toCredits(available) };
@@ -102,8 +103,8 @@ async function grantIn(
 }
 
 /**
- * Whether the actor has all permissions of the target: setting the password of a user with more would be privilege
- * escalation. Disabling oneself is not allowed either.
+ * Whether the actor has all permissions of the target: setting the password of a user with more would be
+ * privilege escalation. Disabling oneself is not allowed either.
  */
 function mayChange(actor: User, target: User, changes: UserChanges): boolean {
   if (changes.disabled && actor.id === target.id) return false;

@@ -1,4 +1,5 @@
-// The console's API keys: list, make, limit, revoke. Everything is the caller's own; a key's text is shown once.
+// The console's API keys: list, make, limit, revoke. Everything is the caller's own; a key's text is shown
+// once.
 import { z } from 'zod';
 import {
   changeKey,
@@ -62,9 +63,14 @@ export async function createKey({
   caller,
   body,
 }: RequestContext<SessionCaller>): Promise<Reply> {
-  const wish = withKnownModels(services.catalog, readBody(NEW_KEY_BODY, body));
+  const input = withKnownModels(services.catalog, readBody(NEW_KEY_BODY, body));
   const userId = caller.user.id;
-  const created = await createLimitedApiKey(em, services.secrets, { userId, ...wish }, API_KEYS_PER_USER_MAX);
+  const created = await createLimitedApiKey(
+    em,
+    services.secrets,
+    { userId, ...input },
+    API_KEYS_PER_USER_MAX,
+  );
   const entry = created && (await findOwnKey(em, userId, created.id));
   if (!entry) throw new GatewayError('key_limit_reached');
   return { status: 201, body: { data: { ...presentKey(entry), key: created.key } } };

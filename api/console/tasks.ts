@@ -68,8 +68,8 @@ export async function readTimeline(ctx: RequestContext<SessionCaller>): Promise<
 }
 
 /**
- * Without a reservation the row alone decides; else the workflow does, and it is asked as the Temporal UI's button
- * asks it. What the row says afterwards is the truth: the upstream may have been faster.
+ * Without a reservation the row alone decides; else the workflow does, and it is asked as the Temporal UI's
+ * button asks it. What the row says afterwards is the truth: the upstream may have been faster.
  */
 export async function cancelTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const { services, em, caller } = ctx;

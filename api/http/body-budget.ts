@@ -1,4 +1,5 @@
-// Bounds the bytes that large bodies take together: two hundred bodies, each within its limit, would be too many.
+// Bounds the bytes that large bodies take together: two hundred bodies, each within its limit, would be too
+// many.
 export interface BodyBudget {
   /** Reserves bytes and returns the function that releases them; null when the budget is used up. */
   reserve(callerId: string, bytes: number): (() => void) | null;

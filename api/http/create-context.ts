@@ -32,7 +32,9 @@ export function createContext(services: Services, route: Route, req: Request, re
   };
 }
 
-/** Not `req.query`: Express's parser keeps the last of several values, and `readQuery` has to see all of them. */
+/**
+ * Not `req.query`: Express's parser keeps the last of several values, and `readQuery` has to see all of them.
+ */
 function readQueryString(url: string): URLSearchParams {
   const start = url.indexOf('?');
   return new URLSearchParams(start < 0 ? '' : url.slice(start));

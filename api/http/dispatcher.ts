@@ -1,4 +1,5 @@
-// Finds the few routes that may match a path by a Map, instead of trying the pattern of every route of the app.
+// Finds the few routes that may match a path by a Map, instead of trying the pattern of every route of the
+// app.
 import { Router, type RequestHandler } from 'express';
 
 export interface Dispatcher {
@@ -11,9 +12,9 @@ export interface Dispatcher {
 }
 
 /**
- * One Express router per static beginning of a pattern: `/api/tasks/:id` and `/api/tasks` share `/api/tasks`. Which
- * pattern matches, with its parameters, case and trailing slash, is still Express's decision; the Map only leaves out
- * routers that could not match.
+ * One Express router per static beginning of a pattern: `/api/tasks/:id` and `/api/tasks` share `/api/tasks`.
+ * Which pattern matches, with its parameters, case and trailing slash, is still Express's decision; the Map
+ * only leaves out routers that could not match.
  */
 export function createDispatcher(): Dispatcher {
   const routers = new Map<string, Router>();
@@ -41,7 +42,9 @@ export function createDispatcher(): Dispatcher {
   };
 }
 
-/** Of `/api/tasks/1`, at most two: `/api/tasks` and `/api`. Bounded, as a path may be thousands of slashes. */
+/**
+ * Of `/api/tasks/1`, at most two: `/api/tasks` and `/api`. Bounded, as a path may be thousands of slashes.
+ */
 function beginningsOf(path: string, segmentsMax: number): string[] {
   const beginnings: string[] = [];
   for (let end = 0; beginnings.length < segmentsMax && end < path.length;) {

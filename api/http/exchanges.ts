@@ -7,8 +7,8 @@ import { bodyOfError, noteErrorCode } from './error-body.ts';
 export interface Exchanges {
   add(req: IncomingMessage, res: ServerResponse): void;
   /**
-   * Answers what is broken on this connection, if it began as a request: `false` when there is no such request. One
-   * that arrived whole before the trouble keeps its own answer, and the connection ends with it.
+   * Answers what is broken on this connection, if it began as a request: `false` when there is no such
+   * request. One that arrived whole before the trouble keeps its own answer, and the connection ends with it.
    */
   refuse(socket: Duplex, code: ErrorCode): boolean;
   /** Every answer from now on is the last one of its connection. */

@@ -15,7 +15,9 @@ export interface HttpLimits {
   bodyStallMs: number;
   /** From the first byte of a request to the end of its body, however steady it comes. */
   requestMs: number;
-  /** Idle connections are kept this long: longer than load balancers keep theirs, so that they close first. */
+  /**
+   * Idle connections are kept this long: longer than load balancers keep theirs, so that they close first.
+   */
   keepAliveMs: number;
   /** How often slow senders are looked for. */
   checkEveryMs: number;
@@ -40,8 +42,8 @@ export const URL_CHARACTERS_MAX = 8 * 1024;
 export interface HttpServer {
   server: Server;
   /**
-   * From now on each answer says that its connection ends. Callers who keep connections open move elsewhere before
-   * close(), which would meet a request of theirs on its way over an idle connection and cut it off.
+   * From now on each answer says that its connection ends. Callers who keep connections open move elsewhere
+   * before close(), which would meet a request of theirs on its way over an idle connection and cut it off.
    */
   drain(): void;
   /** No new connections; idle ones close now, busy ones with their answer. Resolves when all are closed. */
@@ -54,7 +56,10 @@ export interface HttpServerOptions {
   onRefused?: (refused: { code: ErrorCode; status: number; requestId: string; ip: string }) => void;
 }
 
-/** Answers parser errors and aborted requests on the raw socket: no handler, limiter or log context is created. */
+/**
+ * Answers parser errors and aborted requests on the raw socket: no handler, limiter or log context is
+ * created.
+ */
 export function createHttpServer(app: RequestListener, options: HttpServerOptions = {}): HttpServer {
   const limits = { ...HTTP_LIMITS, ...options.limits };
   const server = createServer({
@@ -100,7 +105,8 @@ export function createHttpServer(app: RequestListener, options: HttpServerOption
         });
         exchanges.closeAfterAnswers();
         server.closeIdleConnections();
-        // A server that closes looks for slow senders no longer, and never closes what has not sent a request yet.
+        // A server that closes looks for slow senders no longer, and never closes what has not sent a request
+        // yet.
         const closeUnused = (): void => {
           for (const socket of sockets) if (!exchanges.isBusy(socket)) socket.destroy();
         };

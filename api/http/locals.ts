@@ -16,7 +16,9 @@ export interface RequestLocals {
   file: ReceivedFile;
 }
 
-/** For middleware that sets a member, and for readers that may run before it is set, such as the request log. */
+/**
+ * For middleware that sets a member, and for readers that may run before it is set, such as the request log.
+ */
 export function localsOf(res: Response): Partial<RequestLocals> {
   return res.locals;
 }

@@ -1,4 +1,5 @@
-// Is there room for another request? Asked before anything of it is read, so that saying no costs next to nothing.
+// Is there room for another request? Asked before anything of it is read, so that saying no costs next to
+// nothing.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { constrainedMemory, memoryUsage } from 'node:process';
 import { totalmem } from 'node:os';
@@ -42,7 +43,10 @@ export function overloadLimits(settings: { inFlightMax: number; delayMs: number 
   return { ...settings, databaseWaitersMax: DATABASE_WAITERS_MAX, memoryShareMax: MEMORY_SHARE_MAX };
 }
 
-/** Memory and delay are looked at once a second; one late second, such as after a big body, is no overload yet. */
+/**
+ * Memory and delay are looked at once a second; one late second, such as after a big body, is no overload
+ * yet.
+ */
 export function createOverloadGuard(limits: OverloadLimits, signs: LoadSigns): OverloadGuard {
   let inFlight = 0;
   let lateWindows = 0;

@@ -24,7 +24,9 @@ export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown
   throw explain(parsed.error, body);
 }
 
-/** Parses query parameters. Throws for one that stands twice or holds a NUL, which PostgreSQL could not store. */
+/**
+ * Parses query parameters. Throws for one that stands twice or holds a NUL, which PostgreSQL could not store.
+ */
 export function readQuery<Schema extends z.ZodType>(
   schema: Schema,
   query: URLSearchParams,
@@ -94,7 +96,10 @@ export function oneOf<const Word extends string>(words: readonly Word[]) {
   return z.enum(words, `must be one of ${words.join(', ')}`);
 }
 
-/** The parameter `id` of a path. Throws 404 for a text that cannot be such an id, as for an id that is unknown. */
+/**
+ * The parameter `id` of a path. Throws 404 for a text that cannot be such an id, as for an id that is
+ * unknown.
+ */
 export function readId(kind: keyof typeof NOT_FOUND, params: Readonly<Record<string, string>>): string {
   const id = params['id'] ?? '';
   if (!isId(kind, id)) throw new GatewayError(NOT_FOUND[kind]);

@@ -1,4 +1,5 @@
-// Sends files of the storage under signed links: as attachments that no browser interprets, whole or one range.
+// Sends files of the storage under signed links: as attachments that no browser interprets, whole or one
+// range.
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
@@ -24,7 +25,10 @@ export function isSigned(services: Services, { pathname, searchParams }: URL): b
   return verifySignedUrl({ path: pathname, expires, signature, keys, now: new Date() }) === 'valid';
 }
 
-/** Throws 404 for an unknown file, 503 when the storage is away. Serves one range; ignores other Range headers. */
+/**
+ * Throws 404 for an unknown file, 503 when the storage is away. Serves one range; ignores other Range
+ * headers.
+ */
 export async function sendFile(
   storage: Storage,
   req: Request,
@@ -67,7 +71,10 @@ async function open(storage: Storage, key: string, header: string | undefined) {
   }
 }
 
-/** `bytes=0-99`, `bytes=100-` or `bytes=-100`. Null for several ranges and for one that lies outside: all is sent. */
+/**
+ * `bytes=0-99`, `bytes=100-` or `bytes=-100`. Null for several ranges and for one that lies outside: all is
+ * sent.
+ */
 function readRange(header: string, bytes: number): ByteRange | null {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header) ?? [];
   if (from === '' && to === '') return null;

@@ -15,7 +15,10 @@ export async function sendReply(res: Response, reply: Reply): Promise<void> {
   else sendJson(res, reply.body);
 }
 
-/** Not `res.json`, which would answer a conditional request with 304: no answer of ours may be kept by a cache. */
+/**
+ * Not `res.json`, which would answer a conditional request with 304: no answer of ours may be kept by a
+ * cache.
+ */
 function sendJson(res: Response, body: unknown): void {
   const bytes = Buffer.from(JSON.stringify(body));
   res.setHeader('content-type', 'application/json; charset=utf-8');

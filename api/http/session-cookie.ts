@@ -1,7 +1,9 @@
 // The session cookie: read from requests, written into answers.
 const NAME = 'svc_session';
 
-/** The token of a Cookie header. Null without one, and when there are several: one of them may be injected. */
+/**
+ * The token of a Cookie header. Null without one, and when there are several: one of them may be injected.
+ */
 export function readSessionToken(cookies: string | undefined): string | null {
   const tokens = (cookies ?? '')
     .split(';')

@@ -9,8 +9,8 @@ import type { Em } from '../../db/database.ts';
 import type { Services } from '../services.ts';
 
 /**
- * Throws 401 for a key that is missing or not good, 403 for a disabled user. One answer for every bad key. Wrong keys
- * are counted per address and refused with 429 in the end; good ones from there are not.
+ * Throws 401 for a key that is missing or not good, 403 for a disabled user. One answer for every bad key.
+ * Wrong keys are counted per address and refused with 429 in the end; good ones from there are not.
  */
 export async function authenticateKey(
   services: Services,

@@ -5,7 +5,10 @@ import { BODY_BYTES_MAX } from '../context.ts';
 import { requireLocal } from '../http/locals.ts';
 import type { Services } from '../services.ts';
 
-/** Runs after authentication. 503 overloaded when too many bytes are under way; they are released with the answer. */
+/**
+ * Runs after authentication. 503 overloaded when too many bytes are under way; they are released with the
+ * answer.
+ */
 export function reserveBodyBytes(services: Services, bytesMax: number): RequestHandler {
   return (req, res, next) => {
     const { 'content-length': announced, 'content-encoding': encoding } = req.headers;

@@ -7,7 +7,10 @@ import { requireLocal } from '../http/locals.ts';
 
 const RETRY_AFTER_SECONDS = '1';
 
-/** Answers every error that a handler or a parser threw. `isPoolExhausted`: all database connections are in use. */
+/**
+ * Answers every error that a handler or a parser threw. `isPoolExhausted`: all database connections are in
+ * use.
+ */
 export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorRequestHandler {
   return (thrown: unknown, req, res, next) => {
     const error = toGatewayError(thrown, isPoolExhausted);

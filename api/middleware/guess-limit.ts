@@ -4,8 +4,9 @@ import type { Reply, RequestContext, Route } from '../context.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
 
 /**
- * Consumes a point of the user's guess limit, or throws 429; runs `handle`; refunds the point unless `handle` threw the
- * code of a wrong answer. That one is also written to the security log. Routes without `wrongWhen` are just handled.
+ * Consumes a point of the user's guess limit, or throws 429; runs `handle`; refunds the point unless `handle`
+ * threw the code of a wrong answer. That one is also written to the security log. Routes without `wrongWhen`
+ * are just handled.
  */
 export async function limitGuesses(
   route: Route,

@@ -1,4 +1,5 @@
-// Middleware of idempotent routes: reads the Idempotency-Key, replays stored answers, stores answers that came later.
+// Middleware of idempotent routes: reads the Idempotency-Key, replays stored answers, stores answers that
+// came later.
 import { hash } from 'node:crypto';
 import {
   findIdempotencyRow,
@@ -109,8 +110,8 @@ async function answerRepeat(
   if (row.answer) return replay(row.answer);
   const isOwn = row.id === idempotency.rowId;
   if ((row.isLeased && !isOwn) || row.subjectId === null) throw idempotencyInProgress();
-  // The process that began the effect died before it answered; the handler now answers from what was begun. An error
-  // here would not be about the effect, so it is not stored.
+  // The process that began the effect died before it answered; the handler now answers from what was begun.
+  // An error here would not be about the effect, so it is not stored.
   idempotency.rowId = row.id;
   idempotency.resumedId = row.subjectId;
   idempotency.stage = 'begun';
@@ -126,7 +127,9 @@ function replay(answer: StoredAnswer): Reply {
   throw new GatewayError(code, { message, param, extra, headers });
 }
 
-/** Stores an error below 500 that came after the effect: it is the answer, too. One from 500 on is not stored. */
+/**
+ * Stores an error below 500 that came after the effect: it is the answer, too. One from 500 on is not stored.
+ */
 async function handleAndKeep(
   ctx: RequestContext,
   idempotency: IdempotencyContext,
@@ -161,8 +164,8 @@ function storedError({ code, message, param, extra, headers }: GatewayError): St
 }
 
 /**
- * Sorts fields by name, so that their order makes no other content. A long text is replaced by its hash, which is
- * faster. The recursion is bounded: `readJsonBody` has checked the depth.
+ * Sorts fields by name, so that their order makes no other content. A long text is replaced by its hash,
+ * which is faster. The recursion is bounded: `readJsonBody` has checked the depth.
  */
 function sortFields(value: unknown): unknown {
   if (typeof value === 'string' && value.length > LONG_TEXT) return { sha256: hash('sha256', value) };

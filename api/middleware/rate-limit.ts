@@ -1,4 +1,5 @@
-// The rate limit of a route: takes a point before the body is read, and writes how the limit stands into the answer.
+// The rate limit of a route: takes a point before the body is read, and writes how the limit stands into the
+// answer.
 import type { RequestHandler } from 'express';
 import type { Caller, Route } from '../context.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';

@@ -57,7 +57,9 @@ export function recordRequests({ log, metrics, tracing }: Services): RequestHand
   };
 }
 
-/** The pattern of the matched route, also when the request was refused on the way; null when no route matched. */
+/**
+ * The pattern of the matched route, also when the request was refused on the way; null when no route matched.
+ */
 function readRoute(req: Request): string | null {
   const path: unknown = req.route?.path;
   return typeof path === 'string' ? path : null;

@@ -25,8 +25,8 @@ export async function authenticateSession(
 }
 
 /**
- * Refuses unsafe requests that a browser sent from another site. A request with neither header is no browser's:
- * browsers send at least one of them with every unsafe cross-site request.
+ * Refuses unsafe requests that a browser sent from another site. A request with neither header is no
+ * browser's: browsers send at least one of them with every unsafe cross-site request.
  */
 export function rejectOtherSites(headers: IncomingHttpHeaders, ownOrigin: string): void {
   const site = headers['sec-fetch-site'];
@@ -43,8 +43,8 @@ export function isVerified(session: Session, now: Date): boolean {
 }
 
 /**
- * The order is part of the contract: a missing permission is reported before a missing verification. A refusal
- * is a line in the security log.
+ * The order is part of the contract: a missing permission is reported before a missing verification. A
+ * refusal is a line in the security log.
  */
 export function requirePermission(
   log: Log,

@@ -1,4 +1,5 @@
-// Receives the file of an upload before its handler runs, and removes it again if the handler did not keep it.
+// Receives the file of an upload before its handler runs, and removes it again if the handler did not keep
+// it.
 import type { RequestHandler } from 'express';
 import { hasUpload } from '../../db/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -12,9 +13,10 @@ import type { Services } from '../services.ts';
 const LINGER_MS = 2_000;
 
 /**
- * Delays the end of an answer that comes before its request is whole. Closing the connection at once, with bytes still
- * unread, would reset it and lose the answer; reading on without an end would invite senders to keep it open. So the
- * answer is written, the rest of the body is drained for at most LINGER_MS, and then the connection is cut.
+ * Delays the end of an answer that comes before its request is whole. Closing the connection at once, with
+ * bytes still unread, would reset it and lose the answer; reading on without an end would invite senders to
+ * keep it open. So the answer is written, the rest of the body is drained for at most LINGER_MS, and then the
+ * connection is cut.
  */
 export const closeUnreadUpload: RequestHandler = (req, res, next) => {
   const end: () => unknown = res.end.bind(res);
@@ -38,7 +40,10 @@ export const closeUnreadUpload: RequestHandler = (req, res, next) => {
   next();
 };
 
-/** Runs after authentication, and leaves the file for `answer`. 503 overloaded when too many bytes are under way. */
+/**
+ * Runs after authentication, and leaves the file for `answer`. 503 overloaded when too many bytes are under
+ * way.
+ */
 export function receiveUpload(services: Services, answer: RequestHandler): RequestHandler {
   return async (req, res, next) => {
     const { bytesMax, room } = services.uploads;
@@ -70,7 +75,10 @@ export function receiveUpload(services: Services, answer: RequestHandler): Reque
   };
 }
 
-/** Looks for the row, as the answer to its COMMIT may have been lost. If that fails, the sweeper removes the file. */
+/**
+ * Looks for the row, as the answer to its COMMIT may have been lost. If that fails, the sweeper removes the
+ * file.
+ */
 async function discardUnkept(services: Services, file: ReceivedFile, requestId: string): Promise<void> {
   try {
     if (await hasUpload(forkEm(services.database), file.id)) return;

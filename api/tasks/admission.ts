@@ -1,4 +1,5 @@
-// What the creation and the retry of a task share: resuming one that was begun, the workflow's verdict, refusals.
+// What the creation and the retry of a task share: resuming one that was begun, the workflow's verdict,
+// refusals.
 import type { Task } from '../../db/entities/tasks.ts';
 import { findAccount } from '../../db/ledger/accounts.ts';
 import type { CreateRefusal } from '../../db/tasks/new-tasks.ts';
@@ -12,7 +13,9 @@ import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
 /** A waiting task looks for a free slot at least this often: the queue may not have moved before. */
 const QUEUE_FULL_RETRY_MS = 15_000;
 
-/** The task that an earlier request with the same idempotency key wrote before its process died; null: none. */
+/**
+ * The task that an earlier request with the same idempotency key wrote before its process died; null: none.
+ */
 export async function findResumedTask({
   em,
   caller,
@@ -22,8 +25,9 @@ export async function findResumedTask({
 }
 
 /**
- * Starts the workflow of a written task and waits for the verdict of its first steps. Throws the refusal, if it comes
- * in time; returns the task as written otherwise. An engine that does not answer only delays the task.
+ * Starts the workflow of a written task and waits for the verdict of its first steps. Throws the refusal, if
+ * it comes in time; returns the task as written otherwise. An engine that does not answer only delays the
+ * task.
  */
 export async function admitTask(ctx: RequestContext<KeyCaller | SessionCaller>, task: Task): Promise<Task> {
   ctx.trace.taskId = task.id;

@@ -1,4 +1,5 @@
-// Creates a task: the row within its idempotency key, then the workflow, then the verdict of the workflow's first steps.
+// Creates a task: the row within its idempotency key, then the workflow, then the verdict of the workflow's
+// first steps.
 import type { Em } from '../../db/database.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import { createTask, type NewTask } from '../../db/tasks/new-tasks.ts';

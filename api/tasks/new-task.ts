@@ -41,7 +41,9 @@ export function routingOf({ family, adapter, upstreamModel }: Model) {
   return { family, adapter, upstreamModel };
 }
 
-/** The payload as its readers see it, without the prompt, which is encrypted apart and put back for the owner. */
+/**
+ * The payload as its readers see it, without the prompt, which is encrypted apart and put back for the owner.
+ */
 function maskRequest(
   body: { [field: string]: unknown },
   isConversation: boolean,
@@ -49,7 +51,8 @@ function maskRequest(
   const { prompt: _prompt, messages: _messages, ...rest } = body;
   // A conversation is a prompt, too. `messages: null` marks that the owner's has to be put back there.
   const marker = isConversation ? { messages: null } : {};
-  // The body was parsed from JSON, whatever its type says; a checked copy of 32 MB would block all other requests.
+  // The body was parsed from JSON, whatever its type says; a checked copy of 32 MB would block all other
+  // requests.
   const masked = maskPayload({ ...rest, ...marker });
   return typeof masked === 'object' && masked !== null && !Array.isArray(masked) ? masked : {};
 }

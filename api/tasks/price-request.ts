@@ -18,13 +18,17 @@ export interface TaskRequest {
 export interface PricedOrder {
   model: Model;
   order: Order;
-  /** What `quote` was computed from. A task stores this same snapshot, so that order and row cannot differ. */
+  /**
+   * What `quote` was computed from. A task stores this same snapshot, so that order and row cannot differ.
+   */
   price: PriceSnapshot;
   quote: Quote;
   inputVideos: InputVideos;
 }
 
-/** Throws a GatewayError when the key may not use the model, or the model does not offer what is asked for. */
+/**
+ * Throws a GatewayError when the key may not use the model, or the model does not offer what is asked for.
+ */
 export async function priceRequest(
   ctx: RequestContext<KeyCaller | SessionCaller>,
   { model: modelId, input }: TaskRequest,

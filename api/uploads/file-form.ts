@@ -9,8 +9,8 @@ export interface FormFile {
   /** As the sender wrote it, or empty. */
   filename: string;
   /**
-   * The bytes of the file. It ends only after the whole form has arrived and was found sound, and fails with a
-   * GatewayError otherwise, so that a whole file is stored or none.
+   * The bytes of the file. It ends only after the whole form has arrived and was found sound, and fails with
+   * a GatewayError otherwise, so that a whole file is stored or none.
    */
   content: AsyncGenerator<Buffer>;
   /** Stops reading; what still arrives is thrown away. May be called at any time, and more than once. */
@@ -25,8 +25,9 @@ const FORM_EXTRA_BYTES_MAX = 64 * 1024;
 const LIMITS = { files: 1, fields: 4, parts: 6, fieldSize: 8 * 1024, headerPairs: 50 };
 
 /**
- * Resolves when the file begins. Throws a GatewayError: 415 for what is no form, 400 for one that is broken, has more
- * than one file or none, 413 for a file of more than `fileBytesMax` bytes, if that is announced before anything is read.
+ * Resolves when the file begins. Throws a GatewayError: 415 for what is no form, 400 for one that is broken,
+ * has more than one file or none, 413 for a file of more than `fileBytesMax` bytes, if that is announced
+ * before anything is read.
  */
 export async function openFileForm(req: IncomingMessage, fileBytesMax: number): Promise<FormFile> {
   rejectMalformedForm(req.headers, fileBytesMax);
@@ -86,8 +87,8 @@ function createParser(headers: IncomingHttpHeaders, fileBytesMax: number): busbo
 }
 
 /**
- * Gives the body to the parser, at its pace. A pipeline would do the same, and on the first error destroy the request
- * with its connection, over which the answer has yet to go.
+ * Gives the body to the parser, at its pace. A pipeline would do the same, and on the first error destroy the
+ * request with its connection, over which the answer has yet to go.
  */
 async function pump(req: IncomingMessage, parser: busboy.Busboy, bytesMax: number): Promise<void> {
   let bytes = 0;

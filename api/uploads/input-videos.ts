@@ -15,8 +15,8 @@ export interface InputVideos {
 
 const PARAM = 'video_urls';
 /**
- * A task may wait long for its place, and the caller's link end meanwhile. So the vendor gets one of its own; whether
- * it leads anywhere is decided by the upload, which stays while an open task needs it.
+ * A task may wait long for its place, and the caller's link end meanwhile. So the vendor gets one of its own;
+ * whether it leads anywhere is decided by the upload, which stays while an open task needs it.
  */
 const VENDOR_LINK_DAYS = 30;
 

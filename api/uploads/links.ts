@@ -1,4 +1,5 @@
-// Links to uploaded files: signed for their owner, served to any holder, recognised when a request contains one.
+// Links to uploaded files: signed for their owner, served to any holder, recognised when a request contains
+// one.
 import type { RequestHandler } from 'express';
 import { findServedUpload } from '../../db/uploads.ts';
 import type { Upload } from '../../db/entities/uploads.ts';
@@ -24,7 +25,9 @@ export function signUploadLink(
   return signUrl({ publicUrl: services.publicUrl(), path: `/${uploadKey(upload)}`, expiresAt, keys });
 }
 
-/** The upload that a URL of ours names, and whether its signature is valid and unexpired; null for other URLs. */
+/**
+ * The upload that a URL of ours names, and whether its signature is valid and unexpired; null for other URLs.
+ */
 export function readUploadLink(services: Services, text: string): { id: string; isSigned: boolean } | null {
   const own = URL.parse(services.publicUrl());
   const url = URL.parse(text);

@@ -53,7 +53,10 @@ export async function readUpload({
   return { status: 200, body: { data: presentUpload(services, upload) } };
 }
 
-/** Deletes at once, even if a task still needs the file. When the storage is away, the sweeper deletes the bytes later. */
+/**
+ * Deletes at once, even if a task still needs the file. When the storage is away, the sweeper deletes the
+ * bytes later.
+ */
 export async function deleteUpload({
   services,
   em,

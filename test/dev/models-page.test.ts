@@ -1,4 +1,4 @@
-// docs/models.md is made from the catalogue, and nobody has to remember to make it again.
+// docs/models.md is made from the catalogue, and this test notices when it has to be made again.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { composeModelsPage, MODELS_PAGE } from '../../dev/models-page.ts';

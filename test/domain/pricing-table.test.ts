@@ -1,4 +1,5 @@
-// Golden prices: every family's table, written down apart from the catalogue, against what the catalogue makes of them.
+// Golden prices: every family's table, written down apart from the catalogue, against what the catalogue
+// makes of them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Model } from '../../domain/catalog/catalog.ts';

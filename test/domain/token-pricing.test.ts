@@ -1,4 +1,5 @@
-// Prices of texts: USD per million tokens of the vendors' lists, times 200, written down apart from the catalogue.
+// Prices of texts: USD per million tokens of the vendors' lists, times 200, written down apart from the
+// catalogue.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Model } from '../../domain/catalog/catalog.ts';

@@ -1,4 +1,5 @@
-// The scaffolding of an adapter's tests: a stand-in for the vendor, the adapter in front of it, common expectations.
+// The scaffolding of an adapter's tests: a stand-in for the vendor, the adapter in front of it, common
+// expectations.
 import { expect } from 'chai';
 import type { Provider, UpstreamJob } from '../../providers/provider.ts';
 import type { AdapterSettings } from '../../providers/settings.ts';

@@ -64,15 +64,15 @@ describe('chat calls and their processes', function () {
     const api = await startApi();
     const headers = { 'idempotency-key': uniqueWord() };
     const word = uniqueWord();
-    const wish = { directive: 'tokens=5000 delay=10', word, headers };
-    const response = await openStream(api.baseUrl, owner, wish);
+    const params = { directive: 'tokens=5000 delay=10', word, headers };
+    const response = await openStream(api.baseUrl, owner, params);
     await readUntil(response, (text) => text.length > 5_000);
     await until('something is known of the call', async () => (await knownCharge()) > 0n);
     const known = await knownCharge();
     expect((await sweep()).settled, 'a call that lives is left alone').to.equal(0);
     await api.process.kill();
     const killedAt = Date.now();
-    const again = { model: CHAT_MODEL, messages: say(wish.directive, word), stream: true };
+    const again = { model: CHAT_MODEL, messages: say(params.directive, word), stream: true };
     const repeat = () => owner.key.post('/v1/chat/completions', again, headers);
     expectError(await repeat(), 409, 'idempotency_in_progress');
     await until('the sweeper settles it', async () => (await sweep()).settled === 1);
@@ -127,14 +127,14 @@ describe('chat calls and their processes', function () {
 
   it('of two processes spend exactly what is there', async () => {
     const apis = await Promise.all([startApi(), startApi()]);
-    const wish = { model: CHAT_MODEL, messages: say('seconds=1'), max_tokens: 100 };
+    const params = { model: CHAT_MODEL, messages: say('seconds=1'), max_tokens: 100 };
     const { body } = await ask(owner, 'seconds=1', { max_tokens: 100 });
     owner = await gateway.createUser((body.usage.credits_estimate * 10).toFixed(6));
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) => {
         const api = apis[index % apis.length];
         if (!api) throw new Error('there is no process');
-        return ownerAt(api).post('/v1/chat/completions', wish);
+        return ownerAt(api).post('/v1/chat/completions', params);
       }),
     );
     const count = (status: number): number => answers.filter((answer) => answer.status === status).length;

@@ -1,4 +1,5 @@
-// Storage in a bucket, against a small stand-in that speaks S3: streams of unknown length, and nothing left after failures.
+// Storage in a bucket, against a small stand-in that speaks S3: streams of unknown length, and nothing left
+// after failures.
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

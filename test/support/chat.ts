@@ -25,18 +25,18 @@ export function ask(user: TestUser, directive = '', fields: object = {}): Promis
 export function openStream(
   baseUrl: string,
   user: TestUser,
-  wish: { directive?: string; word?: string; fields?: object; headers?: Record<string, string> } = {},
+  params: { directive?: string; word?: string; fields?: object; headers?: Record<string, string> } = {},
   signal?: AbortSignal,
 ): Promise<Response> {
-  const messages = say(wish.directive, wish.word);
+  const messages = say(params.directive, params.word);
   return fetch(`${baseUrl}${CHAT}`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${user.apiKey}`,
       'content-type': 'application/json',
-      ...wish.headers,
+      ...params.headers,
     },
-    body: JSON.stringify({ model: CHAT_MODEL, messages, stream: true, ...wish.fields }),
+    body: JSON.stringify({ model: CHAT_MODEL, messages, stream: true, ...params.fields }),
     ...(signal && { signal }),
   });
 }

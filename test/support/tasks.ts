@@ -95,7 +95,7 @@ interface EndedTask {
 
 /**
  * What holds for every task whatever died meanwhile: charged once or not at all, submitted once, or, where
- * nobody can know whether the vendor took it, neither charged nor submitted a second time.
+ * it cannot be known whether the vendor took it, neither charged nor submitted a second time.
  */
 export async function expectOneChargeAndSubmission(
   gateway: TestGateway,

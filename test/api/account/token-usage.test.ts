@@ -128,8 +128,8 @@ describe('GET /api/usage/token', () => {
     expect(await figures(), 'another').to.deep.equal({ used: 8, available: 72, today: 28 });
     await user.session.delete(`/api/tasks/${stuck}`);
     expect(await figures(), 'cancelled').to.deep.equal({ used: 8, available: 92, today: 8 });
-    const wish = { taskId: done, attempt: 1, amount: 1_000_000n, description: 'Sorry' };
-    await refund(gateway.em(), { ...wish, idempotencyKey: `sorry:${done}` });
+    const input = { taskId: done, attempt: 1, amount: 1_000_000n, description: 'Sorry' };
+    await refund(gateway.em(), { ...input, idempotencyKey: `sorry:${done}` });
     expect(await figures(), 'refunded').to.deep.equal({ used: 7, available: 93, today: 7 });
   });
 

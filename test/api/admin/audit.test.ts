@@ -1,4 +1,4 @@
-// The audit log: what stands in it, who reads it, and that nobody changes it.
+// The audit log: what stands in it, who reads it, and that it cannot be changed.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { createAdministrator, makeCode } from '../../support/administrators.ts';

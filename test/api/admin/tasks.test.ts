@@ -1,4 +1,4 @@
-// Everybody's tasks for administrators: there, filtered, and with everything that is the owner's masked.
+// The tasks of all users for administrators: there, filtered, and with everything that is the owner's masked.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { makeId } from '../../../db/ids.ts';

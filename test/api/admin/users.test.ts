@@ -108,8 +108,8 @@ describe('users for administrators', () => {
 
   describe('PATCH', () => {
     it('changes permissions from the next request on, and writes nothing when nothing changes', async () => {
-      const wish = { permissions: ['tasks.read', 'audit.read', 'tasks.read'] };
-      const { status, body } = await change(owner.id, wish);
+      const input = { permissions: ['tasks.read', 'audit.read', 'tasks.read'] };
+      const { status, body } = await change(owner.id, input);
       expect(status).to.equal(200);
       expect(body.data.permissions).to.deep.equal(['tasks.read', 'audit.read']);
       expect((await owner.session.get('/api/admin/tasks')).status).to.equal(200);

@@ -1,4 +1,5 @@
-// DELETE /api/tasks/:id and POST /api/tasks/:id/retry: how a task ends early, and how a failed one begins again.
+// DELETE /api/tasks/:id and POST /api/tasks/:id/retry: how a task ends early, and how a failed one begins
+// again.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { expectNoEffect } from '../../support/http/effects.ts';

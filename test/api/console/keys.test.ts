@@ -1,4 +1,4 @@
-// /api/keys: what the owner of keys may see and change, and what nobody is ever shown.
+// /api/keys: what the owner of keys may see and change, and what is never shown.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { API_KEYS_PER_USER_MAX } from '../../../api/console/keys.ts';

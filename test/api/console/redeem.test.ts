@@ -1,4 +1,5 @@
-// Redeeming codes: what is accepted, what is refused, and that parallel redemptions never pay out once too often.
+// Redeeming codes: what is accepted, what is refused, and that parallel redemptions never pay out once too
+// often.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { redeem as redeemInDatabase } from '../../../db/redeem/redemptions.ts';
@@ -214,8 +215,8 @@ describe('POST /api/redeem', () => {
     const { code, id } = await makeCode(chief);
     const { id: userId } = await gateway.createUser(0);
     await gateway.em().execute(sql`delete from account where user_id = ${userId}`);
-    const wish = { userId, code, requestId: 'none' };
-    const failure = await redeemInDatabase(gateway.em(), gateway.secrets, wish).catch(
+    const input = { userId, code, requestId: 'none' };
+    const failure = await redeemInDatabase(gateway.em(), gateway.secrets, input).catch(
       (error: unknown) => error,
     );
     expect(failure).to.be.instanceOf(Error);

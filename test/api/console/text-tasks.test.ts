@@ -1,4 +1,5 @@
-// Text through the queue: a prompt or a conversation, the answer as a text, and nobody else reads either.
+// Text through the queue: a prompt or a conversation, the answer as a text, and only their owner reads
+// either.
 import { expect } from 'chai';
 import { createAdministrator } from '../../support/administrators.ts';
 import { CHAT_MODEL, INPUT_PRICE, OUTPUT_PRICE } from '../../support/chat.ts';

@@ -1,4 +1,4 @@
-// Step-up: a fresh proof for one session and ten minutes, and a lock for whoever guesses.
+// Step-up: a fresh proof for one session and ten minutes, and a lock after too many guesses.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import {

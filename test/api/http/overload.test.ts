@@ -1,4 +1,5 @@
-// Requests are refused before they are read while there is no room for them; health and what is under way go on.
+// Requests are refused before they are read while there is no room for them; health and what is under way go
+// on.
 import { request } from 'node:http';
 import { expect } from 'chai';
 import { BODY_BUDGET, createBodyBudget } from '../../../api/http/body-budget.ts';
@@ -70,13 +71,13 @@ describe('the overload guard', () => {
 describe('the budget for bodies', () => {
   it('is shared by all callers, none of which may have more than a part, and is given back once', () => {
     const budget = createBodyBudget({ bytesMax: 100, bytesPerCallerMax: 60 });
-    const giveBack = budget.reserve('one', 60);
+    const release = budget.reserve('one', 60);
     expect(budget.reserve('one', 1)).to.equal(null);
     expect(budget.reserve('other', 41)).to.equal(null);
     const other = budget.reserve('other', 40);
     expect(other).to.be.a('function');
-    giveBack?.();
-    giveBack?.();
+    release?.();
+    release?.();
     expect(budget.reserve('third', 61)).to.equal(null);
     expect(budget.reserve('third', 60)).to.be.a('function');
   });
@@ -150,9 +151,9 @@ describe('a gateway whose memory is limited', () => {
     });
     const { bodies } = gateway.services;
     await until('all of them have their room', async () => {
-      const giveBack = bodies.reserve(owner.id, BODY_BUDGET.bytesPerCallerMax - 3 * bytes + 1);
-      giveBack?.();
-      return giveBack === null;
+      const release = bodies.reserve(owner.id, BODY_BUDGET.bytesPerCallerMax - 3 * bytes + 1);
+      release?.();
+      return release === null;
     });
     const refused = await owner.key.send('POST', '/v1/estimates', { body, headers });
     expect(refused.status).to.equal(503);

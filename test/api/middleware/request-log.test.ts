@@ -28,7 +28,9 @@ describe('the request log', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
       .filter(({ msg }: Line) => msg === 'request');
-  /** The line is written when the connection is done with the answer, which may be after the caller has it. */
+  /**
+   * The line is written when the connection is done with the answer, which may be after the caller has it.
+   */
   const lineOf = (requestId: string | null): Promise<Line> =>
     until(`${requestId} is logged`, async () => lines().find((line) => line['requestId'] === requestId));
 

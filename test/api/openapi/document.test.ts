@@ -1,4 +1,4 @@
-// The OpenAPI document and its page: complete, sound, the same for everybody. That answers keep what it
+// The OpenAPI document and its page: complete, sound, the same for every reader. That answers keep what it
 // promises is checked with every request of every test (dev/documented.ts).
 import { existsSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';

@@ -1,4 +1,5 @@
-// What holds on every route: ids of requests, the shape of errors, unknown routes and methods, who may come in.
+// What holds on every route: ids of requests, the shape of errors, unknown routes and methods, who may come
+// in.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { ROUTES } from '../../../api/app.ts';

@@ -1,4 +1,5 @@
-// Idempotency-Key: whatever costs or adds credits happens once per key, and its repeats are told what the first was told.
+// Idempotency-Key: whatever costs or adds credits happens once per key, and its repeats are told what the
+// first was told.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { createAdministrator, makeCode } from '../../support/administrators.ts';

@@ -1,4 +1,5 @@
-// URLs that callers order with: which are refused at once, whose uploads count, and what becomes of those found bad later.
+// URLs that callers order with: which are refused at once, whose uploads count, and what becomes of those
+// found bad later.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { signUrl } from '../../../storage/signed-urls.ts';

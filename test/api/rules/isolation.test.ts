@@ -1,4 +1,4 @@
-// Somebody else's task and one that does not exist answer the same, byte for byte, on every route with an id.
+// Another user's task and one that does not exist answer the same, byte for byte, on every route with an id.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { ROUTES } from '../../../api/app.ts';

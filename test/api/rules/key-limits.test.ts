@@ -1,4 +1,5 @@
-// What limits a key: quota, daily budget, scope, end and revocation, under parallel calls and whatever becomes of a task.
+// What limits a key: quota, daily budget, scope, end and revocation, under parallel calls and whatever
+// becomes of a task.
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { refund } from '../../../db/ledger/ledger.ts';
@@ -191,9 +192,9 @@ describe('the limits of a key', () => {
       const user = await createUser(limits);
       const taskId = await ended(user, QUICK, { n: 3 });
       expectError(await order(user), 402, 'key_quota_exceeded', null);
-      const wish = { taskId, attempt: 1, amount: 4n * CREDIT, description: 'Sorry' };
+      const input = { taskId, attempt: 1, amount: 4n * CREDIT, description: 'Sorry' };
       for (let round = 0; round < 2; round += 1)
-        await refund(gateway.em(), { ...wish, idempotencyKey: `sorry:${taskId}` });
+        await refund(gateway.em(), { ...input, idempotencyKey: `sorry:${taskId}` });
       expect(await countersOf(user)).to.deep.equal(counters(8, 0));
       await ended(user);
       expectError(await order(user), 402, 'key_quota_exceeded', null);
@@ -263,10 +264,10 @@ describe('the limits of a key', () => {
       const today = await ended(user);
       await untilFinal(user.session, id);
       expect(await countersOf(user)).to.deep.equal(counters(12, 0, 4, 0));
-      const wish = { attempt: 1, amount: 4n * CREDIT, description: 'Sorry' };
-      await refund(gateway.em(), { ...wish, taskId: id, idempotencyKey: `sorry:${id}` });
+      const input = { attempt: 1, amount: 4n * CREDIT, description: 'Sorry' };
+      await refund(gateway.em(), { ...input, taskId: id, idempotencyKey: `sorry:${id}` });
       expect(await countersOf(user)).to.deep.equal(counters(8, 0, 4, 0));
-      await refund(gateway.em(), { ...wish, taskId: today, idempotencyKey: `sorry:${today}` });
+      await refund(gateway.em(), { ...input, taskId: today, idempotencyKey: `sorry:${today}` });
       expect(await countersOf(user)).to.deep.equal(counters(4, 0, 0, 0));
     });
   });

@@ -1,4 +1,5 @@
-// A key that is revoked, or otherwise unfit, spends nothing from that moment on, whatever was accepted before.
+// A key that is revoked, or otherwise unfit, spends nothing from that moment on, whatever was accepted
+// before.
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { expectError } from '../../support/http/expect-error.ts';
@@ -15,7 +16,7 @@ describe('a key that may not spend any more', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.admissionWaitMs = 100; // nobody is there to decide
+    gateway.services.admissionWaitMs = 100; // no worker runs that could decide
   });
   after(() => gateway.stop());
   afterEach(() => gateway.expectSoundMoney());

@@ -1,4 +1,4 @@
-// Bodies as long as they may be: they cost their caller's request, and nobody else's.
+// Bodies as long as they may be: they cost their caller's request, and no other request.
 import { expect } from 'chai';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 

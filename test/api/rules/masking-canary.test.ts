@@ -1,4 +1,5 @@
-// One canary for each way a secret can come in; afterwards each is looked for in every place that keeps or shows something.
+// One canary for each way a secret can come in; afterwards each is looked for in every place that keeps or
+// shows something.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { decryptPrompts } from '../../../db/tasks/requests.ts';

@@ -1,4 +1,4 @@
-// Money under load and under a vendor that misbehaves: nobody pays twice, too much, or for nothing.
+// Money under load and under a vendor that misbehaves: no user pays twice, too much, or for nothing.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { cancelTask, completeTask, failTask } from '../../../db/tasks/settlement.ts';

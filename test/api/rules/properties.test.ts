@@ -1,5 +1,5 @@
-// Whatever anybody sends to whatever route: an answer that the document promises, never one of 5xx, and sound money.
-// TEST_SEED=… repeats a run, TEST_PROPERTY_SECONDS=… makes it longer.
+// Whatever is sent to whatever route: an answer that the document promises, never one of 5xx, and sound
+// money. TEST_SEED=… repeats a run, TEST_PROPERTY_SECONDS=… makes it longer.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createSession } from '../../../db/identity/sessions.ts';
@@ -23,7 +23,7 @@ describe(`any request (TEST_SEED=${SEED})`, function () {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.admissionWaitMs = 1; // nobody is there to admit
+    gateway.services.admissionWaitMs = 1; // no worker runs that could admit
     owner = await gateway.createUser(10_000);
     chief = await createAdministrator(gateway);
     await renewSessions();

@@ -1,4 +1,5 @@
-// What every route refuses or ignores: unknown fields, odd paths, repeated parameters and headers; and what browsers are told.
+// What every route refuses or ignores: unknown fields, odd paths, repeated parameters and headers; and what
+// browsers are told.
 import { expect } from 'chai';
 import { ROUTES } from '../../../api/app.ts';
 import { createAdministrator } from '../../support/administrators.ts';
@@ -24,7 +25,7 @@ describe('every route is strict', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.admissionWaitMs = 1; // nobody is there to admit
+    gateway.services.admissionWaitMs = 1; // no worker runs that could admit
     owner = await gateway.createUser(1000);
     chief = await createAdministrator(gateway);
   });

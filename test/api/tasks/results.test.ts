@@ -1,4 +1,4 @@
-// GET /results/…: whoever has a signed link may download, until it expires; everybody else learns nothing.
+// GET /results/…: a signed link allows the download until it expires; without one, a caller learns nothing.
 import { expect } from 'chai';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { sendRaw, tellingHeaders, type RawAnswer } from '../../support/http/raw.ts';
@@ -37,7 +37,7 @@ describe('GET /results', () => {
     return signed.slice(gateway.baseUrl.length);
   };
   const inAnHour = () => new Date(Date.now() + 3_600_000);
-  /** The answer to a link that nobody ever signed. */
+  /** The answer to a link with a signature that is not ours. */
   const unknown = () => read('/results/task_00000000000000000000000000/1/0.png');
   const expectUnknown = async (answer: RawAnswer, title: string): Promise<void> => {
     const reference = await unknown();

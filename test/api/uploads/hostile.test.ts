@@ -1,4 +1,5 @@
-// Uploads from callers who mean no good, or whose line breaks: refused in words, at once, and nothing of them stays.
+// Uploads from callers who mean no good, or whose line breaks: refused in words, at once, and nothing of them
+// stays.
 import { request, type ClientRequest } from 'node:http';
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';

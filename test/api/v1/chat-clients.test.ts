@@ -76,9 +76,9 @@ describe('chat with OpenAI’s client for Node', () => {
 
   it('calls tools, whole and streamed', async () => {
     const { client } = clientOf(owner);
-    const wish = { model, messages: say(), tools: [TOOL], tool_choice: 'required' as const };
-    const whole = await client.chat.completions.create(wish);
-    const streamed = await client.chat.completions.stream(wish).finalChatCompletion();
+    const params = { model, messages: say(), tools: [TOOL], tool_choice: 'required' as const };
+    const whole = await client.chat.completions.create(params);
+    const streamed = await client.chat.completions.stream(params).finalChatCompletion();
     for (const { choices } of [whole, streamed]) {
       const [call] = choices[0]?.message.tool_calls ?? [];
       if (call?.type !== 'function') throw new Error('a function was to be called');
@@ -177,9 +177,9 @@ describe('chat with OpenAI’s client for Node', () => {
 
     it('an error in the middle of a stream', async () => {
       const { client } = clientOf(owner);
-      const wish = { model, messages: say('error_after=4 tokens=20'), stream: true } as const;
+      const params = { model, messages: say('error_after=4 tokens=20'), stream: true } as const;
       const read = async (): Promise<void> => {
-        for await (const _chunk of await client.chat.completions.create(wish));
+        for await (const _chunk of await client.chat.completions.create(params));
       };
       const error = await failureOf(read());
       expect(error).to.be.instanceOf(OpenAI.APIError).and.to.include({ code: 'upstream_error' });
@@ -197,14 +197,14 @@ describe('chat with OpenAI’s client for Node', () => {
 
     it('after 409 while the first request with its Idempotency-Key runs, and then has that one’s answer', async () => {
       const { client, requests } = clientOf(owner, { maxRetries: 3 });
-      const wish = { model, messages: say('seconds=0.8', uniqueWord()) };
+      const params = { model, messages: say('seconds=0.8', uniqueWord()) };
       const options = { headers: { 'idempotency-key': uniqueWord() } };
-      const first = client.chat.completions.create(wish, options);
+      const first = client.chat.completions.create(params, options);
       await until(
         'the first is under way',
-        async () => (await readJournal(gateway.sandboxUrl, wish.messages[0]?.content ?? '')).length > 0,
+        async () => (await readJournal(gateway.sandboxUrl, params.messages[0]?.content ?? '')).length > 0,
       );
-      const again = await client.chat.completions.create(wish, options);
+      const again = await client.chat.completions.create(params, options);
       expect(again.id).to.equal((await first).id);
       expect(requests.length).to.be.within(3, 5);
     }).timeout(10_000);
@@ -232,8 +232,8 @@ describe('chat with OpenAI’s client for Node', () => {
 
   it('leaves a stream, and the call is over', async () => {
     const word = uniqueWord();
-    const wish = { model, messages: say('tokens=1000 delay=20', word), stream: true } as const;
-    const stream = await clientOf(owner).client.chat.completions.create(wish);
+    const params = { model, messages: say('tokens=1000 delay=20', word), stream: true } as const;
+    const stream = await clientOf(owner).client.chat.completions.create(params);
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
     stream.controller.abort();
     await until('the call is recorded', async () => (await lastCall(owner)).status === 'cancelled');
@@ -262,13 +262,13 @@ describe('chat with OpenAI’s client for Node, beyond the limit of requests', (
 
   it('is told so as a RateLimitError, and tries again in time', async () => {
     const options = { apiKey: owner.apiKey, baseURL: `${gateway.baseUrl}/v1` };
-    const wish = { model, messages: say() };
+    const params = { model, messages: say() };
     const impatient = new OpenAI({ ...options, maxRetries: 0 });
     const patient = new OpenAI({ ...options, maxRetries: 3 });
-    await patient.chat.completions.create(wish);
-    const error = await impatient.chat.completions.create(wish).catch((thrown: unknown) => thrown);
+    await patient.chat.completions.create(params);
+    const error = await impatient.chat.completions.create(params).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(OpenAI.RateLimitError).and.to.include({ code: 'rate_limited' });
-    expect((await patient.chat.completions.create(wish)).choices).to.have.length(1);
+    expect((await patient.chat.completions.create(params)).choices).to.have.length(1);
   }).timeout(15_000);
 });
 

@@ -64,10 +64,10 @@ describe('chat behind frameworks', () => {
           return 'sun';
         },
       });
-      const wish = { model: model(), tools: { weather }, toolChoice: 'required' as const };
-      const { toolResults } = await generateText({ ...wish, prompt: promptWith('') });
+      const params = { model: model(), tools: { weather }, toolChoice: 'required' as const };
+      const { toolResults } = await generateText({ ...params, prompt: promptWith('') });
       expect(toolResults.map(({ output }) => output)).to.deep.equal(['sun']);
-      const streamed = streamText({ ...wish, prompt: promptWith('') });
+      const streamed = streamText({ ...params, prompt: promptWith('') });
       expect((await streamed.toolResults).map(({ output }) => output)).to.deep.equal(['sun']);
       expect(asked).to.have.length(2);
     });

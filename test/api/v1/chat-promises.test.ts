@@ -62,12 +62,12 @@ describe('a chat call', () => {
   describe('whose caller leaves', () => {
     it(`with everything but the usage, ${LEAVERS} times, is charged 95 % of the honest price at least`, async () => {
       const tokens = 20;
-      const wish = `tokens=${tokens} delay=1`;
-      const honest = (await ask(owner, wish)).body.usage.credits_charged;
+      const params = `tokens=${tokens} delay=1`;
+      const honest = (await ask(owner, params)).body.usage.credits_charged;
       const before = (await readBalance(owner)).balance;
       for (let leaver = 0; leaver < LEAVERS; leaver += 1) {
         const leaving = new AbortController();
-        const response = await stream(wish, '', {}, leaving.signal);
+        const response = await stream(params, '', {}, leaving.signal);
         const text = await readUntil(response, (heard) => contentsIn(heard) === tokens);
         expect(text).not.to.include('[DONE]');
         leaving.abort();
@@ -168,10 +168,10 @@ describe('a chat call', () => {
 
     it('less for what the upstream had in its cache, and more for what it wrote there', async () => {
       const messages = say('tokens=10', `${uniqueWord()} ${'word '.repeat(500)}`);
-      const wish = { messages, prompt_cache_key: 'one', model: CHAT_MODEL };
+      const params = { messages, prompt_cache_key: 'one', model: CHAT_MODEL };
       const { usage: plain } = (await ask(owner, '', { messages })).body;
-      const { usage: written } = (await ask(owner, '', wish)).body;
-      const { usage: read } = (await ask(owner, '', wish)).body;
+      const { usage: written } = (await ask(owner, '', params)).body;
+      const { usage: read } = (await ask(owner, '', params)).body;
       const parts = [plain, written, read].map(({ prompt_tokens_details: details }) => details);
       expect(parts.map(({ cached_tokens: cached }) => cached > 0)).to.deep.equal([false, false, true]);
       const ofPrompt = [plain, written, read].map(({ credits_charged: credits }) => credits - 0.001);

@@ -190,9 +190,9 @@ describe('POST /v1/chat/completions', () => {
     const { body } = await ask('seconds=1.5', fields);
     const one: number = body.usage.credits_estimate;
     const user = await gateway.createUser((one * 10).toFixed(6));
-    const wish = { model: MODEL, messages: say('seconds=1.5'), ...fields };
+    const params = { model: MODEL, messages: say('seconds=1.5'), ...fields };
     const answers = await Promise.all(
-      Array.from({ length: 100 }, () => user.key.post('/v1/chat/completions', wish)),
+      Array.from({ length: 100 }, () => user.key.post('/v1/chat/completions', params)),
     );
     const count = (status: number): number => answers.filter((answer) => answer.status === status).length;
     expect(
@@ -204,10 +204,10 @@ describe('POST /v1/chat/completions', () => {
   it('repeats the answer of an Idempotency-Key, whole and streamed, and charges once', async () => {
     for (const fields of [{}, { stream: true }]) {
       const headers = { 'idempotency-key': `chat-${JSON.stringify(fields)}` };
-      const wish = { model: MODEL, messages: say('tokens=4'), ...fields };
-      const first = await owner.key.post('/v1/chat/completions', wish, headers);
+      const params = { model: MODEL, messages: say('tokens=4'), ...fields };
+      const first = await owner.key.post('/v1/chat/completions', params, headers);
       const before = await available();
-      const again = await owner.key.post('/v1/chat/completions', wish, headers);
+      const again = await owner.key.post('/v1/chat/completions', params, headers);
       expect(again.headers.get('idempotent-replayed')).to.equal('true');
       expect(again.status).to.equal(200);
       expect(again.headers.get('content-type')).to.equal(first.headers.get('content-type'));

@@ -55,8 +55,8 @@ describe('the money of chat calls', () => {
 
   it('lets exactly ten of a hundred parallel calls through when the credits are for ten', async () => {
     const who = await createSpender(10);
-    const wishes = Array.from({ length: 100 }, () => newCall(who, 1));
-    const verdicts = await Promise.all(wishes.map((wish) => calls.reserve(wish)));
+    const inputs = Array.from({ length: 100 }, () => newCall(who, 1));
+    const verdicts = await Promise.all(inputs.map((input) => calls.reserve(input)));
     expect(verdicts.filter(({ kind }) => kind === 'reserved')).to.have.length(10);
     expect(verdicts.findLast(({ kind }) => kind === 'refused')).to.deep.equal({
       kind: 'refused',
@@ -112,9 +112,9 @@ describe('the money of chat calls', () => {
 
   it('is settled for many users and keys in one statement', async () => {
     const people = await Promise.all([createSpender(50), createSpender(50), createSpender(50)]);
-    const wishes = Array.from({ length: 30 }, (_, index) => newCall(people[index % 3] ?? missing(), 1));
-    await Promise.all(wishes.map((wish) => calls.reserve(wish)));
-    await Promise.all(wishes.map((wish, index) => calls.settle(ended(wish, index % 2))));
+    const inputs = Array.from({ length: 30 }, (_, index) => newCall(people[index % 3] ?? missing(), 1));
+    await Promise.all(inputs.map((input) => calls.reserve(input)));
+    await Promise.all(inputs.map((input, index) => calls.settle(ended(input, index % 2))));
     const balances = await Promise.all(people.map(account));
     expect(balances).to.deep.equal(people.map(() => ({ balance: '45000000', reserved: '0' })));
   });

@@ -113,9 +113,9 @@ describe('API keys', () => {
 
     it('are limited in number per user, also when they are made at the same time', async () => {
       const user = { email: 'b@example.com', password: 'long enough', permissions: [] };
-      const wish = { userId: (await createUser(em(), user)) ?? '', name: 'k' };
+      const input = { userId: (await createUser(em(), user)) ?? '', name: 'k' };
       const secrets = new Secrets([newer]);
-      const make = () => createLimitedApiKey(em(), secrets, wish, 5);
+      const make = () => createLimitedApiKey(em(), secrets, input, 5);
       const made = await Promise.all(Array.from({ length: 12 }, make));
       expect(made.filter((key) => key !== null)).to.have.length(5);
       await em().execute(

@@ -30,9 +30,9 @@ describe('the ledger', () => {
 
   it('grants once per idempotency key, and answers the first move again', async () => {
     const userId = await createOwner(0n);
-    const wish = { userId, amount: 7n * CREDIT, idempotencyKey: 'gift', description: 'Gift' };
-    const moves = await Promise.all(Array.from({ length: 10 }, () => ledger.grant(em(), wish)));
-    const again = await ledger.grant(em(), wish);
+    const input = { userId, amount: 7n * CREDIT, idempotencyKey: 'gift', description: 'Gift' };
+    const moves = await Promise.all(Array.from({ length: 10 }, () => ledger.grant(em(), input)));
+    const again = await ledger.grant(em(), input);
     expect(new Set(moves.map((move) => move.entryId))).to.deep.equal(new Set([again.entryId]));
     expect((await account(userId)).balance).to.equal(7n * CREDIT);
   });
@@ -120,16 +120,16 @@ describe('the ledger', () => {
     await reservations.reserve(em(), task);
     await begin(task.taskId);
     await completeTask(em(), task, { outputs: [], outputText: null, amount: 5n * CREDIT, loss: 0n });
-    const wish = {
+    const input = {
       ...task,
       amount: 3n * CREDIT,
       idempotencyKey: `refund:${task.taskId}`,
       description: 'Sorry',
     };
-    const first = await ledger.refund(em(), wish);
+    const first = await ledger.refund(em(), input);
     expect(first?.balance).to.equal(8n * CREDIT);
-    expect((await ledger.refund(em(), wish))?.entryId).to.equal(first?.entryId);
-    expect(await ledger.refund(em(), { ...wish, idempotencyKey: 'again' })).to.equal(null);
+    expect((await ledger.refund(em(), input))?.entryId).to.equal(first?.entryId);
+    expect(await ledger.refund(em(), { ...input, idempotencyKey: 'again' })).to.equal(null);
     expect(await account(userId)).to.include({ balance: 8n * CREDIT, totalCharged: 2n * CREDIT });
   });
 

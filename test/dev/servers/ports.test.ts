@@ -1,4 +1,4 @@
-// Ports that stay the same from start to start, and give way to whoever took them.
+// Ports that stay the same from start to start, and give way to a program that took them.
 import { expect } from 'chai';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';

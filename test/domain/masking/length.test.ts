@@ -1,5 +1,5 @@
-// Masking of texts as long as a body may be: nothing throws, every finder's worst case takes a bounded time, and what is
-// left out is said.
+// Masking of texts as long as a body may be: nothing throws, every finder's worst case takes a bounded time,
+// and what is left out is said.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { withoutEcho } from '../../../domain/masking/echo.ts';

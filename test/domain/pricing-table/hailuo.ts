@@ -1,4 +1,5 @@
-// MiniMax: dollars of the vendor's list times 200; for a whole video (Hailuo), and for a second, input videos too (H3).
+// MiniMax: dollars of the vendor's list times 200; for a whole video (Hailuo), and for a second, input videos
+// too (H3).
 import type { PricingRow } from './row.ts';
 
 type Whole = readonly [resolution: string, seconds: number, credits: number];

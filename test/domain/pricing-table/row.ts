@@ -1,6 +1,5 @@
-import type { Order } from '../../../domain/orders/order.ts';
-
 // One row of the golden prices: what an order of a model costs at the most.
+import type { Order } from '../../../domain/orders/order.ts';
 
 export interface PricingRow {
   /** Id in the catalogue. */

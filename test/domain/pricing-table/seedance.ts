@@ -1,4 +1,5 @@
-// Seedance: tokens of the frames (24 a second and one more, of each video), at the vendor's dollars per million.
+// Seedance: tokens of the frames (24 a second and one more, of each video), at the vendor's dollars per
+// million.
 import type { PricingRow } from './row.ts';
 
 type Row = readonly [

@@ -1,4 +1,5 @@
-// OpenAI's Videos API: USD per second of its last list, times 200. Sound is always there, a first frame costs nothing.
+// OpenAI's Videos API: USD per second of its last list, times 200. Sound is always there, a first frame costs
+// nothing.
 import type { PricingRow } from './row.ts';
 
 const LIST: readonly (readonly [model: string, resolution: string, credits: number])[] = [

@@ -48,7 +48,7 @@ export class LedgerBench {
   static async create(database: Database, secrets: Secrets): Promise<LedgerBench> {
     const bench = new LedgerBench(database, secrets);
     for (let number = 0; number < USERS; number += 1) bench.people.push(await bench.#createPerson(number));
-    const wish = {
+    const input = {
       label: 'Test',
       maxUses: CODE.uses,
       perUserLimit: null,
@@ -56,7 +56,7 @@ export class LedgerBench {
       createdBy: bench.#person(0).userId,
     };
     const { text, record } = await createRedeemCode(bench.#em(), secrets, COMMAND_LINE, {
-      ...wish,
+      ...input,
       credits: parseCredits(CODE.credits),
     });
     bench.#code = { id: record.id, text };
@@ -91,8 +91,8 @@ export class LedgerBench {
       case 'create': {
         const id = makeId('task');
         const amount = parseCredits(command.credits);
-        const wish = newTask({ id, userId, keyId: command.byKey ? keyId : null, amount });
-        const created = await createTask(this.#em(), wish, NO_LIMIT);
+        const input = newTask({ id, userId, keyId: command.byKey ? keyId : null, amount });
+        const created = await createTask(this.#em(), input, NO_LIMIT);
         if ('kind' in created) return created.kind;
         this.#tasks.push({ id, amount });
         return 'created';
@@ -160,9 +160,9 @@ export class LedgerBench {
         return 'kind' in retried ? retried.kind : 'created';
       }
       case 'refund': {
-        const wish = { amount: parseCredits(command.credits), description: 'Test' };
+        const input = { amount: parseCredits(command.credits), description: 'Test' };
         const idempotencyKey = `${this.#run} refund ${command.once}`;
-        return (await ledger.refund(this.#em(), { ...task, ...wish, idempotencyKey }))
+        return (await ledger.refund(this.#em(), { ...task, ...input, idempotencyKey }))
           ? 'refunded'
           : 'refused';
       }

@@ -1,4 +1,5 @@
-// Grok Imagine through the public API: what input images are for, and who pays for what its moderation dislikes.
+// Grok Imagine through the public API: what input images are for, and who pays for what its moderation
+// dislikes.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { readMetricsSnapshot } from '../../../../db/metrics-snapshot.ts';
@@ -75,7 +76,7 @@ describe('Grok Imagine on /v1/videos/generations', () => {
 
   it('costs its owner nothing either when the owner cancels just before the vendor tells', async () => {
     const word = uniqueWord();
-    // The first look hangs, so that nobody knows how the job ended when the cancellation comes.
+    // The first look hangs, so that the end of the job is still unknown when the cancellation comes.
     const prompt = `${word} [[sandbox seconds=0 outcome=moderated poll=hang*1]]`;
     const { body } = await owner.key.post(PATH, { model: 'grok-imagine-video', prompt, duration: 1 });
     const { id } = body.data;

@@ -1,4 +1,5 @@
-// MiniMax's videos through the public API: both of its APIs, links that are renewed, and what may not be ordered.
+// MiniMax's videos through the public API: both of its APIs, links that are renewed, and what may not be
+// ordered.
 import { expect } from 'chai';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
@@ -42,7 +43,7 @@ describe('MiniMax on /v1/videos/generations', () => {
   it('completes an H3 video at the price of its seconds and of those of its input video', async () => {
     const fields = { duration: 4, size: '21:9', video_urls: [VIDEO], metadata: { resolution: '2K' } };
     const { id, word, creditsEstimate } = await order({ model: 'minimax-h3', ...fields });
-    expect(creditsEstimate).to.equal(26 * (4 + 15)); // nobody knows yet how long the input video is
+    expect(creditsEstimate).to.equal(26 * (4 + 15)); // the length of the input video is not known yet
     expect(await finish(id)).to.include({ status: 'completed', creditsCharged: 26 * (4 + 5) });
     const [job] = await jobsOf(word);
     expect(job?.ordered).to.include({ seconds: 4, resolution: '2K', ratio: '21:9', inputVideos: 1 });

@@ -1,4 +1,5 @@
-// Kling through the public API: both of its APIs, lost answers that are found again, and what may not be ordered.
+// Kling through the public API: both of its APIs, lost answers that are found again, and what may not be
+// ordered.
 import { expect } from 'chai';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';

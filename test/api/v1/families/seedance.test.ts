@@ -1,4 +1,5 @@
-// Seedance through the public API: from the order to the result, its money by the token, and what may not be ordered.
+// Seedance through the public API: from the order to the result, its money by the token, and what may not be
+// ordered.
 import { expect } from 'chai';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';

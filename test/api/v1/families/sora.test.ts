@@ -1,4 +1,5 @@
-// Sora’s API through the public one: from the order to the result, its money, a lost answer, what may not be ordered.
+// Sora’s API through the public one: from the order to the result, its money, a lost answer, what may not be
+// ordered.
 import { expect } from 'chai';
 import { encodePng } from '../../../../sandbox/png.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';

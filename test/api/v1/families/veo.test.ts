@@ -1,4 +1,5 @@
-// Veo through the public API, on the Gemini API and on Vertex: order, result, money, and what may not be ordered.
+// Veo through the public API, on the Gemini API and on Vertex: order, result, money, and what may not be
+// ordered.
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { startSandbox, type Sandbox } from '../../../../sandbox/server.ts';
