@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secrets } from '../db/secrets.ts';
-import { openDataFolder } from '../dev/data-folder.ts';
+import { openDataFolder } from '../dev/system/data-folder.ts';
 import { findFreePort } from '../dev/servers/ports.ts';
 import { launch, type RunningProcess } from '../dev/processes.ts';
-import { partEnvironment, readSettings } from '../dev/settings.ts';
-import { createSystem, type System } from '../dev/system.ts';
-import type { SystemSummary } from '../dev/parts.ts';
+import { partEnvironment, readSettings } from '../dev/system/settings.ts';
+import { createSystem, type System } from '../dev/system/system.ts';
+import type { SystemSummary } from '../dev/system/parts.ts';
 import { openTerminal } from '../dev/terminal.ts';
 
 export interface BenchSystem extends SystemSummary {

@@ -1,14 +1,14 @@
 // `npm start`: brings the whole gateway up on this machine, keeps it up, and takes it down again. With
 // `--watch`, as `npm run dev` calls it, each program is restarted when its sources change.
-import { openDataFolder, type DataFolder } from './data-folder.ts';
+import { openDataFolder, type DataFolder } from './system/data-folder.ts';
 import { isPortInUse } from './servers/ports.ts';
-import { readSettings, type StartSettings } from './settings.ts';
-import { writeSummary } from './summary.ts';
-import { createSystem, type System } from './system.ts';
-import type { SystemSummary } from './parts.ts';
+import { readSettings, type StartSettings } from './system/settings.ts';
+import { writeSummary } from './system/summary.ts';
+import { createSystem, type System } from './system/system.ts';
+import type { SystemSummary } from './system/parts.ts';
 import { describeError, openTerminal } from './terminal.ts';
-import { PROGRAMS, type ProgramName } from './scripts.ts';
-import { watchPrograms, type Watching } from './watch.ts';
+import { PROGRAMS, type ProgramName } from './system/scripts.ts';
+import { watchPrograms, type Watching } from './system/watch.ts';
 
 const terminal = openTerminal();
 /** One Ctrl-C may arrive several times: from the terminal, from npm, and through the bootstrap. */

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { findFreePort } from '../../dev/servers/ports.ts';
 import { ensureRedisProgram, startRedis } from '../../dev/servers/redis.ts';
-import { waitUntilOk } from '../../dev/scripts.ts';
-import { supervise } from '../../dev/supervisor.ts';
+import { waitUntilOk } from '../../dev/system/scripts.ts';
+import { supervise } from '../../dev/system/supervisor.ts';
 import { startBenchSystem, type BenchSystem } from '../system.ts';
 
 export const PART_NAMES = [

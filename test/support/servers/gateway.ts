@@ -16,7 +16,7 @@ import { grant } from '../../../db/ledger/ledger.ts';
 import { createSession } from '../../../db/identity/sessions.ts';
 import type { Secrets } from '../../../db/secrets.ts';
 import { createUser } from '../../../db/identity/users.ts';
-import { sandboxSettings } from '../../../dev/sandbox-settings.ts';
+import { sandboxSettings } from '../../../dev/system/sandbox-settings.ts';
 import { startSandbox } from '../../../sandbox/server.ts';
 import { parseCredits } from '../../../domain/credits.ts';
 import { createLog, type Log } from '../../../log.ts';

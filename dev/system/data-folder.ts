@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { takeLock } from './lock.ts';
-import { readCommandLine, stopLeftover } from './processes.ts';
-import { isDevelopmentServer } from './servers/temporal.ts';
+import { takeLock } from '../lock.ts';
+import { readCommandLine, stopLeftover } from '../processes.ts';
+import { isDevelopmentServer } from '../servers/temporal.ts';
 
 export interface DataFolder {
   path: string;

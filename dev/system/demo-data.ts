@@ -2,15 +2,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { loadConfig } from '../config/config.ts';
-import { createApiKey, findApiKey } from '../db/keys/api-keys.ts';
-import { grant } from '../db/ledger/ledger.ts';
-import { openDatabase } from '../db/open-database.ts';
-import { Secrets } from '../db/secrets.ts';
-import { createUser, findUserByEmail } from '../db/identity/users.ts';
-import { parseCredits } from '../domain/credits.ts';
-import { PERMISSIONS } from '../domain/permissions.ts';
-import { forkEm, type Database } from '../db/database.ts';
+import { loadConfig } from '../../config/config.ts';
+import { createApiKey, findApiKey } from '../../db/keys/api-keys.ts';
+import { grant } from '../../db/ledger/ledger.ts';
+import { openDatabase } from '../../db/open-database.ts';
+import { Secrets } from '../../db/secrets.ts';
+import { createUser, findUserByEmail } from '../../db/identity/users.ts';
+import { parseCredits } from '../../domain/credits.ts';
+import { PERMISSIONS } from '../../domain/permissions.ts';
+import { forkEm, type Database } from '../../db/database.ts';
 
 interface DemoData {
   apiKey: string;

@@ -3,8 +3,8 @@ import { watch, type FSWatcher } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readModules } from './imports.ts';
-import { describeError, type Terminal } from './terminal.ts';
+import { readModules } from '../imports.ts';
+import { describeError, type Terminal } from '../terminal.ts';
 
 export interface WatchedProgram {
   name: string;

@@ -1,14 +1,14 @@
 // Brings up each part of the system, in the order they need each other.
-import { GENERATION_QUEUE } from '../workflows/names.ts';
+import { GENERATION_QUEUE } from '../../workflows/names.ts';
 import { type DataFolder } from './data-folder.ts';
 import { parseDemoAccount, type DemoAccount } from './demo-account.ts';
-import { startPostgres } from './servers/postgres.ts';
+import { startPostgres } from '../servers/postgres.ts';
 import { runScript, startServer, waitUntilOk, type ServerScript } from './scripts.ts';
 import { type PartAddresses, type StartSettings } from './settings.ts';
 import { type Part, type Supervised } from './supervisor.ts';
-import { ensureNamespace, waitForWorker } from './servers/temporal-namespace.ts';
-import { ensureTemporalBinary, startTemporal } from './servers/temporal.ts';
-import type { Terminal } from './terminal.ts';
+import { ensureNamespace, waitForWorker } from '../servers/temporal-namespace.ts';
+import { ensureTemporalBinary, startTemporal } from '../servers/temporal.ts';
+import type { Terminal } from '../terminal.ts';
 
 export interface SystemSummary {
   baseUrl: string;
@@ -49,7 +49,7 @@ export async function startParts(assembly: Assembly): Promise<SystemSummary> {
     terminal.step('database schema', () => runToEnd(assembly, 'migrate', 'cli/db.ts', ['migrate'])),
   );
   const account = schema.then(() =>
-    terminal.step('demo account', () => runToEnd(assembly, 'demo-data', 'dev/demo-data.ts', [])),
+    terminal.step('demo account', () => runToEnd(assembly, 'demo-data', 'dev/system/demo-data.ts', [])),
   );
   const worker = Promise.all([schema, engine]).then(() => bringUpWorker(assembly));
   const internalUrl = `http://127.0.0.1:${settings.internalPort}`;

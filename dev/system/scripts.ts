@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataFolder } from './data-folder.ts';
-import { waitForPort } from './servers/ports.ts';
-import { launch, type RunningProcess } from './processes.ts';
+import { waitForPort } from '../servers/ports.ts';
+import { launch, type RunningProcess } from '../processes.ts';
 
 /** The programs that run on, by the file that starts each. */
 export const PROGRAMS = {
@@ -20,7 +20,7 @@ export interface ServerScript {
   port?: number;
 }
 
-const PROJECT_DIR = join(import.meta.dirname, '..');
+const PROJECT_DIR = join(import.meta.dirname, '../..');
 const LISTEN_TIMEOUT_MS = 60_000;
 const READY_TIMEOUT_MS = 60_000;
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Terminal } from '../../dev/terminal.ts';
-import { watchPrograms, type Watching } from '../../dev/watch.ts';
-import { until } from '../support/until.ts';
+import type { Terminal } from '../../../dev/terminal.ts';
+import { watchPrograms, type Watching } from '../../../dev/system/watch.ts';
+import { until } from '../../support/until.ts';
 
 /** Longer than the watcher waits for a file to be written out. */
 const SETTLED_MS = 300;

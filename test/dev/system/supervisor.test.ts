@@ -1,8 +1,8 @@
 // Parts that die are started again, until it is clear that they will not live.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { Exit } from '../../dev/processes.ts';
-import { supervise, type Part, type SupervisorOptions } from '../../dev/supervisor.ts';
+import type { Exit } from '../../../dev/processes.ts';
+import { supervise, type Part, type SupervisorOptions } from '../../../dev/system/supervisor.ts';
 
 const TIMING = { firstDelayMs: 1, delayMsMax: 4, soundAfterMs: 10_000 };
 

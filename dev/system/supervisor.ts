@@ -1,5 +1,5 @@
 // Keeps one part of the system running: restarts it when it dies, gives up when it cannot live.
-import type { Exit } from './processes.ts';
+import type { Exit } from '../processes.ts';
 
 /** Something that runs and can be watched: a process of ours, or a server. */
 export interface Part {

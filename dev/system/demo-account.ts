@@ -1,4 +1,4 @@
-// The account to try the gateway with, as `dev/demo-data.ts` describes it, and what to try.
+// The account to try the gateway with, as `dev/system/demo-data.ts` describes it, and what to try.
 import { z } from 'zod';
 
 const LOGIN = z.object({ email: z.string(), password: z.string() });
@@ -9,6 +9,6 @@ export type DemoAccount = z.infer<typeof ACCOUNT>;
 /** Reads the one line of JSON among what the script wrote. */
 export function parseDemoAccount(lines: readonly string[]): DemoAccount {
   const line = lines.findLast((candidate) => candidate.startsWith('{'));
-  if (line === undefined) throw new Error('dev/demo-data.ts did not describe the demo account.');
+  if (line === undefined) throw new Error('dev/system/demo-data.ts did not describe the demo account.');
   return ACCOUNT.parse(JSON.parse(line));
 }

@@ -1,11 +1,11 @@
 // Brings up the parts of the whole system in the order they need each other, and takes them down again.
 import { keepSecretKeys, type DataFolder } from './data-folder.ts';
-import { keepPorts } from './servers/ports.ts';
-import { postgresUrl } from './servers/postgres.ts';
+import { keepPorts } from '../servers/ports.ts';
+import { postgresUrl } from '../servers/postgres.ts';
 import { waitUntilOk, type ProgramName } from './scripts.ts';
 import { partEnvironment, type PartAddresses, type StartSettings } from './settings.ts';
 import { supervise, type Part, type Supervised } from './supervisor.ts';
-import type { Terminal } from './terminal.ts';
+import type { Terminal } from '../terminal.ts';
 import {
   DATABASE_NAME,
   PORT_NAMES,
