@@ -1,10 +1,9 @@
 // The HTTP surface: the order in which a request passes, and the table of all routes.
 //
-// Express is used as a router and a JSON parser only. On it stands a small framework of our own: a `Route` is
-// a row of a table that says who may call it and what is limited, read and repeated; its handler takes a
-// `RequestContext` and returns a `Reply`, or throws a GatewayError (`api/context.ts`). What Express knows is
-// turned into a context, and a reply into Express's calls, in one place each: `createContext` and `sendReply`
-// in `api/http/`.
+// Express is used as a router and a JSON parser only. On top of it is a small framework of our own: a
+// `Route` is a row of a table that says who may call it and what is limited, read and repeated; its handler
+// takes a `RequestContext` and returns a `Reply`, or throws a GatewayError (`api/context.ts`). Only
+// `createContext` and `sendReply` in `api/http/` translate between Express and these types.
 import express, { type Express, type RequestHandler } from 'express';
 import { forkEm } from '../db/database.ts';
 import { isPoolExhausted } from '../db/pool.ts';
@@ -19,7 +18,7 @@ import { localsOf, requireLocal } from './http/locals.ts';
 import { sendReply } from './http/send-reply.ts';
 import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
 import { authenticateKey } from './middleware/bearer-key.ts';
-import { reserveBodyBytes } from './middleware/body-room.ts';
+import { reserveBodyBytes } from './middleware/body-budget.ts';
 import { answerErrors } from './middleware/errors.ts';
 import { limitGuesses } from './middleware/guess-limit.ts';
 import { handleIdempotently } from './middleware/idempotency-key.ts';
@@ -41,7 +40,10 @@ const ROUTER_METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'dele
 
 export const ROUTES: readonly Route[] = [...V1_ROUTES, ...CONSOLE_ROUTES, ...ADMIN_ROUTES];
 
-/** Need no credentials: results and uploads under signed links, and the description of all this. */
+/**
+ * Routes that need no credentials: results and uploads under signed links, and the documentation of the
+ * API.
+ */
 const FILES: Readonly<Record<string, (services: Services) => RequestHandler>> = {
   [RESULT_ROUTE]: sendResult,
   [UPLOAD_FILE_ROUTE]: sendUpload,
@@ -50,7 +52,10 @@ const FILES: Readonly<Record<string, (services: Services) => RequestHandler>> = 
   [DOCS_FILE_ROUTE]: () => sendDocsFile,
 };
 
-/** request id → route → who → limit → body → handler → answer; every error on the way ends in one place. */
+/**
+ * Creates the app: request id → route → authentication → rate limit → body → handler → answer. Every error
+ * on the way is answered in one place.
+ */
 export function createApp(services: Services): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -70,7 +75,7 @@ export function createApp(services: Services): Express {
   return app;
 }
 
-/** Mounts the route table, the files, and 405 for every other method of their paths. */
+/** Mounts the route table, the routes of files, and 405 for every other method of their paths. */
 export function mountRoutes(services: Services): Dispatcher {
   const dispatcher = createDispatcher();
   for (const route of ROUTES) mount(dispatcher, services, route);

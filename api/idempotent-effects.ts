@@ -1,17 +1,15 @@
-// What a handler uses to make its effect happen once per Idempotency-Key. Repeats never get as far as a
-// handler.
+// Makes the effect of a handler happen once per Idempotency-Key. Repeats never reach a handler.
 //
-// A route says `idempotent: true` in its table row; its handler then does its effect inside one of these two:
+// A route says `idempotent: true` in its table row; its handler then runs its effect inside one of these
+// two:
 // - `answerOnce`, when the answer is known as soon as the effect is: a grant, a redemption.
-// - `beginOnce`, when the answer comes later: a task waits for its admission, a call for a vendor. Whatever
-//   the
-//   handler answers in the end is kept. If the process dies before that, the next request with the key comes
-// to the
-//   handler again, with the id of what was begun in `ctx.idempotency.resumedId`: it must answer from that,
-// and do nothing.
-// Without the header, `ctx.idempotency` is null and both do just what they are given. A repeat with another
-// content is refused; the content is the JSON body and the query, or of an uploaded file its bytes, whatever
-// it is called.
+// - `beginOnce`, when the answer comes later: a task waits for its admission, a chat call for a vendor. The
+//   handler's final answer is kept. If the process dies before that, the next request with the key reaches
+//   the handler again, with the id of the begun effect in `ctx.idempotency.resumedId`: the handler must
+//   answer from that, and have no effect.
+// Without the header, `ctx.idempotency` is null and both only run the function they are given. A repeat
+// with other content is refused; the content is the JSON body and the query, or of an uploaded file its
+// bytes, whatever its name.
 import {
   claimKey,
   releaseKey,
@@ -23,38 +21,41 @@ import type { Secrets } from '../db/secrets.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { Em } from '../db/database.ts';
 
-/** One request with an Idempotency-Key. */
+/** State of one request with an Idempotency-Key. */
 export interface IdempotencyContext {
   readonly request: IdentifiedRequest;
   /** The row that this request writes, or whose answer it completes. */
   rowId: string;
-  /** What an earlier request with this key began and never answered; null: nothing. */
+  /** Id of the effect that an earlier request with this key began and never answered; null without one. */
   resumedId: string | null;
-  /** Whether this request has taken the key: with its answer to come (`begun`), or with it (`answered`). */
+  /** Whether this request has claimed the key: with its answer to come (`begun`), or with it (`answered`). */
   stage: 'free' | 'begun' | 'answered';
 }
 
-/** The parts of a call that are needed here. */
+/** The parts of a request context that are used here. */
 export interface IdempotentRequest {
   services: { secrets: Secrets };
   em: Em;
   idempotency: IdempotencyContext | null;
 }
 
-/** What a handler answers, as `Reply` in `api/context.ts`. */
+/** The answer of a handler: a part of `Reply` in `api/context.ts`. */
 interface Answer {
   status: number;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer usually comes long before this; a row without one is older only when its process died. */
+/**
+ * Time in which a request is expected to answer. A row without an answer gets older than this only when its
+ * process died.
+ */
 const LEASE_SECONDS = 10;
 
 /**
- * Runs `act` in a transaction and keeps its answer in the same one. `act` must use the EntityManager it is
- * given. When it throws, nothing happened: the key is free again. `kept` is what repeats are answered, where
- * that differs.
+ * Runs `act` in a transaction and stores its answer in the same one. `act` must use the EntityManager it is
+ * given. When `act` throws, nothing happened and the key is free again. `kept` converts the answer for
+ * repeats.
  */
 export async function answerOnce<Reply extends Answer>(
   ctx: IdempotentRequest,
@@ -74,10 +75,10 @@ export async function answerOnce<Reply extends Answer>(
 }
 
 /**
- * Runs `act` in a transaction that makes `subjectId`, such as a task. `act` must use the EntityManager it is
- * given. When it throws, nothing happened: the key is free again. Afterwards the handler's answer is kept, an
- * error below 500 too. `leaseSeconds` is the longest it may take to answer; repeats in this time are told to
- * wait.
+ * Runs `act` in a transaction that creates `subjectId`, such as a task. `act` must use the EntityManager it
+ * is given. When `act` throws, nothing happened and the key is free again. Afterwards the handler's answer
+ * is stored, an error below 500 too. `leaseSeconds` is the longest time the answer may take; repeats in
+ * this time are told to wait.
  */
 export async function beginOnce<Begun>(
   ctx: IdempotentRequest,
@@ -96,8 +97,8 @@ export async function beginOnce<Begun>(
 }
 
 /**
- * Frees the key of an effect that was begun and undone. A failure is ignored: repeats then wait for the lease
- * to end.
+ * Frees the key of an effect that was begun and undone. A failure is ignored: repeats then wait for the
+ * lease to end.
  */
 export async function releaseIdempotencyKey({ em, idempotency }: IdempotentRequest): Promise<void> {
   if (idempotency?.stage !== 'begun') return;
@@ -105,7 +106,10 @@ export async function releaseIdempotencyKey({ em, idempotency }: IdempotentReque
   await releaseKey(em.fork(), idempotency.rowId).catch(() => undefined);
 }
 
-/** 409 while the first request is still running: unlike other conflicts, it tells clients to repeat. */
+/**
+ * The error 409 while the first request is still running: unlike other conflicts, it tells clients to
+ * repeat.
+ */
 export function idempotencyInProgress(): GatewayError {
   const headers = { 'retry-after': '1', 'x-should-retry': 'true' };
   return new GatewayError('idempotency_in_progress', { headers });

@@ -1,4 +1,4 @@
-// API keys looked up a moment ago, for the chat route, where the lookup would cost as much as the rest of the
+// Caches API keys for a second on the chat route, where the lookup would cost as much as the rest of the
 // call.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -9,8 +9,8 @@ import type { Secrets } from '../db/secrets.ts';
 export type CachedApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
 
 /**
- * A changed or revoked key may be answered this long. It cannot spend: each reservation checks the key in
- * SQL.
+ * Age limit of an entry: a changed or revoked key may still be answered this long. It cannot spend, because
+ * each reservation checks the key in SQL.
  */
 const CACHED_MS = 1_000;
 const KEYS_MAX = 10_000;
@@ -27,7 +27,7 @@ export class ApiKeyCache {
     this.#lookups = new LRUCache({ max: KEYS_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now } });
   }
 
-  /** The key and its user, or null. Requests that come while a key is looked up share one lookup. */
+  /** Finds the key and its user; null for an unknown key. Concurrent requests with one key share a lookup. */
   find(text: string): Promise<CachedApiKey | null> {
     const name = createHash('sha256').update(text).digest('base64');
     const cached = this.#lookups.get(name);

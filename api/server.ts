@@ -13,9 +13,9 @@ import { createHealthServer } from './monitoring/health.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { openServices } from './open-services.ts';
 
-/** A request that gets no database connection in this time is answered 503. */
+/** Longest wait of a request for a database connection; after that it is answered 503. */
 const CONNECTION_WAIT_MS = 500;
-/** Counted from the signal: streams are told to end, remaining connections are cut, the process exits. */
+/** Times since the stop signal: streams are told to end, remaining connections are cut, the process exits. */
 const STREAMS_END_MS = 20_000;
 const CUT_OFF_MS = 26_000;
 const STOP_LIMIT_MS = 30_000;

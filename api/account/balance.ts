@@ -1,4 +1,4 @@
-// Balance and ledger, the same for a key and for a session.
+// Reads balance and ledger, in the same way for an API key and for a session.
 import { z } from 'zod';
 import { findAccount, listLedger } from '../../db/ledger/accounts.ts';
 import { GatewayError } from '../../domain/errors.ts';

@@ -1,4 +1,4 @@
-// GET /api/usage/token: what a key may spend, for the holder of the key. Its shape is that of other gateways.
+// GET /api/usage/token: reads what an API key may spend, for its holder, in the format of other gateways.
 import { readKeyUsage } from '../../db/keys/key-usage.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { presentTokenUsage } from './views.ts';

@@ -1,4 +1,4 @@
-// The audit log, for those who may read it.
+// Lists the entries of the audit log, for administrators with the permission.
 import { z } from 'zod';
 import { listAuditEntries } from '../../db/audit-log.ts';
 import { AUDIT_ACTIONS } from '../../domain/audit.ts';

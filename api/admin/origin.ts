@@ -1,4 +1,4 @@
-// The origin of an administrator's request, as audit entries store it.
+// Describes the origin of an administrator's request, as audit entries store it.
 import type { AuditOrigin } from '../../db/audit-log.ts';
 import type { RequestContext, SessionCaller } from '../context.ts';
 

@@ -1,4 +1,4 @@
-// Redeem codes: make, list, read, disable. The code itself is in the answer that made it, and nowhere else.
+// Creates, lists, reads and disables redeem codes. The code itself is only in the answer that creates it.
 import { z } from 'zod';
 import {
   createRedeemCode,
@@ -45,7 +45,10 @@ export const NEW_CODE_BODY = z
 
 export const CODE_LIST_QUERY = z.object(pageQuery('rdm'));
 
-/** The code is kept nowhere: a repeat with the same idempotency key is answered without it, and told so. */
+/**
+ * Creates a redeem code. A repeat with the same idempotency key is answered without the code, which is
+ * stored nowhere.
+ */
 export async function createCode(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const input = readBody(NEW_CODE_BODY, ctx.body);
   return answerOnce(

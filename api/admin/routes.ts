@@ -1,4 +1,5 @@
-// The routes of administration: what each needs is said here, and checked before its handler runs.
+// The route table of administration: permissions and step-up are declared here and checked before the
+// handler.
 import { listAudit } from './audit-entries.ts';
 import { createCode, disableCode, listCodes, readCode } from './redeem-codes.ts';
 import { listEverybodysTasks } from './tasks.ts';

@@ -1,4 +1,4 @@
-// The tasks of all users, for administrators. Nothing is decrypted, and the owner's content is masked.
+// Lists the tasks of all users for administrators. Nothing is decrypted, and the owner's content is masked.
 import { z } from 'zod';
 import { listAllTasks } from '../../db/tasks/all-tasks.ts';
 import { isId } from '../../db/ids.ts';

@@ -1,4 +1,4 @@
-// Users for administrators: create, list, change, grant credits. No user can give permissions they do not
+// Creates, lists and changes users, and grants credits. No administrator can give permissions they do not
 // have.
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
@@ -34,7 +34,10 @@ const email = z
       .email('must be an e-mail address')
       .max(EMAIL_CHARACTERS_MAX, `must have at most ${EMAIL_CHARACTERS_MAX} characters`),
   );
-/** Each once and in the order of the catalogue, so that the same permissions are the same list. */
+/**
+ * Schema of permissions: each once and in the order of the catalogue, so that equal permissions are equal
+ * lists.
+ */
 const permissions = z
   .array(oneOf(PERMISSIONS))
   .transform((names) => PERMISSIONS.filter((permission) => names.includes(permission)));
@@ -104,7 +107,7 @@ async function grantIn(
 
 /**
  * Whether the actor has all permissions of the target: setting the password of a user with more would be
- * privilege escalation. Disabling oneself is not allowed either.
+ * privilege escalation. Users cannot disable themselves either.
  */
 function mayChange(actor: User, target: User, changes: UserChanges): boolean {
   if (changes.disabled && actor.id === target.id) return false;

@@ -1,4 +1,4 @@
-// Records as JSON for administrators: a user's content is masked, secrets are absent.
+// Presents records as JSON for administrators: a user's content is masked, secrets are absent.
 import type { AuditEntry } from '../../db/entities/audit.ts';
 import type { Redemption } from '../../db/entities/redeem-codes.ts';
 import type { Task } from '../../db/entities/tasks.ts';
@@ -14,7 +14,7 @@ import type { ForeignTaskView } from '../shapes/tasks.ts';
 
 const MASKED = '[masked]';
 
-/** As its maker sees it at once. */
+/** The view of a redeem code for the administrator who creates it, without the code itself. */
 export function presentNewRedeemCode(record: RedeemCodeRecord): FreshRedeemCodeView {
   return {
     id: record.id,
@@ -86,7 +86,7 @@ export function presentAuditEntry(entry: AuditEntry): AuditEntryView {
   };
 }
 
-/** An administrator sees whether there is something, and no more. */
+/** Replaces a value by a mark, so that only its presence is visible; null stays null. */
 function mask(value: unknown): typeof MASKED | null {
   return value === null || value === undefined ? null : MASKED;
 }

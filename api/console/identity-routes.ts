@@ -1,4 +1,4 @@
-// The routes of /api that prove an identity: login, session, password, second factor, step-up.
+// The route table of identity under /api: login, session, password, second factor, step-up verification.
 import { BODY_BYTES_MAX, type Route } from '../context.ts';
 import { finishLogin, logIn } from './login.ts';
 import { renewPassword } from './password.ts';

@@ -1,5 +1,4 @@
-// The console's API keys: list, make, limit, revoke. Everything is the caller's own; a key's text is shown
-// once.
+// Lists, creates, limits and revokes the caller's own API keys. The text of a key is shown once.
 import { z } from 'zod';
 import {
   changeKey,
@@ -23,14 +22,14 @@ import {
 } from '../http/request-fields.ts';
 import { presentKey } from '../account/views.ts';
 
-/** Keys of one user that are not revoked, expired ones included: those can be given a later end. */
+/** Most unrevoked keys of a user. Expired keys count too: they can be given a later expiry. */
 export const API_KEYS_PER_USER_MAX = 100;
 const KEY_CREDITS_MAX = 10_000_000;
 const NAME_CHARACTERS_MAX = 100;
 const SCOPE_MODELS_MAX = 100;
 
 const name = shortText(NAME_CHARACTERS_MAX).describe(`1 to ${NAME_CHARACTERS_MAX} characters.`);
-/** Each of them absent, null for none, or a value. */
+/** Fields that limit a key: absent, null for no limit, or a value. */
 const limits = {
   quota: creditAmount(KEY_CREDITS_MAX).nullable().optional().describe('What it may spend in all.'),
   dailyBudget: creditAmount(KEY_CREDITS_MAX)
@@ -96,7 +95,7 @@ export async function revokeOwnKey({ em, caller, params }: RequestContext<Sessio
   return { status: 200, body: { data: presentKey(revoked) } };
 }
 
-/** Each model once. Throws when there is no such model. */
+/** Removes repeated models from the scope. Throws `invalid_value` for a model that does not exist. */
 function withKnownModels<Fields extends { modelScope?: string[] | null | undefined }>(
   { models }: Catalog,
   fields: Fields,

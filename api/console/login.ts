@@ -1,4 +1,4 @@
-// Logging in to the console: the password, then the second factor where one is on.
+// Logs a user in to the console: by password, then by the second factor if one is enabled.
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
 import {
@@ -26,7 +26,7 @@ export const SECOND_FACTOR_BODY = z.strictObject({
   code: z.string().min(1, 'must not be empty').max(100),
 });
 
-/** One answer and one timing for an unknown user and a wrong password. */
+/** Checks a password. An unknown user and a wrong password have the same answer and take the same time. */
 export async function logIn(ctx: RequestContext): Promise<Reply> {
   const { services, em, body, ip, limitBackend } = ctx;
   const { email, password } = readBody(LOGIN_BODY, body);
@@ -45,7 +45,10 @@ export async function logIn(ctx: RequestContext): Promise<Reply> {
   return { status: 200, body: { data: { twoFactorRequired: true, flowToken } } };
 }
 
-/** Wrong code, used code, unknown or finished flow: one answer. The user's limit holds across flows. */
+/**
+ * Checks a second factor. A wrong code, a used code, and an unknown or finished flow have the same answer.
+ * The user's limit of guesses counts across flows.
+ */
 export async function finishLogin(ctx: RequestContext): Promise<Reply> {
   const { services, em, body, ip, limitBackend } = ctx;
   const { flowToken, code } = readBody(SECOND_FACTOR_BODY, body);
@@ -62,14 +65,17 @@ export async function finishLogin(ctx: RequestContext): Promise<Reply> {
   return startSession(ctx, user, await finishLoginFlow(em, services.secrets, flow.id));
 }
 
-/** No token means no session: the password changed, or the flow was completed by another request. */
+/**
+ * Answers with a new session. A null token is refused: the password changed, or another request completed
+ * the flow.
+ */
 async function startSession(
   { services, em, sessionToken }: RequestContext,
   user: User,
   token: string | null,
 ): Promise<Reply> {
   if (token === null) throw new GatewayError('invalid_credentials');
-  // The cookie is overwritten, after which the session it holds could no longer be ended.
+  // The cookie is overwritten below; the session that it held could not be ended afterwards.
   if (sessionToken !== null) await deleteSessionOfToken(em, services.secrets, sessionToken);
   const headers = setSessionCookie(token, services.production);
   return { status: 200, body: { data: presentUser(user) }, headers };

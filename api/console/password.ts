@@ -1,4 +1,4 @@
-// A user's own change of password, and what a new password must be like.
+// Changes a user's own password, and holds the rules of a new password.
 import { z } from 'zod';
 import { isCommonPassword } from '../../db/identity/common-passwords.ts';
 import { changePassword } from '../../db/identity/password-change.ts';
@@ -15,7 +15,7 @@ import { presentUser } from '../account/views.ts';
 
 const LENGTH = `must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters`;
 
-/** Length is what counts; which characters is the user's business. */
+/** Schema of a new password: long enough and not common. Which characters it has is the user's choice. */
 export const NEW_PASSWORD = z
   .string()
   .min(PASSWORD_CHARACTERS_MIN, LENGTH)
@@ -27,7 +27,7 @@ export const PASSWORD_BODY = z.strictObject({
   newPassword: NEW_PASSWORD,
 });
 
-/** Ends all other sessions of the user; this one gets a new token. */
+/** Changes the password and ends all other sessions of the user; this session gets a new token. */
 export async function renewPassword(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const { services, em, caller, body, ip, limitBackend } = ctx;
   const { user } = caller;

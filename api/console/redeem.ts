@@ -1,4 +1,4 @@
-// POST /api/redeem: credits for the caller, once per use of a code. The route's row limits guesses.
+// POST /api/redeem: exchanges a redeem code for credits. The limit of guesses is in the route's row.
 import { z } from 'zod';
 import { redeem } from '../../db/redeem/redemptions.ts';
 import { toCredits } from '../../domain/credits.ts';

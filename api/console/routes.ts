@@ -1,4 +1,4 @@
-// The routes of /api, for the session cookie; one is for the bearer key.
+// The route table of /api, for sessions; one route is for an API key.
 import { readBalance } from '../account/balance.ts';
 import { readEstimate } from '../tasks/estimates.ts';
 import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../context.ts';

@@ -1,4 +1,4 @@
-// The session a caller has: who it is of, and its end.
+// Reads the user of the caller's session, and ends the session.
 import { deleteSession } from '../../db/identity/sessions.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { clearSessionCookie } from '../http/session-cookie.ts';

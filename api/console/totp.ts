@@ -1,4 +1,4 @@
-// The second factor: begun with a secret for the authenticator app, confirmed with a first code, removed.
+// Sets up, confirms and removes a second factor: an authenticator app (TOTP).
 import { z } from 'zod';
 import { confirmTotp, removeTotp, startTotp } from '../../db/identity/second-factors.ts';
 import { makeTotpSecret, writeTotpUrl } from '../../db/identity/totp.ts';
@@ -8,7 +8,10 @@ import { readBody } from '../http/request-fields.ts';
 
 export const CONFIRM_BODY = z.strictObject({ code: z.string().min(1, 'must not be empty').max(100) });
 
-/** Not in force until it is confirmed; until then, a second call gives another secret. */
+/**
+ * Starts the set-up with a new secret. The second factor is required only once it is confirmed; until then,
+ * a second call gives another secret.
+ */
 export async function enrolTotp({ services, em, caller }: RequestContext<SessionCaller>): Promise<Reply> {
   const secret = makeTotpSecret();
   const isStarted = await startTotp(em, services.secrets, caller.user.id, secret);
@@ -16,7 +19,9 @@ export async function enrolTotp({ services, em, caller }: RequestContext<Session
   return { status: 201, body: { data: { secret, otpauthUrl: writeTotpUrl(secret, caller.user.email) } } };
 }
 
-/** Answers the recovery codes, for the only time. */
+/**
+ * Confirms the second factor with its first code. Answers the recovery codes, which are never shown again.
+ */
 export async function confirmEnrolment(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const { services, em, caller, body, ip, limitBackend } = ctx;
   const { user } = caller;
@@ -32,7 +37,7 @@ export async function confirmEnrolment(ctx: RequestContext<SessionCaller>): Prom
   return { status: 200, body: { data: { recoveryCodes } } };
 }
 
-/** Nothing to remove is fine: it is gone either way. */
+/** Removes the second factor. Succeeds also when there is none. */
 export async function disableTotp({ em, caller }: RequestContext<SessionCaller>): Promise<Reply> {
   await removeTotp(em, caller.user.id);
   return { status: 204 };

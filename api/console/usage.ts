@@ -1,4 +1,4 @@
-// GET /api/usage: the caller's own chat calls, one by one.
+// GET /api/usage: lists the caller's own chat calls.
 import { z } from 'zod';
 import { listOwnChatCalls } from '../../db/chat/call-records.ts';
 import { CHAT_CALL_STATUSES } from '../../domain/chat-calls.ts';

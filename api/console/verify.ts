@@ -1,4 +1,4 @@
-// Step-up: a fresh proof of who is there, for this session and ten minutes.
+// Step-up verification: a fresh proof of identity, valid for this session and ten minutes.
 import { z } from 'zod';
 import { PASSWORD_CHARACTERS_MAX, verifyPassword } from '../../db/identity/passwords.ts';
 import { useSecondFactor } from '../../db/identity/second-factors.ts';
@@ -67,7 +67,10 @@ export async function verify(ctx: RequestContext<SessionCaller>): Promise<Reply>
   return { status: 200, body: { data }, headers: setSessionCookie(token, services.production) };
 }
 
-/** Who has a second factor must use it: a password alone proves less than what the login asked for. */
+/**
+ * Whether the code proves the user's identity. A user with a second factor has to use it, because a
+ * password alone proves less than the login did.
+ */
 async function isProof(
   { services, em, caller }: RequestContext<SessionCaller>,
   method: VerifyMethod,

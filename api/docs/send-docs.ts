@@ -1,5 +1,4 @@
-// GET /docs: the OpenAPI document as a page. All of its files are served by this process, none from
-// elsewhere.
+// GET /docs: serves the OpenAPI document as a page, with all of its files from this process.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +22,10 @@ const FILES = new Map([
   ['swagger-ui-bundle.js', { folder: SWAGGER_FOLDER, type: SCRIPT }],
   ['favicon-32x32.png', { folder: SWAGGER_FOLDER, type: 'image/png' }],
 ]);
-/** Allows nothing from other origins and nothing inline. The style sheet holds its icons as data URIs. */
+/**
+ * The page's policy: nothing from other origins and nothing inline. The style sheet holds its icons as data
+ * URIs.
+ */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,4 +1,5 @@
-// Files that never change while the process lives: kept in memory, compressed once, cached by clients.
+// Serves files that never change while the process lives: kept in memory, compressed once, cached by
+// clients.
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Request, Response } from 'express';

@@ -1,4 +1,4 @@
-// Bounds the bytes that large bodies take together: two hundred bodies, each within its limit, would be too
+// Bounds the bytes that large bodies take together: many bodies, each within its own limit, would be too
 // many.
 export interface BodyBudget {
   /** Reserves bytes and returns the function that releases them; null when the budget is used up. */
@@ -11,7 +11,7 @@ export interface BodyBudgetLimits {
   bytesPerCallerMax: number;
 }
 
-/** A body is in memory about four times while it is parsed. */
+/** The budget of JSON bodies. A body takes about four times its length in memory while it is parsed. */
 export const BODY_BUDGET: Readonly<BodyBudgetLimits> = {
   bytesMax: 256 * 1024 ** 2,
   bytesPerCallerMax: 64 * 1024 ** 2,
@@ -32,10 +32,10 @@ export function createBodyBudget({ bytesMax, bytesPerCallerMax }: BodyBudgetLimi
       const own = takenBy.get(callerId) ?? 0;
       if (taken + bytes > bytesMax || own + bytes > bytesPerCallerMax) return null;
       add(callerId, bytes);
-      let isGivenBack = false;
+      let isReleased = false;
       return () => {
-        if (!isGivenBack) add(callerId, -bytes);
-        isGivenBack = true;
+        if (!isReleased) add(callerId, -bytes);
+        isReleased = true;
       };
     },
   };

@@ -1,4 +1,4 @@
-// The context of a request: what its handler is given, from Express's request and what the middleware left.
+// Creates the context that a handler is given, from Express's request and from what the middleware set.
 import type { Request, Response } from 'express';
 import type { RequestContext, Route } from '../context.ts';
 import { readIdempotencyKey } from '../middleware/idempotency-key.ts';
@@ -33,7 +33,8 @@ export function createContext(services: Services, route: Route, req: Request, re
 }
 
 /**
- * Not `req.query`: Express's parser keeps the last of several values, and `readQuery` has to see all of them.
+ * Reads the query from the URL. Not `req.query`: Express's parser keeps the last of several values, and
+ * `readQuery` has to see all of them.
  */
 function readQueryString(url: string): URLSearchParams {
   const start = url.indexOf('?');

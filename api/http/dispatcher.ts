@@ -1,20 +1,20 @@
-// Finds the few routes that may match a path by a Map, instead of trying the pattern of every route of the
-// app.
+// Dispatches a request by its path's beginning, looked up in a Map, instead of trying every route's
+// pattern.
 import { Router, type RequestHandler } from 'express';
 
 export interface Dispatcher {
-  /** The router on which a path's pattern, such as `/api/tasks/:id`, is to be mounted. */
+  /** Returns the router on which a path's pattern, such as `/api/tasks/:id`, is to be mounted. */
   routerOf: (pattern: string) => Router;
-  /** All routers so far. */
+  /** Returns the routers created so far. */
   routers: () => readonly Router[];
   /** Tries the routers whose static segments the request's path begins with, the longest first. */
   dispatch: RequestHandler;
 }
 
 /**
- * One Express router per static beginning of a pattern: `/api/tasks/:id` and `/api/tasks` share `/api/tasks`.
- * Which pattern matches, with its parameters, case and trailing slash, is still Express's decision; the Map
- * only leaves out routers that could not match.
+ * Creates one Express router per static beginning of a pattern: `/api/tasks/:id` and `/api/tasks` share
+ * `/api/tasks`. Express still decides which pattern matches, with its parameters, case and trailing slash;
+ * the Map only leaves out routers that could not match.
  */
 export function createDispatcher(): Dispatcher {
   const routers = new Map<string, Router>();
@@ -43,7 +43,8 @@ export function createDispatcher(): Dispatcher {
 }
 
 /**
- * Of `/api/tasks/1`, at most two: `/api/tasks` and `/api`. Bounded, as a path may be thousands of slashes.
+ * The beginnings of a path, longest first: `/api/tasks/1`, `/api/tasks`, `/api`. At most `segmentsMax`,
+ * because a path may be thousands of slashes.
  */
 function beginningsOf(path: string, segmentsMax: number): string[] {
   const beginnings: string[] = [];

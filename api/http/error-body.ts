@@ -1,4 +1,4 @@
-// The JSON body of an error, and the error code that an answer carried.
+// Writes the JSON body of an error, and remembers which error code an answer carried.
 import type { ServerResponse } from 'node:http';
 import { ERRORS, type ErrorCode, type GatewayError } from '../../domain/errors.ts';
 
@@ -15,7 +15,7 @@ export function noteErrorCode(res: ServerResponse, code: ErrorCode): void {
   codes.set(res, code);
 }
 
-/** Null when the answer is no error. */
+/** The error code of an answer; null when the answer is no error. */
 export function errorCodeOf(res: ServerResponse): ErrorCode | null {
   return codes.get(res) ?? null;
 }

@@ -1,4 +1,4 @@
-// Tracks requests whose body or answer is under way, and ends those whose sender has fallen silent.
+// Tracks requests whose body or answer is under way, and ends those whose sender has gone silent.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
@@ -7,13 +7,13 @@ import { bodyOfError, noteErrorCode } from './error-body.ts';
 export interface Exchanges {
   add(req: IncomingMessage, res: ServerResponse): void;
   /**
-   * Answers what is broken on this connection, if it began as a request: `false` when there is no such
-   * request. One that arrived whole before the trouble keeps its own answer, and the connection ends with it.
+   * Answers the request that broke on this connection; `false` when none had begun. A request that had
+   * arrived whole keeps its own answer, and the connection ends with that answer.
    */
   refuse(socket: Duplex, code: ErrorCode): boolean;
-  /** Every answer from now on is the last one of its connection. */
+  /** Ends each connection with its next answer, from now on. */
   closeAfterAnswers(): void;
-  /** Whether anything of this connection is still to be answered or read. */
+  /** Whether a request on this connection is still to be answered or read. */
   isBusy(socket: Duplex): boolean;
   stop(): void;
 }
@@ -64,7 +64,7 @@ export function trackExchanges(limits: { bodyStallMs: number; checkEveryMs: numb
     },
     closeAfterAnswers: () => {
       isClosing = true;
-      // Of several on one connection, it is the last answer that ends it.
+      // Of several requests on one connection, the last answer ends the connection.
       const lastOnes = new Map([...exchanges].map(({ req, res }) => [req.socket, res]));
       for (const res of lastOnes.values()) closeAfter(res);
     },
@@ -75,11 +75,11 @@ export function trackExchanges(limits: { bodyStallMs: number; checkEveryMs: numb
 
 function closeAfter(res: ServerResponse): void {
   res.shouldKeepAlive = false;
-  // Its headers have already promised to keep the connection.
+  // The headers already sent promise to keep the connection.
   if (res.headersSent) res.once('finish', () => res.req.socket.destroySoon());
 }
 
-/** Half an answer must not look whole: what has begun is cut. */
+/** Sends an error, or cuts the connection if an answer has begun: half an answer must not look whole. */
 function refuse({ req, res }: Exchange, code: ErrorCode): void {
   if (res.headersSent) {
     req.socket.destroy();

@@ -1,4 +1,5 @@
-// The HTTP server around the app: limits time and size, and answers what is too slow, too large or not HTTP.
+// Creates the HTTP server around the app: it limits time and size, and answers what is too slow, too large
+// or not HTTP.
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,20 +10,18 @@ import { trackExchanges, type Exchanges } from './exchanges.ts';
 import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
 
 export interface HttpLimits {
-  /** From the first byte of a request to the end of its headers. */
+  /** Limit from the first byte of a request to the end of its headers. */
   headersMs: number;
-  /** Longest silence within a body. A slow but steady one may take its time. */
+  /** Longest silence within a body. A slow but steady body is limited by `requestMs` alone. */
   bodyStallMs: number;
-  /** From the first byte of a request to the end of its body, however steady it comes. */
+  /** Limit from the first byte of a request to the end of its body, however steadily it comes. */
   requestMs: number;
-  /**
-   * Idle connections are kept this long: longer than load balancers keep theirs, so that they close first.
-   */
+  /** How long idle connections are kept: longer than load balancers keep theirs, so that they close first. */
   keepAliveMs: number;
-  /** How often slow senders are looked for. */
+  /** Interval at which slow senders are looked for. */
   checkEveryMs: number;
   requestsPerConnectionMax: number;
-  /** Request line and headers together. */
+  /** Size limit of request line and headers together. */
   headerBytesMax: number;
 }
 
@@ -42,17 +41,20 @@ export const URL_CHARACTERS_MAX = 8 * 1024;
 export interface HttpServer {
   server: Server;
   /**
-   * From now on each answer says that its connection ends. Callers who keep connections open move elsewhere
-   * before close(), which would meet a request of theirs on its way over an idle connection and cut it off.
+   * Announces in each answer from now on that its connection ends, so that callers open their next
+   * connection elsewhere. `close` alone would cut off a request that is on its way over an idle connection.
    */
   drain(): void;
-  /** No new connections; idle ones close now, busy ones with their answer. Resolves when all are closed. */
+  /**
+   * Accepts no new connections, closes idle ones now and busy ones with their answer. Resolves when all are
+   * closed.
+   */
   close(): Promise<void>;
 }
 
 export interface HttpServerOptions {
   limits?: Partial<HttpLimits>;
-  /** Told of what was refused before it was a request. */
+  /** Called for what was refused before it was a request. */
   onRefused?: (refused: { code: ErrorCode; status: number; requestId: string; ip: string }) => void;
 }
 
@@ -68,7 +70,7 @@ export function createHttpServer(app: RequestListener, options: HttpServerOption
     connectionsCheckingInterval: limits.checkEveryMs,
     keepAliveTimeout: limits.keepAliveMs,
     maxHeaderSize: limits.headerBytesMax,
-    requireHostHeader: false, // the app does, and with a body
+    requireHostHeader: false, // the app requires it, and answers with an error body
   });
   server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
   const exchanges = trackExchanges(limits);
@@ -77,7 +79,7 @@ export function createHttpServer(app: RequestListener, options: HttpServerOption
     app(req, res);
   };
   server.on('request', listener);
-  server.on('checkExpectation', listener); // the app refuses it: with an id, and in the log
+  server.on('checkExpectation', listener); // the app refuses unknown expectations, with an id and a log line
   // `100 Continue` is sent when a reader attaches: after authentication, and never for a refused request.
   server.on('checkContinue', (req, res) => {
     const invite = (event: string): void => {
@@ -105,8 +107,8 @@ export function createHttpServer(app: RequestListener, options: HttpServerOption
         });
         exchanges.closeAfterAnswers();
         server.closeIdleConnections();
-        // A server that closes looks for slow senders no longer, and never closes what has not sent a request
-        // yet.
+        // A closing server no longer looks for slow senders, and never closes a connection that has sent no
+        // request.
         const closeUnused = (): void => {
           for (const socket of sockets) if (!exchanges.isBusy(socket)) socket.destroy();
         };
@@ -125,7 +127,7 @@ function refuseBrokenRequests(
 ): void {
   const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (refused.has(socket)) return; // the parser goes on complaining about what comes after
+    if (refused.has(socket)) return; // the parser also reports the bytes after the error
     refused.add(socket);
     const code = codeOf(error);
     if (code === null || !socket.writable) {
@@ -138,12 +140,12 @@ function refuseBrokenRequests(
     const ip = 'remoteAddress' in socket ? String(socket.remoteAddress) : '';
     onRefused?.({ code, status: gatewayError.status, requestId, ip });
     socket.end(rawAnswer(gatewayError, requestId));
-    // Closing at once, with bytes still unread, would take the answer back.
+    // Closing at once, with bytes still unread, would reset the connection and lose the answer.
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   });
 }
 
-/** Null when the connection is gone and no answer can be sent. */
+/** Maps an error of Node's parser to a code; null when the connection is gone and no answer can be sent. */
 function codeOf(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): ErrorCode | null {
   switch (error.code) {
     case 'ECONNRESET':
@@ -161,7 +163,10 @@ function codeOf(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): ErrorCod
   }
 }
 
-/** The parser counts request line and headers together; the first packet tells which of them it was. */
+/**
+ * Whether the request line is what was too long: the parser counts it together with the headers, but the
+ * first packet tells.
+ */
 function hasLongRequestLine(packet: Buffer | undefined): boolean {
   const lineEnd = packet?.indexOf('\r\n') ?? 0;
   return lineEnd < 0 || lineEnd > URL_CHARACTERS_MAX;

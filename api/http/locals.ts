@@ -1,11 +1,11 @@
-// What the middleware before a handler found out about its request: Express's `res.locals`, with types.
+// Types what the middleware leaves for later steps of a request: Express's `res.locals`.
 import type { Response } from 'express';
 import type { Em } from '../../db/database.ts';
 import type { Caller, RequestTrace } from '../context.ts';
 import type { LimitBackend } from '../limits/headers.ts';
 import type { ReceivedFile } from '../uploads/receive.ts';
 
-/** Each member is set by one middleware, in the order of this list. */
+/** The members of `res.locals`. Each is set by one middleware, in the order of this list. */
 export interface RequestLocals {
   requestId: string;
   trace: RequestTrace;
@@ -17,13 +17,14 @@ export interface RequestLocals {
 }
 
 /**
- * For middleware that sets a member, and for readers that may run before it is set, such as the request log.
+ * The members set so far: for middleware that sets one, and for readers that may run early, such as the
+ * request log.
  */
 export function localsOf(res: Response): Partial<RequestLocals> {
   return res.locals;
 }
 
-/** Throws when the middleware that sets the member is not mounted before its reader. */
+/** Reads a member. Throws when the middleware that sets it is not mounted before its reader. */
 export function requireLocal<Name extends keyof RequestLocals>(
   res: Response,
   name: Name,

@@ -1,5 +1,5 @@
-// Is there room for another request? Asked before anything of it is read, so that saying no costs next to
-// nothing.
+// Decides whether the process can take another request, before anything of it is read: refusing costs next
+// to nothing.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { constrainedMemory, memoryUsage } from 'node:process';
 import { totalmem } from 'node:os';
@@ -9,20 +9,23 @@ export type Shortage = 'in_flight' | 'event_loop' | 'database' | 'memory';
 
 export interface OverloadLimits {
   inFlightMax: number;
-  /** How late the event loop may be in two windows of a second, one after the other: its 99th percentile. */
+  /**
+   * Longest delay of the event loop, as the 99th percentile of a window of one second. Two such windows in
+   * a row are overload.
+   */
   delayMs: number;
-  /** Requests that wait for a database connection. */
+  /** Most requests that may wait for a database connection. */
   databaseWaitersMax: number;
-  /** Of what this process may use, from 0 to 1. */
+  /** Largest share of the memory that this process may use, from 0 to 1. */
   memoryShareMax: number;
 }
 
-/** What is looked at; tests play it. */
+/** The measurements that the guard reads; tests replace them. */
 export interface LoadSigns {
   databaseWaiters: () => number;
-  /** From 0 to 1. */
+  /** The share of the allowed memory that is in use, from 0 to 1. */
   memoryShare: () => number;
-  /** The delay of the last window; begins a new one. */
+  /** Returns the event loop's delay in the last window, and begins a new window. */
   takeDelayMs: () => number;
 }
 
@@ -36,7 +39,7 @@ export interface OverloadGuard {
 const WINDOW_MS = 1_000;
 const DATABASE_WAITERS_MAX = 500;
 const MEMORY_SHARE_MAX = 0.8;
-/** Long enough for a sample a hundred times in a window. */
+/** Interval of the delay's samples: about a hundred in a window. */
 const DELAY_RESOLUTION_MS = 10;
 
 export function overloadLimits(settings: { inFlightMax: number; delayMs: number }): OverloadLimits {
@@ -44,8 +47,8 @@ export function overloadLimits(settings: { inFlightMax: number; delayMs: number 
 }
 
 /**
- * Memory and delay are looked at once a second; one late second, such as after a big body, is no overload
- * yet.
+ * Creates the guard. Memory and delay are measured once a second; one late second, such as after a big
+ * body, is no overload yet.
  */
 export function createOverloadGuard(limits: OverloadLimits, signs: LoadSigns): OverloadGuard {
   let inFlight = 0;
@@ -77,7 +80,7 @@ export function createOverloadGuard(limits: OverloadLimits, signs: LoadSigns): O
   };
 }
 
-/** Of this process. */
+/** Measures this process. */
 export function watchLoad(databaseWaiters: () => number): LoadSigns {
   const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
   delay.enable();
@@ -90,7 +93,7 @@ export function watchLoad(databaseWaiters: () => number): LoadSigns {
       Math.max(memoryUsage.rss() / memoryBytesMax, getHeapStatistics().used_heap_size / heapBytesMax),
     takeDelayMs: () => {
       const now = performance.now();
-      // A loop that is later than a whole window leaves no sample in it; then the window itself is late.
+      // A loop that is late by more than a window leaves no sample in it; then the window itself is late.
       const windowLateMs = now - windowBeganAt - WINDOW_MS;
       const delayMs = Math.max(delay.percentile(99) / 1e6 - DELAY_RESOLUTION_MS, windowLateMs);
       delay.reset();

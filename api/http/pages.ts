@@ -1,11 +1,11 @@
-// Lists in pages: the query that asks for one, and the answer that says whether there are more.
+// Pages of lists: the fields of their queries, and answers that say whether there is another page.
 import { z } from 'zod';
 import { isId } from '../../db/ids.ts';
 import type { IdPrefix } from '../../domain/ids.ts';
 import type { Reply } from '../context.ts';
 import { queryInteger } from './request-fields.ts';
 
-/** The fields of a list's query. */
+/** The query fields of a list, `limit` and `cursor`. */
 export function pageQuery(prefix: IdPrefix) {
   return {
     limit: queryInteger(1, 100, 20),
@@ -13,7 +13,7 @@ export function pageQuery(prefix: IdPrefix) {
   };
 }
 
-/** The id of the last entry of the page before; absent for the first page. */
+/** Schema of a cursor: the id of the last entry of the page before; absent for the first page. */
 export function pageCursor(prefix: IdPrefix) {
   return z
     .string()
@@ -21,7 +21,7 @@ export function pageCursor(prefix: IdPrefix) {
     .optional();
 }
 
-/** The reply of a list. `found` has to have one row more than the limit if there is another page. */
+/** Answers one page. `found` has to have one row more than the limit if there is another page. */
 export function answerPage<Row extends { id: string }>(
   found: readonly Row[],
   limit: number,
@@ -31,7 +31,10 @@ export function answerPage<Row extends { id: string }>(
   return { status: 200, body: { data: rows.map(present), hasMore, nextCursor } };
 }
 
-/** Cuts off the row beyond the limit. `nextCursor` is that of the last row left; null on the last page. */
+/**
+ * Cuts off the row beyond the limit. `nextCursor` is the cursor of the last row kept; null on the last
+ * page.
+ */
 export function cutPage<Row>(found: readonly Row[], limit: number, cursorOf: (row: Row) => string) {
   const rows = found.slice(0, limit);
   const last = rows.at(-1);

@@ -1,4 +1,4 @@
-// Reads what callers send, bodies, queries and ids, and throws errors that name the field.
+// Reads and checks what callers send (bodies, queries, ids), and throws errors that name the field.
 import { z } from 'zod';
 import { isId } from '../../db/ids.ts';
 import type { IdPrefix } from '../../domain/ids.ts';
@@ -42,7 +42,7 @@ export function readQuery<Schema extends z.ZodType>(
   return readBody(schema, parameters);
 }
 
-/** A whole number in a query. */
+/** Schema of a whole number in a query. */
 export function queryInteger(min: number, max: number, fallback: number) {
   const message = `must be a whole number from ${min} to ${max}`;
   return z
@@ -54,7 +54,10 @@ export function queryInteger(min: number, max: number, fallback: number) {
     .meta({ type: 'integer', pattern: undefined, minimum: min, maximum: max, default: fallback });
 }
 
-/** A point in time with its offset. A date that no calendar has is refused, not moved to the next month. */
+/**
+ * Schema of a point in time with its offset. A date that no calendar has is refused, not moved to the next
+ * month.
+ */
 function isoInstant() {
   const message = 'must be a full ISO 8601 time with an offset, such as 2030-01-31T12:00:00Z';
   return z.iso
@@ -64,12 +67,12 @@ function isoInstant() {
     .refine((instant) => instant.getTime() <= INSTANT_MAX_MS, message);
 }
 
-/** An ISO instant with an offset that must lie in the future. */
+/** Schema of an ISO instant with an offset that lies in the future. */
 export function futureInstant() {
   return isoInstant().refine((instant) => instant.getTime() > Date.now(), 'must be in the future');
 }
 
-/** An amount of credits as a JSON number from 0 to `max`, read exactly. */
+/** Schema of an amount of credits, as a JSON number from 0 to `max`, read exactly. */
 export function creditAmount(max: number) {
   const message = `must be a number of credits from 0 to ${max} with at most 6 decimals`;
   return z
@@ -80,7 +83,7 @@ export function creditAmount(max: number) {
     .transform((credits) => parseCredits(credits));
 }
 
-/** A text of 1 to `charactersMax` characters, counted as code points after trimming. */
+/** Schema of a text of 1 to `charactersMax` characters, counted as code points after trimming. */
 export function shortText(charactersMax: number) {
   return z
     .string()
@@ -91,15 +94,12 @@ export function shortText(charactersMax: number) {
     );
 }
 
-/** One of a list of words. */
+/** Schema of one word of a list. */
 export function oneOf<const Word extends string>(words: readonly Word[]) {
   return z.enum(words, `must be one of ${words.join(', ')}`);
 }
 
-/**
- * The parameter `id` of a path. Throws 404 for a text that cannot be such an id, as for an id that is
- * unknown.
- */
+/** Reads the parameter `id` of a path. Throws the same 404 for a malformed id as for an unknown one. */
 export function readId(kind: keyof typeof NOT_FOUND, params: Readonly<Record<string, string>>): string {
   const id = params['id'] ?? '';
   if (!isId(kind, id)) throw new GatewayError(NOT_FOUND[kind]);

@@ -1,5 +1,4 @@
-// Sends files of the storage under signed links: as attachments that no browser interprets, whole or one
-// range.
+// Sends stored files under signed links, whole or one range, as attachments that no browser interprets.
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
@@ -8,17 +7,17 @@ import { verifySignedUrl } from '../../storage/signed-urls.ts';
 import { StorageUnavailable, type ByteRange, type Storage } from '../../storage/storage.ts';
 import type { Services } from '../services.ts';
 
-/** What a file may be sent as. */
+/** The content types that files are sent with. */
 export const FILE_TYPES: readonly string[] = [...Object.keys(MEDIA_TYPES), 'application/octet-stream'];
 
 export interface FileToSend {
-  /** In the storage. */
+  /** The storage key. */
   key: string;
   contentType: string;
   filename: string;
 }
 
-/** Whether this is a path and query that we signed and whose time is not over. */
+/** Whether path and query carry a signature of ours that has not expired. */
 export function isSigned(services: Services, { pathname, searchParams }: URL): boolean {
   const [expires, signature] = [searchParams.get('expires'), searchParams.get('signature')];
   const keys = services.secrets.signingKeys();
@@ -26,8 +25,8 @@ export function isSigned(services: Services, { pathname, searchParams }: URL): b
 }
 
 /**
- * Throws 404 for an unknown file, 503 when the storage is away. Serves one range; ignores other Range
- * headers.
+ * Answers with a file. Throws 404 for an unknown file, 503 when the storage is away. Serves one range;
+ * ignores other Range headers.
  */
 export async function sendFile(
   storage: Storage,
@@ -51,7 +50,7 @@ export async function sendFile(
     return;
   }
   await pipeline(stream, res).catch((error: unknown) => {
-    if (!res.destroyed) throw error; // the reader left: nothing to answer
+    if (!res.destroyed) throw error; // otherwise the caller disconnected, and there is nothing to answer
   });
 }
 
@@ -72,8 +71,8 @@ async function open(storage: Storage, key: string, header: string | undefined) {
 }
 
 /**
- * `bytes=0-99`, `bytes=100-` or `bytes=-100`. Null for several ranges and for one that lies outside: all is
- * sent.
+ * Reads `bytes=0-99`, `bytes=100-` or `bytes=-100`. Null for several ranges and for one outside the file:
+ * then the whole file is sent.
  */
 function readRange(header: string, bytes: number): ByteRange | null {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header) ?? [];

@@ -1,8 +1,8 @@
-// A handler's reply on its way out: status, headers, then a JSON body, a text, a stream or nothing.
+// Sends a handler's reply: status, headers, then a JSON body, a text, a stream or nothing.
 import type { Response } from 'express';
 import type { Reply } from '../context.ts';
 
-/** Resolves when the body is handed to the socket; for a stream, when its last byte is. */
+/** Sends the reply. Resolves when the body is handed to the socket; for a stream, when its last byte is. */
 export async function sendReply(res: Response, reply: Reply): Promise<void> {
   res.setHeader('cache-control', 'no-store');
   for (const [name, value] of Object.entries(reply.headers ?? {})) res.setHeader(name, value);
@@ -16,7 +16,7 @@ export async function sendReply(res: Response, reply: Reply): Promise<void> {
 }
 
 /**
- * Not `res.json`, which would answer a conditional request with 304: no answer of ours may be kept by a
+ * Sends JSON. Not `res.json`, which would answer a conditional request with 304: no answer may come from a
  * cache.
  */
 function sendJson(res: Response, body: unknown): void {

@@ -1,8 +1,9 @@
-// The session cookie: read from requests, written into answers.
+// Reads the session cookie from requests, and writes it into answers.
 const NAME = 'svc_session';
 
 /**
- * The token of a Cookie header. Null without one, and when there are several: one of them may be injected.
+ * Reads the token from a Cookie header. Null without one, and when there are several: one of them may be
+ * injected.
  */
 export function readSessionToken(cookies: string | undefined): string | null {
   const tokens = (cookies ?? '')

@@ -1,10 +1,11 @@
-// Rejects requests before authentication: overload, a missing host, a too long URL, an unknown expectation.
+// Rejects requests before authentication: overload, a missing host, a URL that is too long, an unknown
+// expectation.
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { URL_CHARACTERS_MAX } from '../http/http-server.ts';
 import type { Services } from '../services.ts';
 
-/** 503 overloaded while there is no room for another request. */
+/** Rejects with 503 `overloaded` while the process can take no more requests. */
 export function rejectWhenOverloaded({ overload, metrics }: Services): RequestHandler {
   return (_req, res, next) => {
     const shortage = overload.enter();

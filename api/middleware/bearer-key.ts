@@ -1,4 +1,4 @@
-// Bearer keys: who calls /v1 and /api/usage/token.
+// Authenticates API keys, the bearer tokens of /v1 and /api/usage/token.
 import { findApiKey } from '../../db/keys/api-keys.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Request } from 'express';
@@ -9,8 +9,9 @@ import type { Em } from '../../db/database.ts';
 import type { Services } from '../services.ts';
 
 /**
- * Throws 401 for a key that is missing or not good, 403 for a disabled user. One answer for every bad key.
- * Wrong keys are counted per address and refused with 429 in the end; good ones from there are not.
+ * Finds the user of an API key. Throws 401 for a key that is missing or wrong, with one answer for every
+ * wrong key, and 403 for a disabled user. Wrong keys are counted per address and refused with 429 in the
+ * end; valid keys from that address are not.
  */
 export async function authenticateKey(
   services: Services,
@@ -33,7 +34,10 @@ export async function authenticateKey(
   return { proof: 'key', ...found };
 }
 
-/** 429 when the address sent too many wrong keys. 401 otherwise, also when the limiter is unavailable. */
+/**
+ * The error of a wrong key: 429 when the address sent too many, 401 otherwise, also when the limiter is
+ * unavailable.
+ */
 async function wrongKeyError({ limits }: Services, ip: string): Promise<GatewayError> {
   const { wrongKeys } = limits;
   const taken = await wrongKeys.consume(addressBlock(ip));

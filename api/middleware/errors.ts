@@ -29,7 +29,7 @@ export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorReq
 }
 
 function sendError(res: Response, error: GatewayError): void {
-  // For keys only: a session cookie is no authentication scheme of HTTP.
+  // For API keys only: a session cookie is no authentication scheme of HTTP.
   if (error.code.endsWith('_api_key')) res.setHeader('www-authenticate', 'Bearer');
   if (error.status === 503) res.setHeader('retry-after', RETRY_AFTER_SECONDS);
   // OpenAI's clients repeat a 409 unless told not to.
@@ -63,7 +63,7 @@ function codeOfParser(thrown: unknown): ErrorCode | null {
     case 'request.size.invalid':
       return 'invalid_request';
     default:
-      // zlib's and brotli's errors about a body that is not compressed as it claims
+      // Errors of zlib and brotli: the body is not compressed as it claims.
       return /^(Z_|ERR__ERROR_)/.test(textMember(thrown, 'code')) ? 'invalid_request' : null;
   }
 }

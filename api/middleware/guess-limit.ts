@@ -1,12 +1,12 @@
-// The guess limit of routes that declare in their row which error code a wrong answer has.
+// Limits guesses on routes whose row declares which error code a wrong answer has.
 import { GatewayError } from '../../domain/errors.ts';
 import type { Reply, RequestContext, Route } from '../context.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
 
 /**
- * Consumes a point of the user's guess limit, or throws 429; runs `handle`; refunds the point unless `handle`
- * threw the code of a wrong answer. That one is also written to the security log. Routes without `wrongWhen`
- * are just handled.
+ * Runs `handle` within the user's guess limit, or throws 429. The point consumed before is refunded unless
+ * `handle` throws the code of a wrong answer, which is also written to the security log. On routes without
+ * `wrongWhen`, only runs `handle`.
  */
 export async function limitGuesses(
   route: Route,
@@ -18,7 +18,8 @@ export async function limitGuesses(
   if (!route.guess || wrongWhen === undefined || caller.proof === 'none') return handle();
   const userId = caller.user.id;
   const attemptedBy = { ip, subject: userId, limitBackend };
-  // The limiter refunds the point of whatever is thrown, so a wrong answer is returned to it as a verdict.
+  // The limiter refunds the point when an error is thrown, so a wrong answer is returned to it as a
+  // verdict.
   const verdict = await services.guesses.limit(route.guess.limit, attemptedBy, async () => {
     try {
       return { isWrong: false as const, reply: await handle() };

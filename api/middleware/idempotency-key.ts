@@ -1,5 +1,4 @@
-// Middleware of idempotent routes: reads the Idempotency-Key, replays stored answers, stores answers that
-// came later.
+// Handles the Idempotency-Key of idempotent routes: replays stored answers, stores answers that came later.
 import { hash } from 'node:crypto';
 import {
   findIdempotencyRow,
@@ -20,11 +19,14 @@ import {
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 const HEADER = 'Idempotency-Key';
-/** In UTF-16 code units. */
+/** Length from which a text is hashed before it is compared, in UTF-16 code units. */
 const LONG_TEXT = 4_096;
 const REPLAYED = { 'idempotent-replayed': 'true' };
 
-/** Null when the route is not idempotent or the request has no key. Throws 400 for a malformed key. */
+/**
+ * Reads the key. Null when the route is not idempotent or the request has no key. Throws 400 for a
+ * malformed key.
+ */
 export function readIdempotencyKey(
   route: Route,
   header: string | undefined,
@@ -41,7 +43,8 @@ export function readIdempotencyKey(
     const message = `${HEADER} must have 1 to 255 visible ASCII characters.`;
     throw new GatewayError('invalid_request', { param: HEADER, message });
   }
-  // From the route's pattern, so that another spelling of a path (case, trailing slash) has the same scope.
+  // Built from the route's pattern, so that another spelling of the path (case, trailing slash) has the
+  // same scope.
   const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const scope = { userId: caller.user.id, method: route.method, path };
   const content = [query.toString(), sortFields(body), ...(file ? [file.sha256] : [])];
@@ -128,7 +131,8 @@ function replay(answer: StoredAnswer): Reply {
 }
 
 /**
- * Stores an error below 500 that came after the effect: it is the answer, too. One from 500 on is not stored.
+ * Runs `handle` and keeps its answer. An error below 500 that came after the effect is kept too, because it
+ * is the answer; an error from 500 on is not.
  */
 async function handleAndKeep(
   ctx: RequestContext,
@@ -145,7 +149,10 @@ async function handleAndKeep(
   }
 }
 
-/** A failure to store is only logged: the effect stands, and its caller gets the answer. */
+/**
+ * Stores an answer for repeats. A failure is only logged: the effect stands, and its caller gets the
+ * answer.
+ */
 async function keep(
   { em, services, requestId }: RequestContext,
   idempotency: IdempotencyContext,
@@ -164,7 +171,7 @@ function storedError({ code, message, param, extra, headers }: GatewayError): St
 }
 
 /**
- * Sorts fields by name, so that their order makes no other content. A long text is replaced by its hash,
+ * Sorts fields by name, so that another order is the same content. A long text is replaced by its hash,
  * which is faster. The recursion is bounded: `readJsonBody` has checked the depth.
  */
 function sortFields(value: unknown): unknown {

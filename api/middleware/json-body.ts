@@ -1,15 +1,20 @@
-// JSON bodies, read strictly: what PostgreSQL could not store or a price could be confused by never gets in.
+// Reads JSON bodies strictly: refuses what PostgreSQL cannot store and what could confuse a price.
 import { isUtf8 } from 'node:buffer';
 import express, { type Request, type RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 
 const DEPTH_MAX = 32;
-/** Fields and entries, all levels together: each costs time in every later step, however short it is. */
+/**
+ * Most fields and entries of a body, all levels together: each costs time in every later step, however
+ * short it is.
+ */
 const VALUES_MAX = 100_000;
-/** The parser knows one more, whose errors differ between versions of Node. */
+/**
+ * Content encodings that are read. The parser knows one more, whose errors differ between versions of Node.
+ */
 const ENCODINGS = ['identity', 'gzip', 'deflate', 'br'];
 
-/** A parser for bodies of at most this size; the result is always an object. */
+/** Middleware that reads a body of at most this size; the result is always an object. */
 export function readJsonBody(bytesMax: number): RequestHandler[] {
   return [requireJson, rejectTooLarge(bytesMax), parser(bytesMax), requireSoundObject];
 }
@@ -25,7 +30,7 @@ function rejectTooLarge(bytesMax: number): RequestHandler {
 function parser(bytesMax: number): RequestHandler {
   return express.json({
     limit: bytesMax,
-    strict: false, // what is no object is refused below, with a better sentence
+    strict: false, // a body that is no object is refused below, with a better sentence
     type: () => true, // the content type was checked above
     verify: (_req, _res, bytes) => {
       if (!isUtf8(bytes)) throw new Error('the body is not UTF-8');
@@ -58,7 +63,10 @@ const requireSoundObject: RequestHandler = (req, _res, next) => {
   next(problem === null ? undefined : new GatewayError('invalid_request', { message: problem }));
 };
 
-/** An explicit stack, because a hostile body may be nested deeper than ours. */
+/**
+ * Finds what makes a body unusable, as a sentence; null when nothing does. Uses a stack of its own, because
+ * a hostile body may be nested deeper than the call stack allows.
+ */
 function findUnsound(body: object): string | null {
   const stack: { value: unknown; depth: number }[] = [{ value: body, depth: 1 }];
   let values = 0;
@@ -69,7 +77,7 @@ function findUnsound(body: object): string | null {
     if (typeof value === 'number' && !Number.isFinite(value)) return 'A number is too large.';
     if (typeof value !== 'object' || value === null) continue;
     if (depth > DEPTH_MAX) return `The body is nested deeper than ${DEPTH_MAX} levels.`;
-    // Not `Object.entries`, which would make a copy of everything before the first is looked at.
+    // Not `Object.entries`, which would copy all entries before the first one is checked.
     for (const name in value) {
       values += 1;
       if (values > VALUES_MAX) return `The body holds more than ${VALUES_MAX} values.`;

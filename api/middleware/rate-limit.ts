@@ -1,5 +1,4 @@
-// The rate limit of a route: takes a point before the body is read, and writes how the limit stands into the
-// answer.
+// Applies the rate limit of a route before the body is read, and writes the limit's state into the answer.
 import type { RequestHandler } from 'express';
 import type { Caller, Route } from '../context.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
@@ -8,7 +7,10 @@ import type { LimitName } from '../limits/buckets.ts';
 import { describeQuota } from '../limits/headers.ts';
 import type { Services } from '../services.ts';
 
-/** Runs after authentication. Throws 429; otherwise every answer carries how the limit stands. */
+/**
+ * Consumes a point of the caller's limit, and adds the limit's state to the answer. Runs after
+ * authentication. Throws 429.
+ */
 export function limitRate(services: Services, route: Route): RequestHandler {
   return async (req, res, next) => {
     const { limits } = services;
@@ -27,7 +29,10 @@ export function limitRate(services: Services, route: Route): RequestHandler {
   };
 }
 
-/** A stable id of the caller, or the address block. Never the path: one path can be written in many ways. */
+/**
+ * The subject that is counted: a stable id of the caller, or the address block. Never the path, which can
+ * be written in many ways.
+ */
 function subjectOf(limit: LimitName, caller: Caller, ip: string): string {
   if (limit === 'auth' || caller.proof === 'none') return addressBlock(ip);
   const isPerKey = limit === 'chat' || limit === 'read';

@@ -1,4 +1,4 @@
-// Log line, metrics and trace of a request, written when its answer has ended or its caller has disconnected.
+// Writes log line, metrics and trace of a request when its answer has ended or its caller has disconnected.
 import type { Request, RequestHandler, Response } from 'express';
 import { isId } from '../../db/ids.ts';
 import { maskText } from '../../domain/masking/masking.ts';
@@ -8,7 +8,7 @@ import { localsOf, requireLocal } from '../http/locals.ts';
 import type { RequestSpan } from '../../runtime/tracing-types.ts';
 import type { Services } from '../services.ts';
 
-/** Records nothing that a caller wrote: no URL, no query, no header, no body. */
+/** Records each request. Contains nothing that a caller wrote: no URL, no query, no header, no body. */
 export function recordRequests({ log, metrics, tracing }: Services): RequestHandler {
   return (req, res, next) => {
     const startedAt = performance.now();

@@ -1,7 +1,7 @@
-// The security headers of every answer: no type sniffing, no scripts or frames, no referrer.
+// Sets the security headers of every answer: no type sniffing, no scripts or frames, no referrer.
 import type { RequestHandler } from 'express';
 
-/** Answers that are a page or a file say what they need themselves. */
+/** The policy of answers that load nothing; pages and files set a policy of their own. */
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {

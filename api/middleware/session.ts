@@ -1,4 +1,4 @@
-// Session cookies: who calls /api, and whether the request may have come from another site.
+// Authenticates sessions by their cookie, and refuses requests that another site caused.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Session } from '../../db/entities/identity.ts';
 import { findSession } from '../../db/identity/sessions.ts';
@@ -11,7 +11,7 @@ import { logRefusal } from '../monitoring/security-log.ts';
 import type { Em } from '../../db/database.ts';
 import type { Services } from '../services.ts';
 
-/** Throws 401 without a live session, 403 for a disabled user. */
+/** Finds the user of a session cookie. Throws 401 without a live session, 403 for a disabled user. */
 export async function authenticateSession(
   services: Services,
   em: Em,
@@ -25,8 +25,9 @@ export async function authenticateSession(
 }
 
 /**
- * Refuses unsafe requests that a browser sent from another site. A request with neither header is no
- * browser's: browsers send at least one of them with every unsafe cross-site request.
+ * Throws 403 `csrf_rejected` for an unsafe request that a browser sent from another site. A request with
+ * neither header is not from a browser: browsers send at least one of them with every unsafe cross-site
+ * request.
  */
 export function rejectOtherSites(headers: IncomingHttpHeaders, ownOrigin: string): void {
   const site = headers['sec-fetch-site'];
@@ -37,14 +38,14 @@ export function rejectOtherSites(headers: IncomingHttpHeaders, ownOrigin: string
   if (headers.origin !== undefined && headers.origin !== ownOrigin) throw new GatewayError('csrf_rejected');
 }
 
-/** Whether this session completed /api/verify not too long ago. */
+/** Whether this session completed /api/verify and its verification has not expired. */
 export function isVerified(session: Session, now: Date): boolean {
   return Boolean(session.verifiedUntil && session.verifiedUntil > now);
 }
 
 /**
- * The order is part of the contract: a missing permission is reported before a missing verification. A
- * refusal is a line in the security log.
+ * Throws 403 when the route requires a permission or a step-up verification that is missing. The missing
+ * permission is reported first, as callers rely on. Each refusal is a line in the security log.
  */
 export function requirePermission(
   log: Log,

@@ -9,14 +9,14 @@ import { receiveVideo, type ReceivedFile } from '../uploads/receive.ts';
 import { forkEm } from '../../db/database.ts';
 import type { Services } from '../services.ts';
 
-/** How long the rest of an unwanted body is read and thrown away. */
+/** How long the rest of an unwanted body is read and discarded. */
 const LINGER_MS = 2_000;
 
 /**
  * Delays the end of an answer that comes before its request is whole. Closing the connection at once, with
  * bytes still unread, would reset it and lose the answer; reading on without an end would invite senders to
- * keep it open. So the answer is written, the rest of the body is drained for at most LINGER_MS, and then the
- * connection is cut.
+ * keep it open. So the answer is written, the rest of the body is drained for at most LINGER_MS, and then
+ * the connection is cut.
  */
 export const closeUnreadUpload: RequestHandler = (req, res, next) => {
   const end: () => unknown = res.end.bind(res);
@@ -41,8 +41,8 @@ export const closeUnreadUpload: RequestHandler = (req, res, next) => {
 };
 
 /**
- * Runs after authentication, and leaves the file for `answer`. 503 overloaded when too many bytes are under
- * way.
+ * Receives the file, runs `answer`, then removes an unkept file. Runs after authentication. Throws 503
+ * `overloaded` when too many bytes are under way.
  */
 export function receiveUpload(services: Services, answer: RequestHandler): RequestHandler {
   return async (req, res, next) => {
@@ -59,7 +59,7 @@ export function receiveUpload(services: Services, answer: RequestHandler): Reque
     }
     try {
       const file = await receiveVideo(req, services.storage, bytesMax).catch((error: unknown) => {
-        if (res.headersSent) return null; // a sender that fell silent has been answered with 408
+        if (res.headersSent) return null; // a sender that went silent has been answered with 408
         throw error;
       });
       if (!file) return;
@@ -76,8 +76,8 @@ export function receiveUpload(services: Services, answer: RequestHandler): Reque
 }
 
 /**
- * Looks for the row, as the answer to its COMMIT may have been lost. If that fails, the sweeper removes the
- * file.
+ * Deletes the file unless its row exists: the row is looked up, because the answer to its COMMIT may have
+ * been lost. If the deletion fails, the sweeper removes the file.
  */
 async function discardUnkept(services: Services, file: ReceivedFile, requestId: string): Promise<void> {
   try {

@@ -1,4 +1,4 @@
-// The internal listener of the API: readiness and metrics.
+// Creates the internal listener of the API: readiness and metrics.
 import type { Server } from 'node:http';
 import type { Database } from '../../db/database.ts';
 import { countWaitingPasswords } from '../../db/identity/passwords.ts';
@@ -12,8 +12,8 @@ import { addDatabaseMetrics } from './database-metrics.ts';
 import { addLimitMetrics } from './limit-metrics.ts';
 
 /**
- * `probe` is a database connection of its own, so that questions of readiness never wait behind requests.
- * Without Redis the limits are counted in memory: that makes the gateway degraded, not unready.
+ * Creates the listener. `probe` is a database connection of its own, so that readiness never waits behind
+ * requests. Without Redis the limits are counted in memory: that makes the gateway degraded, not unready.
  */
 export function createHealthServer(services: Services, probe: Database, isStopping: () => boolean): Server {
   const { database, limits } = services;

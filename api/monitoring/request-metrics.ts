@@ -16,13 +16,13 @@ export interface RequestMetrics {
   registry: Registry;
   started(): void;
   ended(request: EndedRequest): void;
-  /** A request was refused by the overload guard before it was read. */
+  /** Counts a request that the overload guard refused before it was read. */
   shed(reason: string): void;
-  /** A connection was refused before a request was complete: malformed, too large or too slow. */
+  /** Counts a connection that was refused before a request was complete: malformed, too large or too slow. */
   refusedRaw(code: string): void;
 }
 
-/** From reading one row to waiting for a slow workflow engine; streams last minutes. */
+/** Buckets from reading one row to waiting for a slow workflow engine; streams last minutes. */
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 
 export function createRequestMetrics(): RequestMetrics {

@@ -1,9 +1,11 @@
-// The security log: refusals that concern operators, as log lines. Changes are recorded in the audit log
-// instead.
+// Writes the security log: refusals that concern operators. Changes are recorded in the audit log instead.
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 
-/** Logs nothing that the caller sent: `route` comes from the route table, `code` from the error catalogue. */
+/**
+ * Logs a refusal. Contains nothing that the caller sent: `route` is of the route table, `code` of the error
+ * catalogue.
+ */
 export function logRefusal(
   log: Log,
   refusal: { userId: string; route: { method: string; path: string }; code: ErrorCode; requestId: string },

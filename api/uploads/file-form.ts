@@ -1,4 +1,4 @@
-// A multipart form with one file in it, read as it arrives: the one place that knows the parser (busboy).
+// Reads a multipart form with one file as it arrives. Only this file knows the parser (busboy).
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
@@ -6,28 +6,28 @@ import busboy from 'busboy';
 import { GatewayError } from '../../domain/errors.ts';
 
 export interface FormFile {
-  /** As the sender wrote it, or empty. */
+  /** The file's name as the sender wrote it; empty without one. */
   filename: string;
   /**
-   * The bytes of the file. It ends only after the whole form has arrived and was found sound, and fails with
-   * a GatewayError otherwise, so that a whole file is stored or none.
+   * The bytes of the file. The generator ends only after the whole form has arrived and was found valid,
+   * and throws a GatewayError otherwise, so that a whole file is stored or none.
    */
   content: AsyncGenerator<Buffer>;
-  /** Stops reading; what still arrives is thrown away. May be called at any time, and more than once. */
+  /** Stops reading and discards what still arrives. May be called at any time, and more than once. */
   close(): void;
 }
 
 /** Name of the part that holds the file. */
 const FILE_PART = 'file';
 const BOUNDARY_CHARACTERS_MAX = 70; // RFC 2046 §5.1.1
-/** Everything in a form but the file: boundaries, headers of parts, small fields. */
+/** Most bytes of a form beside its file: boundaries, headers of parts, small fields. */
 const FORM_EXTRA_BYTES_MAX = 64 * 1024;
 const LIMITS = { files: 1, fields: 4, parts: 6, fieldSize: 8 * 1024, headerPairs: 50 };
 
 /**
- * Resolves when the file begins. Throws a GatewayError: 415 for what is no form, 400 for one that is broken,
- * has more than one file or none, 413 for a file of more than `fileBytesMax` bytes, if that is announced
- * before anything is read.
+ * Resolves when the file begins. Throws a GatewayError: 415 for a body that is no form, 400 for a form that
+ * is broken or does not hold exactly one file, 413 for a file of more than `fileBytesMax` bytes if that is
+ * announced before anything is read.
  */
 export async function openFileForm(req: IncomingMessage, fileBytesMax: number): Promise<FormFile> {
   rejectMalformedForm(req.headers, fileBytesMax);
@@ -78,7 +78,7 @@ function rejectMalformedForm(headers: IncomingHttpHeaders, fileBytesMax: number)
 
 function createParser(headers: IncomingHttpHeaders, fileBytesMax: number): busboy.Busboy {
   try {
-    // At its limit the parser cuts a file without a word, so that limit is one byte beyond ours.
+    // At its limit the parser cuts the file silently, so its limit is one byte above ours.
     const limits = { ...LIMITS, fileSize: fileBytesMax + 1 };
     return busboy({ headers, limits, defParamCharset: 'utf8' });
   } catch (cause) {
@@ -87,8 +87,8 @@ function createParser(headers: IncomingHttpHeaders, fileBytesMax: number): busbo
 }
 
 /**
- * Gives the body to the parser, at its pace. A pipeline would do the same, and on the first error destroy the
- * request with its connection, over which the answer has yet to go.
+ * Writes the body into the parser, at the parser's pace. A pipeline would destroy the request on the first
+ * error, and with it the connection over which the answer has yet to go.
  */
 async function pump(req: IncomingMessage, parser: busboy.Busboy, bytesMax: number): Promise<void> {
   let bytes = 0;
@@ -105,7 +105,7 @@ async function pump(req: IncomingMessage, parser: busboy.Busboy, bytesMax: numbe
   };
   parser.on('drain', goOn);
   req.on('data', take).once('end', end).once('close', cut).once('error', cut);
-  // Once the answer is out, only the connection tells that its end has come.
+  // After the answer is sent, only the connection tells that the body has broken off.
   req.socket.once('close', cut);
   if (req.destroyed) cut();
   try {
@@ -116,7 +116,7 @@ async function pump(req: IncomingMessage, parser: busboy.Busboy, bytesMax: numbe
     req.off('data', take).off('end', end).off('close', cut).off('error', cut);
     req.socket.off('close', cut);
     parser.off('drain', goOn);
-    req.on('error', () => undefined); // a caller who leaves later has left
+    req.on('error', () => undefined); // a caller may disconnect later: nothing is left to do
     req.resume();
   }
 }
@@ -131,7 +131,7 @@ async function* readFile(file: Readable, whole: Promise<void>, bytesMax: number)
     }
   } catch (error) {
     if (error instanceof GatewayError) throw error;
-    await whole; // which says why the file broke off
+    await whole; // rejects with the reason why the file broke off
     throw error;
   }
   await whole;

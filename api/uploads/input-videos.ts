@@ -1,4 +1,4 @@
-// The input videos of an order: https URLs of public hosts, or links to the caller's own uploads.
+// Reads the input videos of an order: https URLs of public hosts, or links to the caller's own uploads.
 import { findOwnUpload, useUploads } from '../../db/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isAllowedUrl } from '../../domain/files/input-images.ts';
@@ -7,20 +7,24 @@ import { signUploadLink, readUploadLink } from './links.ts';
 import type { Em } from '../../db/database.ts';
 
 export interface InputVideos {
-  /** As the vendor is given them. */
+  /** The URLs that the vendor is given. */
   urls: string[];
-  /** Those of them that are ours. */
+  /** The uploads that some of the URLs lead to. */
   uploadIds: string[];
 }
 
 const PARAM = 'video_urls';
 /**
- * A task may wait long for its place, and the caller's link end meanwhile. So the vendor gets one of its own;
- * whether it leads anywhere is decided by the upload, which stays while an open task needs it.
+ * Validity of the links that vendors are given for uploads: a task may wait for a slot longer than the
+ * caller's link is valid. Whether the link leads to a file is decided by the upload, which is kept while an
+ * open task needs it.
  */
 const VENDOR_LINK_DAYS = 30;
 
-/** Throws 400 that names the entry: the same for a forged link, another user's upload and an expired one. */
+/**
+ * Replaces links to uploads by links for the vendor. Throws 400 that names the entry: the same for a forged
+ * link, another user's upload and an expired one.
+ */
 export async function readInputVideos(
   { services, em, caller }: Pick<RequestContext<KeyCaller | SessionCaller>, 'services' | 'em' | 'caller'>,
   urls: readonly string[],
@@ -45,13 +49,16 @@ export async function readInputVideos(
   return videos;
 }
 
-/** In the transaction that writes the task, so that the sweeper sees both or neither. */
+/**
+ * Marks the uploads as used by the task. Runs in the transaction that writes the task, so that the sweeper
+ * sees both or neither.
+ */
 export async function bindUploads(
   tx: Em,
   task: { taskId: string; userId: string },
   { uploadIds }: InputVideos,
 ): Promise<void> {
   if (uploadIds.length === 0) return;
-  // A moment ago they were there.
+  // The uploads existed when the request was read: they expired or were deleted since.
   if (!(await useUploads(tx, task, uploadIds))) throw new GatewayError('url_not_allowed', { param: PARAM });
 }

@@ -1,5 +1,4 @@
-// Links to uploaded files: signed for their owner, served to any holder, recognised when a request contains
-// one.
+// Signs links to uploads, serves the files under them, and recognises the links in requests.
 import type { RequestHandler } from 'express';
 import { findServedUpload } from '../../db/uploads.ts';
 import type { Upload } from '../../db/entities/uploads.ts';
@@ -10,12 +9,12 @@ import { isSigned, sendFile } from '../http/send-file.ts';
 import { forkEm } from '../../db/database.ts';
 import type { Services } from '../services.ts';
 
-/** An upload's path is its storage key: `/uploads/file_….mp4`. */
+/** Route of uploads. An upload's path is its storage key: `/uploads/file_….mp4`. */
 export const UPLOAD_FILE_ROUTE = '/uploads/:name';
 
 const UPLOAD_PATH = /^\/uploads\/(file_[0-9A-Z]{26})\.[a-z0-9]+$/;
 
-/** A link that serves the upload until `expiresAt`, unless the upload is deleted before. */
+/** Creates a link that serves the upload until `expiresAt`, unless the upload is deleted before. */
 export function signUploadLink(
   services: Services,
   upload: Pick<Upload, 'id' | 'contentType'>,
@@ -26,7 +25,8 @@ export function signUploadLink(
 }
 
 /**
- * The upload that a URL of ours names, and whether its signature is valid and unexpired; null for other URLs.
+ * Reads the upload that a URL of ours names, and whether its signature is valid and unexpired; null for
+ * other URLs.
  */
 export function readUploadLink(services: Services, text: string): { id: string; isSigned: boolean } | null {
   const own = URL.parse(services.publicUrl());
@@ -42,7 +42,7 @@ export function readUploadLink(services: Services, text: string): { id: string; 
   };
 }
 
-/** The row decides whether it is still there, and the signature who may have it. */
+/** Serves an upload. The signature decides who may read it, the row whether it still exists. */
 export function sendUpload(services: Services): RequestHandler {
   return async (req, res) => {
     const url = new URL(req.originalUrl, 'http://localhost');

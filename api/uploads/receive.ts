@@ -1,4 +1,4 @@
-// Receives a video: streams it from the form into storage, hashes it and checks its type on the way.
+// Receives a video: streams it from the form into storage, and hashes it and checks its type on the way.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
@@ -24,11 +24,11 @@ export interface ReceivedFile {
   filename: string;
   contentType: VideoType;
   bytes: number;
-  /** In hex. */
+  /** The hash of the bytes, in hexadecimal. */
   sha256: string;
 }
 
-/** Throws a GatewayError, and then nothing is stored. */
+/** Receives the file. Throws a GatewayError when that fails; then nothing is stored. */
 export async function receiveVideo(
   req: IncomingMessage,
   storage: Storage,
@@ -60,7 +60,7 @@ export async function receiveVideo(
   }
 }
 
-/** The first bytes, as many as it takes to know a type; fewer when the file is shorter. */
+/** Reads the first bytes, as many as the detection of the type needs; fewer when the file is shorter. */
 async function readHead(content: AsyncGenerator<Buffer>): Promise<Buffer> {
   let head: Buffer = Buffer.alloc(0);
   while (head.length < SNIFF_BYTES) {
@@ -71,7 +71,10 @@ async function readHead(content: AsyncGenerator<Buffer>): Promise<Buffer> {
   return head;
 }
 
-/** What the sender calls it does not count. */
+/**
+ * Detects the type from the content; the file's name and declared type do not count. Throws unless it is a
+ * video.
+ */
 function requireVideo(head: Buffer): VideoType {
   if (head.length === 0) throw new GatewayError('empty_file', { param: 'file' });
   const type = sniffMediaType(head);

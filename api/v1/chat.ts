@@ -1,5 +1,5 @@
-// POST /v1/chat/completions: reserve, call the upstream, pass its answer on, settle once however the call
-// ends.
+// POST /v1/chat/completions: reserves credits, calls the upstream, relays its answer, settles once in every
+// case.
 import { findCharge } from '../../db/chat/chat-ledger.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import { GatewayError } from '../../domain/errors.ts';

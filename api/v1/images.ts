@@ -1,4 +1,4 @@
-// POST /v1/images/generations and GET /v1/images/tasks/:id.
+// Creates and reads image tasks: POST /v1/images/generations and GET /v1/images/tasks/:id.
 import { buffer } from 'node:stream/consumers';
 import { findOwnTask } from '../../db/tasks/tasks.ts';
 import type { Task } from '../../db/entities/tasks.ts';
@@ -12,10 +12,13 @@ import type { Services } from '../services.ts';
 import { presentImageTask } from '../tasks/views.ts';
 
 const RETRY_AFTER = { 'retry-after': '2' };
-/** Bytes of images that are put into one answer. */
+/** Most bytes of images that are put into one answer. */
 const INLINE_BYTES_MAX = 10 * 1024 * 1024;
 
-/** This endpoint has one model, the catalogue's entry marked as such; any other id does not exist here. */
+/**
+ * Creates an image task. The endpoint has one model, the catalogue's entry marked as such; any other image
+ * model is 404.
+ */
 export async function createImage(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const request = readImageRequest(ctx.body);
   const model = ctx.services.catalog.models.get(request.model);
@@ -34,7 +37,7 @@ export async function createImage(ctx: RequestContext<KeyCaller>): Promise<Reply
   return { status: 202, body: created, headers: { ...RETRY_AFTER, location: `/v1/images/tasks/${task.id}` } };
 }
 
-/** Image tasks made in the console are readable here too; ids of other kinds are not. */
+/** Reads an image task, also one made in the console; ids of tasks of other kinds are 404. */
 export async function readImageTask({
   services,
   em,

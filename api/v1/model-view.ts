@@ -1,4 +1,4 @@
-// A model of the catalogue as JSON.
+// Presents a model of the catalogue as JSON.
 import { METERS } from '../../domain/catalog/catalog.ts';
 import type { Model } from '../../domain/catalog/catalog.ts';
 import { toCredits } from '../../domain/credits.ts';

@@ -1,4 +1,4 @@
-// The routes of /v1, for bearer keys.
+// The route table of /v1, for bearer keys.
 import { readBalance } from '../account/balance.ts';
 import { readEstimate } from '../tasks/estimates.ts';
 import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../context.ts';

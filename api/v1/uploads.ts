@@ -1,4 +1,4 @@
-// /v1/uploads/videos: files that callers bring along, for a day. Everything is the caller's own.
+// Creates, lists, reads and deletes a caller's own uploads, which are kept for a day: /v1/uploads/videos.
 import { z } from 'zod';
 import {
   findOwnUpload,
@@ -20,7 +20,9 @@ import type { Services } from '../services.ts';
 
 export const UPLOAD_LIST_QUERY = z.object(pageQuery('file'));
 
-/** The file is in storage already; it stays if its user has room for it. */
+/**
+ * Keeps the received file if the user's storage quota allows it; otherwise throws `storage_quota_exceeded`.
+ */
 export async function createUpload(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const { services, caller, file } = ctx;
   if (!file) throw new Error('an upload without its file');
@@ -54,8 +56,8 @@ export async function readUpload({
 }
 
 /**
- * Deletes at once, even if a task still needs the file. When the storage is away, the sweeper deletes the
- * bytes later.
+ * Deletes an upload at once, even if a task still needs it. While the storage is away, the sweeper deletes
+ * the bytes later.
  */
 export async function deleteUpload({
   services,

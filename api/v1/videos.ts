@@ -1,4 +1,4 @@
-// POST /v1/videos/generations, and the two paths under which a video task is read.
+// Creates and reads video tasks: POST /v1/videos/generations, and the two paths of reading.
 import { decryptPrompts } from '../../db/tasks/requests.ts';
 import { findOwnTask } from '../../db/tasks/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';

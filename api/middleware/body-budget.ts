@@ -6,8 +6,8 @@ import { requireLocal } from '../http/locals.ts';
 import type { Services } from '../services.ts';
 
 /**
- * Runs after authentication. 503 overloaded when too many bytes are under way; they are released with the
- * answer.
+ * Reserves the bytes of the body until the answer is sent. Runs after authentication. Throws 503
+ * `overloaded` when too many bytes are under way.
  */
 export function reserveBodyBytes(services: Services, bytesMax: number): RequestHandler {
   return (req, res, next) => {
