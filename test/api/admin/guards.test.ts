@@ -13,7 +13,7 @@ interface Guarded {
   path: string;
   permission: Permission;
   stepUp: boolean;
-  /** What those who may get for a request that is wrong otherwise. */
+  /** The answer to a permitted caller whose request is wrong otherwise. */
   status: number;
 }
 
@@ -47,7 +47,7 @@ describe('the guards of /api/admin', () => {
   });
   after(() => gateway.stop());
 
-  /** With a body that no route likes, so that the order of guard and validation shows. */
+  /** Sends a body that no route accepts, so that the order of guard and validation shows. */
   const call = (actor: Actor, { method, path }: Guarded): Promise<Answer> => {
     if (method === 'GET') return actor.get(path);
     return actor.send(method, path, {

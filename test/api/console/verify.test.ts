@@ -1,4 +1,4 @@
-// Step-up: a fresh proof for one session and ten minutes, and a lock after too many guesses.
+// Step-up by /api/verify: a fresh proof, by password or code, for one session and ten minutes.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import {
@@ -40,12 +40,6 @@ describe('/api/verify', () => {
   const withCode = (who: Actor, code: string | undefined): Promise<Answer> =>
     who.post(VERIFY, { method: 'totp', code });
   const readState = async (who: Actor = browser) => (await who.get(VERIFY)).body.data;
-  const endLock = () =>
-    gateway
-      .em()
-      .execute(
-        sql`update app_user set verify_locked_until = now() - interval '1 second' where id = ${owner.id}`,
-      );
 
   describe('with a password', () => {
     it('verifies the session for ten minutes', async () => {
@@ -116,71 +110,6 @@ describe('/api/verify', () => {
 
     it('refuses a code while there is no second factor: 401', async () =>
       expectError(await withCode(browser, '123456'), 401, 'verification_failed'));
-  });
-
-  describe('guessing', () => {
-    it('is locked from the fifth wrong answer on, for a right one too, for 15 minutes', async () => {
-      for (let round = 0; round < 4; round += 1) expectError(await guess(), 401, 'verification_failed');
-      expectLimited(await guess(), 'verification_locked', 5, 900);
-      expectLimited(await guess(), 'verification_locked', 5, 900);
-      expectLimited(await withPassword(), 'verification_locked', 5, 900);
-      expect((await readState()).verified).to.equal(false);
-      await endLock();
-      expect((await withPassword()).status).to.equal(200);
-    });
-
-    it('begins anew when the lock is over', async () => {
-      for (let round = 0; round < 5; round += 1) await guess();
-      await endLock();
-      for (let round = 0; round < 4; round += 1) expectError(await guess(), 401, 'verification_failed');
-      expectLimited(await guess(), 'verification_locked', 5, 900);
-    });
-
-    it('is forgotten with a right answer', async () => {
-      for (let round = 0; round < 4; round += 1) await guess();
-      expect((await withPassword()).status).to.equal(200);
-      for (let round = 0; round < 4; round += 1) expectError(await guess(), 401, 'verification_failed');
-    });
-
-    it('does not get further in parallel', async () => {
-      const answers = await Promise.all(Array.from({ length: 10 }, () => guess()));
-      const codes = answers
-        .map(({ body }) => body.error.code)
-        .toSorted((one, other) => (one < other ? -1 : 1));
-      expect(codes).to.deep.equal([
-        ...Array(4).fill('verification_failed'),
-        ...Array(6).fill('verification_locked'),
-      ]);
-    });
-
-    it('locks all sessions of the user, and nobody else', async () => {
-      const other = await openBrowser(gateway, owner);
-      const stranger = await gateway.createUser(0);
-      for (let round = 0; round < 5; round += 1) await guess();
-      expectLimited(await withPassword(other), 'verification_locked', 5, 900);
-      expect((await withPassword(stranger.session, stranger.password)).status).to.equal(200);
-    });
-
-    it('cannot be done to somebody by those who have no session of theirs', async () => {
-      const { email } = owner;
-      for (let round = 0; round < 6; round += 1)
-        await gateway.anonymous.post('/api/auth/login', { email, password: 'wrong' });
-      for (let round = 0; round < 6; round += 1) await guess(gateway.anonymous);
-      expect((await withPassword()).status).to.equal(200);
-    });
-
-    it('is limited to ten wrong answers an hour, locks or not', async () => {
-      for (let round = 0; round < 10; round += 1) {
-        await guess();
-        if (round === 4 || round === 9) await endLock();
-      }
-      expectLimited(await withPassword(), 'rate_limited', 10, 3_600);
-    });
-
-    it('is limited to 20 guesses per address', async () => {
-      for (let round = 0; round < 20; round += 1) expect((await withPassword()).status).to.equal(200);
-      expectLimited(await withPassword(), 'rate_limited', 20, 1_200);
-    });
   });
 
   describe('with a second factor', () => {

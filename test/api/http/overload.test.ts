@@ -97,7 +97,7 @@ describe('a gateway that is full', () => {
     const authorization = `Bearer ${owner.apiKey}`;
     const headers = { authorization, 'content-type': 'application/json' };
     const path = '/v1/estimates';
-    // Its body never comes, and so it keeps the only place until it leaves.
+    // Its body never comes, and so the request occupies the only slot until its caller disconnects.
     const holding = request(`${gateway.baseUrl}${path}`, {
       method: 'POST',
       headers: { ...headers, 'content-length': '100' },
@@ -140,7 +140,7 @@ describe('a gateway whose memory is limited', () => {
     const headers = { authorization: `Bearer ${owner.apiKey}`, 'content-type': 'application/json' };
     const send = (more: Record<string, string>) =>
       request(`${gateway.baseUrl}/v1/estimates`, { method: 'POST', headers: { ...headers, ...more } });
-    // Announced, and never sent.
+    // The body is announced, and never sent.
     const held = Array.from({ length: 3 }, () => send({ 'content-length': String(bytes) }));
     for (const sending of held) sending.on('error', () => undefined).flushHeaders();
     const body = JSON.stringify({

@@ -1,4 +1,4 @@
-// What is no HTTP, or HTTP beyond measure, answered in the words of the rest; on sockets of our own.
+// Malformed or oversized HTTP, sent over raw sockets, gets the same error body as other requests.
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';

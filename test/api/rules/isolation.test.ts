@@ -18,7 +18,7 @@ describe('tasks of other users', () => {
   let gateway: TestGateway;
   let owner: TestUser;
   let stranger: TestUser;
-  /** Of the owner: running, completed and failed, of both kinds. */
+  /** Tasks of the owner: running, completed and failed, images and videos. */
   let tasks: { id: string; mode: string }[];
 
   before(async () => {
@@ -45,13 +45,13 @@ describe('tasks of other users', () => {
   afterEach(() => gateway.expectSoundMoney());
 
   const cookies = new Map<string, string>();
-  /** With every proof that a route could ask for. */
+  /** Sends a request with every proof that a route could ask for. */
   const ask = (user: TestUser, method: string, path: string): Promise<RawAnswer> => {
     const cookie = cookies.get(user.id) ?? '';
     const headers = { authorization: `Bearer ${user.apiKey}`, cookie, 'x-request-id': 'same' };
     return sendRaw(gateway.baseUrl, { method, path, headers });
   };
-  /** What a request of a stranger could change. A running task may go on. */
+  /** Everything that a stranger's request could change; the progress of a running task is left out. */
   const stateOf = (user: TestUser) =>
     gateway.em().execute(sql`
       select t.id, t.status, t.attempt, t.cancel_requested_at,

@@ -38,7 +38,7 @@ describe('a secret', () => {
     ),
   };
   const ids: string[] = [];
-  /** Every answer that the owner got, without the prompt that only they see. */
+  /** Every answer that the owner got, without the prompt that the owner alone sees. */
   const ownersAnswers: string[] = [];
   const strangersAnswers: string[] = [];
 
@@ -46,7 +46,7 @@ describe('a secret', () => {
     this.timeout(60_000);
     gateway = await startGateway({ worker: false });
     cleanup.later(() => gateway.stop());
-    // A process of its own, so that all it writes is seen: the engine's native part too.
+    // The worker is a process of its own, so that all its output is seen, the native part's too.
     worker = await startWorkerProcess({ ...gateway.env, SVC_LOG_LEVEL: 'debug' });
     cleanup.later(() => worker.kill());
     engine = await openEngine(gateway);
@@ -91,7 +91,7 @@ describe('a secret', () => {
         keep(ownersAnswers, body);
       }
     }
-    // What is refused passes through other code.
+    // Refused requests pass through other code.
     const refusedImage = {
       ...imageBody(prompt),
       image_urls: [`http://${secrets['the path of an image URL']}.example/`],
@@ -140,7 +140,7 @@ describe('a secret', () => {
     }
   }
 
-  /** The prompt is the owner's own, in one place: `requestPayload.prompt`. */
+  /** Records an answer; the owner's without `requestPayload.prompt`, which the owner may read. */
   function keep(answers: string[], body: unknown): void {
     const isOwners = answers === ownersAnswers;
     answers.push(

@@ -9,7 +9,7 @@ import { readJournal } from '../../support/servers/sandbox.ts';
 import { untilFinal, untilStatus } from '../../support/until.ts';
 
 const IMAGE = { mode: 'image', model: 'gpt-image-2' };
-/** 10 credits, and as much for the vendor. */
+/** An order of 10 credits. */
 const VIDEO = { mode: 'video', model: 'grok-imagine-video', duration: 1, resolution: '480p' };
 
 describe('money', () => {
@@ -73,7 +73,7 @@ describe('money', () => {
     expect(await balance(user)).to.include({ balance: 0, reserved: 0, available: 0, totalCharged: 28 });
     const calls = await readJournal(gateway.sandboxUrl, 'at once');
     expect(calls.filter(({ operation }) => operation === 'submit')).to.have.length(7);
-    // Refused before anything was written, or in the log as failed: never as anything else.
+    // A refused task is either not written at all, or written as failed.
     const { data } = (await user.session.get('/api/tasks?limit=100')).body;
     for (const task of data.filter(({ status }: { status: string }) => status !== 'completed'))
       expect(task).to.include({ status: 'failed', errorCode: 'insufficient_credits', creditsCharged: 0 });

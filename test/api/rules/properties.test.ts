@@ -30,7 +30,7 @@ describe(`any request (TEST_SEED=${SEED})`, function () {
   });
   after(() => gateway.stop());
 
-  /** Both callers of the console are logged in, the administrator verified. */
+  /** Logs in both callers of the console, and verifies the administrator. */
   async function renewSessions(): Promise<void> {
     const { secrets } = gateway;
     cookies.set('session', await createSession(gateway.em(), secrets, owner.id));

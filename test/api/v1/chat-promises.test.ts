@@ -1,9 +1,8 @@
-// What chat calls promise, whatever caller and upstream do: the charge, and how soon they end.
+// What chat calls promise when the caller leaves, the upstream breaks off, or nothing is said for a while.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import {
   ask,
-  CHAT_MODEL,
   eventsIn,
   expectPrice,
   INPUT_PRICE,
@@ -11,7 +10,6 @@ import {
   lastCall,
   openStream,
   readBalance,
-  readCalls,
   readUntil,
   say,
 } from '../../support/chat.ts';
@@ -140,56 +138,6 @@ describe('a chat call', () => {
     }).timeout(10_000);
   });
 
-  describe('is charged', () => {
-    it('at most what was set aside, whatever the upstream says', async () => {
-      for (const streamed of [false, true]) {
-        await (await stream('usage=triple tokens=10', '', { stream: streamed, max_tokens: 10 })).text();
-        const [call] = (await readCalls(gateway, owner)).slice(-1);
-        expect(BigInt(call?.charged ?? 0)).to.satisfy(
-          (charged: bigint) => charged <= BigInt(call?.reserved ?? 0),
-        );
-        expect(call, 'more than was asked for cannot be true').to.include({ basis: 'estimated' });
-      }
-      const { body } = await ask(owner, 'usage=triple tokens=10');
-      expect(body.usage.completion_tokens).to.equal(30);
-      expect(body.usage.credits_charged).to.be.at.most(body.usage.credits_estimate);
-    });
-
-    it('for every answer with n > 1, and sets so much aside', async () => {
-      const one = (await ask(owner, 'tokens=10', { max_tokens: 100 })).body.usage;
-      const { usage, choices } = (await ask(owner, 'tokens=10', { max_tokens: 100, n: 3 })).body;
-      expect(choices).to.have.length(3);
-      expect(usage.completion_tokens).to.equal(30);
-      expectPrice(usage.credits_charged, usage.prompt_tokens, 30);
-      expect(usage.credits_estimate - one.credits_estimate).to.be.closeTo((200 * 100) / 1_000_000, 0.000_001);
-      const events = eventsIn(await (await stream('tokens=10', '', { n: 3 })).text());
-      expect(JSON.parse(events.at(-2) ?? '').usage.completion_tokens).to.equal(30);
-    });
-
-    it('less for what the upstream had in its cache, and more for what it wrote there', async () => {
-      const messages = say('tokens=10', `${uniqueWord()} ${'word '.repeat(500)}`);
-      const params = { messages, prompt_cache_key: 'one', model: CHAT_MODEL };
-      const { usage: plain } = (await ask(owner, '', { messages })).body;
-      const { usage: written } = (await ask(owner, '', params)).body;
-      const { usage: read } = (await ask(owner, '', params)).body;
-      const parts = [plain, written, read].map(({ prompt_tokens_details: details }) => details);
-      expect(parts.map(({ cached_tokens: cached }) => cached > 0)).to.deep.equal([false, false, true]);
-      const ofPrompt = [plain, written, read].map(({ credits_charged: credits }) => credits - 0.001);
-      const tokens = plain.prompt_tokens;
-      for (const [index, price] of [20, 25, 2].entries())
-        expect(ofPrompt[index]).to.be.closeTo((tokens * price) / 1_000_000, 0.000_002);
-      expect(written.credits_charged).to.be.at.most(written.credits_estimate);
-    });
-
-    it('at the prices of long prompts beyond 272,000 tokens', async () => {
-      const messages = [{ role: 'user', content: 'word '.repeat(150_000) }];
-      const { usage } = (await ask(owner, '', { messages })).body;
-      expectPrice(usage.credits_charged, usage.prompt_tokens, usage.completion_tokens);
-      // The most that fits into a body of 1 MiB, and has to be reserved for.
-      expect(usage.credits_estimate).to.be.at.least((usage.prompt_tokens * 50) / 1_000_000);
-    }).timeout(20_000);
-  });
-
   it('of a key that was revoked a moment ago spends nothing, although the key is known', async () => {
     expect((await ask(owner)).status).to.equal(200);
     const before = await readBalance(owner);
@@ -220,62 +168,9 @@ describe('a chat call', () => {
     }
     expect(usual).to.equal(10_000);
   });
-
-  describe('is refused before anything is set aside', () => {
-    const picture = (url: string) => [{ type: 'image_url', image_url: { url } }];
-    const cases: [title: string, fields: object, status: number, code: string, param: string][] = [
-      ['two limits', { max_tokens: 5, max_completion_tokens: 6 }, 400, 'conflicting_params', 'max_tokens'],
-      [
-        'a cache for twelve hours',
-        { prompt_cache_retention: '12h' },
-        400,
-        'invalid_value',
-        'prompt_cache_retention',
-      ],
-      ['a search in the web', { web_search_options: {} }, 400, 'invalid_value', 'web_search_options'],
-      ['an answer that is spoken', { modalities: ['text', 'audio'] }, 400, 'invalid_value', 'modalities'],
-      ['a dearer tier', { service_tier: 'scale' }, 400, 'invalid_value', 'service_tier'],
-      [
-        'sound in a message',
-        { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] },
-        400,
-        'invalid_value',
-        'messages[0].content[0].type',
-      ],
-      ...['http://169.254.169.254/', 'http://127.0.0.1/', 'file:///etc/passwd', 'https://[::1]/a.png'].map(
-        (url): [string, object, number, string, string] => [
-          url,
-          { messages: [{ role: 'user', content: picture(url) }] },
-          400,
-          'url_not_allowed',
-          'messages[0].content[0].image_url.url',
-        ],
-      ),
-    ];
-    for (const [title, fields, status, code, param] of cases)
-      it(title, async () => {
-        expectError(await ask(owner, '', fields), status, code, param);
-        expect(await readCalls(gateway, owner)).to.deep.equal([]);
-        expect(await isSettled(owner)).to.equal(true);
-      });
-  });
-
-  it('holds an answer to the limit that counts, when the other one is null', async () => {
-    const { body } = await ask(owner, 'tokens=5000', { max_tokens: 6000, max_completion_tokens: null });
-    expect(body.usage.completion_tokens).to.equal(5000);
-    expect(body.usage.credits_estimate).to.be.at.least((6000 * 100) / 1_000_000);
-    expectPrice(body.usage.credits_charged, body.usage.prompt_tokens, 5000);
-  });
-
-  it('sets aside for a file what it can have at the most', async () => {
-    const file = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${'A'.repeat(300_000)}` };
-    const content = [{ type: 'file', file }];
-    const { body } = await ask(owner, '', { messages: [{ role: 'user', content }], max_tokens: 10 });
-    expect(body.usage.credits_estimate).to.be.at.least((200_000 * 20) / 1_000_000);
-  });
 });
 
-/** Number of events with text. */
+/** Number of events that carry text. */
 function contentsIn(text: string): number {
   return text.match(/"content":"[^"]/g)?.length ?? 0;
 }

@@ -48,7 +48,7 @@ describe('a model at several upstreams', () => {
   after(() => cleanup.run());
   beforeEach(async () => {
     owner = await gateway.createUser();
-    // As after a start: no upstream is known to fail.
+    // As after a start, no upstream is known to fail.
     gateway.services.chat.upstreams = createChatUpstreams(gateway.config);
   });
   afterEach(() => gateway.expectSoundMoney());

@@ -1,21 +1,19 @@
-// POST, GET and DELETE /v1/uploads/videos, and the links to what was uploaded: one's own files, for a day.
+// POST /v1/uploads/videos: what is stored, how much, and how often with an Idempotency-Key.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
-import { makeId } from '../../../db/ids.ts';
-import { signUrl } from '../../../storage/signed-urls.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import type { Answer } from '../../support/http/http.ts';
-import { sendRaw, tellingHeaders } from '../../support/http/raw.ts';
+import { sendRaw } from '../../support/http/raw.ts';
 import { ageUpload, countUploads, makeVideo, upload, UPLOADS } from '../../support/uploads.ts';
 import { until } from '../../support/until.ts';
 
 const KIB = 1024;
 const QUOTA_BYTES = 1_000;
 
-describe('/v1/uploads/videos', () => {
+describe('POST /v1/uploads/videos', () => {
   let gateway: TestGateway;
   let owner: TestUser;
   let stranger: TestUser;
@@ -36,88 +34,82 @@ describe('/v1/uploads/videos', () => {
     expect(status, JSON.stringify(body)).to.equal(201);
     return body.data;
   };
-  const download = (url: string, headers: Record<string, string> = {}, method = 'GET') => {
-    const { pathname, search } = new URL(url);
-    return sendRaw(gateway.baseUrl, { method, path: pathname + search, headers });
-  };
 
-  describe('POST', () => {
-    it('answers 201 with all that is known of the file', async () => {
-      const video = makeVideo(200);
-      const { status, body } = await upload(owner.key, video, { filename: 'Wellen am Pier.mp4' });
-      expect(status).to.equal(201);
-      const { id, url, createdAt, expiresAt, ...rest } = body.data;
-      expect(rest).to.deep.equal({
-        object: 'file',
-        filename: 'Wellen am Pier.mp4',
-        contentType: 'video/mp4',
-        bytes: 200,
-        sha256: createHash('sha256').update(video).digest('hex'),
-      });
-      expect(new URL(url).pathname).to.equal(`/uploads/${id}.mp4`);
-      expect(Date.parse(expiresAt) - Date.parse(createdAt)).to.equal(24 * 3_600_000);
-      expect(Math.floor(Date.parse(expiresAt) / 1000)).to.equal(
-        Number(new URL(url).searchParams.get('expires')),
-      );
+  it('answers 201 with all that is known of the file', async () => {
+    const video = makeVideo(200);
+    const { status, body } = await upload(owner.key, video, { filename: 'Wellen am Pier.mp4' });
+    expect(status).to.equal(201);
+    const { id, url, createdAt, expiresAt, ...rest } = body.data;
+    expect(rest).to.deep.equal({
+      object: 'file',
+      filename: 'Wellen am Pier.mp4',
+      contentType: 'video/mp4',
+      bytes: 200,
+      sha256: createHash('sha256').update(video).digest('hex'),
+    });
+    expect(new URL(url).pathname).to.equal(`/uploads/${id}.mp4`);
+    expect(Date.parse(expiresAt) - Date.parse(createdAt)).to.equal(24 * 3_600_000);
+    expect(Math.floor(Date.parse(expiresAt) / 1000)).to.equal(
+      Number(new URL(url).searchParams.get('expires')),
+    );
+  });
+
+  it('takes a form as browsers and fetch make it', async () => {
+    const form = new FormData();
+    form.append(
+      'file',
+      new File([new Uint8Array(makeVideo(64, 'webm'))], 'clip.webm', { type: 'video/webm' }),
+    );
+    const answer = await fetch(`${gateway.baseUrl}${UPLOADS}`, {
+      method: 'POST',
+      body: form,
+      headers: { authorization: `Bearer ${owner.apiKey}` },
+    });
+    expect(answer.status).to.equal(201);
+    const { data } = (await answer.json()) as Answer['body'];
+    expect([data.filename, data.contentType]).to.deep.equal(['clip.webm', 'video/webm']);
+  });
+
+  for (const [kind, type] of [
+    ['mp4', 'video/mp4'],
+    ['mov', 'video/quicktime'],
+    ['webm', 'video/webm'],
+  ] as const)
+    it(`knows ${kind} by its content, whatever it is called`, async () => {
+      const { body } = await upload(owner.key, makeVideo(100, kind), { filename: 'script.exe' });
+      expect(body.data.contentType).to.equal(type);
+      expect(new URL(body.data.url).pathname).to.match(new RegExp(`\\.${kind}$`));
     });
 
-    it('takes a form as browsers and fetch make it', async () => {
-      const form = new FormData();
-      form.append(
-        'file',
-        new File([new Uint8Array(makeVideo(64, 'webm'))], 'clip.webm', { type: 'video/webm' }),
-      );
-      const answer = await fetch(`${gateway.baseUrl}${UPLOADS}`, {
-        method: 'POST',
-        body: form,
-        headers: { authorization: `Bearer ${owner.apiKey}` },
-      });
-      expect(answer.status).to.equal(201);
-      const { data } = (await answer.json()) as Answer['body'];
-      expect([data.filename, data.contentType]).to.deep.equal(['clip.webm', 'video/webm']);
-    });
+  it('is 401 for nobody and for a session: nothing of the body is read', async () => {
+    const { status } = await upload(gateway.anonymous);
+    expect(status).to.equal(401);
+    expectError(await upload(owner.session), 401, 'missing_api_key');
+    expect(await listed(owner)).to.deep.equal([]);
+  });
 
-    for (const [kind, type] of [
-      ['mp4', 'video/mp4'],
-      ['mov', 'video/quicktime'],
-      ['webm', 'video/webm'],
-    ] as const)
-      it(`knows ${kind} by its content, whatever it is called`, async () => {
-        const { body } = await upload(owner.key, makeVideo(100, kind), { filename: 'script.exe' });
-        expect(body.data.contentType).to.equal(type);
-        expect(new URL(body.data.url).pathname).to.match(new RegExp(`\\.${kind}$`));
-      });
+  it('takes files until the room of the user is full: 413, and nothing of the last one stays', async () => {
+    await make(600);
+    await make(400);
+    const full = await countUploads(gateway);
+    expectError(await upload(owner.key, makeVideo(60)), 413, 'storage_quota_exceeded');
+    await until('the refused file is gone', async () => (await countUploads(gateway)).files === full.files);
+    expect((await upload(stranger.key, makeVideo(60))).status, 'somebody else').to.equal(201);
+  });
 
-    it('is 401 for nobody and for a session: nothing of the body is read', async () => {
-      const { status } = await upload(gateway.anonymous);
-      expect(status).to.equal(401);
-      expectError(await upload(owner.session), 401, 'missing_api_key');
-      expect(await listed(owner)).to.deep.equal([]);
-    });
+  it('lets one of two that fit only alone through, when they come at once', async () => {
+    const both = await Promise.all([upload(owner.key, makeVideo(600)), upload(owner.key, makeVideo(601))]);
+    expect(both.map(({ status }) => status)).to.have.members([201, 413]);
+    const { body } = await owner.key.get(UPLOADS);
+    expect(body.data).to.have.length(1);
+  });
 
-    it('takes files until the room of the user is full: 413, and nothing of the last one stays', async () => {
-      await make(600);
-      await make(400);
-      const full = await countUploads(gateway);
-      expectError(await upload(owner.key, makeVideo(60)), 413, 'storage_quota_exceeded');
-      await until('the refused file is gone', async () => (await countUploads(gateway)).files === full.files);
-      expect((await upload(stranger.key, makeVideo(60))).status, 'somebody else').to.equal(201);
-    });
-
-    it('lets one of two that fit only alone through, when they come at once', async () => {
-      const both = await Promise.all([upload(owner.key, makeVideo(600)), upload(owner.key, makeVideo(601))]);
-      expect(both.map(({ status }) => status)).to.have.members([201, 413]);
-      const { body } = await owner.key.get(UPLOADS);
-      expect(body.data).to.have.length(1);
-    });
-
-    it('frees the room of what was deleted, and of what has expired', async () => {
-      const { id } = await make(600);
-      expect((await owner.key.delete(`${UPLOADS}/${id}`)).status).to.equal(204);
-      const { id: second } = await make(900);
-      await ageUpload(gateway, second, 24);
-      await make(900);
-    });
+  it('frees the room of what was deleted, and of what has expired', async () => {
+    const { id } = await make(600);
+    expect((await owner.key.delete(`${UPLOADS}/${id}`)).status).to.equal(204);
+    const { id: second } = await make(900);
+    await ageUpload(gateway, second, 24);
+    await make(900);
   });
 
   describe('with an Idempotency-Key', () => {
@@ -168,164 +160,6 @@ describe('/v1/uploads/videos', () => {
     it('must be one: 400', async () => {
       expectError(await send('not a key'), 400, 'invalid_request', 'Idempotency-Key');
       expect(await listed(owner)).to.deep.equal([]);
-    });
-  });
-
-  describe('GET', () => {
-    it('lists one’s own files in pages, newest first', async () => {
-      const ids = [(await make()).id, (await make()).id, (await make()).id];
-      await upload(stranger.key);
-      const first = (await owner.key.get(`${UPLOADS}?limit=2`)).body;
-      expect(first.data.map(({ id }: { id: string }) => id)).to.deep.equal([ids[2], ids[1]]);
-      expect(first.hasMore).to.equal(true);
-      const { body } = await owner.key.get(`${UPLOADS}?limit=2&cursor=${first.nextCursor}`);
-      expect(body).to.deep.include({ hasMore: false, nextCursor: null });
-      expect(body.data.map(({ id }: { id: string }) => id)).to.deep.equal([ids[0]]);
-      expectError(await owner.key.get(`${UPLOADS}?cursor=x`), 400, 'invalid_value', 'cursor');
-    });
-
-    it('reads one as it was answered at first, with any key of the user', async () => {
-      const made = await make();
-      expect((await owner.key.get(`${UPLOADS}/${made.id}`)).body.data).to.deep.equal(made);
-    });
-
-    it('shows nothing of what has expired', async () => {
-      const { id, url } = await make();
-      await ageUpload(gateway, id, 24);
-      expectError(await owner.key.get(`${UPLOADS}/${id}`), 404, 'file_not_found');
-      expect((await owner.key.get(UPLOADS)).body.data).to.deep.equal([]);
-      expect((await download(url)).status).to.equal(404);
-      expectError(await owner.key.delete(`${UPLOADS}/${id}`), 404, 'file_not_found');
-    });
-  });
-
-  it('answers the same 404 for somebody else’s file, a missing one and what is no id, byte for byte', async () => {
-    const { id } = await make();
-    for (const method of ['GET', 'DELETE']) {
-      const ask = (path: string) =>
-        sendRaw(gateway.baseUrl, {
-          method,
-          path: `${UPLOADS}/${path}`,
-          headers: { authorization: `Bearer ${stranger.apiKey}`, 'x-request-id': 'same' },
-        });
-      const [foreign, missing, none] = [await ask(id), await ask(makeId('file')), await ask('1')];
-      expect(foreign.status).to.equal(404);
-      for (const answer of [missing, none]) {
-        expect(answer.text).to.equal(foreign.text);
-        expect(tellingHeaders(answer)).to.deep.equal(tellingHeaders(foreign));
-      }
-    }
-    expect((await owner.key.get(`${UPLOADS}/${id}`)).status).to.equal(200);
-  });
-
-  describe('DELETE', () => {
-    it('removes row and file, answers 204, and the second time 404', async () => {
-      const { id, url } = await make();
-      const deleted = await owner.key.delete(`${UPLOADS}/${id}`);
-      expect([deleted.status, deleted.body]).to.deep.equal([204, null]);
-      expect((await download(url)).status).to.equal(404);
-      expectError(await owner.key.delete(`${UPLOADS}/${id}`), 404, 'file_not_found');
-      const rows = await gateway.em().execute(sql`select 1 from upload where id = ${id}`);
-      expect(rows).to.deep.equal([]);
-    });
-
-    it('holds although the storage is away: the file is gone for its owner at once', async () => {
-      const { id, url } = await make();
-      const { storage } = gateway.services;
-      gateway.services.storage = { ...storage, delete: () => Promise.reject(new Error('played')) };
-      try {
-        expect((await owner.key.delete(`${UPLOADS}/${id}`)).status).to.equal(204);
-      } finally {
-        gateway.services.storage = storage;
-      }
-      expect((await download(url)).status).to.equal(404);
-      expectError(await owner.key.get(`${UPLOADS}/${id}`), 404, 'file_not_found');
-    });
-  });
-
-  describe('the link', () => {
-    it('hands the file out to everybody, as an attachment under its own name', async () => {
-      const video = makeVideo(300);
-      const { body } = await upload(owner.key, video, { filename: 'Größe 1.mp4' });
-      const response = await fetch(body.data.url);
-      expect(response.status).to.equal(200);
-      expect(response.headers.get('content-type')).to.equal('video/mp4');
-      expect(response.headers.get('content-disposition'))
-        .to.include('attachment')
-        .and.include("filename*=UTF-8''Gr%C3%B6%C3%9Fe");
-      expect(response.headers.get('x-content-type-options')).to.equal('nosniff');
-      expect(response.headers.get('content-security-policy')).to.equal("sandbox; default-src 'none'");
-      expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(video);
-    });
-
-    for (const [range, wanted, part] of [
-      ['bytes=0-9', 'bytes 0-9/300', [0, 10]],
-      ['bytes=290-', 'bytes 290-299/300', [290, 300]],
-      ['bytes=-5', 'bytes 295-299/300', [295, 300]],
-      ['bytes=10-99999', 'bytes 10-299/300', [10, 300]],
-    ] as const)
-      it(`hands out a part of it for ${range}`, async () => {
-        const video = Buffer.concat([
-          makeVideo(20),
-          Buffer.from(Array.from({ length: 280 }, (_, index) => index % 256)),
-        ]);
-        const { body } = await upload(owner.key, video);
-        const response = await fetch(body.data.url, { headers: { range } });
-        expect(response.status).to.equal(206);
-        expect(response.headers.get('content-range')).to.equal(wanted);
-        expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(video.subarray(...part));
-      });
-
-    it('hands out all of it for a range that is none, lies outside, or is several', async () => {
-      const { url } = await make(300);
-      for (const range of [
-        'bytes=400-500',
-        'bytes=9-1',
-        'bytes=0-1,5-6',
-        'lines=1-2',
-        'bytes=-',
-        'bytes=-0',
-      ]) {
-        const { status, headers } = await download(url, { range });
-        expect([status, headers['content-length']], range).to.deep.equal([200, '300']);
-      }
-    });
-
-    it('leads nowhere when anything of it was changed, or when nobody has such a file', async () => {
-      const { id, url } = await make();
-      const { pathname, search } = new URL(url);
-      const sign = (path: string) =>
-        signUrl({
-          publicUrl: gateway.baseUrl,
-          path,
-          expiresAt: new Date(Date.now() + 60_000),
-          keys: gateway.secrets.signingKeys(),
-        });
-      const links = [
-        pathname,
-        `${pathname}${search}x`,
-        `${pathname.replace('.mp4', '.mov')}${search}`,
-        `/uploads/${makeId('file')}.mp4${search}`,
-        sign(`/uploads/${id}.webm`),
-        sign(`/uploads/${makeId('file')}.mp4`),
-        sign('/uploads/..%2fresults%2fx.mp4'),
-      ];
-      for (const link of links) {
-        const answer = await download(new URL(link, gateway.baseUrl).href);
-        expect(answer.status, link).to.equal(404);
-        expect(JSON.parse(answer.text).error.code).to.equal('file_not_found');
-      }
-    });
-
-    it('answers HEAD with the same headers and no body', async () => {
-      const { url } = await make(300);
-      const { status, headers, text } = await download(url, {}, 'HEAD');
-      expect([status, headers['content-length'], headers['accept-ranges'], text]).to.deep.equal([
-        200,
-        '300',
-        'bytes',
-        '',
-      ]);
     });
   });
 

@@ -122,3 +122,15 @@ export function expectLimited(
   expect(remaining).to.equal(0);
   expect(answer.headers.get('x-ratelimit-backend')).to.equal(backend);
 }
+
+/** The answers to this many requests, sent one after another. */
+export async function repeat(times: number, send: () => Promise<Answer>): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let round = 0; round < times; round += 1) answers.push(await send());
+  return answers;
+}
+
+/** The statuses of the answers, in ascending order. */
+export function sortedStatuses(answers: Answer[]): number[] {
+  return answers.map(({ status }) => status).sort((one, other) => one - other);
+}

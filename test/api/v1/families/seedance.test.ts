@@ -25,7 +25,7 @@ describe('Seedance on /v1/videos/generations', () => {
 
   it('completes, charges the tokens and serves the file', async () => {
     const { id, word, creditsEstimate } = await order({ duration: 5, metadata: { resolution: '720p' } });
-    // 108,900 tokens at 1,400 credits per million
+    // The price is that of 108,900 tokens at 1,400 credits per million.
     expect(creditsEstimate).to.equal(152.46);
     const task = await finish(id);
     expect(task).to.include({ status: 'completed', creditsCharged: 152.46, billingMode: 'per_token' });
