@@ -1,4 +1,5 @@
-// Logging: JSON lines without secrets. Some headers are always removed, and every text is masked.
+// Creates loggers that write JSON lines without secrets: some headers are always removed, and every text is
+// masked.
 import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
 import { maskText } from './domain/masking/masking.ts';
 

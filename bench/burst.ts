@@ -1,5 +1,5 @@
-// Hundreds of creations of one user at the same moment: every answer is a verdict, and another user notices
-// nothing.
+// Measures hundreds of simultaneous creations of one user: every answer is a verdict, and another user is
+// not delayed.
 import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Em } from '../db/database.ts';
 import { parseCredits, type MicroCredits } from '../domain/credits.ts';
@@ -10,9 +10,9 @@ import { startBenchSystem } from './system.ts';
 import { Verdict } from './verdict.ts';
 
 const BURSTS = [50, 200, 1_000];
-/** The burst that the goals speak of. */
+/** Size of the burst that the goals are about. */
 const JUDGED_BURST = 200;
-/** Images that a poor user can pay, and how many that user asks for at once. */
+/** Images that the credits of the poor user cover. */
 const AFFORDABLE = 7;
 const RICH = parseCredits('1000000');
 const NEIGHBOUR_PAUSE_MS = 20;
@@ -20,7 +20,7 @@ const SETTLE_LIMIT_MS = 180_000;
 const ANSWER_GOAL_MS = 1_500;
 const NEIGHBOUR_GOAL_MS = 100;
 
-/** `npm run bench -- burst`. */
+/** Runs `npm run bench -- burst`. */
 export async function benchBurst(): Promise<void> {
   const system = await startBenchSystem();
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 2 });
@@ -46,9 +46,7 @@ export async function benchBurst(): Promise<void> {
   }
 }
 
-/**
- * Asks once and reads what was estimated, so that "credits for seven" needs no knowledge of the catalogue.
- */
+/** Reads the price of one image from a first task, so that the bench needs no knowledge of the catalogue. */
 async function priceOfOneImage(em: Em, caller: BenchCaller): Promise<MicroCredits> {
   const { taskId } = await caller.createImage('a bench [[sandbox seconds=0]]');
   const [row] = await em.execute<{ estimate: string }[]>(
@@ -67,7 +65,7 @@ interface Neighbour {
   stop(): Promise<Timed[]>;
 }
 
-/** Another user who reads and creates, one after the other, while the burst is answered. */
+/** Lets another user read and create, one request after the other, while the burst is answered. */
 function watchNeighbour(caller: BenchCaller): Neighbour {
   const answers: Timed[] = [];
   let isStopped = false;
@@ -93,7 +91,7 @@ function judge(verdict: Verdict, answers: readonly Timed[], beside: readonly Tim
   verdict.atMost('burst: p99 of another user’s requests meanwhile', p99(beside), NEIGHBOUR_GOAL_MS, ' ms');
 }
 
-/** Credits for seven images and many more asked for at once: exactly seven are taken, and all of them end. */
+/** Judges a burst with credits for seven images: exactly seven are admitted, and all of them end. */
 async function judgeAffordable(verdict: Verdict, em: Em, caller: BenchCaller, size: number): Promise<void> {
   const answers = await burst(caller, size);
   const accepted = answers.filter(({ status }) => status === 202).length;

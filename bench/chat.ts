@@ -1,5 +1,5 @@
-// Chat through the gateway, next to a bare proxy, to one that keeps accounts, and to Portkey, interleaved in
-// one run.
+// Measures chat through the gateway, a bare proxy, a proxy with accounting and Portkey, interleaved in one
+// run.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { createCallers } from './chat/callers.ts';
 import { benchKilled } from './chat/killed.ts';
 import { loadTarget, timeCall, timeStream, type Load, type Target } from './chat/load.ts';
 import { startPortkey, type Portkey } from './chat/portkey.ts';
-import { startBeside, type Beside } from './chat/beside.ts';
+import { startBenchScript, type BenchProcess } from './chat/bench-process.ts';
 import { reportChat, type Measurements } from './chat/report.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';
 import { forkEm } from '../db/database.ts';
@@ -28,9 +28,9 @@ export async function benchChat(): Promise<void> {
   const program = await ensureRedisProgram({ log: console.log });
   const files = { logFile: join(folder, 'redis.log'), pidFile: join(folder, 'redis.pid') };
   const redis = await startRedis({ program, port: await findFreePort(), log: quiet, ...files });
-  const beside: Beside[] = [];
+  const beside: BenchProcess[] = [];
   const upstreamPort = await findFreePort();
-  beside.push(await startBeside('bench/chat/upstream.ts', { PORT: String(upstreamPort) }));
+  beside.push(await startBenchScript('bench/chat/upstream.ts', { PORT: String(upstreamPort) }));
   const system = await startBenchSystem({
     REDIS_URL: redis.url,
     OPENAI_BASE_URL: `http://127.0.0.1:${upstreamPort}/v1`,
@@ -81,10 +81,10 @@ function portkeyTarget({ url, headers, pid }: Portkey): Target {
 
 async function startProxy(
   settings: Record<string, string>,
-  beside: Beside[],
+  beside: BenchProcess[],
 ): Promise<{ url: string; pid: number }> {
   const port = String(await findFreePort());
-  const proxy = await startBeside('bench/chat/proxy.ts', { ...settings, PORT: port });
+  const proxy = await startBenchScript('bench/chat/proxy.ts', { ...settings, PORT: port });
   beside.push(proxy);
   return { url: `http://127.0.0.1:${port}/v1/chat/completions`, pid: proxy.pid };
 }
@@ -117,7 +117,7 @@ async function countUpstream(port: number): Promise<number> {
   return Number(await (await fetch(`http://127.0.0.1:${port}/calls`)).text());
 }
 
-/** Completed calls, calls at the upstream and charges must be the same number. */
+/** Judges that completed calls, calls at the upstream and charges are the same number. */
 async function reportExactness(system: BenchSystem, upstreamPort: number): Promise<void> {
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 1 });
   const em = forkEm(database);

@@ -1,4 +1,4 @@
-// Running work at a concurrency, and saying how long it took.
+// Runs work at a concurrency, and measures how long it takes.
 
 export interface Measured {
   perSecond: number;
@@ -28,7 +28,7 @@ export async function measure(
   return { perSecond: total / seconds, p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99) };
 }
 
-/** The middle one of several rounds, by throughput. */
+/** Returns the middle one of several rounds, by throughput. */
 export function middle(rounds: readonly Measured[]): Measured {
   const sorted = [...rounds].sort((one, other) => one.perSecond - other.perSecond);
   const found = sorted[Math.floor(sorted.length / 2)];

@@ -1,9 +1,9 @@
-// What processes cost: processor time and resident memory, read from /proc (Linux only).
+// Measures what processes use: processor time and resident memory, read from /proc (Linux only).
 import { readdirSync, readFileSync } from 'node:fs';
 
 const CLOCK_TICKS_PER_SECOND = 100;
 
-/** User and system time of these processes and of everything they started, in seconds. */
+/** Returns the user and system time of these processes and of all their children, in seconds. */
 export function processorSeconds(pids: readonly number[]): number {
   const stats = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -17,7 +17,7 @@ export function processorSeconds(pids: readonly number[]): number {
   return stats.filter(({ pid }) => belongs(pid)).reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
-/** Resident memory of one process in bytes. */
+/** Returns the resident memory of one process, in bytes. */
 export function residentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kilobytes ?? 0) * 1024;

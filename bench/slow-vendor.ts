@@ -1,5 +1,5 @@
-// A vendor that takes long for every image: another user's instant image and a cancellation must not wait for
-// it.
+// Measures a vendor that takes long for every image: another user's instant image and a cancellation must
+// not wait.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Em } from '../db/database.ts';
@@ -13,14 +13,14 @@ import { Verdict } from './verdict.ts';
 const USERS = 25;
 const IMAGES_PER_USER = 20;
 const SLOW_SECONDS = 45;
-/** Time for the vendor to be called as often as the product lets it. */
+/** Time in which the vendor is called as often as the product allows. */
 const SPREAD_MS = 12_000;
 const LIMIT_MS = 120_000;
 const INSTANT_GOAL_MS = 500;
 const CANCEL_GOAL_MS = 1_000;
 const CREDITS = parseCredits('1000000');
 
-/** `npm run bench -- slow-vendor`. */
+/** Runs `npm run bench -- slow-vendor`. */
 export async function benchSlowVendor(): Promise<void> {
   const system = await startBenchSystem();
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 2 });
@@ -63,7 +63,7 @@ async function timeInstantImage(em: Em, caller: BenchCaller): Promise<{ status: 
   return untilFinal(em, taskId, LIMIT_MS);
 }
 
-/** Each user's images one after the other, so that their creation is no burst. */
+/** Creates each user's images one after the other, so that their creation is no burst. */
 async function fill(callers: readonly BenchCaller[]): Promise<string[]> {
   const accepted = await Promise.all(
     callers.map(async (caller) => {

@@ -1,4 +1,4 @@
-// The whole product as `npm start` runs it, on a folder of its own that goes away afterwards.
+// Starts the whole product as `npm start` does, on a folder of its own that is removed afterwards.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,18 +13,21 @@ import type { SystemSummary } from '../dev/system/parts.ts';
 import { openTerminal } from '../dev/terminal.ts';
 
 export interface BenchSystem extends SystemSummary {
-  /** With the ring of the product, so that the bench can make keys for it. */
+  /** Secrets with the product's key ring, so that the bench can create keys for it. */
   secrets: Secrets;
   /** The pids of the processes whose work is measured. */
   pids: { api: number | null; postgres: number | null };
-  /** The pid of any part as it runs now: restarts change it. Null while a part is being restarted. */
+  /** Returns the current pid of a part, which restarts change. Null while the part is being restarted. */
   pidOf(part: Parameters<System['pid']>[0]): number | null;
   /** Runs a script beside the product, with the same environment and these settings on top. */
   runBeside(script: string, settings?: Record<string, string>): Promise<RunningProcess>;
   stop(): Promise<void>;
 }
 
-/** Limits that would measure themselves are out of the way; everything else is as delivered. */
+/**
+ * Settings that lift the limits which would be measured instead of the product; all others are as
+ * delivered.
+ */
 const OUT_OF_THE_WAY = {
   SVC_RUNNING_TASKS_PER_USER: '1000',
   SVC_WAITING_TASKS_PER_USER: '10000',
@@ -34,7 +37,7 @@ const OUT_OF_THE_WAY = {
   SVC_LOG_LEVEL: 'warn',
 };
 
-/** `ownSettings` come on top of those above. */
+/** Starts the product. `ownSettings` override the settings of the benches. */
 export async function startBenchSystem(ownSettings: Record<string, string> = {}): Promise<BenchSystem> {
   const terminal = openTerminal();
   const secretKey = { id: 'bench', bytes: randomBytes(32) };

@@ -1,5 +1,4 @@
-// Tasks end to end through the public API, against a bare workflow of five empty activities on the same
-// engine.
+// Measures tasks end to end through the public API, against a bare workflow of five empty activities.
 import { randomUUID } from 'node:crypto';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { findViolations } from '../db/ledger/invariants.ts';
@@ -15,11 +14,11 @@ const ROUNDS = 3;
 const SEQUENTIAL = 30;
 const PARALLEL = 200;
 const CONCURRENCY = 20;
-/** Goals of the product: throughput at least that of the floor, creation at most twice as slow. */
+/** Goals: throughput at least that of the floor, creation at most twice as slow. */
 const THROUGHPUT_GOAL = 1;
 const CREATION_GOAL = 2;
 const LIST_EVERY_MS = 100;
-/** Tasks in one look: those that run, and those that ended since the last one. */
+/** Tasks in one list: those that run, and those that ended since the list before. */
 const LIST_LIMIT = CONCURRENCY * 2;
 
 export async function benchTasks(): Promise<void> {
@@ -51,7 +50,7 @@ export async function benchTasks(): Promise<void> {
   }
 }
 
-/** The floor: start and wait, and start with an update and wait for that. */
+/** Runs the floor: start and wait for the result, or start with an update and wait for the update. */
 function createBare(client: Client) {
   const options = () => ({ workflowId: `bare-${randomUUID()}`, taskQueue: 'bench-bare', args: [] as [] });
   return {
@@ -92,7 +91,7 @@ interface Watcher {
   stop(): Promise<void>;
 }
 
-/** One reader for all tasks, so that the load of asking is the same at every concurrency. */
+/** Watches all tasks with one reader, so that the load of reading is the same at every concurrency. */
 async function watchTasks(system: BenchSystem): Promise<Watcher> {
   const cookie = await logIn(system);
   const waiting = new Map<string, () => void>();
@@ -119,7 +118,7 @@ async function watchTasks(system: BenchSystem): Promise<Watcher> {
       ended.has(id) ? Promise.resolve() : new Promise((resolve) => waiting.set(id, resolve)),
     stop: async () => {
       stopped = true;
-      await looking; // before the product is stopped: nothing may be asked of it any more
+      await looking; // the last read has to end before the product is stopped
     },
   };
 }
@@ -171,7 +170,7 @@ function report(measured: Record<string, Measured[]>): void {
   ]);
 }
 
-/** Accepted tasks, upstream calls and charges must be the same number. */
+/** Judges that accepted tasks, upstream calls and charges are the same number. */
 async function reportExactness(system: BenchSystem): Promise<void> {
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 1 });
   const em = forkEm(database);

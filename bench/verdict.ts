@@ -1,6 +1,6 @@
-// How a bench judges itself: goals that are met or missed, and exactness whose loss fails the run.
+// The verdict of a bench: goals that are met or missed, and exactness whose loss fails the run.
 
-/** Goals are reported; a broken exactness also makes the process exit with 1. */
+/** Collects and prints results. Goals are only reported; a broken exactness makes the process exit with 1. */
 export class Verdict {
   atMost(what: string, value: number, goal: number, unit = ''): void {
     print(value <= goal, `${what}: ${format(value)}${unit} (goal: at most ${goal}${unit})`);
@@ -10,7 +10,7 @@ export class Verdict {
     print(value >= goal, `${what}: ${format(value)}${unit} (goal: at least ${goal}${unit})`);
   }
 
-  /** Something that must hold in every run, on any machine. */
+  /** Records a condition that must hold in every run, on any machine. */
   exact(what: string, holds: boolean): void {
     print(holds, `${what} (exactness)`);
     if (!holds) process.exitCode = 1;

@@ -1,5 +1,5 @@
-// Thousands of videos that wait for their vendor: what waiting costs, and how soon an end at the vendor is a
-// charge.
+// Measures thousands of videos that wait for their vendor: what waiting costs, and how soon their end is
+// charged.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Em } from '../db/database.ts';
@@ -13,7 +13,9 @@ import { Verdict } from './verdict.ts';
 
 const USERS = 10;
 const VIDEOS = Number(process.env['BENCH_VIDEOS'] ?? 5_000);
-/** Longer than creating all of them takes, so that all wait at the same moment. */
+/**
+ * Seconds until the vendor ends a video: longer than creating all of them takes, so that all wait at once.
+ */
 const VENDOR_SECONDS = Number(process.env['BENCH_VENDOR_SECONDS'] ?? 300);
 const CREATING_AT_ONCE = 2;
 const MEASURED_MS = 30_000;
@@ -24,7 +26,7 @@ const TEMPORAL_CORES_GOAL = 0.4;
 const KILOBYTES_PER_TASK_GOAL = 150;
 const COMPLETION_GOAL_MS = 10_000;
 
-/** `npm run bench -- waiting`; BENCH_VIDEOS and BENCH_VENDOR_SECONDS make it smaller. */
+/** Runs `npm run bench -- waiting`; BENCH_VIDEOS and BENCH_VENDOR_SECONDS make it smaller. */
 export async function benchWaiting(): Promise<void> {
   const system = await startBenchSystem();
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 2 });
@@ -76,7 +78,7 @@ async function createVideos(callers: readonly BenchCaller[]): Promise<void> {
     while (left > 0) {
       left -= 1;
       const { status } = await caller.createVideo(`a long one [[sandbox seconds=${VENDOR_SECONDS}]]`);
-      if (status !== 202) left += 1; // refused for a moment: asked again
+      if (status !== 202) left += 1; // refused for the moment: sent again
     }
   };
   await Promise.all(
@@ -92,7 +94,8 @@ async function countWaiting(em: Em): Promise<number> {
 }
 
 /**
- * How long after the vendor's end a task was completed: the vendor ends so many seconds after the hand-over.
+ * Reads how long after the vendor's end tasks were completed: the vendor ends so many seconds after the
+ * hand-over.
  */
 async function readCompletion(em: Em): Promise<{ completed: number; p95Ms: number }> {
   const [row] = await em.execute<{ completed: number; p95: number | null }[]>(

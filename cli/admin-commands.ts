@@ -1,4 +1,4 @@
-// The commands of `npm run admin`. Each returns what to print; every change is in the audit log.
+// The commands of `npm run admin`. Each returns the text to print; every change is in the audit log.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { parseCredits, toCredits, type MicroCredits } from '../domain/credits.ts';

@@ -1,4 +1,5 @@
-// `npm run admin -- COMMAND`: what the operator does without a login, such as making the first administrator.
+// `npm run admin -- COMMAND`: administers the gateway without a login, such as creating the first
+// administrator.
 import { ADMIN_COMMANDS } from './admin-commands.ts';
 import { runProgram } from './program.ts';
 

@@ -1,4 +1,4 @@
-// The check of the invariants of money, which both programs offer.
+// The command that checks the invariants of money, which both programs offer.
 import { findViolations } from '../db/ledger/invariants.ts';
 import type { Command } from './program.ts';
 

@@ -1,4 +1,4 @@
-// `npm run db -- COMMAND`: brings the schema up to date, and checks what stands in the database.
+// `npm run db -- COMMAND`: brings the schema up to date, and checks the contents of the database.
 import { migrate } from '../db/open-database.ts';
 import { CHECK } from './check-command.ts';
 import { runProgram, type Command } from './program.ts';

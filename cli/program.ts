@@ -1,5 +1,5 @@
-// The shape of a command line program: its commands, its usage, and how it ends. Each command gets the
-// database.
+// Runs a command line program: reads its arguments, opens the database for the command, and sets the exit
+// code.
 import { parseArgs } from 'node:util';
 import type { Config } from '../config/config.ts';
 import { runWithConfig } from '../config/run-with-config.ts';
@@ -8,11 +8,11 @@ import { openDatabase } from '../db/open-database.ts';
 import type { SecretKey } from '../db/secrets.ts';
 
 export interface Command {
-  /** What follows the command's name, as the usage shows it; what stands in brackets may be left out. */
+  /** Names of the command's arguments, for the usage; those in brackets are optional. */
   args: readonly string[];
-  /** What the command does, for the usage. */
+  /** Description of the command, for the usage. */
   about: string;
-  /** Throws a Refusal for what can be refused without looking at the database. */
+  /** Checks the arguments that can be checked without the database. Throws a Refusal. */
   check?: (args: readonly string[]) => void;
   run: (installation: Installation, ...args: string[]) => Promise<Outcome>;
 }
@@ -25,18 +25,18 @@ export interface Installation {
 
 export interface Outcome {
   text: string;
-  /** The command did what it should, and what it found is not well: exit code 1. */
+  /** Whether the command succeeded but found a problem: exit code 1. */
   isAlarming?: boolean;
 }
 
-/** What went wrong, in one sentence for the operator. */
+/** A failure in one sentence for the operator. */
 export class Refusal extends Error {}
 
 const CONNECTIONS_MAX = 2;
-/** PostgreSQL's code for a table that is not there. */
+/** PostgreSQL's error code of a table that does not exist. */
 const UNDEFINED_TABLE = '42P01';
 
-/** Runs the command that the arguments name. Exit code 1 with the usage where they name none. */
+/** Runs the command that the arguments name. Prints the usage and sets exit code 1 when they name none. */
 export async function runProgram(
   program: string,
   commands: Readonly<Record<string, Command>>,
@@ -65,9 +65,8 @@ export async function runProgram(
 }
 
 /**
- * The command's name and its values; null when the usage was asked for, or an option that the program does
- * not have. What follows the name is no option: a number of credits may begin with a minus, to be refused as
- * such.
+ * Reads the command's name and its values; null when the usage was asked for or an option is unknown.
+ * Arguments after the name are values: an amount of credits may begin with a minus, and is refused as such.
  */
 function readArguments(args: readonly string[], usage: string): string[] | null {
   try {
@@ -108,10 +107,7 @@ async function onDatabase(
   }
 }
 
-/**
- * Puts the two mistakes of an operator into words, no server and no schema; returns every other error as it
- * is.
- */
+/** Explains the two usual mistakes of operators, no server and no schema; returns other errors unchanged. */
 function explain(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === UNDEFINED_TABLE)

@@ -1,6 +1,5 @@
-// Stands before every npm script: installs the dependencies where they are missing, then runs the given
-// script, if any, on the Node version of this project. Plain JavaScript, because the Node it runs on may be
-// too old for more.
+// Runs before every npm script: installs missing dependencies, then runs the given script, if any, on this
+// project's Node version. Plain JavaScript, because the Node that runs this file may be too old for more.
 import { spawn, spawnSync } from 'child_process';
 import { createHash } from 'crypto';
 import * as fs from 'fs';
@@ -18,7 +17,8 @@ const STAMP_FILE = join(PROJECT_DIR, 'node_modules', '.installed-from');
 
 let child;
 let interruptedBy;
-// A Ctrl-C reaches every program of the terminal's group, the child as well; we wait until it has cleaned up.
+// A Ctrl-C reaches every program of the terminal's group, the child as well; this process waits until the
+// child ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     interruptedBy = signal;
@@ -54,7 +54,9 @@ function isInstalled() {
   );
 }
 
-/** Two runs at once on a fresh clone: the second waits until the first has installed. */
+/**
+ * Installs once: of two simultaneous runs on a fresh clone, the second waits until the first has installed.
+ */
 async function installOnce() {
   const lock = join(tmpdir(), `svc-gateway-install-${userId()}-${digest(PROJECT_DIR)}`);
   let told = false;
@@ -169,8 +171,8 @@ function findNode() {
 }
 
 /**
- * When npm is killed, or hands a signal to the shell between us and it, we hear nothing: the one thing to
- * notice is that they are gone.
+ * Ends the child when npm or the shell between is gone. When npm is killed, or hands a signal to the shell,
+ * no signal arrives here; that the parents are gone is all that can be noticed.
  */
 function watchParent() {
   if (process.env.npm_lifecycle_event === undefined) return undefined;
@@ -183,7 +185,10 @@ function watchParent() {
   return watch;
 }
 
-/** Our parent, and npm behind it where our parent is only the shell that npm runs scripts with. */
+/**
+ * Returns the parent process, and npm behind it where the parent is only the shell that npm runs scripts
+ * with.
+ */
 function callers() {
   const parent = process.ppid;
   const isShell = readOr(`/proc/${parent}/cmdline`, '').includes('bootstrap.mjs');

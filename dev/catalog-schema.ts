@@ -1,5 +1,4 @@
-// Makes catalog.schema.json from the declaration that catalog.json is checked with. `npm run models` writes
-// it.
+// Writes catalog.schema.json from the declaration that checks catalog.json, as a part of `npm run models`.
 import { z } from 'zod';
 import { CATALOG_FILE } from '../domain/catalog/catalog.ts';
 

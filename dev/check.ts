@@ -1,4 +1,4 @@
-// `npm run check`: types, lint and format at the same time; shows what each found, and fails if one of them
+// `npm run check`: runs types, lint and format in parallel, prints what each found, and fails if one
 // failed.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { openTerminal } from './terminal.ts';
 
 const PROJECT_DIR = join(import.meta.dirname, '..');
 const PACKAGES = join(PROJECT_DIR, 'node_modules');
-/** What was checked before is remembered here: a change costs the files it concerns. */
+/** File that remembers what was checked, so that a run costs only the files that a change concerns. */
 const BUILD_INFO = join(PACKAGES, '.cache/check.tsbuildinfo');
 const OUTPUT_BYTES_MAX = 50e6;
 
@@ -35,7 +35,7 @@ async function check({ name, program, args }: (typeof CHECKS)[number]): Promise<
   }
 }
 
-/** Throws with everything the program wrote, if it fails. */
+/** Runs a program. Throws with its whole output if it fails. */
 function run(program: string, args: readonly string[]): Promise<void> {
   const options = { cwd: PROJECT_DIR, maxBuffer: OUTPUT_BYTES_MAX };
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// The OpenAPI document as a judge: is this answer one that the document promises?
+// Judges answers by the OpenAPI document: whether the document promises them.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect } from 'chai';
@@ -10,21 +10,21 @@ import { ERRORS } from '../domain/errors.ts';
 export interface GivenAnswer {
   status: number;
   headers: { get(name: string): string | null };
-  /** Parsed JSON; null when there is none. */
+  /** The parsed JSON body; null without one. */
   body: unknown;
 }
 
 interface DescribedOperation {
-  /** As in the document: `GET /v1/models/{id}`. */
+  /** Name of the operation in the document: `GET /v1/models/{id}`. */
   name: string;
   method: string;
   pattern: RegExp;
-  /** Where it stands in the document. */
+  /** Pointer to the operation in the document. */
   pointer: string;
   operation: any; // oxlint-disable-line typescript/no-explicit-any -- a JSON document, read by its keys
 }
 
-/** One per test process: it says the same for every gateway. */
+/** The document, one per test process: it is the same for every gateway. */
 export const DOCUMENT = describeApi(ROUTES);
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
@@ -34,13 +34,13 @@ const validators = new Map<string, ValidateFunction>();
 const operations = readOperations();
 const knownPaths = operations.map(({ pattern }) => pattern);
 
-/** Fails, with every problem named, when an answer is not one that the document promises. */
+/** Throws, with every problem named, when an answer is not one that the document promises. */
 export function expectDocumented(method: string, url: string, answer: GivenAnswer): void {
   const problems = findUndocumented(method, url, answer);
   if (problems.length > 0) expect.fail(problems.join('\n'));
 }
 
-/** What is wrong with an answer, in words that name its route; empty when it is as promised. */
+/** Finds what is wrong with an answer, in sentences that name its route; empty when it is as promised. */
 export function findUndocumented(method: string, url: string, answer: GivenAnswer): string[] {
   const path = url.replace(/[?#].*$/s, '');
   const verb = method.toUpperCase();
@@ -59,7 +59,7 @@ export function findUndocumented(method: string, url: string, answer: GivenAnswe
 function judge(described: DescribedOperation, answer: GivenAnswer, isHead: boolean): string[] {
   const { operation, pointer } = described;
   const { status, headers, body } = answer;
-  // What can happen before any route is written once, under `default`.
+  // Responses that come before any route are written once, under `default`.
   const key = String(status) in operation.responses ? String(status) : 'default';
   if (key === 'default' && status < 400) return ['this status is not documented'];
   const response = follow(operation.responses[key]);
@@ -73,7 +73,10 @@ function judge(described: DescribedOperation, answer: GivenAnswer, isHead: boole
   return [...problems, ...validate(`${from}/content/application~1json/schema`, body)];
 }
 
-/** What is wrong with the answer to a path without a route, or to a method that the path does not have. */
+/**
+ * Finds what is wrong with the answer to a path without a route, or to a method that the path does not
+ * have.
+ */
 function judgeUnrouted(path: string, { status, headers, body }: GivenAnswer, isHead: boolean): string[] {
   const isKnown = knownPaths.some((pattern) => pattern.test(path));
   const allowed = isKnown ? [405] : [404];
@@ -118,7 +121,7 @@ function validate(pointer: string, body: unknown): string[] {
   });
 }
 
-/** The value itself, or what it refers to. */
+/** Returns the value itself, or what it refers to. */
 // oxlint-disable-next-line typescript/no-explicit-any -- as above
 function follow(value: any): any {
   if (typeof value?.$ref !== 'string') return value;
@@ -131,12 +134,12 @@ function readOperations(): DescribedOperation[] {
     Object.entries(methods).map(([method, operation]) => ({
       name: `${method.toUpperCase()} ${path}`,
       method: method.toUpperCase(),
-      // As the router sees it: any case, a slash at the end or none.
+      // Matches as the router does: any case, a slash at the end or none.
       pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`, 'i'),
       pointer: `/paths/${path.replaceAll('/', '~1')}/${method}`,
       operation,
     })),
   );
-  // A path without parameters comes before one that would take it too.
+  // A path without parameters precedes one with a parameter that would match it too.
   return found.sort((one, other) => one.name.split('{').length - other.name.split('{').length);
 }

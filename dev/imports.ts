@@ -2,12 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/** Types are gone at run time: what only they name is not loaded. */
+/** Type-only imports: types are gone at run time, so their modules are not loaded. */
 const TYPE_IMPORTS = /^(?:import|export) type [^;]*;/gm;
-/** Modules that are loaded by path, as the workflows are, count too. */
+/** Imports, including modules that are loaded by path, as the workflows are. */
 const IMPORTS = /\b(?:from|import|new URL)\s*\(?\s*'(\.{1,2}\/[^']+\.[cm]?[jt]s)'/g;
 
-/** The text of each file by its absolute path, the entries included; empty where there is no such file. */
+/**
+ * Reads the text of each file by its absolute path, the entries included; empty for a file that does not
+ * exist.
+ */
 export function readModules(entries: readonly string[]): Map<string, string> {
   const modules = new Map<string, string>();
   const pending = entries.map((entry) => resolve(entry));
@@ -22,7 +25,8 @@ export function readModules(entries: readonly string[]): Map<string, string> {
 }
 
 /**
- * Empty when there is no such file: an import inside a text, or a mistake that the program itself reports.
+ * Reads a file; empty when it does not exist: the import stands in a text, or the program itself reports
+ * it.
  */
 function readText(file: string): string {
   try {

@@ -1,4 +1,4 @@
-// A lock that only one living process holds: a file with its pid, ignored once that process is gone.
+// Takes a lock that only one living process holds: a file with its pid, ignored once that process is gone.
 import { linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { isAlive, readPid } from './processes.ts';
 
@@ -7,7 +7,7 @@ export interface Lock {
 }
 
 /**
- * The lock, or the pid of the process that holds it. `belongs` tells a holder from a stranger with its pid.
+ * Takes the lock, or returns the pid of its holder. `belongs` tells a holder from a stranger with its pid.
  */
 export function takeLock(file: string, belongs: (pid: number) => boolean = () => true): Lock | number {
   const mine = `${file}.${process.pid}`;

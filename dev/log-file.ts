@@ -1,4 +1,4 @@
-// The log of one child process: a file of bounded size, and its newest lines at hand.
+// Writes the log of one child process to a file of bounded size, and keeps its newest lines in memory.
 import { createWriteStream, mkdirSync, renameSync, type WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 export interface ChildLog {
   /** Writes the stream to the log, or hands its lines to `take` instead. */
   follow(stream: Readable, take?: (line: string) => void): void;
-  /** The newest lines, oldest first. */
+  /** Returns the newest lines, oldest first. */
   lastLines(): string[];
   close(): void;
 }
@@ -16,7 +16,7 @@ const FILE_BYTES_MAX = 20 * 1024 * 1024;
 const LINES_KEPT = 15;
 const CHARACTERS_KEPT = 8_000;
 
-/** Opens a log; what an earlier process of the same name wrote is kept beside it as `.1`. */
+/** Opens a log; the log of an earlier process of the same name is kept beside it as `.1`. */
 export function openLog(file: string): ChildLog {
   mkdirSync(dirname(file), { recursive: true });
   let stream = startFile(file);
@@ -48,7 +48,7 @@ function startFile(file: string): WriteStream {
   try {
     renameSync(file, `${file}.1`);
   } catch {
-    // There was none.
+    // There was no earlier log.
   }
   const stream = createWriteStream(file, { mode: 0o600 });
   // A full disk must not take the running system down with its log; the newest lines stay in memory.

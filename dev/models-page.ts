@@ -1,5 +1,4 @@
-// Makes docs/models.md from catalog.json: what each model offers and costs, for people. `npm run models`
-// writes it.
+// `npm run models`: writes docs/models.md from catalog.json, with what each model offers and costs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CATALOG_SCHEMA, composeCatalogSchema } from './catalog-schema.ts';
 import {
@@ -16,7 +15,7 @@ import { CREDITS_PER_USD, toCredits, toUsd } from '../domain/credits.ts';
 export const MODELS_PAGE = 'docs/models.md';
 const CATALOG = 'catalog.json';
 
-/** The page for the catalogue as delivered. */
+/** Composes the page for the catalogue as delivered. */
 export function composeModelsPage(): string {
   const catalog = parseCatalog(JSON.parse(readFileSync(CATALOG, 'utf8')));
   return compose(catalog);
@@ -61,13 +60,13 @@ function describeModel(model: Model): string[] {
   ];
 }
 
-/** One line for one text, a nested list for several, nothing for none. */
+/** Formats texts as a list: one line for one text, a nested list for several, nothing for none. */
 function list(title: string, texts: readonly string[]): string[] {
   if (texts.length < 2) return texts.map((text) => `- ${title}: ${text}`);
   return [`- ${title}:`, ...texts.map((text) => `  - ${text}`)];
 }
 
-/** What is in bold is taken where the caller says nothing. */
+/** Lists the options of a model; the default values are in bold. */
 function describeOptions({ limits, defaults }: Model): string[] {
   const { durations, resolutions, ratios, audio, imagesMax, contextTokens, outputTokensMax } = limits;
   const sound = audio?.map((isOn) => choice(isOn ? 'sound' : 'silence', isOn === defaults.audio)).join(', ');
@@ -120,7 +119,7 @@ function describeCombination(combination: Combination): string {
 
 function describePrice({ item, meter, credits, free, when }: PriceLine): string {
   const allowance = free > 0 ? `, the first ${free} free` : '';
-  // The name of the line says most of it already.
+  // The line's name already says most of the condition.
   const conditions = Object.entries(when)
     .filter(([, value]) => !item.includes(String(value)))
     .map(([name, value]) => `${name} ${String(value)}`);
@@ -132,7 +131,7 @@ function describeDurations(durations: Durations): string {
   return 'values' in durations ? durations.values.join(', ') : `${durations.min} to ${durations.max}`;
 }
 
-/** 1050000 as 1,050,000. */
+/** Groups the digits of a figure: 1050000 as 1,050,000. */
 function grouped(figure: number): string {
   return figure.toLocaleString('en-US');
 }

@@ -14,41 +14,42 @@ export interface RunningProcess {
   readonly pid: number;
   readonly exited: Promise<Exit>;
   hasExited(): boolean;
-  /** The newest lines it wrote, oldest first. */
+  /** Returns the newest lines of its output, oldest first. */
   lastLines(): string[];
-  /** Asks it to end, and ends it by force after `graceMs`. */
+  /** Sends the stop signal, and kills the program after `graceMs`. */
   stop(graceMs?: number): Promise<void>;
 }
 
-/** The system user a program runs as when we are root. */
+/** System user that a program runs as when this process is root. */
 export interface SystemUser {
   uid: number;
   gid: number;
   name: string;
-  /** Keeps root's right to pass closed folders, which only `setpriv` can give. */
+  /** Whether root's right to pass closed folders is kept, which only `setpriv` can give. */
   passesClosedFolders: boolean;
 }
 
 export interface LaunchOptions {
   command: string;
   args: readonly string[];
-  /** Where its output goes; without it, to our own terminal. */
+  /** File for the program's output; without it, the output goes to this terminal. */
   logFile?: string;
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   stopSignal?: NodeJS.Signals;
   user?: SystemUser;
-  /** Remembers the pid, so that the next start finds what an interrupted one left behind. */
+  /** File that holds the pid, so that the next start finds what an interrupted one left running. */
   pidFile?: string;
-  /** Read as standard input; without it there is none. */
+  /** File that is read as standard input; without it there is none. */
   inputFile?: string;
-  /** Given every line of standard output instead of the log. */
+  /** Called with every line of standard output, which then is not logged. */
   onOutputLine?: (line: string) => void;
 }
 
 const DEFAULT_GRACE_MS = 15_000;
 const OUTPUT_WAIT_MS = 500;
-// `setpriv` (util-linux) can have the kernel signal a program when its parent dies, however it dies.
+// `setpriv` (util-linux) can have the kernel signal a program when its parent dies, however the parent
+// dies.
 const CAN_BIND_LIFE =
   process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'TERM', 'true']).status === 0;
 
@@ -57,7 +58,10 @@ export function canPassClosedFolders(uid: number, gid: number): boolean {
   return CAN_BIND_LIFE && spawnSync('setpriv', [...userArgs(uid, gid, true), 'true']).status === 0;
 }
 
-/** Starts a program in its own process group: a Ctrl-C in the terminal reaches us alone. */
+/**
+ * Starts a program in a process group of its own, so that a Ctrl-C in the terminal reaches only this
+ * process.
+ */
 export async function launch(options: LaunchOptions): Promise<RunningProcess> {
   const stopSignal = options.stopSignal ?? 'SIGTERM';
   const [command, args] = withBoundLife(options, stopSignal);
@@ -85,7 +89,8 @@ export async function launch(options: LaunchOptions): Promise<RunningProcess> {
     ended.resolve({ code, signal });
   };
   child.once('close', settle);
-  // Its last words come before "close", but what it started may hold its output open for longer than we wait.
+  // The program's last output comes before "close", but its children may hold the output open for longer
+  // than the wait.
   child.once('exit', (code, signal) => setTimeout(settle, OUTPUT_WAIT_MS, code, signal));
   // Rejects with the reason when the program cannot be started at all.
   await once(child, 'spawn');
@@ -130,7 +135,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The pid on the first line of a file, if there is one. */
+/** Reads the pid on the first line of a file; undefined without one. */
 export function readPid(file: string): number | undefined {
   try {
     const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
@@ -140,7 +145,7 @@ export function readPid(file: string): number | undefined {
   }
 }
 
-/** The command line of a running process, empty when it cannot be read. */
+/** Reads the command line of a running process; empty when it cannot be read. */
 export function readCommandLine(pid: number): string {
   if (process.platform === 'linux') {
     try {
@@ -182,7 +187,7 @@ async function stopGroup(
   hasExited: () => boolean,
 ): Promise<void> {
   if (hasExited()) return;
-  // The program itself first: it knows in which order its own children have to end.
+  // The program is signalled first: it knows in which order its own children have to end.
   sendSignal(pid, signal);
   const force = setTimeout(() => sendSignal(-pid, 'SIGKILL'), graceMs);
   await exited;
@@ -193,6 +198,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended in the meantime.
+    // The process has ended in the meantime.
   }
 }

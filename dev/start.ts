@@ -1,4 +1,4 @@
-// `npm start`: brings the whole gateway up on this machine, keeps it up, and takes it down again. With
+// `npm start`: brings the whole gateway up on this machine, keeps it running, and takes it down again. With
 // `--watch`, as `npm run dev` calls it, each program is restarted when its sources change.
 import { openDataFolder, type DataFolder } from './system/data-folder.ts';
 import { isPortInUse } from './servers/ports.ts';
@@ -11,7 +11,10 @@ import { PROGRAMS, type ProgramName } from './system/scripts.ts';
 import { watchPrograms, type Watching } from './system/watch.ts';
 
 const terminal = openTerminal();
-/** One Ctrl-C may arrive several times: from the terminal, from npm, and through the bootstrap. */
+/**
+ * Time in which signals count as one: a Ctrl-C may arrive from the terminal, from npm, and through the
+ * bootstrap.
+ */
 const SAME_SIGNAL_MS = 1_000;
 const INTERRUPTED_CODE = 130;
 const isWatching = process.argv.includes('--watch');
@@ -65,7 +68,10 @@ async function main(): Promise<number> {
   }
 }
 
-/** The catalogue is read at the start of a program, like its sources. */
+/**
+ * Watches the sources of the programs, and the catalogue, which a program reads at its start like its
+ * sources.
+ */
 function watchSystem(system: System): Watching {
   const catalog = process.env['SVC_CATALOG'] || 'catalog.json';
   const programs = Object.entries(PROGRAMS).map(([name, file]) => ({
@@ -105,7 +111,7 @@ async function refuseTakenPorts(settings: StartSettings): Promise<void> {
   }
 }
 
-/** Writes what scripts read, with the pids as they are now. */
+/** Writes the description that scripts read, with the current pids. */
 function describer(
   folder: DataFolder,
   settings: StartSettings,

@@ -1,20 +1,20 @@
-// What a person sees while the parts come up: one short line for each step, with the time it took.
+// Prints the progress of starting the parts: one short line for each step, with its duration.
 import { styleText } from 'node:util';
 
 export interface Terminal {
-  /** Runs a step and says that it is done, or that it failed. */
+  /** Runs a step and prints that it is done, or that it failed. */
   step<Result>(name: string, run: () => Promise<Result>): Promise<Result>;
   note(message: string): void;
   warn(message: string): void;
   fail(message: string): void;
-  /** A block as it is, for what is to be copied. */
+  /** Prints a block unchanged, for text that is to be copied. */
   block(text: string): void;
 }
 
 type Style = Parameters<typeof styleText>[0];
 
 export function openTerminal(): Terminal {
-  // A closed pipe ends the output only: the system goes on, and is still stopped in order.
+  // A closed pipe ends the output only: the system runs on, and is still stopped in order.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const mark = (style: Style, sign: string, text: string): void => {
     console.log(`${paint(style, sign)} ${text}`);
@@ -34,7 +34,7 @@ export function openTerminal(): Terminal {
   };
 }
 
-/** One sentence for what a person can act on, without the stack. */
+/** Describes an error in one sentence that a person can act on, without the stack. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? error.code : undefined;

@@ -1,4 +1,4 @@
-// `npm test [-- FILES… --install]`: runs the tests against throw-away servers, as many of them as the files
+// `npm test [-- FILES… --install]`: runs the tests against throw-away servers, only those that the files
 // need.
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { describeError, openTerminal } from './terminal.ts';
 const PROJECT_DIR = join(import.meta.dirname, '..');
 const ALL_FILES = 'test/**/*.test.ts';
 const TEST_TIMEOUT_MS = 20_000;
-/** Allows installing a missing Redis as a package of the system, which needs root and stays. */
+/** Option that allows installing a missing Redis as a package of the system, which needs root and stays. */
 const INSTALL_FLAG = '--install';
 const INTERRUPTED_CODE = 130;
 
@@ -59,7 +59,7 @@ async function startServers(
 ): Promise<TestServers> {
   const needed = findNeededServers(files);
   if (needed.size > 0) await removeAbandonedServers();
-  // Some tests run a Redis of their own, and do not install one.
+  // Some tests run a Redis of their own, and do not install it.
   if (mayInstall) await ensureRedisProgram({ log: terminal.note, mayInstall, signal });
   return startTestServers({ needed, mayInstall, terminal, signal });
 }

@@ -1,5 +1,5 @@
-// `with-settings.ts FILE [arguments…]`: runs a program of the gateway on the database of the `npm start` that
-// runs on this folder. What the environment sets is left as it is, and production is left alone.
+// `with-settings.ts FILE [arguments…]`: runs a program of the gateway on the database of this folder's `npm
+// start`. Settings of the environment are kept, and nothing is filled in for production.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,7 +14,10 @@ const file = resolve(import.meta.dirname, '..', program);
 process.argv = [process.execPath, file, ...args];
 await import(pathToFileURL(file).href);
 
-/** What `npm start` keeps in the data folder: its address only while it runs, the key ring for ever. */
+/**
+ * Fills in what `npm start` keeps in the data folder: its address only while it runs, the key ring for
+ * ever.
+ */
 function fillIn(env: NodeJS.ProcessEnv): void {
   const dataDir = env['SVC_DATA_DIR'] || '.data';
   const running = readIfThere(join(dataDir, 'dev.json'));

@@ -39,7 +39,7 @@ export const createMemoryCounter: CreateCounter = (bucket) => {
     bucket,
     consume: async (key) => {
       const result = await consumePoint(limiter, key);
-      // The library counts refused requests too: without this, later refunds would not make room again.
+      // The library counts refused requests too: without this, later refunds would not free a point.
       if (!result.isWithin) await refund(key);
       return toConsumeResult('memory', result, () => void refund(key));
     },

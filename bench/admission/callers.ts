@@ -1,5 +1,4 @@
-// The callers of the admission benches: accounts with a key each and a known number of credits, and what they
-// ask for.
+// Creates the callers of the admission benches, each with a key, a session and a known number of credits.
 import { createSession } from '../../db/identity/sessions.ts';
 import { insertUser } from '../../db/identity/users.ts';
 import { createApiKey } from '../../db/keys/api-keys.ts';
@@ -8,11 +7,11 @@ import { forkEm, type Database } from '../../db/database.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
 import type { BenchSystem } from '../system.ts';
 
-/** An answer without its body's meaning: what was said, how long it took, and the id of what was made. */
+/** A measured answer: its status, its duration and the id of the task that it created. */
 export interface Timed {
   status: number;
   ms: number;
-  /** Null where nothing was created. */
+  /** The id of the created task; null when none was created. */
   taskId: string | null;
 }
 
@@ -66,8 +65,8 @@ export class BenchCaller {
 }
 
 /**
- * Creates an account with these credits, a key and a session. The password is none: hashing would take
- * longer.
+ * Creates an account with these credits, a key and a session. It has no usable password, because hashing
+ * one takes long.
  */
 export async function createBenchCaller(
   system: BenchSystem,
@@ -87,7 +86,7 @@ export async function createBenchCaller(
   return new BenchCaller(system.baseUrl, { userId, key, sessionToken });
 }
 
-/** The id of a created task: images answer the object itself, videos within `data`. */
+/** Finds the id of a created task: image routes answer the object itself, video routes within `data`. */
 function findId(body: unknown): string | null {
   if (typeof body !== 'object' || body === null) return null;
   if ('id' in body && typeof body.id === 'string') return body.id;

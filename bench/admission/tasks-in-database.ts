@@ -1,4 +1,4 @@
-// What the database says about the tasks of a bench: how many stand where, and whether the money adds up.
+// Reads from the database how many tasks of a bench have which status, and whether the money adds up.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Em } from '../../db/database.ts';
 import { findViolations } from '../../db/ledger/invariants.ts';
@@ -24,7 +24,7 @@ export async function countTasks(em: Em, userId: string): Promise<TaskCounts> {
   return counts;
 }
 
-/** Waits until the user's tasks satisfy `isReached`. Throws after the limit, saying where they stand. */
+/** Waits until the user's tasks satisfy `isReached`. Throws after the limit, naming the counts by status. */
 export async function untilTasks(
   em: Em,
   userId: string,
@@ -58,7 +58,7 @@ export async function untilFinal(
   }
 }
 
-/** What is set aside of a user's credits, and how many rules of the ledger are broken. */
+/** Reads how many credits of a user are reserved, and how many rules of the ledger are violated. */
 export async function readMoney(em: Em, userId: string): Promise<{ reserved: bigint; violations: number }> {
   const [row] = await em.execute<{ reserved: string }[]>('select reserved from account where user_id = ?', [
     userId,

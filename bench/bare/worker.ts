@@ -1,4 +1,4 @@
-// The process that runs the floor, as the gateway's worker is a process of its own.
+// Runs the worker of the floor in a process of its own, as the gateway's worker does.
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import * as activities from './activities.ts';

@@ -1,4 +1,4 @@
-// The floor: a workflow of five empty activities, and an update that answers at once.
+// The workflow of the floor: five empty activities, and an update that answers at once.
 import { defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
 import type * as activities from './activities.ts';
 

@@ -1,4 +1,4 @@
-// Who calls the gateway in the bench: the demo key alone, or many accounts with a key each.
+// Creates the callers of the chat bench: the demo key alone, or many accounts with a key each.
 import { sql } from '@mikro-orm/postgresql';
 import { createApiKey } from '../../db/keys/api-keys.ts';
 import { makeId } from '../../db/ids.ts';
@@ -13,7 +13,7 @@ type Callers = Record<string, string>[];
 
 const CREDITS = parseCredits('1000000');
 
-/** Headers of the one account, and of the many, with plenty of credits. */
+/** Creates the headers of one account and of many accounts, all with enough credits. */
 export async function createCallers(system: BenchSystem, accounts: number): Promise<[Callers, Callers]> {
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 4 });
   const em = forkEm(database);
@@ -25,7 +25,7 @@ export async function createCallers(system: BenchSystem, accounts: number): Prom
   await database.close();
   return [[bearer(system.demo.apiKey)], many];
 
-  /** Without a password: hashing a thousand of them would take longer than the bench. */
+  /** Creates an account without a password: hashing a thousand of them would take longer than the bench. */
   async function createCaller(): Promise<Record<string, string>> {
     const id = makeId('usr');
     await em.execute(sql`

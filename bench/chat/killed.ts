@@ -1,4 +1,4 @@
-// The API killed in the middle of load: what was answered was charged, and nothing stays open.
+// Kills the API in the middle of load: what was answered was charged, and no reservation stays open.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findViolations } from '../../db/ledger/invariants.ts';
 import { openDatabase } from '../../db/open-database.ts';
@@ -9,10 +9,10 @@ import { forkEm, type Em } from '../../db/database.ts';
 const LOAD_SECONDS = 8;
 const KILL_AFTER_MS = 3_000;
 const CONNECTIONS = 20;
-/** A lease, and the next round of the sweeper. */
+/** Time limit for the end of a lease and the next round of the sweeper. */
 const SETTLED_LIMIT_MS = 60_000;
 
-/** `countUpstream` answers how many calls the upstream has seen. */
+/** Runs the load and kills the API. `countUpstream` returns how many calls the upstream has seen. */
 export async function benchKilled(
   system: BenchSystem,
   target: Target,

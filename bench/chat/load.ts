@@ -1,4 +1,4 @@
-// Load on one target, and what it took: throughput, latencies, and the processor time of everything behind
+// Puts load on one target, and measures throughput, latencies and the processor time of everything behind
 // it.
 import autocannon from 'autocannon';
 import { processorSeconds } from '../processes.ts';
@@ -6,11 +6,11 @@ import { processorSeconds } from '../processes.ts';
 export interface Target {
   name: string;
   url: string;
-  /** One per account; requests take turns. */
+  /** Headers of each account; requests take turns. */
   headers: readonly Record<string, string>[];
   /** Process ids whose processor time counts, with all their children. */
   pids: readonly number[];
-  /** Portkey's release does not stream on this Node. */
+  /** Whether the target streams; Portkey's release does not on this version of Node. */
   streams: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface Load {
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Processor time of the target and all that it uses, per call. */
+  /** Processor time of the target and of all that it uses, per call. */
   cpuMs: number;
   answered: number;
   refused: number;
@@ -26,7 +26,7 @@ export interface Load {
 
 const BODY = { model: 'gpt-6-luna', messages: [{ role: 'user', content: 'Say something.' }] };
 
-/** Whole answers, `connections` at a time, for so many seconds. */
+/** Requests whole answers, over so many connections at a time, for `seconds`. */
 export async function loadTarget(target: Target, connections: number, seconds: number): Promise<Load> {
   const before = processorSeconds(target.pids);
   const requests = target.headers.map((headers) => ({
@@ -51,7 +51,7 @@ export interface StreamTimes {
   totalMs: number;
 }
 
-/** One streamed answer: until its first piece, and until its end. */
+/** Times one streamed answer: until its first piece, and until its end. */
 export async function timeStream(target: Target): Promise<StreamTimes> {
   const startedAt = performance.now();
   const response = await fetch(target.url, {
@@ -65,7 +65,7 @@ export async function timeStream(target: Target): Promise<StreamTimes> {
   return { firstMs, totalMs: performance.now() - startedAt };
 }
 
-/** One whole answer. */
+/** Times one whole answer, in milliseconds. */
 export async function timeCall(target: Target): Promise<number> {
   const startedAt = performance.now();
   const response = await fetch(target.url, {

@@ -1,18 +1,18 @@
-// Portkey's open gateway, the fastest of those that do not bill, installed for the moment where that is
+// Installs and starts Portkey's open gateway, the fastest of those that do not bill, where that is
 // possible.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findFreePort } from '../../dev/servers/ports.ts';
-import { startProgram, type Beside } from './beside.ts';
+import { startProgram, type BenchProcess } from './bench-process.ts';
 
 const VERSION = '1.15.2';
 const INSTALL_LIMIT_MS = 120_000;
 
-export type Portkey = Beside & { url: string; headers: Record<string, string> };
+export type Portkey = BenchProcess & { url: string; headers: Record<string, string> };
 
-/** Null, with a word why, where it cannot be had. */
+/** Starts Portkey. Null, after printing the reason, where it cannot be installed. */
 export async function startPortkey(upstreamPort: number): Promise<Portkey | null> {
   const folder = join(tmpdir(), `svc-gateway-bench-portkey-${VERSION}`);
   const program = join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js');

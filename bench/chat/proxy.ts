@@ -1,6 +1,6 @@
-// What the gateway is compared with: a bare Express and undici proxy, and the same with one durable statement
-// before and one after each call, sent together with those of other calls. Neither knows keys, limits or
-// prices.
+// A proxy that the gateway is compared with: Express and undici alone, or with accounting. Accounting is
+// one durable statement before and one after each call, batched with those of other calls. Neither variant
+// knows keys, limits or prices.
 import { randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { sql } from '@mikro-orm/postgresql';

@@ -1,4 +1,4 @@
-// The figures of the chat bench against their goals.
+// Reports the figures of the chat bench against their goals.
 import { printTable, quantile } from '../measure.ts';
 import type { Load, StreamTimes } from './load.ts';
 

@@ -1,5 +1,5 @@
-// The people of a soak: callers with a key and a session each and plenty of credits, and one administrator,
-// verified for a day.
+// Creates the accounts of a soak: callers with a key, a session and plenty of credits, and one verified
+// administrator.
 import { randomBytes } from 'node:crypto';
 import { createApiKey } from '../../db/keys/api-keys.ts';
 import { grant } from '../../db/ledger/ledger.ts';

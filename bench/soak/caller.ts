@@ -10,18 +10,18 @@ export interface Answer {
 
 export interface Counts {
   requests: number;
-  /** The caller hung up before the answer. */
-  left: number;
-  /** The connection failed or broke: a process had been killed. */
+  /** Requests whose caller disconnected before the answer. */
+  disconnected: number;
+  /** Requests whose connection failed or broke, because a process had been killed. */
   unanswered: number;
   byStatus: Map<number, number>;
-  /** What no answer may be, each kind with an example; bounded. */
+  /** Problems of answers with their counts, ids replaced; bounded. */
   broken: Map<string, number>;
 }
 
 export interface SoakCaller {
   counts: Counts;
-  /** Null without an answer. `leaveAfterMs`: the caller hangs up. */
+  /** Sends a request. Null without an answer. After `leaveAfterMs` the caller disconnects. */
   send(
     who: Record<string, string>,
     method: string,
@@ -29,7 +29,7 @@ export interface SoakCaller {
     body?: unknown,
     leaveAfterMs?: number,
   ): Promise<Answer | null>;
-  /** Looks at a task until it has ended; null when that cannot be seen in time. */
+  /** Reads a task until it has ended; null when it does not end in time. */
   untilFinal(who: Record<string, string>, taskId: string): Promise<Answer | null>;
 }
 
@@ -39,7 +39,13 @@ const BROKEN_KINDS_MAX = 50;
 const FINAL = ['completed', 'failed', 'cancelled'];
 
 export function createCaller(baseUrls: readonly string[]): SoakCaller {
-  const counts: Counts = { requests: 0, left: 0, unanswered: 0, byStatus: new Map(), broken: new Map() };
+  const counts: Counts = {
+    requests: 0,
+    disconnected: 0,
+    unanswered: 0,
+    byStatus: new Map(),
+    broken: new Map(),
+  };
   const broke = (what: string): void => {
     if (counts.broken.size < BROKEN_KINDS_MAX || counts.broken.has(what)) count(counts.broken, what);
   };
@@ -63,7 +69,7 @@ export function createCaller(baseUrls: readonly string[]): SoakCaller {
       const isLate = error instanceof Error && error.name === 'TimeoutError';
       if (isLate && leaveAfterMs === undefined)
         broke(`${method} ${path}: no answer within ${ANSWER_LIMIT_MS} ms`);
-      if (isLate) counts.left += 1;
+      if (isLate) counts.disconnected += 1;
       else counts.unanswered += 1;
       return null;
     }
@@ -93,7 +99,7 @@ function judge(method: string, path: string, { headers }: Response, { status, bo
   const problems = findUndocumented(method, path, { status, headers, body });
   if (headers.get('x-request-id') === null) problems.push(`${method} ${path}: no x-request-id`);
   if (status === 500) problems.push(`${method} ${path}: 500 ${JSON.stringify(body?.error?.code)}`);
-  // Ids would make every one of them another kind.
+  // Ids would make every problem another kind.
   return problems.map((problem) => problem.replaceAll(/[a-z]{3,4}_[0-9A-Z]{26}/g, '{id}').slice(0, 300));
 }
 

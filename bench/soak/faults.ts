@@ -1,4 +1,4 @@
-// What goes wrong during a soak, drawn from the seed: processes that are killed, or that hang for a while.
+// Injects faults during a soak, drawn from the seed: processes are killed, or hang for a while.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Chance } from './random.ts';
 import type { PartName, SoakSystem } from './system.ts';
@@ -9,7 +9,7 @@ export interface Fault {
   name: string;
   weight: number;
   part: PartName;
-  /** SIGSTOP is followed by SIGCONT after up to so many milliseconds. */
+  /** The signal sent. SIGSTOP is followed by SIGCONT after up to `hangMsMax`. */
   signal: 'SIGKILL' | 'SIGINT' | 'SIGSTOP';
   hangMsMax: number;
 }
@@ -28,7 +28,10 @@ const GENTLE = [
   kill('worker', 1),
   hang('api', 1, 500),
 ];
-/** The second API and, from the middle on, the worker are never killed: their memory is to be judged. */
+/**
+ * The possible faults. The second API and, from the middle on, the worker are never killed, because their
+ * memory is judged.
+ */
 const ALL = [
   ...[
     kill('api', 3),
@@ -44,9 +47,10 @@ const WORKER_KILLED_UNTIL = 0.4;
 const FAULTS: Record<FaultKind, readonly Fault[]> = { none: [], gentle: GENTLE, all: ALL };
 
 /**
- * One fault after the other, with pauses, until the time is over or the signal comes. Answers what was done.
+ * Injects one fault after the other, with pauses, until the time is over or the signal is aborted. Returns
+ * their counts.
  */
-export async function makeTrouble(
+export async function injectFaults(
   system: SoakSystem,
   chance: Chance,
   plan: { kind: FaultKind; seconds: number; pauseSeconds: [from: number, to: number]; signal: AbortSignal },

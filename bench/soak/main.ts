@@ -38,7 +38,7 @@ function print({ counts, played, faults, judged, ended, problems }: SoakReport):
     ['status', 'answers'],
     ...statuses.map((row) => row.map(String)),
     ['none', `${counts.unanswered}`],
-    ['caller left', `${counts.left}`],
+    ['caller left', `${counts.disconnected}`],
   ]);
   console.log('');
   printTable([['story', 'played'], ...byName(played)]);

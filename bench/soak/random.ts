@@ -1,17 +1,17 @@
-// Chance from one seed: the same seed draws the same numbers in the same order.
+// Random numbers from one seed: the same seed draws the same numbers in the same order.
 
 export interface Chance {
-  /** From 0 up to, and without, 1. */
+  /** Draws a number from 0 up to, but not including, 1. */
   next(): number;
-  /** An integer from `from` to `to`, both included. */
+  /** Draws an integer from `from` to `to`, both included. */
   between(from: number, to: number): number;
-  /** One of the weighted choices. */
+  /** Draws one of the weighted choices. */
   pick<Choice extends { weight: number }>(choices: readonly Choice[]): Choice;
-  /** Another stream of numbers, so that what one part draws does not move the draws of another. */
+  /** Creates another stream of numbers, so that the draws of one part do not change those of another. */
   split(): Chance;
 }
 
-/** Mulberry32. */
+/** Creates a generator by the algorithm Mulberry32. */
 export function createChance(seed: number): Chance {
   let state = seed >>> 0;
   const next = (): number => {

@@ -1,10 +1,10 @@
-// After a soak: everything has come to an end, and the ledger says what was accepted and charged.
+// Checks the end of a soak: everything has ended, and the ledger agrees with what was accepted and charged.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findViolations } from '../../db/ledger/invariants.ts';
 import { forkEm, type Database } from '../../db/database.ts';
 
 export interface Ended {
-  /** How long after the last request everything had ended; null: it had not. */
+  /** Seconds from the last request until everything had ended; null when it did not end. */
   settledAfterSeconds: number | null;
   completed: number;
   charges: number;
@@ -18,8 +18,8 @@ interface Open {
 
 const LOOK_EVERY_MS = 500;
 
-/** Waits at most so long, then looks at the money and at every task that was accepted. */
-export async function checkTheEnd(
+/** Waits for the end, at most `limitSeconds`, then checks the money and every accepted task. */
+export async function checkSettled(
   database: Database,
   accepted: ReadonlySet<string>,
   limitSeconds: number,

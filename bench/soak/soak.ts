@@ -1,12 +1,12 @@
-// A soak: the whole product under steady mixed load, with faults drawn from one seed, judged while it runs
-// and afterwards.
+// Runs a soak: steady mixed load on the whole product, with faults drawn from one seed, judged during and
+// after it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../../db/open-database.ts';
 import { createPeople } from './accounts.ts';
 import { createCaller, type Counts } from './caller.ts';
-import { makeTrouble, type FaultKind } from './faults.ts';
+import { injectFaults, type FaultKind } from './faults.ts';
 import { createChance } from './random.ts';
-import { checkTheEnd, type Ended } from './settled.ts';
+import { checkSettled, type Ended } from './settled.ts';
 import { startSoakSystem } from './system.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
 import { judge, watch, type Judged, type Thresholds } from './watch.ts';
@@ -14,16 +14,16 @@ import { judge, watch, type Judged, type Thresholds } from './watch.ts';
 export interface SoakPlan {
   seed: number;
   seconds: number;
-  /** Share of the measured peak. */
+  /** Load as a share of the measured peak. */
   load: number;
   faults: FaultKind;
   faultPauseSeconds: [from: number, to: number];
-  /** How long the peak is measured before. */
+  /** Seconds in which the peak is measured before the soak. */
   peakSeconds: number;
-  /** How long after the last request everything must have ended. */
+  /** Seconds after the last request within which everything must have ended. */
   settleSeconds: number;
   thresholds: Thresholds;
-  /** Told what happens, every ten seconds. */
+  /** Called every ten seconds with a line about the progress. */
   say(line: string): void;
 }
 
@@ -34,13 +34,13 @@ export interface SoakReport {
   faults: Map<string, number>;
   judged: Judged[];
   ended: Ended;
-  /** Everything that is not as it must be; empty when the soak was passed. */
+  /** All violations of what the soak requires; empty when the soak was passed. */
   problems: string[];
 }
 
 const PEOPLE = 20;
 const PEAK_CONCURRENCY = 60;
-/** Beyond that the machine cannot follow, and new stories wait. */
+/** Most stories at once: the machine cannot follow more, and further ones are left out. */
 const RUNNING_MAX = 150;
 const SAY_EVERY_MS = 10_000;
 
@@ -58,15 +58,15 @@ export async function soak(plan: SoakPlan): Promise<SoakReport> {
     const ending = new AbortController();
     const watching = watch(system, ending.signal);
     const signal = ending.signal;
-    const troubles = makeTrouble(system, chance.split(), {
+    const faultsInjected = injectFaults(system, chance.split(), {
       ...{ kind: plan.faults, seconds: plan.seconds, pauseSeconds: plan.faultPauseSeconds, signal },
     });
     await runSteadily(plan, traffic, caller.counts, peakPerSecond * plan.load);
     ending.abort();
-    const faults = await troubles;
+    const faults = await faultsInjected;
     const judged = judge(await watching, plan.thresholds);
     plan.say('the last request is answered; waiting until everything has ended');
-    const ended = await checkTheEnd(database, traffic.accepted, plan.settleSeconds);
+    const ended = await checkSettled(database, traffic.accepted, plan.settleSeconds);
     const { counts } = caller;
     const problems = [
       ...[...counts.broken].map(([what, times]) => `${times} × ${what}`),
@@ -80,7 +80,7 @@ export async function soak(plan: SoakPlan): Promise<SoakReport> {
   }
 }
 
-/** Stories per second, a fixed number of them at once. */
+/** Measures the stories per second at a fixed concurrency. */
 async function measurePeak(traffic: Traffic, seconds: number): Promise<number> {
   const startedAt = Date.now();
   let played = 0;
@@ -94,7 +94,7 @@ async function measurePeak(traffic: Traffic, seconds: number): Promise<number> {
   return (played * 1000) / (Date.now() - startedAt);
 }
 
-/** Starts stories at an even rate, whether or not those before have ended. */
+/** Starts stories at an even rate, whether or not earlier ones have ended. */
 async function runSteadily(
   plan: SoakPlan,
   traffic: Traffic,

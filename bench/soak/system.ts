@@ -1,5 +1,5 @@
-// The whole product for a soak: as `npm start` runs it, with a Redis and a second API beside, all restarted
-// when they die.
+// Starts the product for a soak: as `npm start` runs it, with a Redis and a second API, all restarted when
+// they die.
 import { join } from 'node:path';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,11 +22,11 @@ export type PartName = (typeof PART_NAMES)[number];
 
 export interface SoakSystem {
   bench: BenchSystem;
-  /** The addresses of both APIs; callers take turns. */
+  /** Addresses of both APIs; requests take turns. */
   baseUrls: readonly string[];
-  /** Where a process tells of itself. */
+  /** Addresses of the processes' internal listeners. */
   internalUrls: Readonly<Record<'api' | 'second api' | 'worker', string>>;
-  /** Null while a part is being restarted. */
+  /** Returns the pid of a part; null while it is being restarted. */
   pid(part: PartName): number | null;
   stop(): Promise<void>;
 }

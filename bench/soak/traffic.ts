@@ -1,13 +1,12 @@
-// What people do during a soak: whole stories, each drawn by its weight, from a request to what becomes of
-// it.
+// Plays what users do during a soak: stories, drawn by weight, from a request to its result.
 import type { Person } from './accounts.ts';
 import type { Answer, SoakCaller } from './caller.ts';
 import type { Chance } from './random.ts';
 
 export interface Traffic {
-  /** One story, to its end. */
+  /** Plays one story to its end. */
   play(): Promise<void>;
-  /** Tasks that were answered with 202. */
+  /** Ids of the tasks that were answered with 202. */
   accepted: Set<string>;
   played: Map<string, number>;
 }
@@ -147,7 +146,7 @@ function chat({ caller, person }: Scene, directive: string, stream = false, leav
 
 async function order(scene: Scene, mode: 'image' | 'video', directive: string): Promise<string | null> {
   const { caller, person, chance, accepted } = scene;
-  // A prompt of its own, because the sandbox counts `*1` by the prompt.
+  // A unique prompt, because the sandbox counts `*1` by the prompt.
   const prompt = `number ${chance.between(0, 2 ** 31)} [[sandbox ${directive}]]`;
   const answer = await caller.send(person.session, 'POST', '/api/tasks', {
     mode,

@@ -1,5 +1,5 @@
-// Looks at the processes during a soak: memory, open files and the delay of their event loops; judges them at
-// the end.
+// Samples memory, open files and event loop delay of the processes during a soak, and judges them at its
+// end.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SoakSystem } from './system.ts';
@@ -10,22 +10,22 @@ export type Watched = (typeof WATCHED)[number];
 export interface Sample {
   part: Watched;
   pid: number;
-  /** Since the watch began, and since this process was first seen. */
+  /** Time since the watch began; `ageSeconds` counts since this process was first seen. */
   atSeconds: number;
   ageSeconds: number;
   memoryMb: number;
   descriptors: number;
-  /** The 99th percentile since the look before; null when the process did not answer. */
+  /** The 99th percentile since the sample before; null when the process did not answer. */
   loopDelayMs: number | null;
 }
 
 export interface Thresholds {
   warmUpSeconds: number;
-  /** By how much the median of the last third may exceed that of the first. */
+  /** Share by which the median of the last third may exceed the median of the first. */
   memoryGrowth: number;
   memoryGrowthMb: number;
   descriptorsGrowth: number;
-  /** The limit of the median over the whole soak. */
+  /** Limit of the median over the whole soak. */
   loopDelayMs: number;
 }
 
@@ -38,10 +38,10 @@ export interface Judged {
 }
 
 const LOOK_EVERY_MS = 2_000;
-/** Fewer looks at one process tell nothing. */
+/** Fewest samples of one process that allow a judgement. */
 const SAMPLES_MIN = 9;
 
-/** Looks until the signal comes. */
+/** Samples all processes until the signal is aborted. */
 export async function watch(system: SoakSystem, signal: AbortSignal): Promise<Sample[]> {
   const samples: Sample[] = [];
   const firstSeen = new Map<number, number>();
@@ -63,7 +63,10 @@ export async function watch(system: SoakSystem, signal: AbortSignal): Promise<Sa
   return samples;
 }
 
-/** Of each part the process that was watched longest: its last third against its first, after it was warm. */
+/**
+ * Judges of each part the process that was watched longest: its last third against its first, after
+ * warm-up.
+ */
 export function judge(samples: readonly Sample[], thresholds: Thresholds): Judged[] {
   return WATCHED.map((part) => {
     const mine = samples.filter((sample) => sample.part === part);
@@ -92,7 +95,7 @@ function findProblems(
   return problems;
 }
 
-/** Linux only; null for a process that has just ended. */
+/** Reads memory and open files from /proc (Linux only); null for a process that has just ended. */
 function readUse(pid: number): { memoryMb: number; descriptors: number } | null {
   try {
     const memory = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -112,7 +115,7 @@ async function readLoopDelay(internalUrl: string): Promise<number | null> {
     const found = /^nodejs_eventloop_lag_p99_seconds ([\d.e+-]+)$/m.exec(await response.text());
     return found ? Math.round(Number(found[1]) * 1000) : null;
   } catch {
-    return null; // it hangs, or has been killed
+    return null; // the process hangs, or has been killed
   }
 }
 

@@ -1,19 +1,19 @@
-// Which servers a run of tests needs, read off what its files import: a file that touches none starts none.
+// Finds the servers that a run of tests needs, by what its files import: a file that uses none starts none.
 import { dirname } from 'node:path';
 import { readModules } from '../imports.ts';
 
 export type ServerName = 'postgres' | 'temporal' | 'redis';
 
-/** A module that names the setting is taken to use the server. */
+/** Settings by server: a module that names the setting is taken to use the server. */
 const SETTING_SERVERS: readonly [setting: string, server: ServerName][] = [
   ['TEST_POSTGRES_URL', 'postgres'],
   ['TEST_TEMPORAL_ADDRESS', 'temporal'],
   ['TEST_REDIS_URL', 'redis'],
 ];
-/** The modules that give the settings to the tests, and name them for that. */
+/** Folder of the modules that give the settings to the tests, and name them without using the server. */
 const GIVERS = import.meta.dirname;
 
-/** The servers used by these test files or by any module they import, at any depth. */
+/** Finds the servers used by these test files or by any module they import, at any depth. */
 export function findNeededServers(files: readonly string[]): Set<ServerName> {
   const needed = new Set<ServerName>();
   for (const [file, text] of readModules(files)) {

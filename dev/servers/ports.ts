@@ -1,4 +1,4 @@
-// Free ports on the loopback interface, chosen once and kept, so that addresses survive a restart.
+// Chooses free ports on the loopback interface once and keeps them, so that addresses survive a restart.
 import { randomInt } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const HOST = '127.0.0.1';
 /**
- * Below the range from which systems take ports for outgoing connections: such a connection could hold the
- * port of a server while it restarts.
+ * First port that is tried, below the range from which systems take ports for outgoing connections: such a
+ * connection could hold the port of a server while it restarts.
  */
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_000;
@@ -37,7 +37,7 @@ function acceptsConnections(port: number): Promise<boolean> {
   });
 }
 
-/** A port on which no server listens, and not one of `taken`. */
+/** Finds a port on which no server listens, and which is not one of `taken`. */
 export async function findFreePort(taken: ReadonlySet<number> = new Set()): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {
     const port = randomInt(FIRST_PORT, LAST_PORT);
@@ -47,7 +47,8 @@ export async function findFreePort(taken: ReadonlySet<number> = new Set()): Prom
 }
 
 /**
- * One port per name: those kept in the file where they are still free, else new ones, which are then kept.
+ * Chooses one port per name: those kept in the file where they are still free, else new ones, which are
+ * then kept.
  */
 export async function keepPorts<Name extends string>(
   file: string,
@@ -88,7 +89,8 @@ function readPorts(file: string): Record<string, number> {
     if (typeof content !== 'object' || content === null) return {};
     return Object.fromEntries(Object.entries(content).filter(([, port]) => Number.isInteger(port)));
   } catch {
-    // Absent or damaged: the ports are chosen anew, nothing else depends on the old ones.
+    // The file is absent or damaged: the ports are chosen anew, because nothing else depends on the old
+    // ones.
     return {};
   }
 }

@@ -29,7 +29,10 @@ export function findPostgresBinaries(): PostgresBinaries {
   return { root, initdb, postgres };
 }
 
-/** Packages cannot carry links; their install script makes them, unless scripts are switched off. */
+/**
+ * Creates the links that packages cannot carry; their install script does so unless scripts are switched
+ * off.
+ */
 function restoreLinks(root: string): void {
   const list = join(root, 'native/pg-symlinks.json');
   if (!existsSync(list)) return;

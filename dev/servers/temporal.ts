@@ -9,14 +9,14 @@ export { ensureTemporalBinary } from './temporal-binary.ts';
 export interface TemporalOptions {
   binary: string;
   port: number;
-  /** Where the histories are kept; without it they live in memory. */
+  /** File for the histories; without it they are kept in memory. */
   dataFile?: string;
-  /** The port of the web interface; without it there is none. */
+  /** Port of the web interface; without it there is none. */
   uiPort?: number;
-  /** Made where they are missing, with our search attributes. */
+  /** Namespaces that are created where they are missing, with the gateway's search attributes. */
   namespaces: readonly string[];
   logFile: string;
-  /** Remembers the pid for the next start. */
+  /** File that holds the pid, for the next start. */
   pidFile: string;
   log: (message: string) => void;
 }
@@ -28,7 +28,7 @@ export interface RunningTemporal extends RunningProcess {
 
 const HOST = '127.0.0.1';
 const READY_TIMEOUT_MS = 60_000;
-// The defaults are those of a cluster of many shards; a single one waits up to 50 ms before every step.
+// The defaults are for a cluster of many shards; a single one waits up to 50 ms before every step.
 const SERVER_SETTINGS = [
   'history.transferProcessorMaxPollRPS=2000',
   'history.workflowIdReuseMinimalInterval="0s"',

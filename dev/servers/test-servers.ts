@@ -1,4 +1,4 @@
-// The servers one run of the tests works against, in a folder of its own that goes away with them.
+// Starts the servers of one run of the tests, in a folder that is removed with them.
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,12 +15,12 @@ export interface TestServersOptions {
   /** Whether a missing Redis is installed as a package of the system. */
   mayInstall: boolean;
   terminal: Terminal;
-  /** Ends a download or an installation that is under way. */
+  /** Signal that ends a download or an installation under way. */
   signal: AbortSignal;
 }
 
 export interface TestServers {
-  /** What the tests find in their environment: the addresses of the servers that run. */
+  /** Environment of the tests: the addresses of the servers that run. */
   env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
@@ -37,9 +37,9 @@ interface ServerPlace extends TestServersOptions {
 
 interface ServerKind {
   title: string;
-  /** Names a server that is used as it is, instead of starting one. */
+  /** Setting that names a server to use as it is, instead of starting one. */
   given: string;
-  /** Tells the tests the address. */
+  /** Setting that tells the tests the address. */
   setting: string;
   start: (place: ServerPlace) => Promise<Server>;
 }
@@ -90,7 +90,7 @@ export async function startTestServers(options: TestServersOptions): Promise<Tes
   return { env: Object.fromEntries(running.map(([setting, { address }]) => [setting, address])), stop };
 }
 
-/** Clears away what runs left behind that were killed before they could. */
+/** Removes what earlier runs left behind that were killed before they could. */
 export async function removeAbandonedServers(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
     if (!name.startsWith(FOLDER_PREFIX)) continue;
@@ -107,7 +107,7 @@ export async function removeAbandonedServers(): Promise<void> {
       await stopLeftover(join(folder, 'redis.pid'), isRedisServer);
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // Another user's; theirs to clear away.
+      // The folder belongs to another user, who has to remove it.
     }
   }
 }
@@ -153,7 +153,9 @@ async function startRateLimitStore(place: ServerPlace): Promise<Server> {
   return { address: server.url, stop: server.stop };
 }
 
-/** The same server's database `postgres`, where the tests create their own. */
+/**
+ * Returns the address of the same server's database `postgres`, where the tests create their own databases.
+ */
 function adminUrl(url: string): string {
   const admin = new URL(url);
   admin.pathname = '/postgres';

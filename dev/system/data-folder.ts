@@ -1,4 +1,4 @@
-// The folder that holds everything one running system keeps, and that only one uses at a time.
+// Opens the folder that holds everything one running system keeps. Only one system uses it at a time.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import { isDevelopmentServer } from '../servers/temporal.ts';
 
 export interface DataFolder {
   path: string;
-  /** Where a part of this name writes its log. */
+  /** Returns the path of the log of a part. */
   logFile(name: string): string;
   pidFile(name: string): string;
   postgresDir: string;
   temporalFile: string;
   portsFile: string;
-  /** Writes or replaces what scripts read; see `removeDescription`. */
+  /** Writes or replaces the description that scripts read; see `removeDescription`. */
   writeDescription(content: unknown): void;
   removeDescription(): void;
   release(): void;
@@ -24,7 +24,7 @@ const FREE_BYTES_MIN = 300e6;
 
 /** Takes the folder for this process, and stops what an interrupted run left running on it. */
 export async function openDataFolder(path: string, warn: (message: string) => void): Promise<DataFolder> {
-  // Others may pass, for the system user that PostgreSQL runs as under root, but not look around.
+  // Other users may pass but not list, because PostgreSQL runs as a system user under root.
   mkdirSync(path, { recursive: true, mode: 0o711 });
   mkdirSync(join(path, 'run'), { recursive: true, mode: 0o700 });
   mkdirSync(join(path, 'logs'), { recursive: true, mode: 0o700 });
@@ -62,8 +62,8 @@ export async function openDataFolder(path: string, warn: (message: string) => vo
 }
 
 /**
- * The key ring made at the first start: `id:base64url of 32 bytes`. Losing it makes stored secrets
- * unreadable.
+ * Returns the key ring created at the first start: `id:base64url of 32 bytes`. Losing it makes stored
+ * secrets unreadable.
  */
 export function keepSecretKeys(folder: DataFolder): string {
   const file = join(folder.path, 'secret-keys');

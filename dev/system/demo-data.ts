@@ -1,4 +1,5 @@
-// Demo data for a fresh installation: a user with credits and a key, and an administrator. Safe to run again.
+// Creates demo data in a fresh installation: a user with credits and a key, and an administrator. Safe to
+// run again.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -31,7 +32,7 @@ try {
   await database.close();
 }
 
-/** Passwords and the key can be shown once only, so they are kept in the data folder beside the database. */
+/** Reads kept demo data: passwords and key can be shown only once, so they are kept beside the database. */
 function readKept(file: string): DemoData | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));

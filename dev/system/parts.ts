@@ -34,14 +34,14 @@ export interface Assembly {
   terminal: Terminal;
   ports: Record<(typeof PORT_NAMES)[number], number>;
   addresses: PartAddresses;
-  /** What the parts find in their environment. */
+  /** Environment of the parts. */
   partEnv: NodeJS.ProcessEnv;
   ending: AbortSignal;
   /** Starts a part, and keeps it running until the system is stopped. */
   keep<Running extends Part>(name: PartName, start: () => Promise<Running>): Promise<Supervised<Running>>;
 }
 
-/** Ends when everything answers. */
+/** Starts all parts. Resolves when all of them answer. */
 export async function startParts(assembly: Assembly): Promise<SystemSummary> {
   const { settings, addresses, terminal } = assembly;
   const engine = bringUpEngine(assembly);
@@ -104,7 +104,7 @@ async function bringUpEngine(assembly: Assembly): Promise<void> {
   });
 }
 
-/** A server named by the environment may be set up in ways that we cannot, and need not, change. */
+/** Prepares an engine that the environment names; what cannot be changed there is only reported. */
 async function prepareForeignEngine(address: string, namespace: string, terminal: Terminal): Promise<void> {
   try {
     await ensureNamespace({ address, namespace });

@@ -1,9 +1,10 @@
-// The settings that point vendor families at the sandbox: the only list of where it plays each of them.
+// Points vendor families at the sandbox: the only list of the path under which the sandbox plays each
+// family.
 
 export interface VendorFamily {
-  /** Begins the names of its settings. */
+  /** Prefix of the family's settings. */
   prefix: string;
-  /** Where the sandbox plays it. */
+  /** Path under which the sandbox plays the family. */
   sandboxPath: string;
 }
 
@@ -19,10 +20,10 @@ export const VENDOR_FAMILIES: readonly VendorFamily[] = [
   { prefix: 'VIDU', sandboxPath: '/vidu' },
   { prefix: 'WAN', sandboxPath: '/dashscope' },
 ];
-/** The sandbox takes any key. */
+/** API key for the sandbox, which accepts any. */
 const SANDBOX_KEY = 'sandbox';
 
-/** A base URL and a key for each of the families, by the names of their settings. */
+/** Builds a base URL and a key for each of the families, by the names of their settings. */
 export function sandboxSettings(
   sandboxUrl: string,
   families: readonly VendorFamily[] = VENDOR_FAMILIES,

@@ -1,11 +1,11 @@
-// The gateway's own programs: those that run on, and those that do one thing and end.
+// Starts the gateway's own programs: servers that run on, and scripts that end.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataFolder } from './data-folder.ts';
 import { waitForPort } from '../servers/ports.ts';
 import { launch, type RunningProcess } from '../processes.ts';
 
-/** The programs that run on, by the file that starts each. */
+/** The servers, by the file that starts each. */
 export const PROGRAMS = {
   api: 'api/server.ts',
   worker: 'worker/main.ts',
@@ -16,7 +16,7 @@ export type ProgramName = keyof typeof PROGRAMS;
 export interface ServerScript {
   name: ProgramName;
   env: NodeJS.ProcessEnv;
-  /** Waits until something listens there. */
+  /** Port on which the start waits until the program listens. */
   port?: number;
 }
 
@@ -39,16 +39,16 @@ export async function startServer(folder: DataFolder, server: ServerScript): Pro
 
 export interface OneShotScript {
   folder: DataFolder;
-  /** The name of its log. */
+  /** Name of the script's log. */
   name: string;
   script: string;
   args: readonly string[];
   env: NodeJS.ProcessEnv;
-  /** Stops the script half way. */
+  /** Signal that stops the script early. */
   ending: AbortSignal;
 }
 
-/** Runs a script to its end, and returns what it wrote to standard output. */
+/** Runs a script to its end, and returns its standard output. Throws when it fails. */
 export async function runScript(options: OneShotScript): Promise<string[]> {
   const { folder, name, script, args, env, ending } = options;
   const output: string[] = [];
@@ -74,7 +74,7 @@ export async function waitUntilOk(url: string, stillWorthwhile: () => boolean): 
       await response.body?.cancel();
       if (response.ok) return true;
     } catch {
-      // Not listening yet.
+      // The server is not listening yet.
     }
     await sleep(50);
   }

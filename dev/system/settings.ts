@@ -1,16 +1,16 @@
-// What `npm start` reads from the environment, and the environment it hands on to the parts.
+// Reads the settings of `npm start`, and builds the environment of the parts.
 import { join, resolve } from 'node:path';
 import { sandboxSettings, VENDOR_FAMILIES, type VendorFamily } from './sandbox-settings.ts';
 
 export interface StartSettings {
   dataDir: string;
-  /** Where people and programs reach us: a wildcard HOST is reached on the loopback address. */
+  /** Host under which the gateway is reached: for a wildcard HOST, the loopback address. */
   reachableHost: string;
   port: number;
   internalPort: number;
-  /** Null: any free one. */
+  /** Port of the worker's internal listener; null for any free one. */
   workerInternalPort: number | null;
-  /** Servers that the environment names, and that are then not started here. */
+  /** Servers that the environment names, which are not started here; null to start them. */
   databaseUrl: string | null;
   temporalAddress: string | null;
   redisUrl: string | null;
@@ -29,7 +29,7 @@ export interface PartAddresses {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws one sentence about the first setting that is wrong. */
+/** Reads the settings. Throws one sentence about the first one that is wrong. */
 export function readSettings(env: Environment): StartSettings {
   const port = readPort(env, 'PORT', 8080);
   const internalPort = readPort(env, 'SVC_INTERNAL_PORT', 9090);
@@ -52,7 +52,7 @@ export function readSettings(env: Environment): StartSettings {
   };
 }
 
-/** Everything that was set is passed on; what was not set points at the parts that run here. */
+/** Passes on everything that is set; what is not set points at the parts that run here. */
 export function partEnvironment(
   env: Environment,
   settings: StartSettings,
@@ -65,10 +65,10 @@ export function partEnvironment(
     PORT: String(settings.port),
     SVC_INTERNAL_PORT: String(settings.internalPort),
     SVC_WORKER_INTERNAL_PORT: String(parts.workerInternalPort),
-    // There is no load balancer here that has to notice, and a Ctrl-C is waited for.
+    // No load balancer has to notice the stop here, and a person waits for it after a Ctrl-C.
     SVC_DRAIN_SECONDS: env['SVC_DRAIN_SECONDS'] || '0',
     SVC_DATA_DIR: settings.dataDir,
-    // Node keeps what it has compiled: every start but the first is about a third quicker.
+    // Node caches compiled code: every start but the first is about a third quicker.
     NODE_COMPILE_CACHE: env['NODE_COMPILE_CACHE'] || join(settings.dataDir, 'compile-cache'),
     SVC_SECRET_KEYS: parts.secretKeys,
     DATABASE_URL: parts.databaseUrl,
@@ -76,7 +76,7 @@ export function partEnvironment(
   };
 }
 
-/** What is set: a setting that is empty counts as not set. */
+/** Filters the settings that are set: an empty one counts as not set. */
 function given(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
 }

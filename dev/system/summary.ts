@@ -1,4 +1,4 @@
-// What `npm start` prints when everything answers: addresses, logins, and three commands to try.
+// Prints the summary of `npm start`: addresses, logins, and three commands to try.
 import { z } from 'zod';
 import type { StartSettings } from './settings.ts';
 import type { SystemSummary } from './parts.ts';
@@ -54,7 +54,7 @@ function commands(baseUrl: string, apiKey: string, model: string): string[] {
 
 const MODEL_LIST = z.object({ data: z.array(z.object({ id: z.string(), kind: z.string() })) });
 
-/** One that the catalogue in use really offers. */
+/** Finds an image model that the catalogue in use really offers. */
 async function findImageModel(baseUrl: string, apiKey: string): Promise<string> {
   try {
     const response = await fetch(`${baseUrl}/v1/models`, {
@@ -64,7 +64,7 @@ async function findImageModel(baseUrl: string, apiKey: string): Promise<string> 
     const { data } = MODEL_LIST.parse(await response.json());
     return data.find((model) => model.kind === 'image')?.id ?? 'MODEL';
   } catch {
-    // The rest of the summary is true without it.
+    // The rest of the summary is true without a model.
     return 'MODEL';
   }
 }

@@ -1,7 +1,7 @@
 // Keeps one part of the system running: restarts it when it dies, gives up when it cannot live.
 import type { Exit } from '../processes.ts';
 
-/** Something that runs and can be watched: a process of ours, or a server. */
+/** A process or server that can be watched and stopped. */
 export interface Part {
   readonly pid: number;
   readonly exited: Promise<Exit>;
@@ -19,7 +19,8 @@ export interface SupervisorOptions<Running extends Part> {
   /** Called once, when the part has died too often; it is not started again. */
   onGiveUp: (error: Error) => void;
   /**
-   * A part that dies right after its start waits for `restart()`: its sources are being changed. Default: no.
+   * Whether a part that dies right after its start waits for `restart()`, because its sources are being
+   * changed. Default: no.
    */
   waitsForRestart?: boolean;
   timing?: Partial<SupervisorTiming>;
@@ -28,20 +29,21 @@ export interface SupervisorOptions<Running extends Part> {
 export interface SupervisorTiming {
   firstDelayMs: number;
   delayMsMax: number;
-  /** A part that lived this long was up; dying earlier counts as a failed start. */
+  /** Time after which a part counts as up; dying earlier counts as a failed start. */
   soundAfterMs: number;
 }
 
 export interface Supervised<Running extends Part> {
-  /** What runs now, or ran last. */
+  /** Returns what runs now, or ran last. */
   current(): Running;
-  /** The pid of what runs now, or null between a death and the restart. */
+  /** Returns the pid of what runs now; null between a death and the restart. */
   pid(): number | null;
   /**
-   * Ends what runs and starts it anew. Rejects when it cannot be started, and then waits for the next call.
+   * Stops what runs and starts it anew. Rejects when it cannot be started, and then waits for the next
+   * call.
    */
   restart(graceMs?: number): Promise<void>;
-  /** From now on a death is left alone: the system is being stopped. */
+  /** Ignores deaths from now on, because the system is being stopped. */
   release(): void;
   stop(graceMs?: number): Promise<void>;
 }
@@ -64,7 +66,7 @@ export async function supervise<Running extends Part>(
       supervision.release();
       await supervision.running.stop(graceMs);
       await watching;
-      // Released in the middle of a restart: what that brought up has to go, too.
+      // Released in the middle of a restart: the process that it started has to be stopped, too.
       await supervision.running.stop(graceMs);
     },
   };
@@ -78,9 +80,9 @@ class Supervision<Running extends Part> {
   private isReleased = false;
   private quickDeaths = 0;
   private failedStarts = 0;
-  /** The restart that was asked for and has not begun yet. */
+  /** The requested restart that has not begun yet. */
   private asked: PromiseWithResolvers<void> | null = null;
-  /** Ends a pause early. */
+  /** Ends the pause before a restart early. */
   private wake = Promise.withResolvers<void>();
 
   constructor(options: SupervisorOptions<Running>, running: Running) {
@@ -103,7 +105,7 @@ class Supervision<Running extends Part> {
     return promise;
   }
 
-  /** Ends when the part is released or given up. */
+  /** Watches the part. Resolves when it is released or given up. */
   async watch(): Promise<void> {
     let startedAt = Date.now();
     let exit: Exit | null = await this.running.exited;
@@ -115,20 +117,17 @@ class Supervision<Running extends Part> {
       }
       startedAt = Date.now();
       const isStarted = await this.startAgain();
-      // Released in the meantime: `stop` ends what was started here.
+      // Released in the meantime: `stop` stops what was started here.
       if (this.isReleased) return;
       if (isStarted && this.asked !== null) await this.running.stop();
       exit = isStarted ? await this.running.exited : null;
     }
   }
 
-  /**
-   * Waits as long as is due before the next start; false when there is to be none. No exit: a start that
-   * failed.
-   */
+  /** Waits before the next start; false when there is to be none. A null `exit` is a start that failed. */
   private async recover(exit: Exit | null, isSound: boolean): Promise<boolean> {
     const { name, warn, waitsForRestart = false } = this.options;
-    // Who is killed from outside did not fail by itself, however often it happens.
+    // A part that is killed from outside did not fail by itself, however often that happens.
     const isFailure = !isSound && exit?.signal !== 'SIGKILL';
     this.failedStarts = isFailure ? this.failedStarts + 1 : 0;
     this.quickDeaths = isSound ? 0 : this.quickDeaths + 1;

@@ -16,7 +16,7 @@ import {
   type SystemSummary,
 } from './parts.ts';
 
-/** What a program has to end in before it is started anew. Work that is cut off begins again by itself. */
+/** Time for a program to end before it is started anew. Work that is cut off begins again by itself. */
 const RESTART_GRACE_MS = 500;
 export interface SystemOptions {
   settings: StartSettings;
@@ -25,20 +25,20 @@ export interface SystemOptions {
   terminal: Terminal;
   onRestart: () => void;
   onGiveUp: (error: Error) => void;
-  /** A program that dies right after its start waits for `restart()`. Default: no. */
+  /** Whether a program that dies right after its start waits for `restart()`. Default: no. */
   waitsForRestart?: boolean;
 }
 
 export interface System {
-  /** Ends when everything answers. */
+  /** Starts all parts. Resolves when all of them answer. */
   start(): Promise<SystemSummary>;
-  /** The pid of a part that runs here, or null. */
+  /** Returns the pid of a part that runs here; null for others. */
   pid(name: PartName): number | null;
-  /** Stops each part before those it needs; also when only half of them are up. */
+  /** Stops each part before those it needs; works also when only some are up. */
   stop(): Promise<void>;
-  /** Starts one of the programs anew, and ends when it serves again. */
+  /** Restarts one of the programs. Resolves when it serves again. */
   restart(name: ProgramName): Promise<void>;
-  /** Ends every part by force, at once. */
+  /** Kills every part at once. */
   kill(): void;
 }
 
@@ -90,7 +90,7 @@ export function createSystem(options: SystemOptions): System {
     stop: async () => {
       ending.abort(new Error('The start was interrupted.'));
       for (const part of parts.values()) part.release();
-      // What is just coming up can be stopped only when it is up.
+      // A part that is being started can be stopped only once it is up.
       await Promise.allSettled(pending);
       for (const part of parts.values()) part.release();
       for (const name of STOP_ORDER) await parts.get(name)?.stop();
@@ -113,7 +113,7 @@ async function assemble(
   return { ...options, ports, addresses, partEnv, keep, ending };
 }
 
-/** Known before anything runs, so that nothing has to wait only to learn an address. */
+/** Chooses all addresses before anything runs, so that no part waits only to learn an address. */
 function chooseAddresses(
   folder: DataFolder,
   settings: StartSettings,

@@ -1,4 +1,4 @@
-// Restarts the programs whose sources changed: for each, the files that it imports, at any depth.
+// Restarts programs whose sources changed: for each, the files that it imports, at any depth.
 import { watch, type FSWatcher } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, relative } from 'node:path';
@@ -8,9 +8,9 @@ import { describeError, type Terminal } from '../terminal.ts';
 
 export interface WatchedProgram {
   name: string;
-  /** The files the program is read from; what they import is watched too. */
+  /** Files that start the program; the files that they import are watched too. */
   entries: readonly string[];
-  /** Ends when the program serves again; rejects with the reason when it does not. */
+  /** Restarts the program. Resolves when it serves again; rejects with the reason when it does not. */
   restart: () => Promise<void>;
 }
 
@@ -18,11 +18,14 @@ export interface Watching {
   close(): void;
 }
 
-/** Editors write a file in several steps: what is changed is read when nothing has happened for so long. */
+/** Quiet time before changed files are read, because editors write a file in several steps. */
 const QUIET_MS = 30;
 const NAMES_SHOWN = 3;
 
-/** Watches until it is closed. A program whose new sources cannot be parsed goes on with the old ones. */
+/**
+ * Watches the programs until the watch is closed. A program whose new sources cannot be parsed goes on with
+ * the old ones.
+ */
 export function watchPrograms(programs: readonly WatchedProgram[], terminal: Terminal): Watching {
   hideExperimentalWarnings();
   const folders = new Map<string, FSWatcher>();
@@ -82,7 +85,7 @@ function openFolder(folders: Map<string, FSWatcher>, folder: string, onEvent: ()
     watcher.on('error', () => undefined);
     folders.set(folder, watcher);
   } catch {
-    // The folder of an import that is not there yet.
+    // The folder of an import that does not exist yet.
   }
 }
 
@@ -96,12 +99,15 @@ async function restart({ name, restart: run }: WatchedProgram, changed: string[]
   }
 }
 
-/** Files that are new to the program or have another text; removed files show in those that imported them. */
+/**
+ * Finds files that are new to the program or have another text; removed files show in those that imported
+ * them.
+ */
 function findChanged(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   return [...after].filter(([file, text]) => before.get(file) !== text).map(([file]) => file);
 }
 
-/** What is wrong with the text of a TypeScript file, or null. */
+/** Returns what is wrong with the text of a TypeScript file; null when it can be parsed. */
 function findSyntaxError(file: string, text: string): string | null {
   if (!file.endsWith('.ts')) return null;
   try {
@@ -112,10 +118,7 @@ function findSyntaxError(file: string, text: string): string | null {
   }
 }
 
-/**
- * The parser is Node's own, with which it runs the sources; it says at its first use that its name may
- * change.
- */
+/** Hides one warning: the parser is Node's own, which announces at its first use that its name may change. */
 function hideExperimentalWarnings(): void {
   if (process.listenerCount('warning') === 0) return;
   process.removeAllListeners('warning');

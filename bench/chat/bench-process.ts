@@ -1,15 +1,15 @@
-// A process of its own beside the product, for what it is compared with.
+// Starts the processes that the gateway is compared with.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-export interface Beside {
+export interface BenchProcess {
   pid: number;
   stop(): void;
 }
 
-/** Starts a script of ours and waits until it says that it is ready. */
-export async function startBeside(script: string, env: Record<string, string>): Promise<Beside> {
+/** Starts a script of the bench and waits until it prints that it is ready. */
+export async function startBenchScript(script: string, env: Record<string, string>): Promise<BenchProcess> {
   return startProgram([script], env, /ready/);
 }
 
@@ -17,7 +17,7 @@ export async function startProgram(
   args: readonly string[],
   env: Record<string, string>,
   readyLine: RegExp,
-): Promise<Beside> {
+): Promise<BenchProcess> {
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
