@@ -1,5 +1,5 @@
-// Every size that the gateway offers, at the sandbox's OpenAI: taken as it is, alone, several at once, and
-// from references.
+// Every size that the gateway offers: within the vendor's limits, and taken as it is by the sandbox's OpenAI
+// alone, several at once, and from references.
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { startSandbox, type Sandbox } from '../../../sandbox/server.ts';
@@ -66,4 +66,38 @@ describe('OpenAI images at the sandbox', () => {
       expect(edited.ordered).to.include({ count: images, inputImages: 16 });
       expect(edited.pictures).to.equal(images);
     });
+});
+
+describe('OpenAI images', () => {
+  describe('sizes', () => {
+    for (const ratio of RATIOS) {
+      it(`of ${ratio} keep the vendor’s limits and nearly the ratio`, () => {
+        for (const resolution of RESOLUTIONS) {
+          const [width = 0, height = 0] = (sizeOf(ratio, resolution) ?? '').split('x').map(Number);
+          const [across = 0, down = 0] = ratio.split(':').map(Number);
+          expect([width % 16, height % 16], resolution).to.deep.equal([0, 0]);
+          expect(Math.max(width, height), resolution).to.be.at.most(3_840);
+          expect(Math.max(width, height) / Math.min(width, height), resolution).to.be.at.most(3);
+          expect(width * height, resolution).to.be.within(655_360, 8_294_400);
+          expect(width / height, resolution).to.be.closeTo(across / down, (across / down) * 0.02);
+        }
+      });
+    }
+
+    it('are thirteen ratios, growing with the resolution', () => {
+      expect(RATIOS.length).to.equal(13);
+      const pixels = (size: string | null): number =>
+        (size ?? '')
+          .split('x')
+          .map(Number)
+          .reduce((a, b) => a * b, 1);
+      for (const ratio of RATIOS) {
+        const [small = 0, middle = 0, large = 0] = RESOLUTIONS.map((resolution) =>
+          pixels(sizeOf(ratio, resolution)),
+        );
+        expect(middle / small, ratio).to.be.within(3.7, 4.2);
+        expect(large, ratio).to.be.above(middle);
+      }
+    });
+  });
 });

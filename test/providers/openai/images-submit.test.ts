@@ -1,29 +1,16 @@
-// OpenAI's images: what is asked for, which pictures count, and what its refusals mean.
+// OpenAI’s images: what is asked for, and what its refusals mean.
 import { expect } from 'chai';
 import { createOpenaiImages } from '../../../providers/openai/images.ts';
-import { RATIOS, RESOLUTIONS, sizeOf } from '../../../providers/openai/image-sizes.ts';
-import type { Submission } from '../../../providers/provider.ts';
 import { describeVendor } from '../describe-vendor.ts';
-import { failureOf, imageJob, PNG, sendEndlessly, sendJson, verdictOf } from '../stand-in.ts';
+import { failureOf, imageJob, PNG, sendJson, verdictOf } from '../stand-in.ts';
+import { deliver, ITEM } from './images-support.ts';
 
 const DATA_URI = `data:image/png;base64,${PNG.toString('base64')}`;
-const ITEM = { b64_json: PNG.toString('base64') };
 
 describeVendor('OpenAI images', { create: createOpenaiImages, path: '/v1' }, (vendor) => {
-  function deliver(...data: unknown[]): void {
-    vendor.play = (res) =>
-      sendJson(res, 200, { created: 1, data, usage: { total_tokens: 1 } }, { 'x-request-id': 'req_1' });
-  }
-
-  async function finished(job = imageJob()): Promise<Extract<Submission, { kind: 'finished' }>> {
-    const submission = await vendor.provider.submit(job);
-    if (submission.kind !== 'finished') throw new Error(`submission is ${submission.kind}`);
-    return submission;
-  }
-
   describe('submit', () => {
     it('without input images gets one JSON request in concrete values', async () => {
-      deliver(ITEM, ITEM);
+      deliver(vendor, ITEM, ITEM);
       const order = { ...imageJob().order, images: 2, resolution: '2K', ratio: '16:9' };
       await vendor.provider.submit(imageJob({ order }));
       const { method, path, headers, body } = vendor.received.at(-1) ?? {};
@@ -40,7 +27,7 @@ describeVendor('OpenAI images', { create: createOpenaiImages, path: '/v1' }, (ve
     });
 
     it('with input images gets a form with one file each', async () => {
-      deliver(ITEM);
+      deliver(vendor, ITEM);
       await vendor.provider.submit(imageJob({ inputImages: [DATA_URI, DATA_URI] }));
       const { path, headers, body } = vendor.received.at(-1) ?? {};
       expect(path).to.equal('/v1/images/edits');
@@ -90,116 +77,6 @@ describeVendor('OpenAI images', { create: createOpenaiImages, path: '/v1' }, (ve
         'invalid, refused',
       );
     });
-  });
-
-  describe('answering', () => {
-    it('delivers the pictures as bytes, and counts them', async () => {
-      deliver(ITEM, ITEM);
-      const { results, evidence, upstreamRequestId } = await finished(imageJob({ images: 2 }));
-      expect(results).to.deep.equal([
-        { kind: 'inline', bytes: PNG },
-        { kind: 'inline', bytes: PNG },
-      ]);
-      expect(evidence).to.deep.equal({ images: 2 });
-      expect(upstreamRequestId).to.equal('req_1');
-    });
-  });
-
-  it('knows its own origin', () => {
-    expect(vendor.provider.trustsOrigin(new URL(`${vendor.url}/files/1`))).to.equal(true);
-    expect(vendor.provider.trustsOrigin(new URL('http://127.0.0.1:1/'))).to.equal(false);
-  });
-
-  describe('sizes', () => {
-    for (const ratio of RATIOS) {
-      it(`of ${ratio} keep the vendor’s limits and nearly the ratio`, () => {
-        for (const resolution of RESOLUTIONS) {
-          const [width = 0, height = 0] = (sizeOf(ratio, resolution) ?? '').split('x').map(Number);
-          const [across = 0, down = 0] = ratio.split(':').map(Number);
-          expect([width % 16, height % 16], resolution).to.deep.equal([0, 0]);
-          expect(Math.max(width, height), resolution).to.be.at.most(3_840);
-          expect(Math.max(width, height) / Math.min(width, height), resolution).to.be.at.most(3);
-          expect(width * height, resolution).to.be.within(655_360, 8_294_400);
-          expect(width / height, resolution).to.be.closeTo(across / down, (across / down) * 0.02);
-        }
-      });
-    }
-
-    it('are thirteen ratios, growing with the resolution', () => {
-      expect(RATIOS.length).to.equal(13);
-      const pixels = (size: string | null): number =>
-        (size ?? '')
-          .split('x')
-          .map(Number)
-          .reduce((a, b) => a * b, 1);
-      for (const ratio of RATIOS) {
-        const [small = 0, middle = 0, large = 0] = RESOLUTIONS.map((resolution) =>
-          pixels(sizeOf(ratio, resolution)),
-        );
-        expect(middle / small, ratio).to.be.within(3.7, 4.2);
-        expect(large, ratio).to.be.above(middle);
-      }
-    });
-  });
-
-  describe('when fewer, more or other things come', () => {
-    it('pays only for what arrived', async () => {
-      deliver(ITEM);
-      expect((await finished(imageJob({ images: 4 }))).evidence).to.deep.equal({ images: 1 });
-    });
-
-    it('keeps no more than was ordered', async () => {
-      deliver(ITEM, ITEM, ITEM);
-      const { results, evidence } = await finished(imageJob({ images: 2 }));
-      expect([results.length, evidence.images]).to.deep.equal([2, 2]);
-    });
-
-    it('does not count items that are no pictures', async () => {
-      const half = PNG.subarray(0, 40).toString('base64');
-      const html = Buffer.from('<html>').toString('base64');
-      deliver(
-        {},
-        null,
-        'x',
-        { b64_json: 7 },
-        { b64_json: '' },
-        { b64_json: '***' },
-        { b64_json: half },
-        { b64_json: html },
-        ITEM,
-      );
-      expect((await finished(imageJob({ images: 10 }))).evidence).to.deep.equal({ images: 1 });
-    });
-
-    for (const json of [
-      {},
-      [],
-      null,
-      'x',
-      { data: null },
-      { data: [] },
-      { data: [{ url: 'https://x.example/a.png' }] },
-    ]) {
-      it(`has no answer in ${JSON.stringify(json)}`, async () => {
-        vendor.play = (res) => sendJson(res, 200, json, { 'x-request-id': 'req_2' });
-        const failure = await failureOf(vendor.provider.submit(imageJob()));
-        expect(verdictOf(failure)).to.equal('invalid_response, refused');
-        expect(failure.upstreamRequestId).to.equal('req_2');
-      });
-    }
-  });
-
-  it('stops reading an answer that grows beyond what the pictures can be', async () => {
-    const closed = new Promise((resolve) => {
-      vendor.play = (res) => {
-        res.once('close', resolve);
-        sendEndlessly(res.writeHead(200));
-      };
-    });
-    expect(verdictOf(await failureOf(vendor.provider.submit(imageJob())))).to.equal(
-      'invalid_response, unknown',
-    );
-    await closed;
   });
 
   describe('submit, refused', () => {
