@@ -17,8 +17,7 @@ const STAMP_FILE = join(PROJECT_DIR, 'node_modules', '.installed-from');
 
 let child;
 let interruptedBy;
-// A Ctrl-C reaches every program of the terminal's group, the child as well; this process waits until the
-// child ends.
+// A Ctrl-C reaches all programs of the terminal's group: this process waits until the child ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     interruptedBy = signal;
@@ -54,9 +53,7 @@ function isInstalled() {
   );
 }
 
-/**
- * Installs once: of two simultaneous runs on a fresh clone, the second waits until the first has installed.
- */
+/** Installs once: a second run on a fresh clone waits until the first has installed. */
 async function installOnce() {
   const lock = join(tmpdir(), `svc-gateway-install-${userId()}-${digest(PROJECT_DIR)}`);
   let told = false;
@@ -170,10 +167,7 @@ function findNode() {
   );
 }
 
-/**
- * Ends the child when npm or the shell between is gone. When npm is killed, or hands a signal to the shell,
- * no signal arrives here; that the parents are gone is all that can be noticed.
- */
+/** Notices that npm or the shell between is gone, which sends no signal here when it is killed. */
 function watchParent() {
   if (process.env.npm_lifecycle_event === undefined) return undefined;
   const before = callers();
@@ -185,10 +179,7 @@ function watchParent() {
   return watch;
 }
 
-/**
- * Returns the parent process, and npm behind it where the parent is only the shell that npm runs scripts
- * with.
- */
+/** The parent process, and npm behind it where the parent is only npm's shell. */
 function callers() {
   const parent = process.ppid;
   const isShell = readOr(`/proc/${parent}/cmdline`, '').includes('bootstrap.mjs');

@@ -1,8 +1,7 @@
-// The billing of one chat call: reserves credits before it, renews the lease while it runs, settles once at
-// its end.
+// Bills one chat call: reserves credits before it, renews the lease while it runs, settles once at its end.
 //
-// The conditions of a reservation and the effects of a settlement are SQL: `reserve_calls` and `settle_calls`
-// in db/migrations/005-chat.ts, called by db/chat/chat-ledger.ts.
+// The conditions of a reservation and the effects of a settlement are SQL: `reserve_calls` and
+// `settle_calls` in db/migrations/005-chat.ts, called by db/chat/chat-ledger.ts.
 import type { ChatCallVerdict, NewChatCall } from '../../db/chat/chat-ledger.ts';
 import { makeId } from '../../db/ids.ts';
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';
@@ -15,17 +14,17 @@ import { explainRefusal } from './chat-errors.ts';
 import { startLeaseRenewal } from './lease-renewal.ts';
 import type { PricedChat } from './read-chat.ts';
 
-/** How a call ended, as it is charged and recorded. */
+/** The end of a call, as it is charged and recorded. */
 export interface ChatOutcome {
   status: ChatCallStatus;
   consumption: Consumption;
-  /** The error that the caller was answered; null when there was none, or no caller any more. */
+  /** The error that the caller was answered; null without one, or when the caller had disconnected. */
   error: GatewayError | null;
   upstreamRequestId: string | null;
   tried: readonly TriedUpstream[];
 }
 
-/** What a call cost, as the caller reads it in the usage of the answer. */
+/** The cost of a call, as the usage of its answer shows it to the caller. */
 export interface ChatCharge {
   promptTokens: number;
   completionTokens: number;
@@ -52,7 +51,10 @@ export class ChatBilling {
     this.#chat = chat;
   }
 
-  /** Reserves the estimate. Throws 402, 403 or 401 when it is refused; nothing is reserved then. */
+  /**
+   * Reserves the estimate. Throws 402, 403 or 401 when the reservation is refused; then nothing is
+   * reserved.
+   */
   async reserve(): Promise<void> {
     const { caller, requestId } = this.#ctx;
     const { model, stream, estimate } = this.#chat;
@@ -115,7 +117,8 @@ export class ChatBilling {
   }
 
   /**
-   * With an Idempotency-Key, reservation and key are written in one transaction; without, calls are batched.
+   * Requests the reservation. With an Idempotency-Key, reservation and key are written in one transaction;
+   * without one, calls are batched.
    */
   async #requestReservation(call: NewChatCall): Promise<ChatCallVerdict> {
     const { calls, leaseSeconds } = this.#ctx.services.chat;

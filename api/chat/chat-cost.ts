@@ -1,4 +1,5 @@
-// The cost of a chat call: the tokens that were reported or counted, at the price fixed when it was read.
+// Computes the cost of a chat call: the tokens reported or counted, at the price fixed when the call was
+// read.
 import type { MicroCredits } from '../../domain/credits.ts';
 import { computeCharge, type Evidence } from '../../domain/pricing.ts';
 import { countPromptTokens, countTokens } from '../../providers/chat/tokens.ts';
@@ -6,8 +7,8 @@ import type { ChatUsage } from '../../providers/chat/usage.ts';
 import type { PricedChat } from './read-chat.ts';
 
 /**
- * What the charge is computed from. `counted`: the upstream reported no plausible usage, so the text it
- * delivered is counted here. `nothing`: the call is free.
+ * The quantity that the charge is computed from. `counted`: the upstream reported no plausible usage, so
+ * the text it delivered is counted here. `nothing`: the call is free.
  */
 export type Consumption =
   | { kind: 'reported'; usage: ChatUsage }

@@ -1,4 +1,4 @@
-// The errors that callers of chat read: a refused reservation, or an upstream that failed.
+// Creates the errors that callers of chat read: of a refused reservation, or of an upstream that failed.
 import type { ChatCallVerdict } from '../../db/chat/chat-ledger.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -10,7 +10,7 @@ import type { UpstreamFailure } from '../../providers/chat/chat.ts';
 const MESSAGE_CHARACTERS_MAX = 500;
 
 /**
- * The error of a refused reservation; for 402 `insufficient_credits` with what was required and available.
+ * Creates the error of a refused reservation; `insufficient_credits` says what was required and available.
  */
 export function explainRefusal(
   { reason, available }: Extract<ChatCallVerdict, { kind: 'refused' }>,
@@ -22,9 +22,9 @@ export function explainRefusal(
 }
 
 /**
- * The error for an upstream's failure. Where the failure is about the request, the upstream's own text is
- * added: masked, and without what it repeats of `prompt`. Trouble between us and the vendor, such as a
- * refused credential, is not the caller's and shows our text only.
+ * Creates the error for an upstream's failure. If the request caused it, the upstream's text is added:
+ * masked, and without what it repeats of `prompt`. Other failures, such as a refused credential of ours,
+ * show our text only.
  */
 export function explainFailure(failure: UpstreamFailure, prompt: string): GatewayError {
   const { errorClass, text, retryAfterMs, isSilence } = failure;

@@ -1,4 +1,4 @@
-// The messages of a chat request, or of a text task: their schema, and the parts that may not be used.
+// Checks the messages of a chat request or a text task: their schema, and parts that are not offered.
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { oneOf } from '../http/request-fields.ts';

@@ -1,11 +1,10 @@
-// Collects what a stream has delivered: its text, for counting it, and all events where a repeat may replay
-// them.
+// Collects what a stream has delivered: its text for counting, and all events if a repeat may replay them.
 import { outputTextOf } from '../../providers/chat/usage.ts';
 import { textOfEvents } from './stream-events.ts';
 
 /**
- * Events are many times as long as their text, so long streams are parsed while they run, short ones at the
- * end.
+ * Length of unparsed events from which they are parsed while the stream runs: events are many times as long
+ * as their text. Short streams are parsed at their end.
  */
 const UNPARSED_CHARACTERS_MAX = 64 * 1024;
 
@@ -17,7 +16,7 @@ export class DeliveredEvents {
   #unparsedCharacters = 0;
   #parsed: string[] = [];
 
-  /** `keepsAll`: events are kept for `all` after their text was read. */
+  /** Creates an empty collection. `keepsAll`: events are kept for `all` after their text was read. */
   constructor(keepsAll: boolean) {
     this.#keepsAll = keepsAll;
   }
@@ -34,18 +33,18 @@ export class DeliveredEvents {
     return this.#first === '';
   }
 
-  /** The events of the first `add`; empty before it. */
+  /** The events that `add` was first given; empty before. */
   get first(): string {
     return this.#first;
   }
 
-  /** The text that the model wrote so far. */
+  /** Returns the text that the model wrote so far. */
   text(): string {
     this.#parse();
     return this.#text;
   }
 
-  /** All events as they were added; without `keepsAll` only those whose text was not read yet. */
+  /** Returns all events as they were added; without `keepsAll` only those whose text was not read yet. */
   all(): string {
     return [...this.#parsed, ...this.#unparsed].join('');
   }

@@ -12,7 +12,8 @@ export interface LeaseRenewalOptions {
 }
 
 /**
- * Calls `renew` periodically until the returned function is called; a renewal under way then is the last one.
+ * Calls `renew` periodically until the returned function is called; a renewal under way then is the last
+ * one.
  */
 export function startLeaseRenewal({ leaseSeconds, renew, onFailure }: LeaseRenewalOptions): () => void {
   const everyMs = (leaseSeconds * 1000) / RENEWALS_PER_LEASE;

@@ -1,5 +1,4 @@
-// Reads a chat request: checked as far as billing and safety need it; all other fields are passed on
-// unchanged.
+// Reads a chat request: checks what billing and safety need, and passes all other fields on unchanged.
 import { z } from 'zod';
 import type { Model } from '../../domain/catalog/catalog.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
@@ -18,10 +17,10 @@ const ANSWERS_RULE = `must be a whole number from 1 to ${ANSWERS_MAX}`;
 /** Values of `prompt_cache_retention` at the price of an ordinary cache write; longer ones cost more. */
 const ORDINARY_RETENTIONS: readonly unknown[] = [null, 'in_memory', '30m'];
 
-/** A number of tokens in a request body. */
+/** Schema of a number of tokens. */
 export const TOKENS = z.int('must be a whole number, 1 or more').min(1, 'must be a whole number, 1 or more');
 
-/** Other fields of OpenAI's API are accepted and passed on. */
+/** Schema of the body. Further fields of OpenAI's API are accepted and passed on. */
 export const CHAT_BODY = z.looseObject({
   model: z.string().min(1, 'must not be empty').max(200),
   messages: CHAT_MESSAGES,
@@ -46,7 +45,7 @@ export interface PricedChat {
   upstreamBody: Readonly<Record<string, unknown>>;
 }
 
-/** Throws a GatewayError that names the field. Nothing is written. */
+/** Reads and prices a chat request, and writes nothing. Throws a GatewayError that names the field. */
 export function readChat({ services, caller, body }: RequestContext<KeyCaller>): PricedChat {
   const request = readBody(CHAT_BODY, body);
   const model = services.catalog.models.get(request.model);

@@ -20,7 +20,7 @@ import { presentUsage } from './views.ts';
 
 export interface StreamRelay {
   chat: PricedChat;
-  /** Has reserved; is finished here, exactly once. */
+  /** The billing of the call, which has reserved; it is finished here, exactly once. */
   billing: ChatBilling;
   /** The accepted call, whose body has not been read yet. */
   upstream: UpstreamAnswer;
@@ -37,13 +37,13 @@ export interface StreamRelay {
 }
 
 /**
- * Default of `commentEveryMs`: proxies between us and the caller cut connections that are silent for longer.
+ * Default of `commentEveryMs`: proxies on the way to the caller cut connections that are silent for longer.
  */
 export const COMMENT_EVERY_MS = 10_000;
 
 /**
- * Writes the whole stream; null when it broke off, otherwise all that was written, for replays. Never
- * rejects: after the first byte, errors are events of the stream.
+ * Writes the whole stream, and returns all that was written, for replays; null when the stream broke off.
+ * Never rejects: after the first byte, errors are events of the stream.
  */
 export async function relayStream(res: Response, relay: StreamRelay): Promise<string | null> {
   const { upstream, stopping } = relay;
@@ -163,16 +163,16 @@ function readUsage({ chat }: StreamRelay, { usage }: State): ChatUsage | null {
 }
 
 /**
- * What a stream that broke off has consumed: as reported, if the usage came at the end of the answer.
- * Upstreams that report usage with every event had not finished counting, so the delivered text is counted
- * instead.
+ * Determines what a stream that broke off has consumed: the reported usage, if it came at the end of the
+ * answer. Upstreams that report usage with every event had not finished counting, so the delivered text is
+ * counted instead.
  */
 function partialConsumption(relay: StreamRelay, state: State): Consumption {
   const usage = state.isUsageFinal ? readUsage(relay, state) : null;
   return usage ? { kind: 'reported', usage } : { kind: 'counted', text: relay.delivered.text() };
 }
 
-/** The last event as OpenAI sends it: no choices, and the usage of the whole call. */
+/** Writes the last event as OpenAI does: no choices, and the usage of the whole call. */
 function usageEvent(firstEvents: string, chat: PricedChat, usage: object): string {
   const { id = null, created = null, model = chat.model.id } = parseFirstEvent(firstEvents);
   const event = { id, object: 'chat.completion.chunk', created, model, choices: [], usage };

@@ -1,8 +1,8 @@
-// Writes the ends of chat calls without losing one: while the database is away, it retries beside the answer.
+// Settles chat calls without losing one: while the database is away, it retries beside the answer.
 import type { ChatCallEnd, ChatCalls } from '../../db/chat/chat-ledger.ts';
 import type { Log } from '../../log.ts';
 
-/** Longest wait of an answer for its own settlement; after that it is sent, and writing goes on. */
+/** Longest wait of an answer for its own settlement; after that it is sent, and the retries go on. */
 const ANSWER_WAIT_MS = 3_000;
 const RETRY_PAUSE_MS = 500;
 

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 
 /** A piece of a stream, as it is relayed. */
 export type StreamPiece =
-  /** One whole event or several, to be passed on unchanged. */
+  /** Whole events, one or several, to be passed on unchanged. */
   | { kind: 'text'; text: string }
   /**
    * An event with usage. `text` is the event without it, to be passed on; null when nothing else is in it.
@@ -13,14 +13,14 @@ export type StreamPiece =
   | { kind: 'error'; message: string | null }
   | { kind: 'done' };
 
-/** Longest event; a stream that goes on without ending one is malformed. */
+/** Longest event. A stream with a longer one is malformed. */
 const EVENT_CHARACTERS_MAX = 4 * 1024 * 1024;
 /**
  * Members that billing needs. Inside the answer's text their quotes are escaped, so that they do not match.
  */
 const MAY_CONCERN_BILLING = /"usage"\s*:\s*\{|"error"\s*:|\[DONE\]/;
 
-/** The upstream's stream is not what an answer looks like. */
+/** The error of a stream that does not look like an answer. */
 export class MalformedStreamError extends Error {}
 
 /** Splits a stream into pieces, chunk by chunk. */
@@ -28,7 +28,7 @@ export class StreamEvents {
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
 
-  /** The pieces completed by this chunk. Throws MalformedStreamError when an event is too long. */
+  /** Returns the pieces completed by this chunk. Throws MalformedStreamError when an event is too long. */
   read(chunk: Buffer): StreamPiece[] {
     let text = this.#rest + this.#decoder.write(chunk);
     if (text.includes('\r')) text = text.replaceAll('\r\n', '\n');
@@ -46,7 +46,7 @@ export class StreamEvents {
   }
 }
 
-/** The text that `read` finds in the JSON of these events, joined. */
+/** Joins the texts that `read` finds in the JSON of these events. */
 export function textOfEvents(events: string, read: (json: unknown) => string): string {
   return events
     .split('\n\n')
@@ -75,7 +75,7 @@ function parseEvent(event: string): unknown {
   return parse(dataOf(event));
 }
 
-/** The data lines of an event, without their field name. */
+/** Joins the data lines of an event, without their field name. */
 function dataOf(event: string): string {
   return event
     .split('\n')

@@ -1,12 +1,12 @@
-// The views of a chat call: the usage in the answer itself, and the record that its owner can list.
+// Presents a chat call as JSON: the usage in its answer, and the record that its owner can list.
 import type { ChatCall } from '../../db/entities/chat-calls.ts';
 import { toCredits } from '../../domain/credits.ts';
 import type { ChatCallView } from '../shapes/chat.ts';
 import type { ChatCharge } from './chat-billing.ts';
 
 /**
- * The usage with what the call cost. `reported` is the upstream's usage, whose details are kept; null if
- * counted.
+ * Presents the usage with what the call cost. `reported` is the upstream's usage, whose details are kept;
+ * null if the tokens were counted here.
  */
 export function presentUsage(reported: unknown, { promptTokens, completionTokens, ...credits }: ChatCharge) {
   const counted = {
@@ -18,7 +18,7 @@ export function presentUsage(reported: unknown, { promptTokens, completionTokens
   return { ...details, ...counted, ...credits };
 }
 
-/** The record of one chat call, for its owner. */
+/** Presents the record of one chat call to its owner. */
 export function presentChatCall(call: ChatCall): ChatCallView {
   return {
     id: call.id,

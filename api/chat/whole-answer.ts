@@ -1,4 +1,4 @@
-// An answer that is not streamed: read to its end, billed, and passed on with what it cost.
+// Reads an answer that is not streamed, bills it, and passes it on with its cost.
 import { toUpstreamFailure, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
 import { outputTextOf, readChatUsage } from '../../providers/chat/usage.ts';
 import type { Reply } from '../context.ts';
@@ -10,8 +10,8 @@ import { presentUsage } from './views.ts';
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * Throws an UpstreamFailure when there is no readable answer: then nothing was delivered, and nothing is
- * billed.
+ * Reads and bills the answer. Throws an UpstreamFailure when there is no readable answer: then nothing was
+ * delivered, and nothing is billed.
  */
 export async function answerWhole(
   chat: PricedChat,
@@ -53,7 +53,8 @@ async function readAnswer(upstream: UpstreamAnswer): Promise<Record<string, unkn
 }
 
 /**
- * Null when the text is no JSON object. The parser's error is dropped, because its message quotes the body.
+ * Parses a JSON object; null for any other text. The parser's error is dropped, because its message quotes
+ * the body.
  */
 function parseObject(text: string): Record<string, unknown> | null {
   try {

@@ -35,7 +35,7 @@ const HTTP_LIMITS: Readonly<HttpLimits> = {
   headerBytesMax: 16 * 1024,
 };
 
-/** Longest URL, in characters. */
+/** The longest URL, in characters; a longer one is answered 414. */
 export const URL_CHARACTERS_MAX = 8 * 1024;
 
 export interface HttpServer {

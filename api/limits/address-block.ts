@@ -4,7 +4,10 @@ import ipaddr from 'ipaddr.js';
 /** Groups of 16 bits in the network half of an IPv6 address. */
 const NETWORK_GROUPS = 4;
 
-/** An IPv4 address as it is, the /64 network of an IPv6 address; `unknown` when `ip` is no address. */
+/**
+ * Returns an IPv4 address as it is, and the /64 network of an IPv6 address; `unknown` when `ip` is no
+ * address.
+ */
 export function addressBlock(ip: string): string {
   if (!ipaddr.isValid(ip)) return 'unknown';
   const address = ipaddr.process(ip); // turns an IPv4-mapped IPv6 address into the IPv4 address

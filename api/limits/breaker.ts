@@ -1,7 +1,10 @@
 // A circuit breaker: after several failures in a row, calls are skipped until a probe succeeds.
 
 export interface Breaker {
-  /** The result of `call`; null when it failed, or was skipped because the breaker is open. Never throws. */
+  /**
+   * Runs `call` and returns its result; null when it failed, or was skipped because the breaker is open.
+   * Never throws.
+   */
   run: <Result>(call: () => Promise<Result>) => Promise<Result | null>;
   isOpen: () => boolean;
   /** Probes at once instead of after the pause, for when the connection has just come back. */

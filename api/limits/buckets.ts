@@ -1,14 +1,17 @@
-// Buckets: which requests are counted together, and under which name a 429 reports them.
+// Defines buckets: which requests are counted together, and under which name a 429 reports them.
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Quota } from './headers.ts';
 
-/** `auth` covers login, step-up verification and redeeming: every route where a secret can be guessed. */
+/**
+ * Names of the limits. `auth` covers login, step-up verification and redeeming: every route where a secret
+ * can be guessed.
+ */
 export type LimitName = 'chat' | 'create' | 'read' | 'upload' | 'auth';
 
 /** Kinds of secrets that can be guessed. Each has its own windows, so that none uses up another's points. */
 export type GuessKind = 'login' | 'second-factor' | 'verify' | 'password' | 'totp-confirm' | 'redeem';
 
-/** What can be guessed on a route, and how a wrong answer is told. */
+/** The secret that can be guessed on a route, and how a wrong answer is reported. */
 export interface RouteGuess {
   limit: GuessKind;
   /** The error code of a wrong answer. Absent: the handler reports wrong answers to the limiter itself. */
@@ -28,7 +31,10 @@ export interface Bucket extends Quota {
   seconds: number;
 }
 
-/** Unknown or malformed API keys, per address block. Requests with valid keys are not counted in it. */
+/**
+ * The bucket of unknown and malformed API keys, per address block. Requests with valid keys are not counted
+ * in it.
+ */
 export const WRONG_KEYS: Bucket = { name: 'wrong-keys', points: 60, seconds: 60 };
 
 export function bucketOf({ limit, guess }: RouteLimit, settings: LimitSettings): Bucket {

@@ -1,4 +1,4 @@
-// Counters of limits: fixed windows of points per key. A point is consumed before the work; it can be
+// Counts requests in fixed windows of points per key. A point is consumed before the work, and can be
 // refunded.
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Bucket } from './buckets.ts';
@@ -27,7 +27,7 @@ export interface Counter {
 
 export type CreateCounter = (bucket: Bucket) => Counter;
 
-/** A counter in the memory of this process. */
+/** Creates a counter in the memory of this process. */
 export const createMemoryCounter: CreateCounter = (bucket) => {
   const limiter = new RateLimiterMemory({ points: bucket.points, duration: bucket.seconds });
   const refund = async (key: string): Promise<void> => {
@@ -46,13 +46,16 @@ export const createMemoryCounter: CreateCounter = (bucket) => {
   };
 };
 
-/** State of a key's window after consuming a point. */
+/** The state of a key's window after consuming a point. */
 export interface WindowResult {
   isWithin: boolean;
   state: RateLimiterRes;
 }
 
-/** Throws only when the store fails: the library rejects with a RateLimiterRes when the limit is reached. */
+/**
+ * Consumes a point. Throws only when the store fails: the library rejects with a RateLimiterRes when the
+ * limit is reached.
+ */
 export async function consumePoint(
   limiter: { consume: (key: string) => Promise<RateLimiterRes> },
   key: string,

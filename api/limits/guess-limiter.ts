@@ -38,7 +38,7 @@ const WRONG_ANSWERS = { points: 10, seconds: 3_600 };
  */
 const WRONG_LOGINS_PER_EMAIL = { points: 100, seconds: 3_600 };
 
-/** One limiter serves the whole process. */
+/** Creates the limiter; one serves the whole process. */
 export function createGuessLimiter(limits: Pick<Limits, 'createCounter' | 'consume'>): GuessLimiter {
   const kinds = new Map<GuessKind, readonly WrongAnswerCounter[]>();
   const countersOf = (kind: GuessKind): readonly WrongAnswerCounter[] => {

@@ -1,11 +1,12 @@
-// Response headers of rate limits, on success and on refusal: what is left, and when it is renewed.
+// Writes the response headers of rate limits, on success and on refusal: what is left, and when it is
+// renewed.
 
 /** The store that counted a request, as callers read it in X-RateLimit-Backend. */
 export type LimitBackend = 'redis' | 'memory' | 'redis_unavailable';
 
 /** A limited amount of something: requests in a window, or tasks in a queue. */
 export interface Quota {
-  /** Letters, digits and hyphens, because headers carry it. */
+  /** The name that headers carry: letters, digits and hyphens. */
   name: string;
   points: number;
   /** Length of the window; null for a quota without one, such as waiting tasks. */
@@ -19,7 +20,10 @@ export interface QuotaState {
   resetMs: number;
 }
 
-/** Headers of every limited response: the customary X-RateLimit three, and the pair of the IETF draft. */
+/**
+ * Writes the headers of every limited response: the three customary X-RateLimit headers and the pair of the
+ * IETF draft.
+ */
 export function describeQuota(quota: Quota, { remaining, resetMs }: QuotaState): Record<string, string> {
   const { name, points, seconds } = quota;
   return {
@@ -31,7 +35,7 @@ export function describeQuota(quota: Quota, { remaining, resetMs }: QuotaState):
   };
 }
 
-/** Headers of a 429. */
+/** Writes the headers of a 429. */
 export function describeRefusal(
   quota: Quota,
   { backend, resetMs }: { backend: LimitBackend; resetMs: number },
@@ -43,7 +47,10 @@ export function describeRefusal(
   };
 }
 
-/** Whole seconds, rounded up so that a retry at that time is not too early; HTTP allows no fractions here. */
+/**
+ * Converts to whole seconds, rounded up so that a retry at that time is not too early; HTTP allows no
+ * fractions here.
+ */
 function waitSeconds(resetMs: number): number {
   return Math.max(1, Math.ceil(resetMs / 1000));
 }

@@ -1,4 +1,5 @@
-// All limits of a process: where they are counted, what happens without Redis, and what was refused.
+// Creates all limits of a process: where they are counted, what happens without Redis, and what was
+// refused.
 import { GatewayError } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 import { bucketOf, WRONG_KEYS, type LimitSettings, type RouteLimit } from './buckets.ts';
@@ -12,7 +13,7 @@ export type LimitCode = 'rate_limited' | 'rate_limiter_unavailable' | 'verificat
 export type RedisState = 'ok' | 'down' | 'none';
 
 export interface Limits {
-  /** The counter of a route's requests. */
+  /** Returns the counter of a route's requests. */
   counterOf: (limit: RouteLimit) => Counter;
   /** Counts unknown and malformed API keys per address block. */
   wrongKeys: Counter;
@@ -23,7 +24,7 @@ export interface Limits {
   /** Creates a 429 with the headers that tell the caller when to retry, and counts it in the metrics. */
   refuse: (code: LimitCode, quota: Quota, state: { backend: LimitBackend; resetMs: number }) => GatewayError;
   redis: () => RedisState;
-  /** Refusals since the start of the process, by backend, and the state of the breaker. */
+  /** Returns the refusals since the start of the process, by backend, and the state of the breaker. */
   metricsSnapshot: () => { refused: Readonly<Record<LimitBackend, number>>; isBreakerOpen: boolean };
   /** Connects to Redis where one is configured; waits for the first attempt, half a second at most. */
   start: () => Promise<void>;
@@ -33,9 +34,9 @@ export interface Limits {
 export interface LimitsOptions {
   settings: LimitSettings;
   redisUrl: string | null;
-  /** While Redis is away: refuse limited requests instead of counting them in this process. */
+  /** Whether limited requests are refused while Redis is away, instead of being counted in this process. */
   requiresRedis: boolean;
-  /** Turns a key into what is stored in Redis for it. */
+  /** Hashes a key, so that Redis stores no keys in clear. */
   hashKey: (key: string) => string;
   log: Log;
 }

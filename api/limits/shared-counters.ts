@@ -1,4 +1,4 @@
-// Counters in Redis, shared by all processes. A count answers within a tenth of a second, or fails.
+// Counts in Redis, shared by all processes. A count answers within a tenth of a second, or fails.
 import { Redis } from 'ioredis';
 import { LRUCache } from 'lru-cache';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
@@ -8,7 +8,10 @@ import type { Bucket } from './buckets.ts';
 import { consumePoint, toConsumeResult, type ConsumeResult } from './counter.ts';
 
 export interface SharedCounters {
-  /** Consumes a point as a Counter does; null when Redis does not count: away, hung, read-only or full. */
+  /**
+   * Creates a function that consumes a point as a Counter does; null when Redis does not count: away, hung,
+   * read-only or full.
+   */
   createConsume: (bucket: Bucket) => (key: string) => Promise<ConsumeResult | null>;
   isAnswering: () => boolean;
   isBreakerOpen: () => boolean;
@@ -20,7 +23,7 @@ export interface SharedCounters {
 const KEY_PREFIX = 'svc:limit';
 const ANSWER_LIMIT_MS = 100;
 const CONNECT_LIMIT_MS = 500;
-/** A connection without an answer for so long is replaced: the host may have vanished without closing it. */
+/** Silence after which a connection is replaced: the host may have vanished without closing it. */
 const SILENCE_LIMIT_MS = 500;
 const RECONNECT_PAUSE_MAX_MS = 500;
 const FAILURES_MAX = 5;
@@ -28,9 +31,9 @@ const OPEN_MS = 1_000;
 const HASHES_KEPT_MAX = 10_000;
 
 /**
- * Consumes points of a key's window, or refunds them when negative, in one atomic step. Unlike the library's
- * own script it does not count refused requests, and a refund neither opens a window nor raises one above its
- * limit.
+ * The script that consumes points of a key's window, or refunds them when negative, in one atomic step.
+ * Unlike the library's own script it does not count refused requests, and a refund neither opens a window
+ * nor raises one above its limit.
  */
 const COUNT = `
 local points, seconds, limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -95,7 +98,7 @@ export function openSharedCounters(
   };
 }
 
-/** Caches hashes of recent keys: hashing costs more than the rest of a count, and callers repeat. */
+/** Caches hashes of recent keys: hashing costs more than the rest of a count, and the same callers return. */
 function cacheHashes(hashKey: (key: string) => string): (key: string) => string {
   const known = new LRUCache<string, string>({ max: HASHES_KEPT_MAX });
   return (key) => {
@@ -105,7 +108,7 @@ function cacheHashes(hashKey: (key: string) => string): (key: string) => string 
   };
 }
 
-/** A connection for limits alone: commands neither queue while it is down nor are sent twice. */
+/** Opens a connection for limits alone: commands neither queue while it is down nor are sent twice. */
 function connect(url: string): Redis {
   return new Redis(url, {
     lazyConnect: true,
@@ -122,7 +125,10 @@ function connect(url: string): Redis {
   });
 }
 
-/** The message alone: errors of ioredis also carry the command, and that of AUTH holds the password. */
+/**
+ * Returns the message alone: errors of ioredis also carry the command, and the command AUTH holds the
+ * password.
+ */
 function describe(reason: unknown): string {
   return reason instanceof Error ? reason.message : String(reason);
 }

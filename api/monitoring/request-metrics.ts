@@ -12,7 +12,7 @@ export interface EndedRequest {
 }
 
 export interface RequestMetrics {
-  /** One registry per gateway, because tests run several in one process. */
+  /** The registry of the metrics. Each gateway has its own, because tests run several in one process. */
   registry: Registry;
   started(): void;
   ended(request: EndedRequest): void;

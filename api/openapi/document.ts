@@ -1,5 +1,4 @@
-// The OpenAPI document, put together from the route table, the descriptions of routes and the validating
-// schemas.
+// Builds the OpenAPI document from the route table, the descriptions of routes and the validating schemas.
 import { TAGS, type RequestBody, type RouteDescription } from './route-description.ts';
 import { ROUTE_DESCRIPTIONS } from './descriptions/index.ts';
 import { INTRODUCTION } from './introduction.ts';
@@ -79,7 +78,7 @@ const PARAMETERS = {
   },
 } as const satisfies JsonObject;
 
-/** The row of a route that serves files, which has none in the route table. */
+/** Creates a row for a route that serves files, which has none in the route table. */
 function fileRoute(name: string): RouteRow {
   return { method: 'GET', path: name.slice('GET '.length), proof: 'none' };
 }
@@ -98,7 +97,7 @@ function describeRoute(route: RouteRow, described: RouteDescription, named: Name
   };
 }
 
-/** The description, preceded by what the route's row requires of a session. */
+/** Puts before the description what the route's row requires of a session. */
 function withNeeds({ permission, stepUp }: RouteRow, description = ''): { description?: string } {
   const permitted = permission ? `Needs the permission \`${permission}\`. ` : '';
   const verified = stepUp ? 'Needs a fresh proof of identity: POST /api/verify. ' : '';

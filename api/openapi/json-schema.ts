@@ -1,4 +1,4 @@
-// From zod to JSON Schema 2020-12, with named schemas in `#/components/schemas` instead of in each place.
+// Converts zod schemas to JSON Schema 2020-12, with named schemas in `#/components/schemas`.
 import { z } from 'zod';
 import type { JsonValue } from '../../domain/json.ts';
 

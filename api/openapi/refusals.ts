@@ -1,4 +1,4 @@
-// The error codes that a route can answer: most follow from its row in the route table.
+// Lists the error codes that a route can answer: most follow from its row in the route table.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { Route } from '../context.ts';
 
@@ -20,7 +20,7 @@ export const BEFORE_ROUTES: readonly ErrorCode[] = [
   'headers_too_large',
 ];
 
-/** Codes by status, in the order of statuses. `added` are the codes of the handler itself. */
+/** Groups the codes by status, in the order of statuses. `added` are the codes of the handler itself. */
 export function refusalsOf(
   route: RouteRow,
   { added, readsQuery }: { added: readonly ErrorCode[]; readsQuery: boolean },

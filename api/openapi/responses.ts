@@ -1,4 +1,5 @@
-// The responses of a route: those of its handler, those of its guards, and the headers they carry.
+// Describes the responses of a route: those of its handler, those of its guards, and the headers they
+// carry.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { ResponseDescription, ResponseHeader, RouteDescription } from './route-description.ts';
 import { writeSchema, type JsonObject, type NamedSchemas } from './json-schema.ts';
@@ -65,7 +66,10 @@ export function writeResponses(
   return responses;
 }
 
-/** Components that responses refer to: headers, the shared responses, and an example of each error. */
+/**
+ * Creates the components that responses refer to: headers, the shared responses, and an example of each
+ * error.
+ */
 export function sharedComponents(): { headers: JsonObject; responses: JsonObject; examples: JsonObject } {
   const before = writeError(
     `Refused before it reached a route: ${joinCodes(BEFORE_ROUTES)}`,
@@ -138,7 +142,7 @@ function joinCodes(codes: readonly ErrorCode[]): string {
   return codes.map((code) => `\`${code}\``).join(', ');
 }
 
-/** The name as it is usually written, each word with a capital. */
+/** Writes a header's name as it is usually written, each word with a capital. */
 function toHeaderName(name: string): string {
   return name.replaceAll(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }

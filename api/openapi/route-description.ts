@@ -1,4 +1,4 @@
-// The description of a route in the OpenAPI document, beyond what its row in the route table says.
+// Types the description of a route in the OpenAPI document, beyond what its row in the route table says.
 import type { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { JsonValue } from '../../domain/json.ts';
@@ -51,17 +51,17 @@ export interface RouteDescription {
 export interface RequestBody {
   /** The schema that the handler reads the body with. */
   schema: z.ZodType;
-  /** Absent for JSON. */
+  /** The media type; absent for JSON. */
   mediaType?: 'multipart/form-data';
   examples?: Readonly<Record<string, JsonValue>>;
 }
 
-/** One response of a handler, by its status. */
+/** The description of one response of a handler, by its status. */
 export interface ResponseDescription {
   description: string;
   /** The schema of the JSON body; absent when there is no such body. */
   shape?: z.ZodType;
-  /** Bodies other than JSON: a description for each media type. */
+  /** Descriptions of bodies other than JSON, by media type. */
   media?: Readonly<Record<string, string>>;
   headers?: Readonly<Partial<Record<ResponseHeader, 'always' | 'sometimes'>>>;
   example?: JsonValue;

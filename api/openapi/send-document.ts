@@ -1,4 +1,4 @@
-// GET /openapi.json: created at the first request, the same bytes from then on.
+// GET /openapi.json: serves the OpenAPI document, created at the first request and unchanged from then on.
 import type { RequestHandler } from 'express';
 import { createStaticFile, sendStaticFile, type StaticFile } from '../docs/static-file.ts';
 import { describeApi } from './document.ts';

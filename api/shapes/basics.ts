@@ -1,10 +1,10 @@
-// Building blocks of JSON bodies: amounts, times, ids and lists, the same everywhere.
+// Building blocks of JSON bodies (amounts, times, ids and lists), the same in every shape.
 import { z } from 'zod';
 import type { IdPrefix } from '../../domain/ids.ts';
 import { TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
 import { BILLING_MODES } from '../../domain/catalog/catalog.ts';
 
-/** An amount of credits. */
+/** The shape of an amount of credits. */
 export const credits = z.number().meta({ description: 'Credits, with at most 6 decimals.', examples: [4] });
 export const instant = z.iso
   .datetime()
@@ -23,7 +23,7 @@ export const progress = z
   .meta({ description: 'In percent. Never falls.', examples: [40] });
 export const modelId = z.string().meta({ description: 'The id of a model.', examples: ['gpt-image-2'] });
 
-/** An id: its prefix and 26 characters of Crockford's base 32. */
+/** The shape of an id: its prefix and 26 characters of Crockford's base 32. */
 export function id(prefix: IdPrefix, description = 'Sorts by age.') {
   const examples = [`${prefix}_01KB5M8Z3T7QW2E9R4XVN6HJCD`];
   return z
@@ -32,12 +32,12 @@ export function id(prefix: IdPrefix, description = 'Sorts by age.') {
     .meta({ description, examples });
 }
 
-/** The envelope of most answers: `{ data }`. */
+/** The shape of most answers: `{ data }`. */
 export function dataOf<Shape extends z.ZodType>(shape: Shape) {
   return z.strictObject({ data: shape });
 }
 
-/** A page of a list, newest first. */
+/** The shape of a page of a list, newest first. */
 export function pageOf<Shape extends z.ZodType>(shape: Shape) {
   return z.strictObject({
     data: z.array(shape),

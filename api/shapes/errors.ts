@@ -1,4 +1,4 @@
-// JSON of every error.
+// The shape of the JSON body of every error.
 import { z } from 'zod';
 import { ERRORS, type ErrorCode, type ErrorType } from '../../domain/errors.ts';
 import { credits } from './basics.ts';

@@ -8,7 +8,9 @@ const durations = z
   .describe('In whole seconds.');
 const count = z.int().min(0);
 
-/** Exactly the fields of the catalogue's type, which the compiler compares. */
+/**
+ * The shape of a combination, with exactly the fields of the catalogue's type, which the compiler compares.
+ */
 const COMBINATION = z.strictObject({
   resolution: z.string().optional(),
   imageRole: z.enum(IMAGE_ROLES).optional(),

@@ -6,7 +6,7 @@ import type { RouteDescription } from '../route-description.ts';
 
 const tag = 'This document';
 const unchanged = { 304: { description: 'Nothing has changed since.' } };
-/** Strings of any form: the signature decides whether they are valid. */
+/** Query of signed links: strings of any form, because the signature decides whether they are valid. */
 const SIGNATURE_QUERY = z.object({
   expires: z.string().optional().describe('Unix seconds.'),
   signature: z.string().optional(),
