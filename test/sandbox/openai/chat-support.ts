@@ -25,6 +25,11 @@ export function chatBody(directives: string, fields: Json = {}): Json {
   };
 }
 
+/** The field `messages` with one message of the user. */
+export function userMessage(content: unknown): Json {
+  return { messages: [{ role: 'user', content }] };
+}
+
 export function chat(
   sandbox: Sandbox,
   directives: string,
