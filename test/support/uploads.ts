@@ -3,7 +3,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from '@mikro-orm/postgresql';
 import type { TestGateway } from './servers/gateway.ts';
+import { expectError } from './http/expect-error.ts';
 import type { Actor, Answer } from './http/http.ts';
+import { until } from './until.ts';
 
 export const UPLOADS = '/v1/uploads/videos';
 export const BOUNDARY = 'a-boundary';
@@ -76,6 +78,26 @@ export async function filesIn(gateway: TestGateway): Promise<string[]> {
 export async function countUploads(gateway: TestGateway): Promise<{ files: number; rows: number }> {
   const rows = await gateway.em().execute<unknown[]>(sql`select 1 from upload`);
   return { files: (await filesIn(gateway)).length, rows: rows.length };
+}
+
+/** Waits until files and rows are again as many as `countUploads` has told; fails after five seconds. */
+export async function untilUploadsAre(gateway: TestGateway, counted: object): Promise<void> {
+  const wanted = JSON.stringify(counted);
+  const isSame = async () => JSON.stringify(await countUploads(gateway)) === wanted;
+  await until(`there is again ${wanted}`, isSame, 5_000);
+}
+
+/** Sends a form; expects it to be refused with this status and code, and nothing of it to be stored. */
+export async function expectFormRefused(
+  gateway: TestGateway,
+  actor: Actor,
+  body: Buffer,
+  [status, code]: readonly [number, string],
+  headers: Record<string, string> = {},
+): Promise<void> {
+  const before = await countUploads(gateway);
+  expectError(await sendForm(actor, body, headers), status, code);
+  await untilUploadsAre(gateway, before);
 }
 
 /** Dates the upload back by so many hours. */

@@ -7,7 +7,7 @@ import type { Answer } from '../../support/http/http.ts';
 
 const REDEEM = '/api/redeem';
 
-describe('parallel redemptions', () => {
+describe('POST /api/redeem in parallel', () => {
   let gateway: TestGateway;
   let chief: TestUser;
   let owner: TestUser;

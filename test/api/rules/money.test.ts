@@ -9,7 +9,7 @@ import { readJournal } from '../../support/servers/sandbox.ts';
 import { untilFinal, untilStatus } from '../../support/until.ts';
 
 const IMAGE = { mode: 'image', model: 'gpt-image-2' };
-/** An order of 10 credits. */
+/** An order of 10 credits, for which the vendor usually bills as much. */
 const VIDEO = { mode: 'video', model: 'grok-imagine-video', duration: 1, resolution: '480p' };
 
 describe('money', () => {

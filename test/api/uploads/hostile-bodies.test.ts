@@ -6,17 +6,17 @@ import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
 import { createHttpServer, type HttpServer } from '../../../api/http/http-server.ts';
 import { listen } from '../../../runtime/listener.ts';
-import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { startApiProcess } from '../../support/servers/process.ts';
 import { converse, sendRaw, type Conversation } from '../../support/http/raw.ts';
 import {
   countUploads,
   filesIn,
+  expectFormRefused,
   FORM_TYPE,
   makeForm,
   makeVideo,
-  sendForm,
+  untilUploadsAre,
   upload,
   UPLOADS,
   writePart,
@@ -42,20 +42,8 @@ describe('an upload whose content or connection is hostile or broken', function 
   });
 
   const authorization = () => ({ authorization: `Bearer ${owner.apiKey}` });
-  const expectStored = async (before: object): Promise<void> => {
-    const isSame = async () => JSON.stringify(await countUploads(gateway)) === JSON.stringify(before);
-    await until(`there is again ${JSON.stringify(before)}`, isSame, 5_000);
-  };
-  /** Sends a form and fails unless it is refused so, and nothing is stored. */
-  const expectRefused = async (
-    body: Buffer,
-    [status, code]: readonly [number, string],
-    headers: Record<string, string> = {},
-  ): Promise<void> => {
-    const before = await countUploads(gateway);
-    expectError(await sendForm(owner.key, body, headers), status, code);
-    await expectStored(before);
-  };
+  const expectRefused = (body: Buffer, refusal: readonly [number, string]): Promise<void> =>
+    expectFormRefused(gateway, owner.key, body, refusal);
 
   describe('as a file', () => {
     const asf = Buffer.concat([Buffer.from('3026b2758e66cf11a6d900aa0062ce6c', 'hex'), Buffer.alloc(39)]);
@@ -111,7 +99,7 @@ describe('an upload whose content or connection is hostile or broken', function 
       const sending = sendEndlessly({ ...authorization(), 'content-type': FORM_TYPE });
       expect(await sending.status).to.equal(413);
       await sending.closed;
-      await expectStored(before);
+      await untilUploadsAre(gateway, before);
     });
   });
 
@@ -155,7 +143,7 @@ describe('an upload whose content or connection is hostile or broken', function 
       const before = await countUploads(gateway);
       const sending = await beginUpload(Number(new URL(gateway.baseUrl).port));
       sending.destroy();
-      await expectStored(before);
+      await untilUploadsAre(gateway, before);
     });
 
     it('that falls silent is 408, and leaves nothing behind', async () => {
@@ -172,7 +160,7 @@ describe('an upload whose content or connection is hostile or broken', function 
         expect(answers.map(({ status }) => status)).to.deep.equal([408]);
         expect(JSON.parse(answers[0]?.body ?? '').error.code).to.equal('request_timeout');
         expect(closed).to.equal(true);
-        await expectStored(before);
+        await untilUploadsAre(gateway, before);
       } finally {
         http.server.closeAllConnections();
         await http.close();

@@ -14,7 +14,7 @@ import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { uniqueWord } from '../../support/tasks.ts';
 
-describe('the charge of a chat call', () => {
+describe('a chat call', () => {
   let gateway: TestGateway;
   let owner: TestUser;
 

@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 
 type Kind = { new (...parts: never[]): Error; name: string };
 
-describe('errors for OpenAI’s client for Node', () => {
+describe('OpenAI’s client for Node', () => {
   let gateway: TestGateway;
   let owner: TestUser;
 

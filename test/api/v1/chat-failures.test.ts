@@ -6,7 +6,7 @@ import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { until } from '../../support/until.ts';
 
-describe('a chat call that fails', () => {
+describe('POST /v1/chat/completions', () => {
   let gateway: TestGateway;
   let owner: TestUser;
 

@@ -8,7 +8,7 @@ import { PNG_BASE64, PNG_DATA_URI } from '../../support/inputs.ts';
 const PATH = '/v1/images/generations';
 const MODEL = 'gpt-image-2';
 
-describe('POST /v1/images/generations refuses', () => {
+describe('the validation of POST /v1/images/generations', () => {
   let gateway: TestGateway;
   let owner: TestUser;
 

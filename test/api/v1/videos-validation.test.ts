@@ -8,7 +8,7 @@ import { PNG_DATA_URI } from '../../support/inputs.ts';
 const PATH = '/v1/videos/generations';
 const MODEL = 'grok-imagine-video';
 
-describe('POST /v1/videos/generations refuses', () => {
+describe('the validation of POST /v1/videos/generations', () => {
   let gateway: TestGateway;
   let owner: TestUser;
 
