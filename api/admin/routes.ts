@@ -2,8 +2,8 @@
 // handler.
 import { listAudit } from './audit-entries.ts';
 import { createCode, disableCode, listCodes, readCode } from './redeem-codes.ts';
-import { listEverybodysTasks } from './tasks.ts';
-import { createUser, grantToUser, listEveryUser, updateUser } from './users.ts';
+import { listTasksOfAllUsers } from './tasks.ts';
+import { createUser, grantToUser, listAllUsers, updateUser } from './users.ts';
 import { BODY_BYTES_MAX, type Route } from '../context.ts';
 
 const session = { proof: 'session', limit: 'read' } as const;
@@ -21,7 +21,7 @@ export const ADMIN_ROUTES = [
   { method: 'GET', path: `${CODES}/:id`, ...readsCodes, handle: readCode },
   { method: 'PATCH', path: `${CODES}/:id`, ...session, ...changesCodes, handle: disableCode },
   { method: 'POST', path: USERS, ...withBody, ...changesUsers, handle: createUser },
-  { method: 'GET', path: USERS, ...session, permission: 'users.read', handle: listEveryUser },
+  { method: 'GET', path: USERS, ...session, permission: 'users.read', handle: listAllUsers },
   { method: 'PATCH', path: `${USERS}/:id`, ...withBody, ...changesUsers, handle: updateUser },
   {
     method: 'POST',
@@ -37,7 +37,7 @@ export const ADMIN_ROUTES = [
     path: '/api/admin/tasks',
     ...session,
     permission: 'tasks.read',
-    handle: listEverybodysTasks,
+    handle: listTasksOfAllUsers,
   },
   {
     method: 'GET',

@@ -18,7 +18,7 @@ export const ALL_TASKS_QUERY = z.object({
     .optional(),
 });
 
-export async function listEverybodysTasks({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
+export async function listTasksOfAllUsers({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
   const { limit, cursor, status, mode, userId } = readQuery(ALL_TASKS_QUERY, query);
   const filters = { status: status ?? null, mode: mode ?? null, userId: userId ?? null };
   const found = await listAllTasks(em, { limit: limit + 1, beforeId: cursor ?? null, ...filters });

@@ -70,7 +70,7 @@ export async function createUser(ctx: RequestContext<SessionCaller>): Promise<Re
   return { status: 201, body: { data: presentUser(user) } };
 }
 
-export async function listEveryUser({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
+export async function listAllUsers({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
   const { limit, cursor, email: wanted } = readQuery(USER_LIST_QUERY, query);
   const found = await listUsers(em, { limit: limit + 1, beforeId: cursor ?? null, email: wanted ?? null });
   return answerPage(found, limit, presentUser);

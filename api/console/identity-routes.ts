@@ -1,7 +1,7 @@
 // The route table of identity under /api: login, session, password, second factor, step-up verification.
 import { BODY_BYTES_MAX, type Route } from '../context.ts';
 import { finishLogin, logIn } from './login.ts';
-import { renewPassword } from './password.ts';
+import { changeOwnPassword } from './password.ts';
 import { logOut, readMe } from './session.ts';
 import { confirmEnrolment, disableTotp, enrolTotp } from './totp.ts';
 import { readVerification, verify } from './verify.ts';
@@ -27,7 +27,7 @@ export const IDENTITY_ROUTES = [
     path: '/api/auth/password',
     ...sessionGuessed,
     guess: { limit: 'password' },
-    handle: renewPassword,
+    handle: changeOwnPassword,
   },
   { method: 'POST', path: '/api/auth/totp', ...session, stepUp: true, handle: enrolTotp },
   {

@@ -28,7 +28,7 @@ export const PASSWORD_BODY = z.strictObject({
 });
 
 /** Changes the password and ends all other sessions of the user; this session gets a new token. */
-export async function renewPassword(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+export async function changeOwnPassword(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const { services, em, caller, body, ip, limitBackend } = ctx;
   const { user } = caller;
   const { currentPassword, newPassword } = readBody(PASSWORD_BODY, body);

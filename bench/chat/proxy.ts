@@ -14,19 +14,19 @@ const upstream = `http://127.0.0.1:${process.env['UPSTREAM_PORT']}/v1/chat/compl
 const accounts = process.env['ACCOUNTING'] === '1';
 const database = openDatabase({ url: process.env['DATABASE_URL'] ?? '', connectionsMax: 4 });
 const dispatcher = new Agent({ connections: 512 });
-const together = { itemsMax: 100, gatherMs: 1, isOneItemsFault: () => false };
+const batchOptions = { itemsMax: 100, gatherMs: 1, isOneItemsFault: () => false };
 
 const before = batch(async (ids: readonly string[]) => {
   await forkEm(database).execute(sql`
     insert into bench_hold (id) select id from jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) e(id)`);
   return ids;
-}, together);
+}, batchOptions);
 const after = batch(async (ids: readonly string[]) => {
   await forkEm(database).execute(sql`
     update bench_hold set settled_at = now()
     where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))`);
   return ids;
-}, together);
+}, batchOptions);
 
 if (accounts)
   await forkEm(database).execute(
