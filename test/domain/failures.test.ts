@@ -1,4 +1,4 @@
-// What a task's owner reads for each kind of trouble with a vendor.
+// The failures of tasks: every class of upstream error leads to a code that has a sentence.
 import { expect } from 'chai';
 import { failureOf, ownerMayRead, TASK_FAILURES, UPSTREAM_ERROR_CLASSES } from '../../domain/failures.ts';
 

@@ -1,5 +1,5 @@
-// Golden prices: every family's table, written down apart from the catalogue, against what the catalogue
-// makes of them.
+// Golden prices: the table of every family, written down apart from the catalogue, equals what the catalogue
+// charges.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Model } from '../../domain/catalog/catalog.ts';

@@ -93,7 +93,7 @@ function find(id: string): Model {
   return model;
 }
 
-/** Whether no rule of the model excludes the two together. */
+/** Returns true where no rule of the model excludes the two together. */
 function isOffered({ limits }: Model, resolution: string | null, audio: boolean | null): boolean {
   return (limits.combinations ?? []).every(
     (rule) => rule.resolution !== resolution || audio === null || (rule.audio?.includes(audio) ?? true),

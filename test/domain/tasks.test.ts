@@ -1,4 +1,4 @@
-// Which status may follow which; the database enforces the same table.
+// The transitions of a task: which status may follow which; the database enforces the same table.
 import { expect } from 'chai';
 import { mayFollow, TASK_STATUSES } from '../../domain/tasks.ts';
 

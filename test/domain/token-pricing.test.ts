@@ -13,7 +13,7 @@ const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
 const MILLION = 1_000_000;
 const LONG = 272_000;
 
-/** Credits for a million tokens. A prompt that is not written to a cache at a price costs what it costs. */
+/** Credits for a million tokens; `written` is null where writing to a cache costs as much as other input. */
 const LISTS: Record<string, { input: number; cached: number; written: number | null; output: number }> = {
   'gpt-6-luna': { input: 20, cached: 2, written: 25, output: 100 },
   'gpt-6-sol': { input: 400, cached: 40, written: 500, output: 2_000 },

@@ -20,17 +20,17 @@ import { verdictOf } from './stand-in.ts';
 
 const RESULT_BYTES_MAX = 2_000_000;
 const POLLS_MAX = 5_000;
-/** Finished work has no handle. */
+/** Stands for the handle of work that finished with its submission and so has no job. */
 const NO_JOB: JobHandle = { id: '', credential: 'default' };
 
-/** What became of a job, in one line; progress as the vendor told it. */
+/** The outcome of a job in one line, and its progress as the vendor told it. */
 interface Story {
   ending: string;
   progress: (number | null)[];
   evidence: unknown;
 }
 
-/** The same for every family: the answer to the submission alone decides. */
+/** Outcomes that are the same for every family, since the answer to the submission alone decides. */
 const SUBMISSIONS: Record<string, string> = {
   'submit=400': 'invalid, refused',
   'submit=401': 'auth, not_received',
@@ -144,8 +144,8 @@ for (const { adapter, family, path, job, endings, ...expected } of families) {
     });
 
     /**
-     * Cancels as soon as the vendor says that the job is in this state. Answers what the vendor says
-     * afterwards, too.
+     * Cancels as soon as the vendor says that the job is in this state; returns the outcome of the
+     * cancellation and what the vendor says afterwards.
      */
     async function cancelWhen(state: string, directives: string): Promise<string> {
       const submission = await provider.submit(jobWith(directives).job);
@@ -199,7 +199,7 @@ async function tell(provider: Provider, job: UpstreamJob, story: Story): Promise
   return 'still running';
 }
 
-/** The types of all results by their bytes; of texts, what they say. */
+/** Returns the types of all results by their bytes; for texts, the texts themselves. */
 async function fetchAll(provider: Provider, handle: JobHandle, results: UpstreamResult[]): Promise<string> {
   const limits = { handle, bytesMax: RESULT_BYTES_MAX, timeoutMs: 1_000, silenceMs: 1_000 };
   const types: (string | null)[] = [];

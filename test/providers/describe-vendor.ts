@@ -27,7 +27,7 @@ export interface Vendor {
 
 export interface Fixtures {
   create: (settings: AdapterSettings) => Provider;
-  /** Path of the base URL. */
+  /** The path of the base URL; empty without one. */
   path?: string;
 }
 
@@ -66,7 +66,7 @@ export function describeVendor(
   });
 }
 
-/** A submission whose 200 answer holds no id may have been taken: `invalid_response`, `unknown`. */
+/** Adds a test per answer without an id, which is `invalid_response, unknown`: the job may have been taken. */
 export function itNeedsAnId(vendor: Vendor, job: UpstreamJob, answers: readonly unknown[]): void {
   for (const json of answers)
     it(`has no id in ${JSON.stringify(json)}`, async () => {

@@ -1,4 +1,4 @@
-// A vendor made of a function: answers every request as the test says and remembers what it was sent.
+// A stand-in for a vendor: answers every request as the test says and remembers what it was sent.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -54,7 +54,7 @@ export async function startStandIn(play: Play): Promise<StandIn> {
   };
 }
 
-/** Of an adapter with two credentials, `default` and `second`. */
+/** Settings of an adapter with two credentials, `default` and `second`. */
 export function settingsAt(baseUrl: string): AdapterSettings {
   const credentials = [
     { id: 'default', key: 'sk-first' },
@@ -72,7 +72,7 @@ export function sendJson(
   res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json));
 }
 
-/** Bytes without end, at the reader's pace. */
+/** Sends bytes without end, at the reader's pace. */
 export function sendEndlessly(res: ServerResponse): void {
   const chunk = Buffer.alloc(64 * 1024, 0x20);
   const more = (): void => {
@@ -82,7 +82,7 @@ export function sendEndlessly(res: ServerResponse): void {
   more();
 }
 
-/** What a rejected call was rejected with; fails when it was not, or not with an UpstreamFailure. */
+/** Returns the UpstreamFailure of a rejected call; throws when the call succeeds or fails otherwise. */
 export async function failureOf(call: Promise<unknown>): Promise<UpstreamFailure> {
   try {
     await call;

@@ -1,4 +1,4 @@
-// What a file is by its first bytes, and what only pretends.
+// Media types: recognized by the first bytes of a file, and refused where the rest does not fit them.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import {

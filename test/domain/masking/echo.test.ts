@@ -1,4 +1,4 @@
-// What a vendor repeats of the prompt is removed from its words.
+// Echoes: the parts of a prompt that a vendor repeats are removed from its words.
 import { expect } from 'chai';
 import { withoutEcho } from '../../../domain/masking/echo.ts';
 

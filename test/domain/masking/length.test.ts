@@ -1,5 +1,5 @@
 // Masking of texts as long as a body may be: nothing throws, every finder's worst case takes a bounded time,
-// and what is left out is said.
+// and a marker stands for every part that is left out.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { withoutEcho } from '../../../domain/masking/echo.ts';
@@ -7,7 +7,7 @@ import type { JsonValue } from '../../../domain/json.ts';
 import { maskErrorText, maskPayload, maskText } from '../../../domain/masking/masking.ts';
 
 const MEGABYTE = 1_000_000;
-/** Processor time for one text; a quiet machine takes a tenth of it. */
+/** The most processor time that one text may take; a quiet machine takes a tenth of it. */
 const LIMIT_MS = 2_000;
 const SEED = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -114,7 +114,7 @@ function expectSwiftPayload(payload: JsonValue): void {
   expect(JSON.stringify(masked).length).to.be.below(2 * MEGABYTE);
 }
 
-/** Processor time, because the machine may be busy with something else. */
+/** Measures processor time, since the machine may be busy with other work. */
 function expectInTime<Result>(work: () => Result): Result {
   const before = process.threadCpuUsage();
   const result = work();

@@ -7,7 +7,7 @@ import { escapeAll, spaceOut, ZERO_WIDTH } from './samples.ts';
 describe('random payloads with planted secrets', () => {
   const SEEDS = 400;
 
-  /** mulberry32: small, seeded, good enough to shuffle shapes. */
+  /** The generator mulberry32: small and seeded, so that a failing payload can be made again. */
   function generator(seed: number): (below: number) => number {
     let state = seed;
     return (below) => {

@@ -1,4 +1,4 @@
-// Masking takes time linear in a text, whatever it is made of.
+// Masking takes time linear in the length of a text, also for texts made to be slow.
 import { expect } from 'chai';
 import { maskErrorText, maskPayload, maskText } from '../../../domain/masking/masking.ts';
 
@@ -28,7 +28,7 @@ describe('texts of one megabyte made to be slow', () => {
       ],
     },
     {
-      // Each piece is a finding or a unit to decode: linear still, with more to do.
+      // Each piece is a finding or a unit to decode, so the time is still linear but larger.
       limitMs: 400,
       pieces: [
         ...[
@@ -77,7 +77,7 @@ describe('texts of one megabyte made to be slow', () => {
     }
   }
 
-  /** Processor time of this thread, the best of up to 25: the machine may be busy with something else. */
+  /** The processor time of this thread, the best of up to 25 runs, since the machine may be busy. */
   function bestMs(work: () => unknown, goodEnoughMs: number): number {
     let best = Number.POSITIVE_INFINITY;
     for (let attempt = 0; attempt < 25 && best >= goodEnoughMs; attempt++) {

@@ -1,4 +1,4 @@
-// What goes with what: rules that hold for some orders of a model and not for others.
+// Combinations of parameters: rules that hold for some orders of a model and not for others.
 import { expect } from 'chai';
 import type { Combination } from '../../../domain/catalog/catalog.ts';
 import { checkCombinations, type CombinedOrder } from '../../../domain/orders/combinations.ts';
@@ -18,7 +18,7 @@ const ORDER: CombinedOrder = {
   inputVideos: 0,
 };
 
-/** The parameter and the sentence of the refusal, or null. */
+/** Returns the parameter and the sentence of the refusal, or null where the order is accepted. */
 function refusal(combination: Combination, changes: Partial<CombinedOrder> = {}): [unknown, string] | null {
   try {
     checkCombinations([combination], { ...ORDER, ...changes }, NAMES);

@@ -1,4 +1,4 @@
-// What a video is estimated at where tokens are billed: never less than the vendor can count.
+// The estimated tokens of a video: never fewer than the vendor can count.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { frameOf } from '../../../sandbox/seedance/frames.ts';
@@ -50,7 +50,7 @@ describe('the tokens of a video', () => {
       });
     expect(withVideos(1).inputVideoSeconds).to.equal(15);
     expect(withVideos(3).inputVideoSeconds).to.equal(15);
-    // 1280 × 720 pixels × (20 s × 24 + a frame for each of two videos) / 1024
+    // The tokens are 1280 × 720 pixels × (20 s × 24 + a frame for each of two videos) / 1024.
     expect(withVideos(1).videoTokens).to.equal(433_800);
   });
 

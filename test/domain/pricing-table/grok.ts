@@ -2,7 +2,7 @@
 import type { ImageRole } from '../../../domain/catalog/catalog.ts';
 import type { PricingRow } from './row.ts';
 
-/** In tenths of a credit, so that the arithmetic is exact. */
+/** The prices of a model in tenths of a credit, so that the arithmetic is exact. */
 interface List {
   model: string;
   perSecond: readonly [resolution: string, tenths: number][];
@@ -62,7 +62,7 @@ export const ROWS: readonly PricingRow[] = LISTS.flatMap(({ model, perSecond, pe
   ),
 );
 
-/** What may be ordered: references narrow it. */
+/** Returns the seconds that may be ordered, of which references allow fewer. */
 function secondsFor(model: string, imageRole: ImageRole, resolution: string): number[] {
   if (imageRole === 'references' && resolution === '1080p') return [];
   return imageRole === 'references' && model === 'grok-imagine-video' ? [1, 8, 10] : [1, 8, 15];

@@ -73,7 +73,7 @@ const perSecond: PricingRow[] = SECONDS.flatMap(([model, resolution, credits]) =
   ]),
 );
 
-/** Of H3's reference images five are free, of H3-Max's two. */
+/** Orders with reference images, of which H3 has five free and H3-Max two. */
 const references: PricingRow[] = (
   [
     ['minimax-h3', 5, '80'],

@@ -53,7 +53,7 @@ const LIST: readonly [model: string, seconds: readonly number[], prices: readonl
   ],
 ];
 
-/** Input images cost nothing. */
+/** Every use of input images, which cost nothing. */
 const FRAMES = [
   {},
   { inputImages: 1, imageRole: 'first_frame' },

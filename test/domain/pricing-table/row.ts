@@ -2,10 +2,10 @@
 import type { Order } from '../../../domain/orders/order.ts';
 
 export interface PricingRow {
-  /** Id in the catalogue. */
+  /** The id of the model in the catalogue. */
   model: string;
-  /** What differs from an order of nothing. */
+  /** The fields of the order that are set; all others are empty. */
   order: Partial<Order>;
-  /** The estimate, with at most six decimals. */
+  /** The estimate in credits, with at most six decimals. */
   credits: string;
 }

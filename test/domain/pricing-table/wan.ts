@@ -1,7 +1,7 @@
 // Wan: the vendor's dollars per second of output, and the same again per second of a reference video.
 import type { PricingRow } from './row.ts';
 
-/** Of one second, in thousandths of a credit. */
+/** The price of one second, in thousandths of a credit. */
 const LIST: readonly [model: string, resolution: string, thousandths: number][] = [
   ['wan3.0-video', '480p', 10_000],
   ['wan3.0-video', '720p', 20_000],

@@ -1,4 +1,4 @@
-// In which order upstreams are asked, and how long one in trouble is passed over.
+// Chat targets: in which order upstreams are asked, and how long an upstream in trouble is passed over.
 import { expect } from 'chai';
 import type { Upstream } from '../../../domain/catalog/catalog.ts';
 import { ChatTargets } from '../../../providers/chat/targets.ts';

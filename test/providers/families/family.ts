@@ -5,27 +5,26 @@ import type { UpstreamJob } from '../../../providers/provider.ts';
 export interface Family {
   adapter: string;
   family: string;
-  /** Of the vendor's base URL in the sandbox. */
+  /** The path of the vendor's base URL in the sandbox. */
   path: string;
   job: UpstreamJob;
   /** How each directive ends, beside those that end the same everywhere. */
   endings: Record<string, string>;
-  /** What the vendor tells under `poll=flap`, as it tells it; empty where it tells no progress. */
+  /** The progress that the vendor tells under `poll=flap`, unchanged; empty where it tells none. */
   progress: readonly number[];
   /**
-   * Of an honest vendor, and of one whose figures are missing, negative, huge or a text; null: it depends on
-   * the prompt.
+   * The evidence of an honest vendor, and of one whose figures are missing, negative, huge or a text; null
+   * where it depends on the prompt.
    */
   evidence: { honest: object; doubtful: object | null };
-  /** What a cancellation brings while the job is queued, running and done; null: this vendor has none. */
+  /** The outcome of cancelling a job that is queued, running and done; null where the vendor cannot cancel. */
   cancel: { queued: string; running: string; done: string } | null;
-  /** What a look-up brings when the vendor took the job and its answer was lost, and when it never got it. */
+  /** The outcome of a look-up when the answer to a job that was taken is lost, and when the job never came. */
   lookUp: { lost: string; absent: string } | null;
 }
 
 /**
- * How a video job ends nearly everywhere, for families to begin with: they name what is different at their
- * vendor.
+ * The usual ends of a video job, for families to begin with; each family names what differs at its vendor.
  */
 export const VIDEO_ENDINGS: Readonly<Record<string, string>> = {
   '': 'video/mp4',

@@ -14,7 +14,7 @@ export const FAMILY: Family = {
   }),
   endings: {
     ...VIDEO_ENDINGS,
-    // The vendor has no words for these two.
+    // The vendor has no status for an expired job and none for a cancelled one.
     'outcome=expire': 'failed: transient',
     'outcome=cancelled': 'failed: transient',
     'deliver=2': 'video/mp4',

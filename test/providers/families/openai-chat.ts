@@ -2,7 +2,7 @@
 import { textJob } from '../stand-in.ts';
 import type { Family } from './family.ts';
 
-/** What the sandbox says, over and over. */
+/** The text that the sandbox repeats as often as the answer needs. */
 const WORDS = 'the quick brown fox jumps over the lazy dog and runs into the deep white snow'.split(' ');
 
 export const FAMILY: Family = {

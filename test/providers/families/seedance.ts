@@ -18,13 +18,13 @@ export const FAMILY: Family = {
     'outcome=cancelled': 'cancelled',
   },
   progress: [],
-  // 1280 × 720 pixels × 121 frames / 1024
+  // The tokens are 1280 × 720 pixels × 121 frames / 1024.
   evidence: { honest: { tokens: 108_900 }, doubtful: {} },
   cancel: {
     queued: 'cancelled, then cancelled',
     running: 'too_late, then running',
     done: 'too_late, then succeeded',
   },
-  // Not being listed proves nothing.
+  // A job that is not listed may still exist.
   lookUp: { lost: 'found, succeeded', absent: 'unclear' },
 };

@@ -15,13 +15,13 @@ export const FAMILY: Family = {
   endings: {
     ...VIDEO_ENDINGS,
     'outcome=fail reason=internal text=leaky': 'failed: transient',
-    // One code for too much of anything, and words that say no more.
+    // The vendor has one code for every limit, and its words say no more.
     'outcome=fail reason=concurrency': 'failed: rate',
     'outcome=fail reason=moderation text=leaky': 'failed: moderation',
     // An operation that expired is gone: the vendor has no word for it.
     'outcome=expire': 'expired, refused',
     'outcome=cancelled': 'cancelled',
-    // Done with nothing to show is how the vendor withholds a video.
+    // The vendor withholds a video by a finished operation without any sample.
     'deliver=0': 'failed: moderation',
     'deliver=2': 'video/mp4',
   },

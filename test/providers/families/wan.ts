@@ -22,6 +22,6 @@ export const FAMILY: Family = {
     running: 'too_late, then running',
     done: 'too_late, then succeeded',
   },
-  // Not being listed proves nothing.
+  // A job that is not listed may still exist.
   lookUp: { lost: 'found, succeeded', absent: 'unclear' },
 };

@@ -10,7 +10,7 @@ export const URL_OF_VIDEO = 'https://cdn.example/video.mp4';
 
 export interface Hailuo {
   readonly vendor: Vendor;
-  /** Lets the stand-in answer with this. */
+  /** Lets the stand-in answer all next requests with this JSON. */
   answer(json: unknown, status?: number): void;
   /** Submits a job that is accepted, and returns the body that the vendor was sent. */
   sent(job: UpstreamJob): Promise<unknown>;

@@ -11,7 +11,7 @@ import {
 
 const trustsNobody = (): boolean => false;
 
-/** One of every class that IANA keeps for something else than the public internet. */
+/** Addresses of every class that IANA reserves for other purposes than the public internet. */
 const SPECIAL_ADDRESSES = [
   ...['0.0.0.0', '10.0.0.1', '100.64.0.1', '127.0.0.1', '127.255.255.254', '169.254.169.254', '172.16.0.1'],
   ...['172.31.255.255', '192.0.0.1', '192.0.2.1', '192.88.99.1', '192.168.0.1', '198.18.0.1', '198.51.100.1'],
@@ -118,8 +118,8 @@ describe('the address guard', () => {
 
   describe('opening a socket', () => {
     /**
-     * Opens nothing; remembers where it would have gone, and hands out a socket that claims to have arrived
-     * there.
+     * Returns a connector that opens nothing: it remembers its targets, and hands out sockets that claim to
+     * have arrived there.
      */
     function recorder(remoteAddress?: string) {
       const opened: buildConnector.Options[] = [];

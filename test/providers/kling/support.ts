@@ -6,7 +6,7 @@ import { sendJson, videoJob } from '../stand-in.ts';
 
 export const PICTURE = 'https://example.com/a.png';
 export const URL_OF_VIDEO = 'https://cdn.example/video.mp4';
-/** What the clock says at first. */
+/** The time of the clock at first. */
 export const START_MS = Date.UTC(2026, 10, 21);
 
 export interface Kling {
@@ -14,7 +14,7 @@ export interface Kling {
   readonly clock: { nowMs: number };
   /** An adapter with these keys, whose credentials are `first` and `second`. */
   providerWith(keys: readonly string[]): Provider;
-  /** Lets the stand-in answer with this in the vendor's envelope. */
+  /** Lets the stand-in answer all next requests with these data in the vendor's envelope. */
   answer(data: unknown, code?: number, status?: number): void;
   /** Submits a job that is accepted, and returns what the vendor was sent. */
   sent(job: UpstreamJob): Promise<{ path: string | undefined; body: unknown }>;

@@ -25,7 +25,7 @@ describe('OpenAI images at the sandbox', () => {
   });
   after(() => sandbox.close());
 
-  /** What the vendor understood, and how many pictures came. */
+  /** Orders pictures, and returns what the vendor understood and how many pictures came. */
   async function paint(order: Partial<UpstreamJob['order']>, inputImages: string[] = []) {
     const marker = randomUUID();
     const submission = await provider.submit(

@@ -45,7 +45,7 @@ describeWan((vendor) => {
         { duration: 12, output_video_duration: 5, input_video_duration: 7 },
         { seconds: 5, inputVideoSeconds: 7 },
       ],
-      // The duration alone would charge the input a second time, at the price of the output.
+      // To charge by the duration would charge the input a second time, at the price of the output.
       [{ duration: 12, input_video_duration: 7 }, { inputVideoSeconds: 7 }],
       [{ duration: 0 }, {}],
       [{ duration: -5 }, {}],

@@ -1,4 +1,5 @@
 // Google's own client finds in the sandbox's Veo what it expects of Google.
+
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 // Veo as the sandbox plays it on Vertex, and the tokens that it takes there.
+
 import { expect } from 'chai';
 import { at } from '../support.ts';
 import { useVeo, veoOrder, VERTEX_HEADERS } from './veo-support.ts';

@@ -1,4 +1,5 @@
 // Veo as the sandbox plays it on the Gemini API.
+
 import { expect } from 'chai';
 import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
 import { at, type HttpAnswer, type Json } from '../support.ts';

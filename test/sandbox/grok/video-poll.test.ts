@@ -1,4 +1,5 @@
 // Polling Grok Imagine videos at the sandbox: progress, ends, and the directives poll and usage.
+
 import { expect } from 'chai';
 import { ask, at, eventually, expectSensitive, isCutOff, newPrompt, readJournal } from '../support.ts';
 import { itDistortsUsage } from '../vendor-rules.ts';

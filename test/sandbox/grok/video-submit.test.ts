@@ -1,4 +1,5 @@
 // Submitting Grok Imagine videos to the sandbox: prices, refusals and lost answers.
+
 import { expect } from 'chai';
 import { ask, at, type Json, newPrompt, readJobs } from '../support.ts';
 import { itBreaksConnections, itRefusesWithoutJob } from '../vendor-rules.ts';

@@ -1,4 +1,5 @@
 // Kling as the sandbox plays it in the flat API.
+
 import { expect } from 'chai';
 import { at, followStatus } from '../support.ts';
 import { PICTURE, useKling } from './support.ts';

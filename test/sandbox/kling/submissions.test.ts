@@ -1,4 +1,5 @@
 // Submitting to the sandbox’s Kling in either API: prices, own ids, keys, refusals and lost answers.
+
 import { expect } from 'chai';
 import { at, type Json, newPrompt } from '../support.ts';
 import { itBreaksConnections, itRefusesWithoutJob, type Submissions } from '../vendor-rules.ts';

@@ -1,4 +1,5 @@
 // Tasks of the sandbox’s Kling in either API: how they end, and the directives that change what is shown.
+
 import { expect } from 'chai';
 import { ask, at, expectSensitive } from '../support.ts';
 import { useKling } from './support.ts';

@@ -1,4 +1,5 @@
 // Kling as the sandbox plays it in the API since 3.0.
+
 import { expect } from 'chai';
 import { at } from '../support.ts';
 import { PICTURE, useKling } from './support.ts';

@@ -1,4 +1,5 @@
 // OpenAI chat completions as the sandbox plays them: what goes wrong by directive, also as xAI.
+
 import { expect } from 'chai';
 import { CHAT_PATH, chat, chatBody, userMessage } from './chat-support.ts';
 import {

@@ -1,4 +1,5 @@
 // OpenAI chat completions as the sandbox plays them: what is accepted, and what is refused.
+
 import { expect } from 'chai';
 import { CHAT_PATH, chat, chatBody, userMessage } from './chat-support.ts';
 import { ask, at, useSandbox } from '../support.ts';

@@ -1,4 +1,5 @@
 // OpenAI chat completions as the sandbox plays them: whole answers, and the models.
+
 import { expect } from 'chai';
 import { CHAT_PATH, chat, userMessage } from './chat-support.ts';
 import { ask, at, newPrompt, useSandbox } from '../support.ts';

@@ -1,4 +1,5 @@
 // OpenAI Images as the sandbox plays it: what goes wrong by directive.
+
 import { expect } from 'chai';
 import {
   ask,

@@ -1,4 +1,5 @@
 // OpenAI Images as the sandbox plays it: what is accepted, refused and delivered.
+
 import { expect } from 'chai';
 import { ask, at, newPrompt, readJobs } from '../support.ts';
 import { picture, PNG_SIGNATURE, useOpenaiImages } from './images-support.ts';
