@@ -1,5 +1,4 @@
-// Creates loggers that write JSON lines without secrets: some headers are always removed, and every text is
-// masked.
+// Creates loggers of JSON lines without secrets: some headers are always removed, every text is masked.
 import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
 import { maskText } from './domain/masking/masking.ts';
 

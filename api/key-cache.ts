@@ -1,5 +1,4 @@
-// Caches API keys for a second on the chat route, where the lookup would cost as much as the rest of the
-// call.
+// Caches API keys for a second on the chat route, where a lookup would cost as much as the rest of the call.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { forkEm, type Database } from '../db/database.ts';

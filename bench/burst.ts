@@ -1,5 +1,4 @@
-// Measures hundreds of simultaneous creations of one user: every answer is a verdict, and another user is
-// not delayed.
+// Measures hundreds of simultaneous creations of one user: each is answered, and other users are not delayed.
 import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Em } from '../db/database.ts';
 import { parseCredits, type MicroCredits } from '../domain/credits.ts';

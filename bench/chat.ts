@@ -1,5 +1,4 @@
-// Measures chat through the gateway, a bare proxy, a proxy with accounting and Portkey, interleaved in one
-// run.
+// Measures chat through the gateway, a bare proxy, one with accounting, and Portkey, interleaved in one run.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
-// `npm run bench -- NAME`: measures one part of the product against its floor, in one run, and prints a
-// table.
+// `npm run bench -- NAME`: measures one part of the product against its floor and prints a table.
 import { describeError } from '../dev/terminal.ts';
 import { benchChat } from './chat.ts';
 import { benchBurst } from './burst.ts';

@@ -1,5 +1,4 @@
-// Measures a vendor that takes long for every image: another user's instant image and a cancellation must
-// not wait.
+// Measures a vendor slow at every image: another user's instant image and a cancellation must not wait.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Em } from '../db/database.ts';

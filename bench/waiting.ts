@@ -1,5 +1,4 @@
-// Measures thousands of videos that wait for their vendor: what waiting costs, and how soon their end is
-// charged.
+// Measures thousands of videos that wait for their vendor: the cost of waiting, and the delay of the charge.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Em } from '../db/database.ts';

@@ -1,5 +1,4 @@
-// `npm run admin -- COMMAND`: administers the gateway without a login, such as creating the first
-// administrator.
+// `npm run admin -- COMMAND`: administers without a login, such as creating the first administrator.
 import { ADMIN_COMMANDS } from './admin-commands.ts';
 import { runProgram } from './program.ts';
 

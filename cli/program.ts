@@ -1,5 +1,4 @@
-// Runs a command line program: reads its arguments, opens the database for the command, and sets the exit
-// code.
+// Runs a command line program: reads its arguments, opens the database, and sets the exit code.
 import { parseArgs } from 'node:util';
 import type { Config } from '../config/config.ts';
 import { runWithConfig } from '../config/run-with-config.ts';

@@ -1,5 +1,4 @@
-// `npm run check`: runs types, lint and format in parallel, prints what each found, and fails if one
-// failed.
+// `npm run check`: runs types, lint and format in parallel, prints what each found, fails if one failed.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { openTerminal } from './terminal.ts';

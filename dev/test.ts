@@ -1,5 +1,4 @@
-// `npm test [-- FILES… --install]`: runs the tests against throw-away servers, only those that the files
-// need.
+// `npm test [-- FILES… --install]`: runs the tests against throw-away servers, only those the files need.
 import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch, type RunningProcess } from './processes.ts';

@@ -1,5 +1,4 @@
-// The route table of administration: permissions and step-up are declared here and checked before the
-// handler.
+// The route table of administration. Permissions and step-up are declared here and checked before handlers.
 import { listAudit } from './audit-entries.ts';
 import { createCode, disableCode, listCodes, readCode } from './redeem-codes.ts';
 import { listTasksOfAllUsers } from './tasks.ts';

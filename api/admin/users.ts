@@ -1,5 +1,4 @@
-// Creates, lists and changes users, and grants credits. No administrator can give permissions they do not
-// have.
+// Creates, lists and changes users, and grants credits. No administrator can give permissions beyond theirs.
 import { z } from 'zod';
 import type { User } from '../../db/entities/identity.ts';
 import {

@@ -1,5 +1,4 @@
-// Computes the cost of a chat call: the tokens reported or counted, at the price fixed when the call was
-// read.
+// Computes the cost of a chat call: tokens reported or counted, at the price fixed when the call was read.
 import type { MicroCredits } from '../../domain/credits.ts';
 import { computeCharge, type Evidence } from '../../domain/pricing.ts';
 import { countPromptTokens, countTokens } from '../../providers/chat/tokens.ts';

@@ -1,5 +1,4 @@
-// Serves files that never change while the process lives: kept in memory, compressed once, cached by
-// clients.
+// Serves files that do not change while the process lives: kept in memory, compressed once, cacheable.
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Request, Response } from 'express';

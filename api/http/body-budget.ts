@@ -1,5 +1,4 @@
-// Bounds the bytes that large bodies take together: many bodies, each within its own limit, would be too
-// many.
+// Bounds the bytes that large bodies take together: many, each within its own limit, would be too many.
 export interface BodyBudget {
   /** Reserves bytes and returns the function that releases them; null when the budget is used up. */
   reserve(callerId: string, bytes: number): (() => void) | null;

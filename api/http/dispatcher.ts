@@ -1,5 +1,4 @@
-// Dispatches a request by its path's beginning, looked up in a Map, instead of trying every route's
-// pattern.
+// Dispatches a request by the beginning of its path, instead of trying the pattern of every route.
 import { Router, type RequestHandler } from 'express';
 
 export interface Dispatcher {

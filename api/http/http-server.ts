@@ -1,5 +1,4 @@
-// Creates the HTTP server around the app: it limits time and size, and answers what is too slow, too large
-// or not HTTP.
+// Creates the HTTP server: limits time and size, and answers what is too slow, too large or not HTTP.
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
 import type { Socket } from 'node:net';

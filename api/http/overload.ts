@@ -1,5 +1,4 @@
-// Decides whether the process can take another request, before anything of it is read: refusing costs next
-// to nothing.
+// Decides whether the process can take another request, before anything of the request is read.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { constrainedMemory, memoryUsage } from 'node:process';
 import { totalmem } from 'node:os';

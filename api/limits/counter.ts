@@ -1,5 +1,4 @@
-// Counts requests in fixed windows of points per key. A point is consumed before the work, and can be
-// refunded.
+// Counts requests in fixed windows of points per key. Points are consumed before the work and refundable.
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Bucket } from './buckets.ts';
 import type { LimitBackend, QuotaState } from './headers.ts';

@@ -1,5 +1,4 @@
-// Writes the response headers of rate limits, on success and on refusal: what is left, and when it is
-// renewed.
+// Writes the response headers of rate limits, on success and on refusal: what is left, when it is renewed.
 
 /** The store that counted a request, as callers read it in X-RateLimit-Backend. */
 export type LimitBackend = 'redis' | 'memory' | 'redis_unavailable';

@@ -1,5 +1,4 @@
-// Creates all limits of a process: where they are counted, what happens without Redis, and what was
-// refused.
+// Creates the limits of a process: where they are counted, what happens without Redis, what was refused.
 import { GatewayError } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 import { bucketOf, WRONG_KEYS, type LimitSettings, type RouteLimit } from './buckets.ts';

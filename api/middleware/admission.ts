@@ -1,5 +1,4 @@
-// Rejects requests before authentication: overload, a missing host, a URL that is too long, an unknown
-// expectation.
+// Rejects requests before authentication: overload, missing host, too long URL, unknown expectation.
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { URL_CHARACTERS_MAX } from '../http/http-server.ts';

@@ -1,5 +1,4 @@
-// Receives the file of an upload before its handler runs, and removes it again if the handler did not keep
-// it.
+// Receives the file of an upload before its handler runs, and removes it if the handler did not keep it.
 import type { RequestHandler } from 'express';
 import { hasUpload } from '../../db/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';

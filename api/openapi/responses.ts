@@ -1,5 +1,4 @@
-// Describes the responses of a route: those of its handler, those of its guards, and the headers they
-// carry.
+// Describes the responses of a route: of its handler and of its guards, with the headers they carry.
 import { ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import type { ResponseDescription, ResponseHeader, RouteDescription } from './route-description.ts';
 import { writeSchema, type JsonObject, type NamedSchemas } from './json-schema.ts';

@@ -1,5 +1,4 @@
-// POST /v1/chat/completions: reserves credits, calls the upstream, relays its answer, settles once in every
-// case.
+// POST /v1/chat/completions: reserves credits, calls the upstream, relays its answer, settles in every case.
 import { findCharge } from '../../db/chat/chat-ledger.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import { GatewayError } from '../../domain/errors.ts';

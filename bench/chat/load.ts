@@ -1,5 +1,4 @@
-// Puts load on one target, and measures throughput, latencies and the processor time of everything behind
-// it.
+// Puts load on one target: measures throughput, latencies and the processor time of all that is behind it.
 import autocannon from 'autocannon';
 import { processorSeconds } from '../processes.ts';
 

@@ -1,5 +1,4 @@
-// Installs and starts Portkey's open gateway, the fastest of those that do not bill, where that is
-// possible.
+// Installs and starts Portkey's open gateway, the fastest of those that do not bill, where possible.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';

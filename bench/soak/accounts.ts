@@ -1,5 +1,4 @@
-// Creates the accounts of a soak: callers with a key, a session and plenty of credits, and one verified
-// administrator.
+// Creates the accounts of a soak: callers with key, session and credits, and one verified administrator.
 import { randomBytes } from 'node:crypto';
 import { createApiKey } from '../../db/keys/api-keys.ts';
 import { grant } from '../../db/ledger/ledger.ts';

@@ -1,5 +1,4 @@
-// `npm run soak`: twenty minutes of mixed load with faults. SOAK_SECONDS, SOAK_SEED, SOAK_LOAD and
-// SOAK_FAULTS change it.
+// `npm run soak`: mixed load with faults, set by SOAK_SECONDS, SOAK_SEED, SOAK_LOAD and SOAK_FAULTS.
 import { describeError } from '../../dev/terminal.ts';
 import { printTable } from '../measure.ts';
 import { soak, type SoakReport } from './soak.ts';

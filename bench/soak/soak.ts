@@ -1,5 +1,4 @@
-// Runs a soak: steady mixed load on the whole product, with faults drawn from one seed, judged during and
-// after it.
+// Runs a soak: steady mixed load on the whole product, with faults drawn from one seed, and judges it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../../db/open-database.ts';
 import { createPeople } from './accounts.ts';

@@ -1,5 +1,4 @@
-// Starts the product for a soak: as `npm start` runs it, with a Redis and a second API, all restarted when
-// they die.
+// Starts the product for a soak: with a Redis and a second API, and each part restarted when it dies.
 import { join } from 'node:path';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

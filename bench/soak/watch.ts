@@ -1,5 +1,4 @@
-// Samples memory, open files and event loop delay of the processes during a soak, and judges them at its
-// end.
+// Samples memory, open files and event loop delay of the processes during a soak, and judges them after it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SoakSystem } from './system.ts';

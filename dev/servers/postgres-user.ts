@@ -1,5 +1,4 @@
-// Chooses the user that PostgreSQL runs as: it refuses root, so root starts it as an unprivileged system
-// user.
+// Chooses the user that PostgreSQL runs as: it refuses root, which starts it as an unprivileged user.
 import { spawnSync } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';

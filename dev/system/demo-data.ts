@@ -1,5 +1,4 @@
-// Creates demo data in a fresh installation: a user with credits and a key, and an administrator. Safe to
-// run again.
+// Creates demo data: a user with credits and a key, and an administrator. Safe to run again.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';

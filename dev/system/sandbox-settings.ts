@@ -1,5 +1,4 @@
-// Points vendor families at the sandbox: the only list of the path under which the sandbox plays each
-// family.
+// Points vendor families at the sandbox: the only list of the paths under which it plays them.
 
 export interface VendorFamily {
   /** Prefix of the family's settings. */

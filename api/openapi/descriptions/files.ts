@@ -1,5 +1,4 @@
-// Descriptions of the routes that serve files: results and uploads under signed links, the document and its
-// page.
+// Descriptions of the routes that serve files: results, uploads, the document and its page.
 import { z } from 'zod';
 import { FILE_TYPES } from '../../http/send-file.ts';
 import type { RouteDescription } from '../route-description.ts';
