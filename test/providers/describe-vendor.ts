@@ -66,7 +66,7 @@ export function describeVendor(
   });
 }
 
-/** Adds a test per answer without an id, which is `invalid_response, unknown`: the job may have been taken. */
+/** Adds a test per answer without an id, which is `invalid_response, unknown`: the job may be taken. */
 export function itNeedsAnId(vendor: Vendor, job: UpstreamJob, answers: readonly unknown[]): void {
   for (const json of answers)
     it(`has no id in ${JSON.stringify(json)}`, async () => {

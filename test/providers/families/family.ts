@@ -17,9 +17,9 @@ export interface Family {
    * where it depends on the prompt.
    */
   evidence: { honest: object; doubtful: object | null };
-  /** The outcome of cancelling a job that is queued, running and done; null where the vendor cannot cancel. */
+  /** The outcome of cancelling a job while queued, running and done; null where the vendor cannot cancel. */
   cancel: { queued: string; running: string; done: string } | null;
-  /** The outcome of a look-up when the answer to a job that was taken is lost, and when the job never came. */
+  /** The outcome of a look-up when the answer to a taken job is lost, and when the job never came. */
   lookUp: { lost: string; absent: string } | null;
 }
 

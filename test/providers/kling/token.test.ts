@@ -1,4 +1,4 @@
-// Kling: how a request proves who sends it.
+// Kling: the plain key or the signed token that a request carries.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { describeKling, klingJob, START_MS } from './support.ts';
