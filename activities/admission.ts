@@ -2,7 +2,7 @@
 import { readPrice } from '../db/columns.ts';
 import { beginTask, findTask } from '../db/tasks/tasks.ts';
 import { quote } from '../domain/pricing.ts';
-import type { TaskAttempt, TaskStatus } from '../domain/tasks.ts';
+import { isFinal, type TaskAttempt, type TaskStatus } from '../domain/tasks.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { failTaskWith } from './failures.ts';
 import { forkEm } from '../db/database.ts';
@@ -22,19 +22,29 @@ export function createAdmission({ database, runningTasksPerUserMax }: ActivityDe
       return { status: row.status, creditsEstimate: total.toString() };
     },
 
-    /** Sets the estimate aside. Safe to repeat: the attempt has one reservation. */
-    async reserve(task: TaskAttempt): Promise<{ creditsReserved: string }> {
-      const verdict = await reserveCredits(forkEm(database), task);
+    /**
+     * Turns the earmark into the attempt's reservation, if user and key may still spend. Safe to repeat.
+     * Answers where the attempt stands: a final status when it was cancelled before anything was reserved.
+     */
+    async reserve(task: TaskAttempt): Promise<{ status: TaskStatus; creditsReserved: string }> {
+      const em = forkEm(database);
+      const verdict = await reserveCredits(em, task);
       if (verdict.kind === 'refused') throw failTaskWith(verdict.reason);
-      if (verdict.kind === 'not_claimable') throw failTaskWith('internal_error');
-      return { creditsReserved: verdict.amount.toString() };
+      if (verdict.kind === 'reserved')
+        return { status: 'queued', creditsReserved: verdict.amount.toString() };
+      const row = await findTask(em, task.taskId);
+      const status = row && row.attempt === task.attempt ? row.status : 'failed';
+      if (!isFinal(status)) throw failTaskWith('internal_error');
+      return { status, creditsReserved: '0' };
     },
 
-    /** Takes one of the user's slots for running tasks, if one is free. */
-    async begin(task: TaskAttempt): Promise<'started' | 'waiting'> {
-      const answer = await beginTask(forkEm(database), task, runningTasksPerUserMax);
-      if (answer === 'gone') throw failTaskWith('internal_error');
-      return answer;
+    /**
+     * Takes one of the user's slots for running tasks. Answers where the attempt stands; 'queued': none is
+     * free.
+     */
+    async begin(task: TaskAttempt): Promise<{ status: TaskStatus }> {
+      const status = await beginTask(forkEm(database), task, runningTasksPerUserMax);
+      return { status: status === 'missing' ? 'failed' : status };
     },
   };
 }

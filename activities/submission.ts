@@ -9,7 +9,9 @@ import { findTask } from '../db/tasks/tasks.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../providers/provider.ts';
+import type { Task } from '../db/entities/tasks.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { createFamilySlots } from './family-slots.ts';
 import { failTaskWith, retryLater } from './failures.ts';
 import { abortOnCancel, noop, pause, withHeartbeat } from './heartbeat.ts';
 import { lookForLostJob } from './lost-job.ts';
@@ -18,11 +20,14 @@ import { recordAnswer, recordRefusal, type Handover, type HandoverState } from '
 /** A submission that was not kept fresh for so long is abandoned: its worker is dead. */
 const FRESH_SECONDS = 15;
 const FRESH_CHECK_INTERVAL_MS = 500;
+/** A vendor that is slow beyond this many hand-overs in one process only delays its own family. */
+const HAND_OVERS_PER_FAMILY_MAX = 1_000;
 /** Wait before the next try when every credential has as many jobs as it may have. */
 const BUSY_WAIT_MS = 2_000;
 
 export function createSubmission(dependencies: ActivityDependencies) {
   const { database, secrets, providers } = dependencies;
+  const slots = createFamilySlots(HAND_OVERS_PER_FAMILY_MAX);
 
   return {
     async submit(task: TaskAttempt): Promise<HandoverState> {
@@ -32,24 +37,35 @@ export function createSubmission(dependencies: ActivityDependencies) {
       const provider = row && providers.get(row.adapter);
       if (!row || !request) throw failTaskWith('internal_error');
       if (!provider) throw failTaskWith('model_not_found');
-      const { upstreamModel, ordered: order } = row;
-      const reference = `${task.taskId}:${task.attempt}`;
-      const messages = messagesOf(request, row.mode);
-      const jobWith = (credential: string) => ({
-        ...request,
-        messages,
-        reference,
-        credential,
-        upstreamModel,
-        order,
-      });
-      const intent = await submissions.intendSubmission(em, task, choiceOf(provider));
-      const handover = { task, provider };
-      if (intent.kind === 'proceed') return handOver(dependencies, handover, jobWith(intent.credential));
-      if (intent.kind === 'busy') throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);
-      return resume(dependencies, handover, jobWith);
+      const handedOver = await slots.run(provider.family, () => submitInSlot(task, row, provider, request));
+      if (handedOver === null) throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);
+      return handedOver;
     },
   };
+
+  async function submitInSlot(
+    task: TaskAttempt,
+    row: Task,
+    provider: Provider,
+    request: DecryptedRequest,
+  ): Promise<HandoverState> {
+    const { upstreamModel, ordered: order } = row;
+    const reference = `${task.taskId}:${task.attempt}`;
+    const messages = messagesOf(request, row.mode);
+    const jobWith = (credential: string) => ({
+      ...request,
+      messages,
+      reference,
+      credential,
+      upstreamModel,
+      order,
+    });
+    const intent = await submissions.intendSubmission(forkEm(database), task, choiceOf(provider));
+    const handover = { task, provider };
+    if (intent.kind === 'proceed') return handOver(dependencies, handover, jobWith(intent.credential));
+    if (intent.kind === 'busy') throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);
+    return resume(dependencies, handover, jobWith);
+  }
 
   function choiceOf({ family, credentials }: Provider): CredentialChoice {
     return { family, credentials, jobsPerCredentialMax: providers.jobsPerCredentialMax(family) };

@@ -92,11 +92,8 @@ export type Route = {
     | { proof: 'none'; handle: (ctx: RequestContext) => Promise<Reply> }
   );
 
-/**
- * The usual `admissionWaitMs`: far longer than a verdict takes, short enough to answer when the engine is
- * away.
- */
-export const ADMISSION_WAIT_MS = 1_500;
+/** The usual `startWaitMs`: far longer than a start takes, short enough to answer while Temporal is away. */
+export const START_WAIT_MS = 1_500;
 /** The limit of an ordinary JSON body. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** The limit of a JSON body that may hold images as data URIs. */

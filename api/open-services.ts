@@ -6,12 +6,13 @@ import { readPoolMetrics } from '../db/pool.ts';
 import { Secrets } from '../db/secrets.ts';
 import type { Log } from '../log.ts';
 import { createChatUpstreams } from '../providers/chat/chat.ts';
+import { createUserTurns } from './tasks/user-turns.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectTaskWorkflows } from '../workflows/client.ts';
 import { COMMENT_EVERY_MS } from './chat/relay-stream.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
-import { ADMISSION_WAIT_MS } from './context.ts';
+import { START_WAIT_MS } from './context.ts';
 import { ApiKeyCache } from './key-cache.ts';
 import { createGuessLimiter } from './limits/guess-limiter.ts';
 import { createLimits, type Limits } from './limits/limits.ts';
@@ -54,7 +55,8 @@ export function openServices(
     trustedProxies: config.trustedProxies,
     publicUrl: () => config.publicUrl,
     production: config.production,
-    admissionWaitMs: ADMISSION_WAIT_MS,
+    startWaitMs: START_WAIT_MS,
+    creationTurns: createUserTurns(),
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
     chat: openChat(config, database, log),

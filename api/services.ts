@@ -1,4 +1,5 @@
 // The dependencies of every request handler, made once per process.
+import type { UserTurns } from './tasks/user-turns.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChatCalls } from '../db/chat/chat-ledger.ts';
 import type { LastUses } from '../db/keys/last-uses.ts';
@@ -40,8 +41,10 @@ export interface Services {
   publicUrl: () => string;
   /** Cookies carry `Secure` in production. */
   production: boolean;
-  /** How long the creation of a task waits for the workflow's verdict before it answers "queued". */
-  admissionWaitMs: number;
+  /** How long the creation of a task waits for Temporal to acknowledge the start of the workflow. */
+  startWaitMs: number;
+  /** Creations and retries of one user reach the database a few at a time. */
+  creationTurns: UserTurns;
   waitingTasksPerUserMax: number;
   resultUrlSeconds: number;
   chat: ChatServices;

@@ -48,7 +48,7 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
         from reservation where state = 'open') as "openReservations",
       (select jsonb_build_object(
           'granted', coalesce(sum(total_granted), 0)::text, 'charged', coalesce(sum(total_charged), 0)::text,
-          'balance', coalesce(sum(balance), 0)::text, 'reserved', coalesce(sum(reserved), 0)::text,
+          'balance', coalesce(sum(balance), 0)::text, 'reserved', coalesce(sum(reserved + earmarked), 0)::text,
           'frozen', count(frozen_at)) from account) as sums,
       (select coalesce(sum(loss), 0)::text from reservation where loss > 0) as loss,
       (select jsonb_agg(v) from (

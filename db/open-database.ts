@@ -29,6 +29,7 @@ import { Migration005Chat } from './migrations/005-chat.ts';
 import { Migration006Uploads } from './migrations/006-uploads.ts';
 import { Migration009Operation } from './migrations/009-operation.ts';
 import { Migration010OneJobEach } from './migrations/010-one-job-each.ts';
+import { Migration011Earmarks } from './migrations/011-earmarks.ts';
 import { registerPool, type PoolLike } from './pool.ts';
 import type { Database } from './database.ts';
 
@@ -49,6 +50,7 @@ export const MIGRATIONS = [
   { name: '006-uploads', class: Migration006Uploads },
   { name: '009-operation', class: Migration009Operation },
   { name: '010-one-job-each', class: Migration010OneJobEach },
+  { name: '011-earmarks', class: Migration011Earmarks },
 ];
 
 const CONNECTION_WAIT_MS = 2_000;

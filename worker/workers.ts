@@ -1,4 +1,5 @@
-// Builds the two workers of this process: one for workflows and short activities, one for waiting on vendors.
+// Builds the workers of this process, one for each kind of slot: what must happen soon, hand-over, and
+// waiting.
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Registry } from 'prom-client';
@@ -6,14 +7,18 @@ import { createActivities } from '../activities/index.ts';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import { GENERATION_QUEUE, POLL_QUEUE } from '../workflows/names.ts';
+import { GENERATION_QUEUE, HAND_OVER_QUEUE, POLL_QUEUE } from '../workflows/names.ts';
 import { createBoundary } from './boundary.ts';
 import { observeActivities } from './observation.ts';
 import { TRACING_MODULES, workflowSpanSinks } from './workflow-spans.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
 
-/** Jobs waited for at the same time in one process. A slot costs memory, not a thread. */
-const POLL_PLACES = 2_000;
+/**
+ * Hand-overs under way at the same time in one process. A slot costs memory, not a thread or a connection.
+ */
+const HAND_OVER_SLOTS = 4_000;
+/** Jobs waited for at the same time in one process. */
+const POLL_SLOTS = 10_000;
 /** Cancellation reaches a submission with its next heartbeat, so heartbeats are sent every second. */
 const HEARTBEAT_THROTTLE = '1s';
 /** After the grace, running activities have this long to notice that they are to stop. */
@@ -38,9 +43,9 @@ export interface WorkerOptions {
 }
 
 export interface Workers {
-  /** Resolves when both have stopped. */
+  /** Resolves when all have stopped. */
   run(): Promise<void>;
-  /** Whether both take work. */
+  /** Whether all take work. */
   areRunning(): boolean;
   /** Stops taking work and lets running activities end. */
   shutdown(): void;
@@ -52,14 +57,46 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
   // Histories hold ids and small scalars: packing them costs more than it saves.
   const grpcCompression = { codec: 'none' } as const;
   const connection = await NativeConnection.connect({ ...connectionOptions, grpcCompression });
-  const activities = createActivities(options.dependencies);
-  const { poll, ...shortActivities } = activities;
-  const { registry, tracing } = options;
-  const boundary = createBoundary(options.log);
-  const counting = registry && observeActivities(registry);
+  const { submit, poll, ...soon } = createActivities(options.dependencies);
+  const { tracing } = options;
+  const graceSeconds = `${options.graceSeconds}s` as const;
   const shared = {
-    connection,
-    namespace,
+    ...{ connection, namespace, ...sharedOptionsOf(options) },
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+  } as const;
+  const generation = await Worker.create({
+    ...shared,
+    taskQueue: GENERATION_QUEUE,
+    workflowBundle: options.workflowBundle ?? (await bundleWorkflows(tracing ? TRACING_MODULES : [])),
+    activities: soon,
+    maxConcurrentActivityTaskExecutions: options.activitiesMax,
+    maxConcurrentLocalActivityExecutions: options.activitiesMax,
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
+    shutdownGraceTime: graceSeconds,
+  });
+  const handOver = await Worker.create({
+    ...shared,
+    taskQueue: HAND_OVER_QUEUE,
+    activities: { submit },
+    maxConcurrentActivityTaskExecutions: HAND_OVER_SLOTS,
+    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE,
+    shutdownGraceTime: graceSeconds,
+  });
+  // A poller that stops is resumed elsewhere with the next look: it needs no grace.
+  const polling = await Worker.create({
+    ...shared,
+    taskQueue: POLL_QUEUE,
+    activities: { poll },
+    maxConcurrentActivityTaskExecutions: POLL_SLOTS,
+  });
+  return combine([generation, handOver, polling], connection);
+}
+
+/** What all workers of the process have in common: what wraps an activity, and the end of a shutdown. */
+function sharedOptionsOf({ log, registry, tracing, graceSeconds }: WorkerOptions) {
+  const boundary = createBoundary(log);
+  const counting = registry && observeActivities(registry);
+  return {
     // The boundary is the innermost: what the others see of an error is what the history shows of it.
     interceptors: {
       activity: [
@@ -69,35 +106,18 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
       ],
     },
     ...(tracing ? { sinks: workflowSpanSinks(tracing) } : {}),
-    shutdownForceTime: `${options.graceSeconds + FORCE_AFTER_GRACE_SECONDS}s`,
+    shutdownForceTime: `${graceSeconds + FORCE_AFTER_GRACE_SECONDS}s` as const,
   };
-  const generation = await Worker.create({
-    ...shared,
-    taskQueue: GENERATION_QUEUE,
-    workflowBundle: options.workflowBundle ?? (await bundleWorkflows(tracing ? TRACING_MODULES : [])),
-    activities: shortActivities,
-    maxConcurrentActivityTaskExecutions: options.activitiesMax,
-    maxConcurrentLocalActivityExecutions: options.activitiesMax,
-    workflowTaskPollerBehavior: { type: 'autoscaling' },
-    activityTaskPollerBehavior: { type: 'autoscaling' },
-    maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE,
-    shutdownGraceTime: `${options.graceSeconds}s`,
-  });
-  // A poller that stops is resumed elsewhere with the next look: it needs no grace.
-  const polling = await Worker.create({
-    ...shared,
-    taskQueue: POLL_QUEUE,
-    activities: { poll },
-    maxConcurrentActivityTaskExecutions: POLL_PLACES,
-    activityTaskPollerBehavior: { type: 'autoscaling' },
-  });
+}
+
+function combine(workers: readonly Worker[], connection: NativeConnection): Workers {
   return {
     run: async () => {
-      await Promise.all([generation.run(), polling.run()]);
+      await Promise.all(workers.map((worker) => worker.run()));
     },
-    areRunning: () => [generation, polling].every((worker) => worker.getState() === 'RUNNING'),
+    areRunning: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     shutdown: () => {
-      for (const worker of [generation, polling]) if (worker.getState() === 'RUNNING') worker.shutdown();
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     },
     close: () => connection.close(),
   };

@@ -1,7 +1,7 @@
 // The activities as the workflow calls them: time-outs, retries, cancellation, and summaries for operators.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { GENERATION_QUEUE, POLL_QUEUE } from './names.ts';
+import { HAND_OVER_QUEUE, POLL_QUEUE } from './names.ts';
 
 /**
  * Policy for what a caller waits for, each one short statement: local, retried until the database answers.
@@ -15,14 +15,14 @@ const admission = (summary: string) =>
 
 export const { estimate } = admission('Price the order');
 export const { reserve } = admission('Set the credits aside');
-export const { begin } = admission('Take a place among the user’s running tasks');
+export const { begin } = admission('Take one of the user’s slots for running tasks');
 
 /**
  * Retried only after what surely did not reach the vendor, which the activity decides. Cancellation waits for
  * its end, because it must be known whether the vendor took the work. The heartbeat shows when a worker died.
  */
 export const { submit } = proxyActivities<Activities>({
-  taskQueue: GENERATION_QUEUE,
+  taskQueue: HAND_OVER_QUEUE,
   startToCloseTimeout: '24h',
   heartbeatTimeout: '10s',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,

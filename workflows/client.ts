@@ -1,18 +1,17 @@
 // Starts, cancels and looks at workflows: the one way to them, for the API and for the sweeper's activity.
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { TaskRuns, TaskRunState, TaskToRun } from '../domain/task-runs.ts';
-import { admitTask, startTask, type AdmissionVerdict, type Origin } from './client/start-task.ts';
+import { startTask, startTaskWithin, type Origin } from './client/start-task.ts';
 import { ensureSweepSchedule } from './client/sweep-schedule.ts';
 import { CALL_LIMIT_MS, connectTemporal, type Temporal, type TemporalSettings } from './client/temporal.ts';
 import { workflowIdOf } from './names.ts';
 
-export type { AdmissionVerdict };
-
 export interface TaskWorkflows extends TaskRuns {
   /**
-   * Starts the task and waits, at most `waitMs`, for the verdict of its estimate and reserve. Never throws.
+   * Starts the task for a caller who waits, at most `waitMs`. Never throws; `false`: the sweeper will start
+   * it.
    */
-  admitTask(task: TaskToRun, waitMs: number, origin?: Origin): Promise<AdmissionVerdict>;
+  startTaskWithin(task: TaskToRun, waitMs: number, origin?: Origin): Promise<boolean>;
   /** Makes sure that the sweeper is scheduled, and running soon. Safe to repeat. */
   ensureSweepSchedule(): Promise<void>;
   /** Whether Temporal answers within `waitMs`. */
@@ -32,7 +31,8 @@ export function connectTaskWorkflows(settings: TaskWorkflowsSettings): TaskWorkf
   const { client, connection, within } = temporal;
   const deadlineSeconds = settings.taskDeadlineSeconds;
   return {
-    admitTask: (task, waitMs, origin) => admitTask(temporal, { task, deadlineSeconds, origin }, waitMs),
+    startTaskWithin: (task, waitMs, origin) =>
+      startTaskWithin(temporal, { task, deadlineSeconds, origin }, waitMs),
     startTask: (task) => startTask(temporal, { task, deadlineSeconds }),
     cancelTask: (taskId, waitMs) => cancelTask(temporal, taskId, waitMs),
     describeTask: (taskId) => describeTask(temporal, taskId),

@@ -1,13 +1,9 @@
 // The story of one attempt of one task, as Temporal runs it and operators read it.
 import {
-  allHandlersFinished,
   ApplicationFailure,
   CancellationScope,
-  condition,
-  defineUpdate,
   isCancellation,
   setCurrentDetails,
-  setHandler,
   sleep,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
@@ -15,15 +11,13 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { isFinal, type TaskAttempt, type TaskStatus } from '../domain/tasks.ts';
 import * as activities from './activities.ts';
 import { failureCodeOf, sentenceOf } from './failures.ts';
-import { SEARCH_ATTRIBUTES, type Admission, type GenerateInput } from './names.ts';
+import { SEARCH_ATTRIBUTES, type GenerateInput } from './names.ts';
 
-/** Sent by the API with the start: answers what was set aside, or fails with the reason why nothing was. */
-export const admit = defineUpdate<Admission>('admit');
+/** How long a run waits for the request that goes with a task that is already cancelled. */
+const CANCELLATION_ARRIVES_WITHIN = '10s';
 
 /** Where the finished work is: in our storage, or still at the vendor. */
 type ResultLocation = 'stored' | 'upstream';
-
-type Verdict = { kind: 'admitted'; admission: Admission } | { kind: 'refused'; failure: ApplicationFailure };
 
 /**
  * estimate → reserve → wait for a slot → submit → poll → store → charge. The run ends Completed if and only
@@ -31,39 +25,32 @@ type Verdict = { kind: 'admitted'; admission: Admission } | { kind: 'refused'; f
  */
 export async function generate(input: GenerateInput): Promise<void> {
   const task: TaskAttempt = { taskId: input.taskId, attempt: input.attempt };
-  let verdict: Verdict | undefined;
-  setHandler(admit, async () => {
-    await condition(() => verdict !== undefined);
-    if (verdict?.kind !== 'admitted') throw verdict?.failure;
-    return verdict.admission;
-  });
-
   try {
-    const { status } = await activities.estimate(task);
-    if (isFinal(status)) return await reportFinalStatus(status); // an operator's Reset, or a late start
-    const reserved = await activities.reserve(task);
-    verdict = { kind: 'admitted', admission: reserved };
-    await waitForSlot(task);
+    let { status } = await activities.estimate(task);
+    if (!isFinal(status)) ({ status } = await activities.reserve(task));
+    if (!isFinal(status)) ({ status } = await waitForSlot(task));
+    if (isFinal(status)) return await reportFinalStatus(status); // cancelled meanwhile, a late start, an operator's Reset
     const location = await generateUpstream(input, task);
     await CancellationScope.nonCancellable(() => deliver(task, location));
   } catch (error) {
-    // Recorded before the verdict is given: a caller who hears the verdict finds it in the task log.
     const outcome = await CancellationScope.nonCancellable(() => end(task, error));
-    verdict ??= { kind: 'refused', failure: asFailure(error) };
-    await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     if (outcome !== 'completed') throw isCancellation(error) ? error : asFailure(error);
   }
 }
 
-/** A user has a limited number of running tasks; the others wait here, and can be cancelled while they do. */
-async function waitForSlot(task: TaskAttempt): Promise<void> {
-  let waitMs = 1000;
-  while ((await activities.begin(task)) === 'waiting') {
+/**
+ * A user has a limited number of tasks in progress; the others wait here, and can be cancelled while they
+ * do.
+ */
+async function waitForSlot(task: TaskAttempt): Promise<{ status: TaskStatus }> {
+  let { status } = await activities.begin(task);
+  for (let waitMs = 1000; status === 'queued'; waitMs = Math.min(waitMs * 1.5, 15_000)) {
     setCurrentDetails('Queued: waiting for one of this user’s other tasks to end.');
     await sleep(waitMs * (0.75 + Math.random() / 2));
-    waitMs = Math.min(waitMs * 1.5, 15_000);
+    ({ status } = await activities.begin(task));
   }
-  publishStatus('in_progress', 'Handing the work to the provider.');
+  if (status === 'in_progress') publishStatus('in_progress', 'Handing the work to the provider.');
+  return { status };
 }
 
 /** The work is with the vendor from here on, until the deadline at most. */
@@ -123,6 +110,8 @@ async function recordEnd(
 
 async function reportFinalStatus(status: TaskStatus): Promise<void> {
   publishStatus(status, 'The task has ended.');
+  // The request follows the row within moments: it ends this sleep, and the run as Canceled.
+  if (status === 'cancelled') await sleep(CANCELLATION_ARRIVES_WITHIN);
   if (status !== 'completed') throw failRun(`The task had already ended as ${status}.`, 'already_ended');
 }
 

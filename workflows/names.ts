@@ -2,9 +2,17 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 
-/** Workflows, and activities that are short or hold no slot for long. */
+/**
+ * Workflows, and the activities that must happen soon: reserve, store, charge, failures, cancellations,
+ * sweeps.
+ */
 export const GENERATION_QUEUE = 'generation';
-/** Activities that wait for vendors, thousands at a time, so that waiting never starves charging. */
+/**
+ * Handing work over to vendors: with some of them that takes as long as the work, so it has slots of its
+ * own.
+ */
+export const HAND_OVER_QUEUE = 'generation-submit';
+/** Waiting for vendors' jobs, thousands at a time. */
 export const POLL_QUEUE = 'generation-poll';
 
 export const SWEEP_SCHEDULE_ID = 'sweep';
@@ -28,18 +36,7 @@ export interface GenerateInput extends TaskAttempt {
   deadlineSeconds: number;
 }
 
-/** The answer of the `admit` update. */
-export interface Admission {
-  /** Micro-credits that are set aside, as a string. */
-  creditsReserved: string;
-}
-
 /** The workflow id is the same for all attempts, so that a task id is enough to find the workflow. */
 export function workflowIdOf(taskId: string): string {
   return `task-${taskId}`;
-}
-
-/** The update id: an update that is sent again for the same attempt runs once. */
-export function admitUpdateIdOf(task: TaskAttempt): string {
-  return `${task.taskId}:${task.attempt}`;
 }

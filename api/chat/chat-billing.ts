@@ -1,7 +1,7 @@
 // Bills one chat call: reserves credits before it, renews the lease while it runs, settles once at its end.
 //
-// The conditions of a reservation and the effects of a settlement are SQL: `reserve_calls` and
-// `settle_calls` in db/migrations/005-chat.ts, called by db/chat/chat-ledger.ts.
+// The conditions of a reservation and the effects of a settlement are SQL: `reserve_calls` and `settle_calls`
+// in db/migrations/011-earmarks.ts and 005-chat-functions.ts, called by db/chat/chat-ledger.ts.
 import type { ChatCallVerdict, NewChatCall } from '../../db/chat/chat-ledger.ts';
 import { makeId } from '../../db/ids.ts';
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';

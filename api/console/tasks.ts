@@ -14,8 +14,8 @@ import { isFinal, TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { cutPage, pageCursor, pageQuery } from '../http/pages.ts';
 import { oneOf, readQuery, readId } from '../http/request-fields.ts';
-import { createAndAdmitTask } from '../tasks/create-task.ts';
-import { retryAndAdmitTask } from '../tasks/retry-task.ts';
+import { createAndStartTask } from '../tasks/create-task.ts';
+import { retryAndStartTask } from '../tasks/retry-task.ts';
 import { readModeRequest } from '../tasks/task-requests.ts';
 import { presentEvent, presentTask } from '../tasks/views.ts';
 
@@ -32,7 +32,7 @@ export const TASK_LIST_QUERY = z.object({
 
 export async function createConsoleTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const request = readModeRequest(ctx.body, 'refused');
-  const task = await createAndAdmitTask(ctx, request);
+  const task = await createAndStartTask(ctx, request);
   return accepted(ctx, task, request.input.prompt);
 }
 
@@ -84,7 +84,7 @@ export async function cancelTask(ctx: RequestContext<SessionCaller>): Promise<Re
 }
 
 export async function retryOwnTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
-  const retried = await retryAndAdmitTask(ctx, await requireOwnTask(ctx));
+  const retried = await retryAndStartTask(ctx, await requireOwnTask(ctx));
   const prompts = await decryptPrompts(ctx.em, ctx.services.secrets, [retried.id]);
   return accepted(ctx, retried, prompts.get(retried.id));
 }

@@ -1,13 +1,10 @@
-// What the creation and the retry of a task share: resuming one that was begun, the workflow's verdict,
-// refusals.
+// What the creation and the retry of a task share: resuming one that was begun, the start, refusals.
 import type { Task } from '../../db/entities/tasks.ts';
-import { findAccount } from '../../db/ledger/accounts.ts';
 import type { CreateRefusal } from '../../db/tasks/new-tasks.ts';
 import { findOwnTask } from '../../db/tasks/tasks.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
-import { ERRORS, GatewayError, type ErrorCode } from '../../domain/errors.ts';
+import { GatewayError } from '../../domain/errors.ts';
 import { maskText } from '../../domain/masking/masking.ts';
-import type { AdmissionVerdict } from '../../workflows/client.ts';
 import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
 
 /** A waiting task looks for a free slot at least this often: the queue may not have moved before. */
@@ -25,17 +22,15 @@ export async function findResumedTask({
 }
 
 /**
- * Starts the workflow of a written task and waits for the verdict of its first steps. Throws the refusal, if
- * it comes in time; returns the task as written otherwise. An engine that does not answer only delays the
- * task.
+ * Starts the workflow of a written task, and returns the task. Where Temporal is slow or away, the task
+ * stays queued and the sweeper starts it.
  */
-export async function admitTask(ctx: RequestContext<KeyCaller | SessionCaller>, task: Task): Promise<Task> {
+export async function startTask(ctx: RequestContext<KeyCaller | SessionCaller>, task: Task): Promise<Task> {
+  const { taskWorkflows, startWaitMs, log } = ctx.services;
   ctx.trace.taskId = task.id;
   const origin = { requestId: maskText(ctx.requestId) };
-  const verdict = await ctx.services.taskWorkflows.admitTask(task, ctx.services.admissionWaitMs, origin);
-  if (verdict.kind === 'refused') throw await verdictError(ctx, task, verdict);
-  if (verdict.kind === 'pending')
-    ctx.services.log.warn({ taskId: task.id, requestId: ctx.requestId }, 'the engine did not answer in time');
+  if (!(await taskWorkflows.startTaskWithin(task, startWaitMs, origin)))
+    log.warn({ taskId: task.id, requestId: ctx.requestId }, 'Temporal did not start the task in time');
   return task;
 }
 
@@ -52,22 +47,6 @@ export function createRefusalError(
     backend: limitBackend,
     resetMs: QUEUE_FULL_RETRY_MS,
   });
-}
-
-async function verdictError(
-  ctx: RequestContext<KeyCaller | SessionCaller>,
-  task: Task,
-  verdict: Extract<AdmissionVerdict, { kind: 'refused' }>,
-): Promise<GatewayError> {
-  if (verdict.code === 'insufficient_credits') {
-    const { balance, reserved } = await findAccount(ctx.em.fork(), task.userId);
-    return insufficientCredits(task.creditsEstimate, balance - reserved);
-  }
-  return new GatewayError(isErrorCode(verdict.code) ? verdict.code : 'internal_error');
-}
-
-function isErrorCode(code: string): code is ErrorCode {
-  return Object.hasOwn(ERRORS, code);
 }
 
 function insufficientCredits(required: MicroCredits, available: MicroCredits): GatewayError {

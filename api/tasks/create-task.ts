@@ -1,17 +1,16 @@
-// Creates a task: the row within its idempotency key, then the workflow, then the verdict of the workflow's
-// first steps.
+// Creates a task: the row with its earmark, within its idempotency key, then the workflow.
 import type { Em } from '../../db/database.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import { createTask, type NewTask } from '../../db/tasks/new-tasks.ts';
 import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
 import { beginOnce } from '../idempotent-effects.ts';
 import { bindUploads, type InputVideos } from '../uploads/input-videos.ts';
-import { admitTask, createRefusalError, findResumedTask } from './admission.ts';
+import { createRefusalError, findResumedTask, startTask } from './admission.ts';
 import { buildNewTask } from './new-task.ts';
 import { priceRequest, type TaskRequest } from './price-request.ts';
 
 /** Throws 402 when the credits do not cover the task, 429 when too many tasks of the user are waiting. */
-export async function createAndAdmitTask(
+export async function createAndStartTask(
   ctx: RequestContext<KeyCaller | SessionCaller>,
   request: TaskRequest,
 ): Promise<Task> {
@@ -19,7 +18,7 @@ export async function createAndAdmitTask(
   if (resumed) return resumed;
   const priced = await priceRequest(ctx, request);
   const task = buildNewTask(ctx, request, priced);
-  return admitTask(ctx, await writeTask(ctx, task, priced.inputVideos));
+  return startTask(ctx, await writeTask(ctx, task, priced.inputVideos));
 }
 
 function writeTask(
@@ -33,7 +32,9 @@ function writeTask(
     await bindUploads(em, { taskId: task.id, userId: task.userId }, inputVideos);
     return created;
   };
-  // Without uploads the row is the only effect, and `createTask` has a transaction of its own.
+  // Without uploads the row is the only effect, and `createTask` is one statement.
   const isOneEffect = inputVideos.uploadIds.length === 0;
-  return beginOnce(ctx, task.id, isOneEffect ? write : (em) => em.transactional(write));
+  return ctx.services.creationTurns.take(task.userId, () =>
+    beginOnce(ctx, task.id, isOneEffect ? write : (em) => em.transactional(write)),
+  );
 }

@@ -1,4 +1,5 @@
 // Retries a failed task: one more attempt of the same row, at today's price.
+import type { Em } from '../../db/database.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import { retryTask, type RenewedTask } from '../../db/tasks/new-tasks.ts';
 import { hasMissingUploads } from '../../db/uploads.ts';
@@ -7,16 +8,16 @@ import { renewOrder } from '../../domain/orders/resolve-order.ts';
 import { quote, snapshotPrice } from '../../domain/pricing.ts';
 import type { RequestContext, SessionCaller } from '../context.ts';
 import { beginOnce } from '../idempotent-effects.ts';
-import { admitTask, createRefusalError, findResumedTask } from './admission.ts';
+import { createRefusalError, findResumedTask, startTask } from './admission.ts';
 import { routingOf } from './new-task.ts';
 
 /** Throws 409 when the task did not fail or its uploads are gone, and what the creation of a task throws. */
-export async function retryAndAdmitTask(ctx: RequestContext<SessionCaller>, task: Task): Promise<Task> {
+export async function retryAndStartTask(ctx: RequestContext<SessionCaller>, task: Task): Promise<Task> {
   const resumed = await findResumedTask(ctx);
   if (resumed) return resumed;
   if (task.status !== 'failed' || (await hasMissingUploads(ctx.em, task.id)))
     throw new GatewayError('task_not_retryable');
-  return admitTask(ctx, await rewriteTask(ctx, task, renewTask(ctx, task)));
+  return startTask(ctx, await rewriteTask(ctx, task, renewTask(ctx, task)));
 }
 
 /** Throws when the catalogue no longer has the model, or no longer offers what was ordered. */
@@ -29,10 +30,11 @@ function renewTask({ services }: RequestContext<SessionCaller>, task: Task): Ren
 }
 
 function rewriteTask(ctx: RequestContext<SessionCaller>, task: Task, renewed: RenewedTask): Promise<Task> {
-  return beginOnce(ctx, task.id, async (em) => {
+  const rewrite = async (em: Em): Promise<Task> => {
     const retried = await retryTask(em, task, renewed, ctx.services.waitingTasksPerUserMax);
     if (!('kind' in retried)) return retried;
     if (retried.kind === 'not_retryable') throw new GatewayError('task_not_retryable');
     throw createRefusalError(ctx, retried, renewed.creditsEstimate);
-  });
+  };
+  return ctx.services.creationTurns.take(task.userId, () => beginOnce(ctx, task.id, rewrite));
 }

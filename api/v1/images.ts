@@ -6,7 +6,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { readId } from '../http/request-fields.ts';
-import { createAndAdmitTask } from '../tasks/create-task.ts';
+import { createAndStartTask } from '../tasks/create-task.ts';
 import { readImageRequest } from '../tasks/task-requests.ts';
 import type { Services } from '../services.ts';
 import { presentImageTask } from '../tasks/views.ts';
@@ -27,7 +27,7 @@ export async function createImage(ctx: RequestContext<KeyCaller>): Promise<Reply
       param: 'model',
       message: 'This endpoint has one model of its own. Order images of others with POST /api/tasks.',
     });
-  const task = await createAndAdmitTask(ctx, request);
+  const task = await createAndStartTask(ctx, request);
   const {
     creditsCharged: _charged,
     upstreamTaskId: _id,

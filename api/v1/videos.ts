@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { readId } from '../http/request-fields.ts';
-import { createAndAdmitTask } from '../tasks/create-task.ts';
+import { createAndStartTask } from '../tasks/create-task.ts';
 import { readVideoRequest } from '../tasks/task-requests.ts';
 import { presentVideoTask } from '../tasks/views.ts';
 
@@ -13,7 +13,7 @@ const RETRY_AFTER = { 'retry-after': '5' };
 
 export async function createVideo(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const request = readVideoRequest(ctx.body);
-  const task = await createAndAdmitTask(ctx, request);
+  const task = await createAndStartTask(ctx, request);
   const data = presentVideoTask(ctx.services, task, request.input.prompt);
   return {
     status: 202,

@@ -1,5 +1,5 @@
 // The money of chat calls: set aside before the upstream is called, settled once when it is over, many calls
-// at a time. The conditions are PL/pgSQL: `reserve_calls`, `settle_calls` in
+// at a time. The conditions are PL/pgSQL: `reserve_calls` in db/migrations/011-earmarks.ts, `settle_calls` in
 // db/migrations/005-chat-functions.ts.
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';

@@ -47,6 +47,7 @@ export const ApiKeyEntity = defineEntity({
     quota: p.bigint('bigint').nullable(),
     used: p.bigint('bigint').defaultRaw('0'),
     reserved: p.bigint('bigint').defaultRaw('0'),
+    earmarked: p.bigint('bigint').defaultRaw('0'),
     dailyBudget: p.bigint('bigint').nullable(),
     /** The UTC day of `dayUsed` and `dayReserved`, as YYYY-MM-DD. */
     day: p.date().defaultRaw("(now() at time zone 'utc')::date"),

@@ -7,7 +7,14 @@ export const AccountEntity = defineEntity({
   properties: {
     userId: p.text().primary(),
     balance: p.bigint('bigint'),
+    /** Set aside for attempts and chat calls under way. */
     reserved: p.bigint('bigint'),
+    /** Estimates of queued tasks that are not reserved yet. */
+    earmarked: p.bigint('bigint'),
+    /** Tasks of the user that are queued. */
+    queued: p.integer(),
+    /** Tasks of the user that are in progress: the user's concurrency slots in use. */
+    running: p.integer(),
     totalGranted: p.bigint('bigint'),
     totalCharged: p.bigint('bigint'),
     sequence: p.bigint('bigint'),

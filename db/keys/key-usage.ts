@@ -22,8 +22,8 @@ export interface KeyUsage {
  */
 export async function readKeyUsage(em: Em, keyId: string): Promise<KeyUsage> {
   const [row] = await em.execute<UsageRow[]>(sql`
-    select k.quota, k.used, k.reserved, k.daily_budget as "dailyBudget", a.balance - a.reserved as available,
-           case when k.day = c.today then k.day_used + k.day_reserved else 0 end as "spentToday",
+    select k.quota, k.used, k.reserved + k.earmarked as reserved, k.daily_budget as "dailyBudget", a.balance - a.reserved - a.earmarked as available,
+           case when k.day = c.today then k.day_used + k.day_reserved else 0 end + k.earmarked as "spentToday",
            extract(epoch from (c.today + 1)::timestamp at time zone 'utc')::bigint as "dayEndsAt"
     from api_key k join account a on a.user_id = k.user_id
     cross join (select (now() at time zone 'utc')::date as today) c

@@ -27,7 +27,21 @@ export async function findViolations(em: Em): Promise<Violation[]> {
       from account a left join reservation r on r.user_id = a.user_id and r.state = 'open'
       group by a.user_id having a.reserved <> coalesce(sum(r.amount), 0)
     union all
-    select 'nothing is negative', user_id, user_id from account where balance < 0 or reserved < 0 or balance - reserved < 0
+    select 'nothing is negative', user_id, user_id from account where balance < 0 or reserved < 0 or earmarked < 0 or balance - reserved - earmarked < 0
+    union all
+    select 'earmarked is the sum of the estimates of queued tasks without a reservation', a.user_id, a.user_id
+      from account a left join task t on t.user_id = a.user_id and t.status = 'queued' and t.admitted_at is null
+      group by a.user_id having a.earmarked <> coalesce(sum(t.credits_estimate), 0)
+    union all
+    select 'queued and running count the open tasks', a.user_id, a.user_id
+      from account a left join task t on t.user_id = a.user_id and t.status in ('queued', 'in_progress')
+      group by a.user_id
+      having a.queued <> count(t.id) filter (where t.status = 'queued')
+          or a.running <> count(t.id) filter (where t.status = 'in_progress')
+    union all
+    select 'a key has earmarked what its queued tasks wait with', k.id, k.user_id
+      from api_key k left join task t on t.key_id = k.id and t.status = 'queued' and t.admitted_at is null
+      group by k.id having k.earmarked <> coalesce(sum(t.credits_estimate), 0)
     union all
     select 'granted less charged is the balance', user_id, user_id
       from account where total_granted - total_charged <> balance

@@ -41,7 +41,7 @@ export async function grant(
       set balance = a.balance + ${input.amount}, total_granted = a.total_granted + ${input.amount},
           sequence = a.sequence + 1, updated_at = now()
       from txn where a.user_id = ${input.userId}
-      returning a.user_id, a.balance, a.balance - a.reserved as available, a.sequence
+      returning a.user_id, a.balance, a.balance - a.reserved - a.earmarked as available, a.sequence
     )
     insert into ledger_entry (id, transaction_id, account_id, amount, account_sequence, balance_after)
     select v.id, txn.id, v.account_id, v.amount, v.sequence, v.balance_after
@@ -73,7 +73,7 @@ export async function refund(
       set balance = a.balance + ${input.amount}, total_charged = a.total_charged - ${input.amount},
           sequence = a.sequence + 1, updated_at = now()
       from refunded r where a.user_id = r.user_id
-      returning a.user_id, a.balance, a.balance - a.reserved as available, a.sequence
+      returning a.user_id, a.balance, a.balance - a.reserved - a.earmarked as available, a.sequence
     ), unspent as (
       update api_key k
       set used = k.used - ${input.amount},
@@ -108,7 +108,7 @@ function readMove(row: MovedRow): LedgerMove {
 
 async function findMove(em: Em, idempotencyKey: string): Promise<LedgerMove> {
   const [found] = await em.execute<MovedRow[]>(sql`
-    select e.id as "entryId", e.balance_after as balance, a.balance - a.reserved as available
+    select e.id as "entryId", e.balance_after as balance, a.balance - a.reserved - a.earmarked as available
     from ledger_transaction t
     join ledger_entry e on e.transaction_id = t.id
     join account a on a.user_id = e.account_id

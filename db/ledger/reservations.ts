@@ -20,7 +20,7 @@ export type ReserveVerdict =
   | { kind: 'not_claimable' };
 
 /**
- * Sets the estimate of a queued task aside, if the balance covers it and the user and the key may still
+ * Turns the earmark of a queued task into the reservation of its attempt, if the user and the key may still
  * spend: the key's revocation, expiry, scope, quota and daily budget (UTC) are conditions of the same
  * statement, judged on rows that are locked first (task, account, key, in this order everywhere), so that
  * parallel calls cannot overshoot. Safe to repeat: a second call for the same attempt answers what the first
@@ -34,7 +34,7 @@ export async function reserve(em: Em, task: TaskAttempt): Promise<ReserveVerdict
       where id = ${task.taskId} and attempt = ${task.attempt} and status = 'queued' and admitted_at is null
       for update
     ), holder as (
-      select a.user_id, a.balance, a.reserved, a.balance - a.reserved as available, a.frozen_at, u.disabled_at
+      select a.user_id, a.balance, a.reserved, a.earmarked, a.frozen_at, u.disabled_at
       from account a join app_user u on u.id = a.user_id
       where a.user_id = (select user_id from wanted)
       for update of a for share of u -- disabling the user waits for this, or has happened
@@ -54,15 +54,16 @@ export async function reserve(em: Em, task: TaskAttempt): Promise<ReserveVerdict
         when s.used + s.reserved + w.amount > s.quota then 'key_quota_exceeded'
         when w.amount + case when d.is_counted then s.day_used + s.day_reserved else 0 end > s.daily_budget
           then 'daily_budget_exceeded'
-        when h.available < w.amount then 'insufficient_credits'
+        when h.balance - h.reserved - (h.earmarked - w.amount) < w.amount then 'insufficient_credits'
         else 'reserved' end as word
       from wanted w join today d using (id) cross join holder h left join spender s on true
     ), funded as ( -- from the locked row: PostgreSQL checks constraints on the row as this statement first saw it
-      update account a set balance = h.balance, reserved = h.reserved + v.amount, updated_at = now()
+      update account a
+      set balance = h.balance, reserved = h.reserved + v.amount, earmarked = h.earmarked - v.amount, updated_at = now()
       from verdict v join holder h using (user_id) where v.word = 'reserved' and a.user_id = v.user_id
     ), limited as (
       update api_key k
-      set reserved = k.reserved + v.amount, day = v.day,
+      set reserved = k.reserved + v.amount, earmarked = k.earmarked - v.amount, day = v.day,
           day_used = case when v.is_counted then k.day_used else 0 end,
           day_reserved = v.amount + case when v.is_counted then k.day_reserved else 0 end
       from verdict v where v.word = 'reserved' and k.id = v.key_id

@@ -6,6 +6,7 @@ import type { TaskAttempt, TaskStatus } from '../../domain/tasks.ts';
 import * as reservations from '../ledger/reservations.ts';
 import type { TaskOutput } from '../columns.ts';
 import type { Em } from '../database.ts';
+import { closeOpenTask } from './tasks.ts';
 
 /**
  * Completes and charges. Answers the status the attempt really has afterwards: `completed`, or the final
@@ -18,12 +19,13 @@ export async function completeTask(
 ): Promise<TaskStatus> {
   return em.transactional(async (tx) => {
     const rows = await tx.execute<{ id: string }[]>(sql`
-      with ended as (
-        update task set status = 'completed', progress = 100, outputs = ${JSON.stringify(result.outputs)}::jsonb,
+      with ${closeOpenTask(sql`id = ${task.taskId} and attempt = ${task.attempt} and status = 'in_progress'`)},
+      ended as (
+        update task t set status = 'completed', progress = 100, outputs = ${JSON.stringify(result.outputs)}::jsonb,
                output_text = ${result.outputText},
                credits_charged = ${result.amount}, completed_at = now(), updated_at = now()
-        where id = ${task.taskId} and attempt = ${task.attempt} and status = 'in_progress'
-        returning id, attempt
+        from closing l where t.id = l.id
+        returning t.id, t.attempt
       )
       insert into task_event (task_id, attempt, event) select id, attempt, 'completed' from ended
       returning task_id as id`);
@@ -45,11 +47,12 @@ export async function failTask(
 ): Promise<TaskStatus> {
   return em.transactional(async (tx) => {
     const rows = await tx.execute<{ id: string }[]>(sql`
-      with ended as (
-        update task set status = 'failed', error_code = ${failure.code}, error_message = ${failure.message},
+      with ${closeOpenTask(openAttempt(task))},
+      ended as (
+        update task t set status = 'failed', error_code = ${failure.code}, error_message = ${failure.message},
                completed_at = now(), updated_at = now()
-        where id = ${task.taskId} and attempt = ${task.attempt} and status in ('queued', 'in_progress')
-        returning id, attempt
+        from closing l where t.id = l.id
+        returning t.id, t.attempt
       )
       insert into task_event (task_id, attempt, event, detail) select id, attempt, 'failed', ${failure.code} from ended
       returning task_id as id`);
@@ -61,15 +64,20 @@ export async function failTask(
 export async function cancelTask(em: Em, task: TaskAttempt, loss?: MicroCredits): Promise<TaskStatus> {
   return em.transactional(async (tx) => {
     const rows = await tx.execute<{ id: string }[]>(sql`
-      with ended as (
-        update task set status = 'cancelled', error_code = 'task_cancelled', completed_at = now(), updated_at = now()
-        where id = ${task.taskId} and attempt = ${task.attempt} and status in ('queued', 'in_progress')
-        returning id, attempt
+      with ${closeOpenTask(openAttempt(task))},
+      ended as (
+        update task t set status = 'cancelled', error_code = 'task_cancelled', completed_at = now(), updated_at = now()
+        from closing l where t.id = l.id
+        returning t.id, t.attempt
       )
       insert into task_event (task_id, attempt, event) select id, attempt, 'cancelled' from ended
       returning task_id as id`);
     return rows.length === 0 ? readStatus(tx, task) : releaseAnd(tx, task, 'cancelled', loss);
   });
+}
+
+function openAttempt({ taskId, attempt }: TaskAttempt) {
+  return sql`id = ${taskId} and attempt = ${attempt} and status in ('queued', 'in_progress')`;
 }
 
 async function releaseAnd(

@@ -2,7 +2,6 @@
 import { sql } from '@mikro-orm/postgresql';
 import type { TaskAttempt, TaskMode, TaskStatus } from '../../domain/tasks.ts';
 import { TaskEntity, TaskEventEntity, type Task, type TaskEventRow } from '../entities/tasks.ts';
-import { advisoryLock } from '../advisory-lock.ts';
 import type { Em } from '../database.ts';
 
 export async function findTask(em: Em, id: string): Promise<Task | null> {
@@ -34,35 +33,37 @@ export async function listEvents(em: Em, taskId: string): Promise<TaskEventRow[]
 }
 
 /**
- * Begins work if fewer than `runningTasksMax` tasks of the same user are in progress. The lock makes the
- * tasks of a user begin one after the other, so that parallel starts cannot overshoot. Slots are counted from
- * the status, so that none can leak. Safe to repeat. `gone`: the task has ended, or belongs to a later
- * attempt.
+ * Begins work if fewer than `runningTasksMax` tasks of the same user are in progress: the account counts
+ * them, and the slot is taken in the statement that changes the status, so that none can leak. Safe to
+ * repeat. Answers the status the attempt has afterwards; 'queued': no slot is free.
  */
 export async function beginTask(
   em: Em,
   task: TaskAttempt,
   runningTasksMax: number,
-): Promise<'started' | 'waiting' | 'gone'> {
-  return em.transactional(async (tx) => {
-    await tx.execute(
-      sql`select ${advisoryLock('running', sql`user_id`)} from task where id = ${task.taskId}`,
-    );
-    const [started] = await tx.execute<{ id: string }[]>(sql`
-      with started as (
-        update task t set status = 'in_progress', started_at = now(), updated_at = now()
-        where t.id = ${task.taskId} and t.attempt = ${task.attempt} and t.status = 'queued' and t.admitted_at is not null
-          and (select count(*) from task r where r.user_id = t.user_id and r.status = 'in_progress') < ${runningTasksMax}
-        returning t.id, t.attempt
-      )
-      insert into task_event (task_id, attempt, event) select id, attempt, 'started' from started
-      returning task_id as id`);
-    if (started) return 'started';
-    const [row] = await tx.execute<{ status: TaskStatus }[]>(sql`
-      select status from task where id = ${task.taskId} and attempt = ${task.attempt}`);
-    if (row?.status === 'in_progress') return 'started';
-    return row?.status === 'queued' ? 'waiting' : 'gone';
-  });
+): Promise<TaskStatus | 'missing'> {
+  const [started] = await em.execute<{ id: string }[]>(sql`
+    with wanted as (
+      select id, attempt, user_id from task
+      where id = ${task.taskId} and attempt = ${task.attempt} and status = 'queued' and admitted_at is not null
+      for update
+    ), slots as (
+      select a.user_id, a.queued, a.running from account a where a.user_id = (select user_id from wanted) for update
+    ), taken as (
+      update account a set queued = s.queued - 1, running = s.running + 1
+      from slots s where a.user_id = s.user_id and s.running < ${runningTasksMax}
+      returning a.user_id
+    ), started as (
+      update task t set status = 'in_progress', started_at = now(), updated_at = now()
+      from wanted w join taken using (user_id) where t.id = w.id
+      returning t.id, t.attempt
+    )
+    insert into task_event (task_id, attempt, event) select id, attempt, 'started' from started
+    returning task_id as id`);
+  if (started) return 'in_progress';
+  const [row] = await em.execute<{ status: TaskStatus }[]>(sql`
+    select status from task where id = ${task.taskId} and attempt = ${task.attempt}`);
+  return row?.status ?? 'missing';
 }
 
 /** Writes progress if it rose and the attempt is still in progress. */
@@ -91,12 +92,40 @@ export async function requestCancel(em: Em, userId: string, id: string): Promise
  */
 export async function cancelUnreserved(em: Em, userId: string, id: string): Promise<boolean> {
   const rows = await em.execute<{ id: string }[]>(sql`
-    with cancelled as (
-      update task set status = 'cancelled', error_code = 'task_cancelled', completed_at = now(), updated_at = now()
-      where id = ${id} and user_id = ${userId} and status = 'queued' and admitted_at is null
-      returning id, attempt
+    with ${closeOpenTask(sql`id = ${id} and user_id = ${userId} and status = 'queued' and admitted_at is null`)},
+    cancelled as (
+      update task t set status = 'cancelled', error_code = 'task_cancelled', completed_at = now(), updated_at = now()
+      from closing l where t.id = l.id
+      returning t.id, t.attempt
     )
     insert into task_event (task_id, attempt, event) select id, attempt, 'cancelled' from cancelled
     returning task_id as id`);
   return rows.length > 0;
+}
+
+/**
+ * The part that every end of a task shares: locks the open task that `which` finds (as `closing`) and its
+ * account, and gives back its place in the account's counts, and its earmark where nothing was reserved
+ * yet.
+ */
+export function closeOpenTask(which: ReturnType<typeof sql>) {
+  return sql`
+    closing as (
+      select id, attempt, user_id, key_id, status, case when admitted_at is null then credits_estimate else 0 end as earmark
+      from task where ${which} for update
+    ), owner as (
+      select a.user_id, a.balance, a.reserved, a.earmarked, a.queued, a.running
+      from account a where a.user_id = (select user_id from closing) for update
+    ), payer as (
+      select k.id, k.earmarked from api_key k
+      where k.id = (select key_id from closing where earmark > 0) and exists (select from owner) for update
+    ), counted_out as (
+      update account a
+      set balance = o.balance, reserved = o.reserved, earmarked = o.earmarked - l.earmark,
+          queued = o.queued - (l.status = 'queued')::int, running = o.running - (l.status = 'in_progress')::int,
+          updated_at = now()
+      from closing l join owner o using (user_id) where a.user_id = l.user_id
+    ), unearmarked as (
+      update api_key k set earmarked = p.earmarked - l.earmark from payer p cross join closing l where k.id = p.id
+    )`;
 }

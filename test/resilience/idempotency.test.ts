@@ -2,7 +2,6 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { findFreePort } from '../../dev/servers/ports.ts';
-import { shrinkAccount } from '../support/accounts.ts';
 import { createAdministrator, makeCode } from '../support/administrators.ts';
 import { sweepNow } from '../support/servers/engine.ts';
 import { expectError } from '../support/http/expect-error.ts';
@@ -77,7 +76,7 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
     await untilFinal(owner.session, id);
     gateway.services.taskWorkflows = {
       ...engine,
-      admitTask: () => Promise.reject(new Error('the process died here')),
+      startTaskWithin: () => Promise.reject(new Error('the process died here')),
     };
     const retry = () => owner.session.post(`/api/tasks/${id}/retry`, undefined, headers);
     expectError(await retry(), 500, 'internal_error');
@@ -91,34 +90,13 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
     expect((await retry()).body).to.deep.equal(told.body);
   });
 
-  it('by the workflow’s refusal: the 402 is the answer, with credits too', async () => {
-    gateway.services.taskWorkflows = {
-      ...engine,
-      admitTask: async (task, waitMs) => {
-        await shrinkAccount(gateway.em(), owner.id, 1); // another request was faster
-        return engine.admitTask(task, 10_000 + waitMs);
-      },
-    };
-    const first = await create();
-    expectError(first, 402, 'insufficient_credits');
-    gateway.services.taskWorkflows = engine;
-    const chief = await createAdministrator(gateway);
-    await chief.session.post(`/api/admin/users/${owner.id}/grants`, { credits: 10, note: 'Here' });
-    const repeat = await create();
-    expectError(repeat, 402, 'insufficient_credits');
-    expect(isReplay(repeat)).to.equal(true);
-    const { request_id: _first, ...told } = first.body.error;
-    expect(repeat.body.error).to.include(told);
-    expect((await tasksOf(owner.id)).map(({ status }) => status)).to.deep.equal(['failed']);
-  });
-
   it('by its repeat while it waits for the workflow: 409 for as long as that takes', async () => {
     const verdict = Promise.withResolvers<void>();
     gateway.services.taskWorkflows = {
       ...engine,
-      admitTask: async (task, waitMs) => {
+      startTaskWithin: async (task, waitMs) => {
         await verdict.promise;
-        return engine.admitTask(task, waitMs);
+        return engine.startTaskWithin(task, waitMs);
       },
     };
     const first = create();

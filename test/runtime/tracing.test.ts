@@ -68,7 +68,7 @@ describe('tracing', function () {
     });
     expect([...names]).to.include.members([
       'POST /v1/images/generations',
-      'UpdateWithStartWorkflow:admit',
+      'StartWorkflow:generate',
       'RunWorkflow:generate',
       'RunActivity:submit',
       'upstream submit',
@@ -90,7 +90,7 @@ describe('tracing', function () {
       'upstream submit',
       'RunActivity:submit',
       'RunWorkflow:generate',
-      'UpdateWithStartWorkflow:admit',
+      'StartWorkflow:generate',
       'POST /v1/images/generations',
     ]);
     const request = spans.find(({ name }) => name === 'POST /v1/images/generations');

@@ -1,12 +1,12 @@
 // Rows for tests of the database alone: users with credits, and queued tasks, without API and Temporal.
 import { randomBytes } from 'node:crypto';
-import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import type { Em } from '../../db/database.ts';
 import { createUser } from '../../db/identity/users.ts';
 import { makeId } from '../../db/ids.ts';
 import { grant } from '../../db/ledger/ledger.ts';
-import { createTask } from '../../db/tasks/new-tasks.ts';
+import { createTask, type NewTask } from '../../db/tasks/new-tasks.ts';
+import { beginTask } from '../../db/tasks/tasks.ts';
 import type { TaskAttempt } from '../../domain/tasks.ts';
 import { orderOf } from './orders.ts';
 
@@ -19,30 +19,33 @@ export async function createOwner(em: Em, credits: bigint): Promise<string> {
   return userId;
 }
 
-/** A queued task whose estimate is `credits`; written as if the balance had covered it. */
-export async function queueTask(em: Em, userId: string, credits: bigint): Promise<TaskAttempt> {
-  const id = makeId('task');
-  const task = {
-    id,
+/** A new task whose estimate is `credits`, for `createTask`. */
+export function newTask(userId: string, credits: bigint): NewTask {
+  return {
+    id: makeId('task'),
     userId,
     keyId: null,
-    mode: 'image' as const,
+    mode: 'image',
     model: 'm',
     family: 'f',
     adapter: 'a',
     upstreamModel: 'u',
     ordered: orderOf({ mode: 'image', images: 1 }),
-    price: { billingMode: 'per_task' as const, lines: [] },
-    creditsEstimate: 0n,
+    price: { billingMode: 'per_task', lines: [] },
+    creditsEstimate: credits,
     requestPayload: {},
     sealed: { secretKeyId: 'k', prompt: Buffer.from('x'), body: Buffer.from('x') },
   };
-  expect(await createTask(em, task, 1_000_000)).to.include({ id });
-  await em.execute(sql`update task set credits_estimate = ${credits} where id = ${id}`);
-  return { taskId: id, attempt: 1 };
 }
 
-/** Sets a queued task in progress, without a reservation. */
-export async function beginWithoutReservation(em: Em, { taskId }: TaskAttempt): Promise<void> {
-  await em.execute(sql`update task set status = 'in_progress' where id = ${taskId}`);
+/** A queued task whose estimate is `credits`. The owner's credits must cover it. */
+export async function queueTask(em: Em, userId: string, credits: bigint): Promise<TaskAttempt> {
+  const task = newTask(userId, credits);
+  expect(await createTask(em, task, 1_000_000)).to.include({ id: task.id });
+  return { taskId: task.id, attempt: 1 };
+}
+
+/** Makes a reserved task in progress. */
+export async function begin(em: Em, task: TaskAttempt): Promise<void> {
+  expect(await beginTask(em, task, 1_000_000)).to.equal('in_progress');
 }

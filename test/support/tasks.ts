@@ -70,6 +70,11 @@ export async function readEvents(session: Actor, taskId: string): Promise<string
   return body.data.map(({ event }: { event: string }) => event);
 }
 
+/** Waits until the credits of the task's first attempt are reserved. */
+export async function untilReserved(session: Actor, taskId: string): Promise<void> {
+  await until(`${taskId} is reserved`, async () => (await readEvents(session, taskId)).includes('reserved'));
+}
+
 export async function untilSubmitted(gateway: TestGateway, { word }: OrderedTask): Promise<void> {
   await until(`${word} was handed over`, async () => (await countSubmissions(gateway.sandboxUrl, word)) > 0);
 }

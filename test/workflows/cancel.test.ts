@@ -11,6 +11,7 @@ import {
   readEvents,
   readReservations,
   untilPolled,
+  untilReserved,
   untilSubmitted,
   VIDEO_CREDITS,
   type OrderedTask,
@@ -60,6 +61,7 @@ describe('DELETE /api/tasks/:id', () => {
     const running = await orderVideo(owner.session, 'outcome=stuck');
     await untilPolled(gateway, running);
     const waiting = await orderVideo(owner.session);
+    await untilReserved(owner.session, waiting.id);
     const { status, body } = await cancel(waiting);
     expect(status).to.equal(200);
     expect(body.data).to.include({ status: 'cancelled', creditsCharged: 0 });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { findTask } from '../../db/tasks/tasks.ts';
 import { SEARCH_ATTRIBUTES, workflowIdOf } from '../../workflows/names.ts';
-import { shrinkAccount } from '../support/accounts.ts';
+import { freezeAccount } from '../support/accounts.ts';
 import {
   countWorkflowTasks,
   openEngine,
@@ -143,7 +143,7 @@ describe('the workflow of a task', () => {
       await untilStatus(owner.session, task.id, 'completed');
       await engine.untilClosed(task.id);
       expect(await starter.startTask(await rowOf(task))).to.equal(true);
-      expect(await starter.admitTask(await rowOf(task), 5_000)).to.deep.equal({ kind: 'admitted' });
+      expect(await starter.startTaskWithin(await rowOf(task), 5_000)).to.equal(true);
       expect(await engine.runsOf(task.id)).to.have.length(1);
       await expectOneChargeAndSubmission(gateway, owner, task);
     });
@@ -257,15 +257,20 @@ describe('the workflow of a task', () => {
     });
   });
 
-  it('fails with insufficient credits what was accepted without a worker and is not covered any more', async () => {
+  it('fails with its own code what was accepted without a worker and may not be reserved any more', async () => {
     await gateway.stopWorker();
     const poor = await gateway.createUser(VIDEO_CREDITS);
     const task = await orderVideo(poor.session);
-    await shrinkAccount(gateway.em(), poor.id, 1);
+    expect(await readAvailable(poor), 'the earmark counts as reserved').to.include({
+      balance: VIDEO_CREDITS,
+      reserved: VIDEO_CREDITS,
+      available: 0,
+    });
+    await freezeAccount(gateway.em(), poor.id);
     await gateway.startWorker();
     const { status, errorCode } = await untilFinal(poor.session, task.id);
-    expect({ status, errorCode }).to.deep.equal({ status: 'failed', errorCode: 'insufficient_credits' });
+    expect({ status, errorCode }).to.deep.equal({ status: 'failed', errorCode: 'account_disabled' });
     expect(await engine.untilClosed(task.id)).to.equal('FAILED');
-    expect(await readAvailable(poor)).to.include({ balance: VIDEO_CREDITS - 1, reserved: 0 });
+    expect(await readAvailable(poor)).to.include({ balance: VIDEO_CREDITS, reserved: 0 });
   });
 });

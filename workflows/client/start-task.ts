@@ -1,21 +1,7 @@
-// Starting the workflow of a task, with or without waiting for the verdict of its estimate and reserve.
-import {
-  isGrpcServiceError,
-  WithStartWorkflowOperation,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowUpdateFailedError,
-} from '@temporalio/client';
-import { ApplicationFailure, type Workflow } from '@temporalio/common';
-import { isTaskFailureCode, type TaskFailureCode } from '../../domain/failures.ts';
+// Starting the workflow of a task.
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { TaskToRun } from '../../domain/task-runs.ts';
-import {
-  admitUpdateIdOf,
-  GENERATION_QUEUE,
-  SEARCH_ATTRIBUTES,
-  workflowIdOf,
-  type Admission,
-  type GenerateInput,
-} from '../names.ts';
+import { GENERATION_QUEUE, SEARCH_ATTRIBUTES, workflowIdOf, type GenerateInput } from '../names.ts';
 import { CALL_LIMIT_MS, type Temporal } from './temporal.ts';
 
 /** Which request brought a task, for operators: it stands in the memo of the workflow. */
@@ -23,57 +9,46 @@ export interface Origin {
   requestId: string;
 }
 
-export type AdmissionVerdict =
-  | { kind: 'admitted' }
-  | { kind: 'refused'; code: TaskFailureCode | 'task_cancelled' }
-  /** Temporal is slow or away; the task starts when it is back. */
-  | { kind: 'pending' };
-
 /** Between tries while the previous run of a retried task is still closing. */
 const CLOSING_PAUSE_MS = 50;
-/** gRPC's code; an update-with-start reports the conflict this way. */
-const GRPC_ALREADY_EXISTS = 6;
-
 export type StartTask = { task: TaskToRun; deadlineSeconds: number; origin?: Origin | undefined };
 
-/** Starts the task and waits, at most `waitMs`, for the verdict of its estimate and reserve. Never throws. */
-export async function admitTask(
+/**
+ * Starts the task for a caller who waits: at most `waitMs`, also for the previous run of a retried task to
+ * close. Never throws; `false`: Temporal did not acknowledge the start in time, and the sweeper will start
+ * the task.
+ */
+export async function startTaskWithin(
   temporal: Temporal,
   start: StartTask,
   waitMs: number,
-): Promise<AdmissionVerdict> {
+): Promise<boolean> {
   const deadlineAt = Date.now() + waitMs;
   for (;;) {
     try {
-      await temporal.within(deadlineAt - Date.now(), () => startAndAsk(temporal, start));
-      return { kind: 'admitted' };
-    } catch (error) {
-      if (error instanceof WorkflowUpdateFailedError) return readRefusal(error);
-      const closing = isAlreadyStarted(error) && Date.now() + CLOSING_PAUSE_MS < deadlineAt;
-      if (!closing) return { kind: 'pending' };
-      await new Promise((resolve) => setTimeout(resolve, CLOSING_PAUSE_MS));
+      if (await startTask(temporal, start, deadlineAt - Date.now())) return true;
+    } catch {
+      return false;
     }
+    if (Date.now() + CLOSING_PAUSE_MS >= deadlineAt) return false;
+    await new Promise((resolve) => setTimeout(resolve, CLOSING_PAUSE_MS));
   }
 }
 
-/** Starts the task without waiting; `false` when the previous run of the same task is still closing. */
-export async function startTask({ client, within }: Temporal, start: StartTask): Promise<boolean> {
+/** Starts the task; `false` when the previous run of the same task is still closing. */
+export async function startTask(
+  { client, within }: Temporal,
+  start: StartTask,
+  waitMs: number = CALL_LIMIT_MS,
+): Promise<boolean> {
   try {
-    await within(CALL_LIMIT_MS, () => client.workflow.start('generate', startOptionsOf(start)));
+    await within(waitMs, () => client.workflow.start('generate', startOptionsOf(start)));
     return true;
   } catch (error) {
     // The first attempt's run exists, or has already ended: nothing is left to start.
     if (isAlreadyStarted(error)) return start.task.attempt === 1;
     throw error;
   }
-}
-
-async function startAndAsk({ client }: Temporal, start: StartTask): Promise<Admission> {
-  const startWorkflowOperation = new WithStartWorkflowOperation('generate', startOptionsOf(start));
-  return client.workflow.executeUpdateWithStart<Workflow, Admission, []>('admit', {
-    updateId: admitUpdateIdOf({ taskId: start.task.id, attempt: start.task.attempt }),
-    startWorkflowOperation,
-  });
 }
 
 function startOptionsOf({ task, deadlineSeconds, origin }: StartTask) {
@@ -113,15 +88,6 @@ function startOptionsOf({ task, deadlineSeconds, origin }: StartTask) {
   };
 }
 
-function readRefusal(error: WorkflowUpdateFailedError): AdmissionVerdict {
-  const type = error.cause instanceof ApplicationFailure ? (error.cause.type ?? '') : '';
-  if (type === 'task_cancelled') return { kind: 'refused', code: 'task_cancelled' };
-  return { kind: 'refused', code: isTaskFailureCode(type) ? type : 'internal_error' };
-}
-
 function isAlreadyStarted(error: unknown): boolean {
-  if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
-  if (!isGrpcServiceError(error)) return false;
-  const code: number = error.code;
-  return code === GRPC_ALREADY_EXISTS;
+  return error instanceof WorkflowExecutionAlreadyStartedError;
 }

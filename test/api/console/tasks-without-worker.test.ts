@@ -25,10 +25,11 @@ describe('console tasks without a worker', () => {
     const { status, body } = await create('never begun');
     expect(status).to.equal(202);
     expect(body.data).to.include({ status: 'queued', creditsEstimate: 14 });
-    expect(await reserved()).to.equal(0);
+    expect(await reserved(), 'the earmark counts').to.equal(14);
     const cancelled = await owner.session.delete(`/api/tasks/${body.data.id}`);
     expect(cancelled.status).to.equal(200);
     expect(cancelled.body.data.status).to.equal('cancelled');
+    expect(await reserved()).to.equal(0);
   });
 
   it('are accepted only as far as the balance covers all that wait, also when they come at once', async () => {
@@ -56,7 +57,7 @@ describe('console tasks without a worker', () => {
     expect(status).to.equal(202);
     expect(body.data).to.include({ id, status: 'queued', creditsCharged: 0 });
     expect(body.data.cancelRequestedAt).to.be.a('string');
-    expect(await reserved()).to.equal(14);
+    expect(await reserved()).to.equal(28);
 
     await gateway.startWorker();
     expect(await untilFinal(owner.session, id)).to.include({ status: 'cancelled', creditsCharged: 0 });

@@ -10,6 +10,7 @@ import { startGateway, type TestGateway, type TestUser } from '../../support/ser
 import type { Answer } from '../../support/http/http.ts';
 import { countEffects, REPEATABLE, type Repeatable } from '../../support/http/repeatable.ts';
 import { IMAGE_CREDITS, IMAGE_MODEL, uniqueWord } from '../../support/tasks.ts';
+import { untilFinal } from '../../support/until.ts';
 
 const IMAGES = '/v1/images/generations';
 const CODES = '/api/admin/redeem-codes';
@@ -102,6 +103,7 @@ describe('an Idempotency-Key', function () {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create('crowd')));
     const ids = new Set(answers.filter(({ status }) => status === 202).map(({ body }) => body.id));
     expect(ids.size).to.equal(1);
+    await untilFinal(owner.session, [...ids][0]);
     const [row] = await gateway.em().execute<{ count: number }[]>(sql`
       select count(*)::int as count from reservation where user_id = ${owner.id}`);
     expect(row?.count).to.equal(1);

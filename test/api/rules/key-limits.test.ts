@@ -8,7 +8,7 @@ import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import type { Answer } from '../../support/http/http.ts';
 import { countSubmissions } from '../../support/servers/sandbox.ts';
-import { IMAGE_CREDITS, IMAGE_MODEL, uniqueWord, VIDEO_MODEL } from '../../support/tasks.ts';
+import { IMAGE_CREDITS, IMAGE_MODEL, uniqueWord, untilReserved, VIDEO_MODEL } from '../../support/tasks.ts';
 import { untilFinal, untilStatus } from '../../support/until.ts';
 
 const IMAGES = '/v1/images/generations';
@@ -41,6 +41,12 @@ describe('the limits of a key', () => {
     const { status, body } = await order(user, prompt, fields);
     expect(status, JSON.stringify(body)).to.equal(202);
     return body.id;
+  };
+  /** A task whose credits are reserved, no longer only earmarked. */
+  const reservedTask = async (user: TestUser, prompt: string, fields: object): Promise<string> => {
+    const id = await ordered(user, prompt, fields);
+    await untilReserved(user.session, id);
+    return id;
   };
   const ended = async (user: TestUser, prompt = QUICK, fields: object = {}): Promise<string> => {
     const id = await ordered(user, prompt, fields);
@@ -238,7 +244,7 @@ describe('the limits of a key', () => {
 
     it('what a task gives back returns to the day it was taken from', async () => {
       const user = await createUser({ dailyBudget: 8 });
-      const id = await ordered(user, STUCK, { n: 2 });
+      const id = await reservedTask(user, STUCK, { n: 2 });
       await passMidnight(user);
       await ended(user);
       expect(await countersOf(user)).to.deep.equal(counters(4, 8, 4, 0));
@@ -249,7 +255,7 @@ describe('the limits of a key', () => {
 
     it('and before anything else was spent, leaves today untouched', async () => {
       const user = await createUser({ dailyBudget: 8 });
-      const id = await ordered(user, STUCK, { n: 2 });
+      const id = await reservedTask(user, STUCK, { n: 2 });
       await passMidnight(user);
       await user.session.delete(`/api/tasks/${id}`);
       expect(await dayOf(user)).to.deep.equal([8, 0, 8]);
@@ -259,7 +265,7 @@ describe('the limits of a key', () => {
 
     it('a charge or a refund of yesterday’s work changes nothing of today', async () => {
       const user = await createUser({ dailyBudget: 8 });
-      const id = await ordered(user, '[[sandbox seconds=1]]', { n: 2 });
+      const id = await reservedTask(user, '[[sandbox seconds=1]]', { n: 2 });
       await passMidnight(user);
       const today = await ended(user);
       await untilFinal(user.session, id);

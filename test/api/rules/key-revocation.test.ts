@@ -16,7 +16,7 @@ describe('a key that may not spend any more', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.admissionWaitMs = 100; // no worker runs that could decide
+    gateway.services.startWaitMs = 100; // no worker runs that could decide
   });
   after(() => gateway.stop());
   afterEach(() => gateway.expectSoundMoney());

@@ -25,7 +25,7 @@ describe('every route is strict', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.admissionWaitMs = 1; // no worker runs that could admit
+    gateway.services.startWaitMs = 1; // no worker runs that could admit
     owner = await gateway.createUser(1000);
     chief = await createAdministrator(gateway);
   });

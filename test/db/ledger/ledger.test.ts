@@ -6,6 +6,7 @@ import { findViolations } from '../../../db/ledger/invariants.ts';
 import * as ledger from '../../../db/ledger/ledger.ts';
 import * as reservations from '../../../db/ledger/reservations.ts';
 import { completeTask, failTask } from '../../../db/tasks/settlement.ts';
+import { createTask } from '../../../db/tasks/new-tasks.ts';
 import * as rows from '../../support/rows.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 import { forkEm } from '../../../db/database.ts';
@@ -24,8 +25,7 @@ describe('the ledger', () => {
 
   const createOwner = (credits: bigint) => rows.createOwner(em(), credits);
   const queueTask = (userId: string, credits: bigint) => rows.queueTask(em(), userId, credits);
-  const begin = (taskId: string) =>
-    em().execute(sql`update task set status = 'in_progress' where id = ${taskId}`);
+  const begin = (taskId: string) => rows.begin(em(), { taskId, attempt: 1 });
   const account = (userId: string) => findAccount(em(), userId);
 
   it('grants once per idempotency key, and answers the first move again', async () => {
@@ -37,16 +37,18 @@ describe('the ledger', () => {
     expect((await account(userId)).balance).to.equal(7n * CREDIT);
   });
 
-  it('reserves for exactly as many of 50 parallel tasks as the balance covers', async () => {
+  it('admits and reserves exactly as many of 50 parallel tasks as the balance covers', async () => {
     const userId = await createOwner(7n * CREDIT);
-    const tasks = await Promise.all(Array.from({ length: 50 }, () => queueTask(userId, 0n)));
-    await em().execute(sql`update task set credits_estimate = ${CREDIT} where user_id = ${userId}`);
+    const created = await Promise.all(
+      Array.from({ length: 50 }, () => createTask(em(), rows.newTask(userId, CREDIT), 1_000_000)),
+    );
+    const refused = created.filter((answer) => 'kind' in answer);
+    expect(refused.map(({ kind }) => kind)).to.deep.equal(Array(43).fill('insufficient_credits'));
+    expect(await account(userId)).to.include({ balance: 7n * CREDIT, reserved: 0n, earmarked: 7n * CREDIT });
+    const tasks = created.flatMap((answer) => ('id' in answer ? [{ taskId: answer.id, attempt: 1 }] : []));
     const verdicts = await Promise.all(tasks.map((task) => reservations.reserve(em(), task)));
     expect(verdicts.filter(({ kind }) => kind === 'reserved')).to.have.length(7);
-    const refused = verdicts.filter((verdict) => verdict.kind === 'refused');
-    expect(refused).to.have.length(43);
-    expect(new Set(refused.map(({ reason }) => reason))).to.deep.equal(new Set(['insufficient_credits']));
-    expect(await account(userId)).to.include({ balance: 7n * CREDIT, reserved: 7n * CREDIT });
+    expect(await account(userId)).to.include({ balance: 7n * CREDIT, reserved: 7n * CREDIT, earmarked: 0n });
   });
 
   it('reserves once for an attempt, however often it is asked', async () => {

@@ -2,6 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { forkEm } from '../../../db/database.ts';
+import { reserve } from '../../../db/ledger/reservations.ts';
 import { startCooldown } from '../../../db/tasks/credentials.ts';
 import * as submissions from '../../../db/tasks/submissions.ts';
 import type { JobHandle } from '../../../domain/jobs.ts';
@@ -38,7 +39,8 @@ describe('submissions', () => {
 
   async function startTask(): Promise<TaskAttempt> {
     const task = await rows.queueTask(em(), userId, 0n);
-    await rows.beginWithoutReservation(em(), task);
+    await reserve(em(), task);
+    await rows.begin(em(), task);
     return task;
   }
 

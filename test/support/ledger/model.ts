@@ -62,8 +62,10 @@ export function predict(model: Model, command: Command): string {
       return create(model, command);
     case 'call':
       if (user.isDisabled) return 'account_disabled';
-      if (exceedsQuota(user, command.credits)) return 'key_quota_exceeded';
-      if (command.credits > user.balance - user.reserved) return 'insufficient_credits';
+      if (exceedsQuota(user, earmarkedByKey(model, command.user) + command.credits))
+        return 'key_quota_exceeded';
+      if (command.credits > user.balance - user.reserved - earmarked(model, command.user))
+        return 'insufficient_credits';
       setAside(user, command.credits, true);
       model.calls.push({ user: command.user, credits: command.credits, isOpen: true, known: 0 });
       return 'reserved';
@@ -75,13 +77,8 @@ function create(
   { user: number, credits, byKey }: Extract<Command, { kind: 'create' }>,
 ): string {
   const user = at(model.users, number);
-  const waiting = model.tasks.filter(
-    (task) => task.user === number && task.status === 'queued' && !task.isAdmitted,
-  );
-  const spokenFor = sum(waiting.map((task) => task.credits));
-  const ofKey = sum(waiting.filter((task) => task.byKey).map((task) => task.credits));
-  if (byKey && exceedsQuota(user, ofKey + credits)) return 'key_quota_exceeded';
-  if (user.balance - user.reserved - spokenFor < credits) return 'insufficient_credits';
+  if (byKey && exceedsQuota(user, earmarkedByKey(model, number) + credits)) return 'key_quota_exceeded';
+  if (user.balance - user.reserved - earmarked(model, number) < credits) return 'insufficient_credits';
   model.tasks.push({
     user: number,
     byKey,
@@ -93,6 +90,23 @@ function create(
     refunded: 0,
   });
   return 'created';
+}
+
+/** Estimates of the user's queued tasks for which nothing is reserved yet. */
+function earmarked(model: Model, user: number): number {
+  return sum(unreserved(model, user).map((task) => task.credits));
+}
+
+function earmarkedByKey(model: Model, user: number): number {
+  return sum(
+    unreserved(model, user)
+      .filter((task) => task.byKey)
+      .map((task) => task.credits),
+  );
+}
+
+function unreserved(model: Model, user: number): ModelTask[] {
+  return model.tasks.filter((task) => task.user === user && task.status === 'queued' && !task.isAdmitted);
 }
 
 function predictTask(model: Model, command: Extract<Command, { task: number }>): string {
@@ -112,15 +126,13 @@ function predictTask(model: Model, command: Extract<Command, { task: number }>):
       if (task.isAdmitted) return 'reserved';
       if (user.isDisabled) return 'account_disabled';
       if (task.byKey && exceedsQuota(user, task.credits)) return 'key_quota_exceeded';
-      if (task.credits > user.balance - user.reserved) return 'insufficient_credits';
       task.isAdmitted = true;
       setAside(user, task.credits, task.byKey);
       return 'reserved';
     case 'begin':
-      if (isLate || !isOpen) return 'gone';
-      if (!task.isAdmitted) return 'waiting';
-      task.status = 'in_progress';
-      return 'started';
+      if (isLate) return 'missing';
+      if (task.status === 'queued' && task.isAdmitted) task.status = 'in_progress';
+      return task.status;
     case 'complete':
       if (isLate) return 'failed';
       return task.status === 'in_progress'

@@ -2,17 +2,10 @@
 // --output json`.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { shrinkAccount } from '../accounts.ts';
+import { freezeAccount } from '../accounts.ts';
 import { openEngine, readHistory, type HistoryJson, type TestEngine } from './engine.ts';
 import { startGateway, type TestGateway, type TestUser } from './gateway.ts';
-import {
-  orderImage,
-  orderVideo,
-  untilPolled,
-  untilSubmitted,
-  VIDEO_CREDITS,
-  type OrderedTask,
-} from '../tasks.ts';
+import { orderImage, orderVideo, untilPolled, untilSubmitted, type OrderedTask } from '../tasks.ts';
 import { untilFinal, untilStatus } from '../until.ts';
 
 const HISTORIES_FOLDER = join(import.meta.dirname, '../../histories');
@@ -31,10 +24,10 @@ const STORIES: Record<string, (scene: Scene) => Promise<OrderedTask>> = {
   'upstream-refused': ({ owner }) => orderImage(owner.session, 'submit=400'),
   'outcome-unknown': ({ owner }) => orderVideo(owner.session, 'submit=reset'),
   'deadline-passed': ({ owner }) => orderVideo(owner.session, 'outcome=stuck'),
-  'insufficient-credits': async ({ gateway, owner }) => {
+  'refused-reservation': async ({ gateway, owner }) => {
     await gateway.stopWorker();
     const task = await orderVideo(owner.session);
-    await shrinkAccount(gateway.em(), owner.id, 1);
+    await freezeAccount(gateway.em(), owner.id);
     await gateway.startWorker();
     return task;
   },
@@ -88,7 +81,7 @@ export async function recordHistories(): Promise<void> {
   const engine = await openEngine(gateway);
   try {
     for (const [name, play] of Object.entries(STORIES)) {
-      const owner = await gateway.createUser(name === 'insufficient-credits' ? VIDEO_CREDITS : 1_000);
+      const owner = await gateway.createUser(1_000);
       const task = await play({ gateway, engine, owner });
       await untilFinal(owner.session, task.id);
       await engine.untilClosed(task.id);
