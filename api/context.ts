@@ -1,5 +1,5 @@
-// The framework's types: the context that a handler is given, the reply it returns, and the row of the route
-// table.
+// Types of the HTTP framework: the context that a handler is given, the reply it returns, the rows of the
+// route table.
 import type { Response } from 'express';
 import type { ApiKey, Session, User } from '../db/entities/identity.ts';
 import type { Permission } from '../domain/permissions.ts';
@@ -15,7 +15,7 @@ export interface RequestTrace {
   taskId: string | null;
 }
 
-/** The user a request is from, and how that was proved. */
+/** The user that a request is from, and the proof of it. */
 export type Caller =
   | { proof: 'key'; user: User; key: ApiKey }
   | { proof: 'session'; user: User; session: Session }
@@ -24,7 +24,7 @@ export type Caller =
 export type KeyCaller = Extract<Caller, { proof: 'key' }>;
 export type SessionCaller = Extract<Caller, { proof: 'session' }>;
 
-/** One request, authenticated and parsed as far as every route needs it. */
+/** A request, authenticated and parsed as far as every route needs it. */
 export interface RequestContext<Who extends Caller = Caller> {
   services: Services;
   em: Em;
@@ -40,12 +40,16 @@ export interface RequestContext<Who extends Caller = Caller> {
   sessionToken: string | null;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  /** A signal that is aborted when the caller disconnects before the answer is complete. */
+  /** Returns a signal that is aborted when the caller disconnects before the answer is complete. */
   disconnected: () => AbortSignal;
-  /** Null without an Idempotency-Key. Handlers use it through `api/idempotent-effects.ts` only. */
+  /**
+   * State of the Idempotency-Key; null without one. Handlers use it through `api/idempotent-effects.ts`
+   * only.
+   */
   idempotency: IdempotencyContext | null;
   /**
-   * The file of an upload: in storage, and removed again unless the handler keeps it. Null on other routes.
+   * The file of an upload, already in storage, and removed again unless the handler keeps it; null on other
+   * routes.
    */
   file: ReceivedFile | null;
   /** The parsed JSON body; an empty object where a route has none. */
@@ -53,15 +57,16 @@ export interface RequestContext<Who extends Caller = Caller> {
 }
 
 /**
- * The answer of a handler. An absent `body` means no body; a text is sent as it is, anything else as JSON.
+ * The answer of a handler. Without `body` the answer has none; a text is sent as it is, any other value as
+ * JSON.
  */
 export interface Reply {
   status: number;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   /**
-   * Writes the body instead, after status and headers. Resolves with all of the text, or null if it broke
-   * off.
+   * Writes the body instead, after status and headers. Resolves with the whole text, or null if the stream
+   * broke off.
    */
   stream?: (res: Response) => Promise<string | null>;
 }
@@ -72,27 +77,30 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 export type Route = {
   method: Method;
   path: string;
-  /** The route costs or adds credits, or stores a file, and honours `Idempotency-Key`. */
+  /** Whether the route honours `Idempotency-Key`: it costs or adds credits, or stores a file. */
   idempotent?: true;
-  /** The size limit of the JSON body. Absent: the route takes no body. */
+  /** Size limit of the JSON body; absent when the route takes no body. */
   bodyBytesMax?: number;
-  /** The body is a form with one file, which is received before the handler is called. */
+  /** Whether the body is a form with one file, which is received before the handler is called. */
   upload?: true;
 } & RouteLimit &
   (
     | { proof: 'key'; handle: (ctx: RequestContext<KeyCaller>) => Promise<Reply> }
     | {
         proof: 'session';
-        /** Callers without it get 403 permission_denied. */
+        /** Permission that the caller needs; others get 403 permission_denied. */
         permission?: Permission;
-        /** Callers who have not completed /api/verify in this session get 403 verification_required. */
+        /**
+         * Whether the caller must have completed /api/verify in this session; others get 403
+         * verification_required.
+         */
         stepUp?: true;
         handle: (ctx: RequestContext<SessionCaller>) => Promise<Reply>;
       }
     | { proof: 'none'; handle: (ctx: RequestContext) => Promise<Reply> }
   );
 
-/** The usual `startWaitMs`: far longer than a start takes, short enough to answer while Temporal is away. */
+/** Default of `startWaitMs`: far longer than a start takes, short enough to answer while Temporal is away. */
 export const START_WAIT_MS = 1_500;
 /** The limit of an ordinary JSON body. */
 export const BODY_BYTES_MAX = 1024 * 1024;

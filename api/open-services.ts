@@ -1,4 +1,4 @@
-// Makes the services from the settings, for the API process and for tests.
+// Creates the services from the settings, for the API process and for tests.
 import type { Config } from '../config/config.ts';
 import { createChatCalls } from '../db/chat/chat-ledger.ts';
 import { LastUses } from '../db/keys/last-uses.ts';
@@ -22,10 +22,16 @@ import type { Database } from '../db/database.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
 import { type ChatServices, type Services } from './services.ts';
 
-/** What arriving uploads may take on the disk together, before the user's quota is checked. */
-const UPLOAD_ROOM: Readonly<BodyBudgetLimits> = { bytesMax: 8 * 1024 ** 3, bytesPerCallerMax: 1024 ** 3 };
+/** Disk space that arriving uploads may take together, before the users' quotas are checked. */
+const UPLOAD_DISK_BUDGET: Readonly<BodyBudgetLimits> = {
+  bytesMax: 8 * 1024 ** 3,
+  bytesPerCallerMax: 1024 ** 3,
+};
 
-/** Connects to nothing yet. The caller closes the database that it opened, and stops the other services. */
+/**
+ * Creates the services without connecting them. The caller closes the database that it opened, and stops
+ * the other services.
+ */
 export function openServices(
   config: Config,
   database: Database,
@@ -63,9 +69,9 @@ export function openServices(
     uploads: {
       bytesMax: config.uploadBytesMax,
       quotaBytes: config.uploadQuotaBytes,
-      room: createBodyBudget({
-        bytesMax: Math.max(UPLOAD_ROOM.bytesMax, config.uploadBytesMax),
-        bytesPerCallerMax: Math.max(UPLOAD_ROOM.bytesPerCallerMax, config.uploadBytesMax),
+      diskBudget: createBodyBudget({
+        bytesMax: Math.max(UPLOAD_DISK_BUDGET.bytesMax, config.uploadBytesMax),
+        bytesPerCallerMax: Math.max(UPLOAD_DISK_BUDGET.bytesPerCallerMax, config.uploadBytesMax),
       }),
     },
     metrics: createRequestMetrics(),
@@ -91,7 +97,10 @@ function openChat(config: Config, database: Database, log: Log): ChatServices {
   };
 }
 
-/** Redis is given keyed hashes: equal in all processes with the same key ring, and meaningless without it. */
+/**
+ * Creates the limits. Redis is given keyed hashes: equal in all processes with the same key ring, and
+ * meaningless without it.
+ */
 export function openLimits(config: Config, secrets: Secrets, log: Log): Limits {
   return createLimits({
     settings: config.limits,

@@ -1,4 +1,4 @@
-// The dependencies of every request handler, made once per process.
+// The dependencies of every request handler, created once per process.
 import type { UserTurns } from './tasks/user-turns.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChatCalls } from '../db/chat/chat-ledger.ts';
@@ -25,36 +25,36 @@ export interface Services {
   storage: Storage;
   catalog: Catalog;
   keyCache: ApiKeyCache;
-  /** Collects when each API key was last used, and writes it now and then. */
+  /** Collects when each API key was last used, and writes it periodically. */
   lastUses: LastUses;
   log: Log;
-  /** Rate limits: requests per bucket and caller. */
+  /** Limits requests per bucket and caller. */
   limits: Limits;
   /** Limits wrong answers where a secret can be guessed. */
   guesses: GuessLimiter;
   /**
-   * Whose X-Forwarded-For is trusted: a number of proxies before this process, or their addresses and
+   * Proxies whose X-Forwarded-For is trusted: their number before this process, or their addresses and
    * networks.
    */
   trustedProxies: number | string[];
-  /** The address of this service as callers know it, without a trailing slash. */
+  /** Returns the address of this service as callers know it, without a trailing slash. */
   publicUrl: () => string;
-  /** Cookies carry `Secure` in production. */
+  /** Whether the process runs in production, where cookies carry `Secure`. */
   production: boolean;
-  /** How long the creation of a task waits for Temporal to acknowledge the start of the workflow. */
+  /** Longest wait of a creation for Temporal to acknowledge the start of the workflow. */
   startWaitMs: number;
-  /** Creations and retries of one user reach the database a few at a time. */
+  /** Limits how many creations and retries of one user use the database at once. */
   creationTurns: UserTurns;
   waitingTasksPerUserMax: number;
   resultUrlSeconds: number;
   chat: ChatServices;
   uploads: UploadServices;
   metrics: RequestMetrics;
-  /** Null when tracing is switched off. */
+  /** Tracing; null when it is switched off. */
   tracing: Tracing | null;
   /** Admits requests, or names the resource that is short. */
   overload: OverloadGuard;
-  /** The memory that large JSON bodies may take together while they are parsed. */
+  /** The budget of memory that large JSON bodies may take together while they are parsed. */
   bodies: BodyBudget;
   /** Aborted when the process stops and can wait no longer: streams have to end. */
   stopping: AbortSignal;
@@ -74,8 +74,8 @@ export interface ChatServices {
 export interface UploadServices {
   /** The size limit of one file. */
   bytesMax: number;
-  /** What all uploads of a user may take in storage together. */
+  /** Quota of a user: bytes that all uploads may take in storage together. */
   quotaBytes: number;
-  /** The disk space that arriving files may take together. */
-  room: BodyBudget;
+  /** The budget of disk space that arriving files may take together. */
+  diskBudget: BodyBudget;
 }

@@ -1,4 +1,4 @@
-// Records as JSON for their owner: one function per shape of api/openapi/shapes/, which the compiler
+// Presents records as JSON for their owner: one function per shape of `api/shapes/`, which the compiler
 // compares.
 import { toUnixSeconds } from '../../domain/times.ts';
 import type { LedgerLine } from '../../db/ledger/accounts.ts';
@@ -38,7 +38,7 @@ export function presentLedgerLine(line: LedgerLine): LedgerLineView {
   };
 }
 
-/** Without the key itself: that stands only in the answer that creates it. */
+/** Presents an API key without its text, which is only in the answer that creates the key. */
 export function presentKey(key: ApiKey): KeyView {
   return {
     id: key.id,
@@ -56,8 +56,8 @@ export function presentKey(key: ApiKey): KeyView {
 }
 
 /**
- * For the key's holder. With a quota: granted = used + available + what is set aside, unless it was lowered
- * since.
+ * Presents what a key may spend to its holder. With a quota: granted = used + available + what is set
+ * aside, unless the quota was lowered since.
  */
 export function presentTokenUsage(key: ApiKey, usage: KeyUsage): TokenUsageView {
   const { quota, used, reserved, available, dailyBudget, spentToday } = usage;

@@ -1,4 +1,4 @@
-// The console's task queue: create, list, read, follow, cancel, retry. Everything is the caller's own.
+// Creates, lists, reads, follows, cancels and retries tasks in the console. All tasks are the caller's own.
 import { z } from 'zod';
 import type { Task } from '../../db/entities/tasks.ts';
 import { decryptPrompts } from '../../db/tasks/requests.ts';
@@ -19,7 +19,10 @@ import { retryAndStartTask } from '../tasks/retry-task.ts';
 import { readModeRequest } from '../tasks/task-requests.ts';
 import { presentEvent, presentTask } from '../tasks/views.ts';
 
-/** How long DELETE waits for the workflow before it answers that the cancellation is still running. */
+/**
+ * Longest wait of DELETE for the workflow; after it, the answer says that the cancellation is still
+ * running.
+ */
 const CANCEL_WAIT_MS = 3_000;
 const RETRY_AFTER_SECONDS = { text: '2', image: '2', video: '5' } as const;
 
@@ -68,8 +71,9 @@ export async function readTimeline(ctx: RequestContext<SessionCaller>): Promise<
 }
 
 /**
- * Without a reservation the row alone decides; else the workflow does, and it is asked as the Temporal UI's
- * button asks it. What the row says afterwards is the truth: the upstream may have been faster.
+ * Cancels a task. Without a reservation the row alone decides; with one the workflow does, which is asked
+ * as the button in Temporal's UI asks it. The row afterwards is the truth: the upstream may have been
+ * faster.
  */
 export async function cancelTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const { services, em, caller } = ctx;
@@ -89,7 +93,7 @@ export async function retryOwnTask(ctx: RequestContext<SessionCaller>): Promise<
   return accepted(ctx, retried, prompts.get(retried.id));
 }
 
-/** Throws the same 404 for another user's task and for an unknown one. */
+/** Finds the caller's task. Throws the same 404 for another user's task and for an unknown one. */
 async function requireOwnTask({ em, caller, params }: RequestContext<SessionCaller>): Promise<Task> {
   const task = await findOwnTask(em, caller.user.id, readId('task', params));
   if (!task) throw new GatewayError('task_not_found');

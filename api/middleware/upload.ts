@@ -45,10 +45,10 @@ export const closeUnreadUpload: RequestHandler = (req, res, next) => {
  */
 export function receiveUpload(services: Services, answer: RequestHandler): RequestHandler {
   return async (req, res, next) => {
-    const { bytesMax, room } = services.uploads;
+    const { bytesMax, diskBudget } = services.uploads;
     const caller = requireLocal(res, 'caller');
     const announced = Number(req.headers['content-length'] ?? bytesMax);
-    const release = room.reserve(
+    const release = diskBudget.reserve(
       caller.proof === 'none' ? '' : caller.user.id,
       Math.min(announced, bytesMax),
     );

@@ -1,4 +1,4 @@
-// What the creation and the retry of a task share: resuming one that was begun, the start, refusals.
+// Shares what the creation and the retry of a task need: resuming a begun task, starting it, refusals.
 import type { Task } from '../../db/entities/tasks.ts';
 import type { CreateRefusal } from '../../db/tasks/new-tasks.ts';
 import { findOwnTask } from '../../db/tasks/tasks.ts';
@@ -7,11 +7,15 @@ import { GatewayError } from '../../domain/errors.ts';
 import { maskText } from '../../domain/masking/masking.ts';
 import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
 
-/** A waiting task looks for a free slot at least this often: the queue may not have moved before. */
+/**
+ * Retry-after time of a full queue: a waiting task looks for a free slot at least this often, so the queue
+ * may not have moved before.
+ */
 const QUEUE_FULL_RETRY_MS = 15_000;
 
 /**
- * The task that an earlier request with the same idempotency key wrote before its process died; null: none.
+ * Finds the task that an earlier request with the same idempotency key wrote before its process died; null
+ * without one.
  */
 export async function findResumedTask({
   em,
@@ -22,7 +26,7 @@ export async function findResumedTask({
 }
 
 /**
- * Starts the workflow of a written task, and returns the task. Where Temporal is slow or away, the task
+ * Starts the workflow of a written task, and returns the task. While Temporal is slow or away, the task
  * stays queued and the sweeper starts it.
  */
 export async function startTask(ctx: RequestContext<KeyCaller | SessionCaller>, task: Task): Promise<Task> {
@@ -34,7 +38,7 @@ export async function startTask(ctx: RequestContext<KeyCaller | SessionCaller>, 
   return task;
 }
 
-/** The error of a row that was not written. `required` is the estimate of the task. */
+/** Creates the error of a row that was not written. `required` is the estimate of the task. */
 export function createRefusalError(
   { services, limitBackend }: RequestContext<KeyCaller | SessionCaller>,
   refusal: CreateRefusal,

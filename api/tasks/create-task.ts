@@ -9,7 +9,10 @@ import { createRefusalError, findResumedTask, startTask } from './admission.ts';
 import { buildNewTask } from './new-task.ts';
 import { priceRequest, type TaskRequest } from './price-request.ts';
 
-/** Throws 402 when the credits do not cover the task, 429 when too many tasks of the user are waiting. */
+/**
+ * Creates and starts a task. Throws 402 when the credits do not cover the task, 429 when too many tasks of
+ * the user are waiting.
+ */
 export async function createAndStartTask(
   ctx: RequestContext<KeyCaller | SessionCaller>,
   request: TaskRequest,

@@ -1,4 +1,4 @@
-// What a task would cost. Nothing is created or reserved.
+// Estimates the cost of a task. Nothing is created or reserved.
 import type { RequestContext, KeyCaller, Reply, SessionCaller } from '../context.ts';
 import { priceRequest } from './price-request.ts';
 import { readModeRequest } from './task-requests.ts';

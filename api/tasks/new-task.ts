@@ -1,4 +1,4 @@
-// The row of a new task, made from its priced order: routing, price, encrypted request, masked payload.
+// Builds the row of a new task from its priced order: routing, price, encrypted request, masked payload.
 import { makeId } from '../../db/ids.ts';
 import type { NewTask } from '../../db/tasks/new-tasks.ts';
 import { sealRequest } from '../../db/tasks/requests.ts';
@@ -8,7 +8,7 @@ import { maskPayload } from '../../domain/masking/masking.ts';
 import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
 import type { PricedOrder, TaskRequest } from './price-request.ts';
 
-/** Nothing is written: `createTask` of `db/` takes what is returned. */
+/** Builds the row. Nothing is written until `createTask` of `db/` is given the row. */
 export function buildNewTask(
   { services, caller, body }: RequestContext<KeyCaller | SessionCaller>,
   { input }: TaskRequest,
@@ -36,20 +36,22 @@ export function buildNewTask(
   };
 }
 
-/** Which vendor's API does the work of a model, and under which name. */
+/** Returns which vendor's API does the work of a model, and under which name. */
 export function routingOf({ family, adapter, upstreamModel }: Model) {
   return { family, adapter, upstreamModel };
 }
 
 /**
- * The payload as its readers see it, without the prompt, which is encrypted apart and put back for the owner.
+ * Masks the payload for its readers. The prompt is left out: it is encrypted apart, and put back for the
+ * owner.
  */
 function maskRequest(
   body: { [field: string]: unknown },
   isConversation: boolean,
 ): { [field: string]: JsonValue } {
   const { prompt: _prompt, messages: _messages, ...rest } = body;
-  // A conversation is a prompt, too. `messages: null` marks that the owner's has to be put back there.
+  // A conversation is a prompt, too. `messages: null` marks that the owner's conversation is put back
+  // there.
   const marker = isConversation ? { messages: null } : {};
   // The body was parsed from JSON, whatever its type says; a checked copy of 32 MB would block all other
   // requests.

@@ -1,4 +1,5 @@
-// From a request for a task to a priced order: the model looked up, the values resolved, nothing written.
+// Turns a request for a task into a priced order: the model looked up, the values resolved, nothing
+// written.
 import type { Model } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { checkInputImages } from '../../domain/files/input-images.ts';
@@ -10,7 +11,7 @@ import { readInputVideos, type InputVideos } from '../uploads/input-videos.ts';
 
 /** A request for a task, read from a body. */
 export interface TaskRequest {
-  /** The id of a model, not yet looked up. */
+  /** Id of a model, not looked up yet. */
   model: string;
   input: OrderInput;
 }
@@ -19,7 +20,8 @@ export interface PricedOrder {
   model: Model;
   order: Order;
   /**
-   * What `quote` was computed from. A task stores this same snapshot, so that order and row cannot differ.
+   * The price that `quote` was computed from. A task stores this same snapshot, so that order and row
+   * cannot differ.
    */
   price: PriceSnapshot;
   quote: Quote;
@@ -27,7 +29,8 @@ export interface PricedOrder {
 }
 
 /**
- * Throws a GatewayError when the key may not use the model, or the model does not offer what is asked for.
+ * Resolves and prices a request. Throws a GatewayError when the key may not use the model, or the model
+ * does not offer what is asked for.
  */
 export async function priceRequest(
   ctx: RequestContext<KeyCaller | SessionCaller>,

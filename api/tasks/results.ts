@@ -6,15 +6,15 @@ import { signUrl } from '../../storage/signed-urls.ts';
 import { isSigned, sendFile } from '../http/send-file.ts';
 import type { Services } from '../services.ts';
 
-/** A result's path is its storage key: `/results/task_…/1/0.png`. */
+/** Route of results. A result's path is its storage key: `/results/task_…/1/0.png`. */
 export const RESULT_ROUTE = '/results/:taskId/:attempt/:name';
 
-/** What our own links look like; a signature over anything else leads nowhere. */
+/** Pattern of the paths that are served; a valid signature over any other path is answered 404. */
 const RESULT_PATH = /^\/results\/task_[0-9A-Z]{26}\/\d+\/\d+\.[a-z0-9]+$/;
-/** Links expire on whole steps, so that reading a task twice gives the same link. */
+/** Step of expiry times, so that reading a task twice gives the same link. */
 const EXPIRY_STEP_SECONDS = 60;
 
-/** A link to a result, good for the configured time from now. */
+/** Creates a link to a result, valid for the configured time from `now`. */
 export function signResultLink(services: Services, key: string, now: Date = new Date()): string {
   const lastSecond = now.getTime() / 1000 + services.resultUrlSeconds;
   const expiresAt = new Date(Math.ceil(lastSecond / EXPIRY_STEP_SECONDS) * EXPIRY_STEP_SECONDS * 1000);

@@ -11,7 +11,10 @@ import { beginOnce } from '../idempotent-effects.ts';
 import { createRefusalError, findResumedTask, startTask } from './admission.ts';
 import { routingOf } from './new-task.ts';
 
-/** Throws 409 when the task did not fail or its uploads are gone, and what the creation of a task throws. */
+/**
+ * Retries and starts a task. Throws 409 when the task did not fail or its uploads are gone, and the errors
+ * of a creation.
+ */
 export async function retryAndStartTask(ctx: RequestContext<SessionCaller>, task: Task): Promise<Task> {
   const resumed = await findResumedTask(ctx);
   if (resumed) return resumed;
@@ -20,7 +23,10 @@ export async function retryAndStartTask(ctx: RequestContext<SessionCaller>, task
   return startTask(ctx, await rewriteTask(ctx, task, renewTask(ctx, task)));
 }
 
-/** Throws when the catalogue no longer has the model, or no longer offers what was ordered. */
+/**
+ * Resolves and prices the task's order anew. Throws when the catalogue no longer has the model, or no
+ * longer offers what was ordered.
+ */
 function renewTask({ services }: RequestContext<SessionCaller>, task: Task): RenewedTask {
   const model = services.catalog.models.get(task.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });

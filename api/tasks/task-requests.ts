@@ -1,4 +1,4 @@
-// The bodies that ask for a task or for its price, on /v1 and in the console, and what they mean.
+// Reads the bodies that ask for a task or its price, on /v1 and in the console.
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { TASK_MODES } from '../../domain/tasks.ts';
@@ -30,7 +30,7 @@ const COMMON = {
   reference_images: images.describe('Another name of `image_urls`.'),
 };
 
-/** POST /v1/images/generations, and the image mode of the console. */
+/** Fields of POST /v1/images/generations, and of the image mode of the console. */
 const IMAGE = {
   ...COMMON,
   n: z.number().optional().describe('How many images: 1 (the default) to 10.'),
@@ -40,7 +40,7 @@ const IMAGE = {
     .describe('`b64_json` puts the image into the answer as well.'),
 };
 
-/** POST /v1/videos/generations, and the video mode of the console. */
+/** Fields of POST /v1/videos/generations, and of the video mode of the console. */
 const VIDEO = {
   ...COMMON,
   image_urls: images.describe(
@@ -78,7 +78,7 @@ const V1_BODIES = {
   video: VIDEO_BODY,
   text: z.object(CONSOLE_BODIES.text.shape).omit({ mode: true }),
 };
-/** The same bodies as alternatives, for the OpenAPI document. */
+/** The bodies as alternatives by mode, for the OpenAPI document. */
 export const CONSOLE_MODE_BODY = z.discriminatedUnion('mode', [
   CONSOLE_BODIES.image,
   CONSOLE_BODIES.video,
@@ -98,7 +98,10 @@ export function readVideoRequest(body: unknown): TaskRequest {
   return videoRequest(readBody(VIDEO_BODY, body));
 }
 
-/** A body with `mode`. The console refuses unknown fields; /v1 ignores them, because clients send extras. */
+/**
+ * Reads a body with `mode`. The console refuses unknown fields; /v1 ignores them, because clients send
+ * extras.
+ */
 export function readModeRequest(body: unknown, unknownFields: 'refused' | 'ignored'): TaskRequest {
   const { mode } = readBody(MODE_ONLY, body);
   const bodies = unknownFields === 'refused' ? CONSOLE_BODIES : V1_BODIES;
@@ -107,7 +110,7 @@ export function readModeRequest(body: unknown, unknownFields: 'refused' | 'ignor
   return textRequest(readBody(bodies.text, body));
 }
 
-/** A conversation, or a prompt that is its only message. */
+/** Reads a text task: a conversation, or a prompt that is its only message. */
 function textRequest({
   model,
   prompt,
@@ -179,7 +182,7 @@ function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
   };
 }
 
-/** One field under two names; to a video, the name also says what the images are for. */
+/** Merges the two names of the input images. For a video, the name also says what the images are for. */
 function readInputImages(body: {
   image_urls?: string[] | undefined;
   reference_images?: string[] | undefined;
@@ -192,7 +195,7 @@ function readInputImages(body: {
     : { name: 'image_urls', images: urls ?? [] };
 }
 
-/** One field under two names. Throws 400 when both are sent and differ. */
+/** Merges two names of one field. Throws 400 when both are sent and differ. */
 function mergeAliases(
   name: string,
   value: string | undefined,

@@ -1,18 +1,20 @@
-// Turns at the database: of one user's creations only a few are there at once, so that a burst delays no
-// other user.
+// Limits how many creations of one user use the database at once, so that a burst delays no other user.
 import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
 
-/** More would only wait for each other's lock on the user's account, each with a connection in its hands. */
+/**
+ * Simultaneous creations of one user. More would only wait for the lock on the user's account, each holding
+ * a connection.
+ */
 const TURNS_PER_USER = 2;
 /**
- * Users whose turns are counted. One that is forgotten while it has turns may have twice as many for a
+ * Users whose turns are counted. A user who is dropped while having turns may have twice as many for a
  * moment.
  */
 const USERS_MAX = 10_000;
 
 export interface UserTurns {
-  /** Runs the work when the user has a turn, first come, first served. */
+  /** Runs `work` when the user has a turn; the order is first come, first served. */
   take<Result>(userId: string, work: () => Promise<Result>): Promise<Result>;
 }
 

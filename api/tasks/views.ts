@@ -1,4 +1,4 @@
-// Task records as JSON for their owner, one function per shape.
+// Presents task records as JSON for their owner, one function per shape.
 import { toUnixSeconds } from '../../domain/times.ts';
 import type { Task, TaskEventRow } from '../../db/entities/tasks.ts';
 import { toCredits } from '../../domain/credits.ts';
@@ -7,7 +7,7 @@ import type { EstimateView, ImageTaskView, TaskEventView, TaskView, VideoTaskVie
 import { signResultLink } from './results.ts';
 import type { Services } from '../services.ts';
 
-/** The console's task. `prompt` is the owner's own, as written. */
+/** Presents a task in the console. `prompt` is the owner's text; undefined without one. */
 export function presentTask(services: Services, task: Task, prompt: string | undefined): TaskView {
   const outputs = task.outputs.map(({ key, contentType }) => ({
     url: signResultLink(services, key),
@@ -37,7 +37,7 @@ export function presentTask(services: Services, task: Task, prompt: string | und
   };
 }
 
-/** The object of the image endpoints. A cancelled task reads as failed here, and only here. */
+/** Presents a task on the image endpoints. A cancelled task reads as failed here, and only here. */
 export function presentImageTask(
   services: Services,
   task: Task,
@@ -68,7 +68,7 @@ export function presentImageTask(
   };
 }
 
-/** The `data` of the video endpoints. */
+/** Presents a task on the video endpoints. */
 export function presentVideoTask(services: Services, task: Task, prompt: string | undefined): VideoTaskView {
   const output = task.outputs[0];
   return {
