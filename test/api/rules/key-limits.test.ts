@@ -1,21 +1,29 @@
-// What limits a key: quota, daily budget, scope, end and revocation, under parallel calls and whatever
-// becomes of a task.
+// What limits a key: quota, budget, scope, end and revocation, under parallel calls and whatever becomes of a
+// task.
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { refund } from '../../../db/ledger/ledger.ts';
 import { expectNoEffect } from '../../support/http/effects.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
-import type { Answer } from '../../support/http/http.ts';
 import { countSubmissions } from '../../support/servers/sandbox.ts';
-import { IMAGE_CREDITS, IMAGE_MODEL, uniqueWord, untilReserved, VIDEO_MODEL } from '../../support/tasks.ts';
+import { IMAGE_CREDITS, IMAGE_MODEL, uniqueWord, VIDEO_MODEL } from '../../support/tasks.ts';
+import {
+  change,
+  counters,
+  createLimitedUser,
+  CREDIT,
+  ended,
+  IMAGES,
+  order,
+  ordered,
+  QUICK,
+  readCounters,
+  STUCK,
+} from '../../support/limited-keys.ts';
 import { untilFinal, untilStatus } from '../../support/until.ts';
 
-const IMAGES = '/v1/images/generations';
-const CREDIT = 1_000_000n;
-const QUICK = '[[sandbox seconds=0]]';
 const FAILING = '[[sandbox seconds=0 outcome=fail]]';
-const STUCK = '[[sandbox outcome=stuck]]';
 
 describe('the limits of a key', () => {
   let gateway: TestGateway;
@@ -26,44 +34,8 @@ describe('the limits of a key', () => {
   after(() => gateway.stop());
   afterEach(() => gateway.expectSoundMoney());
 
-  const change = async (user: TestUser, limits: object): Promise<void> => {
-    const { status, body } = await user.session.patch(`/api/keys/${user.keyId}`, limits);
-    expect(status, JSON.stringify(body)).to.equal(200);
-  };
-  const createUser = async (limits: object): Promise<TestUser> => {
-    const user = await gateway.createUser();
-    await change(user, limits);
-    return user;
-  };
-  const order = (user: TestUser, prompt = QUICK, fields: object = {}): Promise<Answer> =>
-    user.key.post(IMAGES, { model: IMAGE_MODEL, prompt, ...fields });
-  const ordered = async (user: TestUser, prompt = QUICK, fields: object = {}): Promise<string> => {
-    const { status, body } = await order(user, prompt, fields);
-    expect(status, JSON.stringify(body)).to.equal(202);
-    return body.id;
-  };
-  /** A task whose credits are reserved, no longer only earmarked. */
-  const reservedTask = async (user: TestUser, prompt: string, fields: object): Promise<string> => {
-    const id = await ordered(user, prompt, fields);
-    await untilReserved(user.session, id);
-    return id;
-  };
-  const ended = async (user: TestUser, prompt = QUICK, fields: object = {}): Promise<string> => {
-    const id = await ordered(user, prompt, fields);
-    await untilFinal(user.session, id);
-    return id;
-  };
-  /** Credits, as the key's row has them. */
-  const countersOf = async ({ keyId }: TestUser) => {
-    const [row] = await gateway.em().execute<Record<string, number>[]>(sql`
-      select (used / 1000000)::int as used, (reserved / 1000000)::int as reserved,
-             (day_used / 1000000)::int as "dayUsed", (day_reserved / 1000000)::int as "dayReserved"
-      from api_key where id = ${keyId}`);
-    return row;
-  };
-  const counters = (used: number, reserved: number, dayUsed = used, dayReserved = reserved) => ({
-    ...{ used, reserved, dayUsed, dayReserved },
-  });
+  const createUser = (limits: object): Promise<TestUser> => createLimitedUser(gateway, limits);
+  const countersOf = (user: TestUser) => readCounters(gateway, user);
 
   describe('in parallel', () => {
     for (const [title, limits, code] of [
@@ -212,69 +184,6 @@ describe('the limits of a key', () => {
       expect((await user.session.post(`/api/tasks/${id}/retry`)).status).to.equal(202);
       expect(await untilFinal(user.session, id)).to.include({ status: 'completed', creditsCharged: 4 });
       expect(await countersOf(user)).to.deep.equal(counters(0, 0));
-    });
-  });
-
-  describe('over midnight (UTC)', () => {
-    /** Everything of this user that happened so far, happened the day before. */
-    const passMidnight = async ({ id, keyId }: TestUser): Promise<void> => {
-      // In one transaction and in the order of a settlement, which may come at the same time.
-      await gateway.em().transactional(async (tx) => {
-        await tx.execute(sql`update reservation set day = day - 1 where user_id = ${id}`);
-        await tx.execute(sql`update api_key set day = day - 1 where id = ${keyId}`);
-      });
-    };
-    const dayOf = async (user: TestUser) => {
-      const { daily_budget, daily_used, daily_remaining } = (await user.key.get('/api/usage/token')).body
-        .data;
-      return [daily_budget, daily_used, daily_remaining];
-    };
-
-    it('the whole budget is there again', async () => {
-      const user = await createUser({ dailyBudget: 8 });
-      await ended(user, QUICK, { n: 2 });
-      expectError(await order(user), 402, 'daily_budget_exceeded', null);
-      await passMidnight(user);
-      expect(await dayOf(user)).to.deep.equal([8, 0, 8]);
-      await ended(user);
-      expect(await dayOf(user)).to.deep.equal([8, 4, 4]);
-      expect(await countersOf(user)).to.deep.equal(counters(12, 0, 4, 0));
-      expectError(await order(user, QUICK, { n: 2 }), 402, 'daily_budget_exceeded', null);
-    });
-
-    it('what a task gives back returns to the day it was taken from', async () => {
-      const user = await createUser({ dailyBudget: 8 });
-      const id = await reservedTask(user, STUCK, { n: 2 });
-      await passMidnight(user);
-      await ended(user);
-      expect(await countersOf(user)).to.deep.equal(counters(4, 8, 4, 0));
-      expect((await user.session.delete(`/api/tasks/${id}`)).status).to.equal(200);
-      expect(await countersOf(user)).to.deep.equal(counters(4, 0));
-      expectError(await order(user, QUICK, { n: 2 }), 402, 'daily_budget_exceeded', null);
-    });
-
-    it('and before anything else was spent, leaves today untouched', async () => {
-      const user = await createUser({ dailyBudget: 8 });
-      const id = await reservedTask(user, STUCK, { n: 2 });
-      await passMidnight(user);
-      await user.session.delete(`/api/tasks/${id}`);
-      expect(await dayOf(user)).to.deep.equal([8, 0, 8]);
-      await ended(user, QUICK, { n: 2 });
-      expect(await dayOf(user)).to.deep.equal([8, 8, 0]);
-    });
-
-    it('a charge or a refund of yesterday’s work changes nothing of today', async () => {
-      const user = await createUser({ dailyBudget: 8 });
-      const id = await reservedTask(user, '[[sandbox seconds=1]]', { n: 2 });
-      await passMidnight(user);
-      const today = await ended(user);
-      await untilFinal(user.session, id);
-      expect(await countersOf(user)).to.deep.equal(counters(12, 0, 4, 0));
-      const input = { attempt: 1, amount: 4n * CREDIT, description: 'Sorry' };
-      await refund(gateway.em(), { ...input, taskId: id, idempotencyKey: `sorry:${id}` });
-      expect(await countersOf(user)).to.deep.equal(counters(8, 0, 4, 0));
-      await refund(gateway.em(), { ...input, taskId: today, idempotencyKey: `sorry:${today}` });
-      expect(await countersOf(user)).to.deep.equal(counters(4, 0, 0, 0));
     });
   });
 });

@@ -1,5 +1,6 @@
 // Every request that takes an Idempotency-Key, in a form that tests can repeat.
 import { sql } from '@mikro-orm/postgresql';
+import { expect } from 'chai';
 import { makeCode } from '../administrators.ts';
 import type { TestGateway, TestUser } from '../servers/gateway.ts';
 import type { Answer } from './http.ts';
@@ -98,4 +99,22 @@ export async function countEffects(gateway: TestGateway): Promise<Record<string,
 
 function promptOf(content: 'same' | 'other' = 'same'): string {
   return `${content} cat [[sandbox seconds=0]]`;
+}
+
+/** Whether an answer was told again rather than worked for. */
+export function isReplay({ headers }: Answer): boolean {
+  return headers.get('idempotent-replayed') === 'true';
+}
+
+/** Expects the answer of the first request again, except that a made redeem code is shown once. */
+export function expectReplayOf(first: Answer, repeat: Answer): void {
+  expect(isReplay(first)).to.equal(false);
+  expect(isReplay(repeat), JSON.stringify(repeat.body)).to.equal(true);
+  expect(repeat.status).to.equal(first.status);
+  for (const name of ['location', 'retry-after', 'cache-control', 'content-type'])
+    expect(repeat.headers.get(name), name).to.equal(first.headers.get(name));
+  const { code, ...rest } = first.body.data ?? {};
+  expect(repeat.body).to.deep.equal(
+    code === undefined ? first.body : { data: { ...rest, codeShownOnce: true } },
+  );
 }
