@@ -155,7 +155,6 @@ export default defineConfig({
       rules: {
         'typescript/no-unused-expressions': 'off',
         'eslint/no-unused-expressions': 'off',
-        'eslint/max-lines': ['error', { max: 520, skipBlankLines: true }],
         'eslint/max-lines-per-function': 'off',
       },
     },
