@@ -31,24 +31,21 @@ export function createSubmission(dependencies: ActivityDependencies) {
 
   return {
     async submit(task: TaskAttempt): Promise<HandoverState> {
-      const em = forkEm(database);
-      const row = await findTask(em, task.taskId);
-      const request = await decryptRequest(em, secrets, task.taskId);
-      const provider = row && providers.get(row.adapter);
-      if (!row || !request) throw failTaskWith('internal_error');
+      const row = await findTask(forkEm(database), task.taskId);
+      if (!row) throw failTaskWith('internal_error');
+      const provider = providers.get(row.adapter);
       if (!provider) throw failTaskWith('model_not_found');
-      const handedOver = await slots.run(provider.family, () => submitInSlot(task, row, provider, request));
+      const handedOver = await slots.run(provider.family, () => submitInSlot(task, row, provider));
       if (handedOver === null) throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);
       return handedOver;
     },
   };
 
-  async function submitInSlot(
-    task: TaskAttempt,
-    row: Task,
-    provider: Provider,
-    request: DecryptedRequest,
-  ): Promise<HandoverState> {
+  /** Decrypts the request only here: it may have 32 MB, and a task without a slot must not hold that. */
+  async function submitInSlot(task: TaskAttempt, row: Task, provider: Provider): Promise<HandoverState> {
+    const em = forkEm(database);
+    const request = await decryptRequest(em, secrets, task.taskId);
+    if (!request) throw failTaskWith('internal_error');
     const { upstreamModel, ordered: order } = row;
     const reference = `${task.taskId}:${task.attempt}`;
     const messages = messagesOf(request, row.mode);
@@ -60,7 +57,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
       upstreamModel,
       order,
     });
-    const intent = await submissions.intendSubmission(forkEm(database), task, choiceOf(provider));
+    const intent = await submissions.intendSubmission(em, task, choiceOf(provider));
     const handover = { task, provider };
     if (intent.kind === 'proceed') return handOver(dependencies, handover, jobWith(intent.credential));
     if (intent.kind === 'busy') throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);

@@ -11,6 +11,8 @@ export interface Origin {
 
 /** Between tries while the previous run of a retried task is still closing. */
 const CLOSING_PAUSE_MS = 50;
+
+/** A task to start, with what its workflow is given beside the row. */
 export type StartTask = { task: TaskToRun; deadlineSeconds: number; origin?: Origin | undefined };
 
 /**
