@@ -1,6 +1,7 @@
 // Creates the services from the settings, for the API process and for tests.
 import type { Config } from '../config/config.ts';
 import { createChatCalls } from '../db/chat/chat-ledger.ts';
+import { HashRenewals } from '../db/keys/hash-renewals.ts';
 import { LastUses } from '../db/keys/last-uses.ts';
 import { readPoolMetrics } from '../db/pool.ts';
 import { Secrets } from '../db/secrets.ts';
@@ -55,6 +56,7 @@ export function openServices(
     catalog: config.catalog,
     keyCache: new ApiKeyCache(database, secrets),
     lastUses: new LastUses(database, log),
+    hashRenewals: new HashRenewals(database, secrets, log),
     log,
     limits,
     guesses: createGuessLimiter(limits),

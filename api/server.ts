@@ -30,6 +30,7 @@ async function serve(config: Config, log: Log): Promise<void> {
   const stopping = new AbortController();
   const services = openServices(config, database, log, { tracing, stopping: stopping.signal });
   services.lastUses.start();
+  services.hashRenewals.start();
   await services.limits.start();
   let isStopping = false;
   const http = createHttpServer(createApp(services), {
@@ -54,6 +55,7 @@ async function serve(config: Config, log: Log): Promise<void> {
     services.overload.stop();
     await services.chat.settlementWriter.drain();
     await services.lastUses.stop();
+    await services.hashRenewals.stop();
     services.limits.stop();
     await services.taskWorkflows.close();
     await database.close();

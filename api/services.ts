@@ -2,6 +2,7 @@
 import type { UserTurns } from './tasks/user-turns.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChatCalls } from '../db/chat/chat-ledger.ts';
+import type { HashRenewals } from '../db/keys/hash-renewals.ts';
 import type { LastUses } from '../db/keys/last-uses.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { ChatUpstreams } from '../providers/chat/chat.ts';
@@ -27,6 +28,8 @@ export interface Services {
   keyCache: ApiKeyCache;
   /** Collects when each API key was last used, and writes it periodically. */
   lastUses: LastUses;
+  /** Renews hashes of used API keys that were made with an older key of the ring. */
+  hashRenewals: HashRenewals;
   log: Log;
   /** Limits requests per bucket and caller. */
   limits: Limits;

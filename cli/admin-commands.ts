@@ -19,6 +19,7 @@ import {
 import { EMAIL_CHARACTERS_MAX, findUserByEmail, normaliseEmail } from '../db/identity/users.ts';
 import type { Em } from '../db/database.ts';
 import { CHECK } from './check-command.ts';
+import { describeDependents } from './secrets-command.ts';
 import { Refusal, type Command } from './program.ts';
 
 const PASSWORD_BYTES = 18;
@@ -120,18 +121,11 @@ export const ADMIN_COMMANDS: Readonly<Record<string, Command>> = {
     about:
       'encrypts again with the newest key of SVC_SECRET_KEYS, and tells which older keys\nare still needed; every process must have the new ring before',
     run: async ({ em, keyRing }) => {
-      const [newest, ...older] = keyRing.map(({ id }) => id);
+      const [newest] = keyRing;
       const { renewed, dependents } = await rotateSecrets(em, keyRing);
       const done = renewed.map(({ what, rows }) => `${rows} ${what}`).join(', ');
-      const needed = dependents.map(({ secretKeyId, isInRing, what, rows }) =>
-        isInRing
-          ? `key "${secretKeyId}" is still needed by ${rows} ${what}\n`
-          : `LOST: ${rows} ${what} need key "${secretKeyId}", which is not in the ring\n`,
-      );
-      const free = older.filter((id) => dependents.every(({ secretKeyId }) => secretKeyId !== id));
-      const unneeded = free.map((id) => `key "${id}" is needed by nothing: it may leave SVC_SECRET_KEYS\n`);
-      const text = `encrypted again with key "${newest}": ${done}\n${needed.join('')}${unneeded.join('')}`;
-      return { text, isAlarming: dependents.some(({ isInRing }) => !isInRing) };
+      const { text, isAlarming } = describeDependents(keyRing, dependents);
+      return { text: `encrypted again with key "${newest?.id}": ${done}\n${text}`, isAlarming };
     },
   },
 };

@@ -1,6 +1,7 @@
 // `npm run db -- COMMAND`: brings the schema up to date, and checks the contents of the database.
 import { migrate } from '../db/open-database.ts';
 import { CHECK } from './check-command.ts';
+import { SECRETS } from './secrets-command.ts';
 import { runProgram, type Command } from './program.ts';
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -13,6 +14,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   check: CHECK,
+  secrets: SECRETS,
 };
 
 await runProgram('db', COMMANDS, process.argv.slice(2));

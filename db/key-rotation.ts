@@ -1,5 +1,5 @@
-// Rotates the key ring: encrypts with the newest key what an older one encrypted, and counts the hashes,
-// which cannot be renewed.
+// Rotates the key ring: encrypts with the newest key what an older one encrypted, and counts what still needs
+// an older one. The hashes of API keys are renewed where they are used (db/keys/hash-renewals.ts).
 import { sql } from '@mikro-orm/postgresql';
 import { writeAuditEntry, COMMAND_LINE } from './audit-log.ts';
 import { KEY_KEPT_HOURS } from './idempotency.ts';
@@ -176,8 +176,11 @@ function decryptIfPossible(
   }
 }
 
-/** Counts what can still be used: a revoked key or an expired code needs no hash any more. */
-async function countDependents(em: Em, ring: readonly SecretKey[]): Promise<Dependents[]> {
+/**
+ * Counts what needs a key that is not the newest and can still be used: a revoked API key or an expired code
+ * needs no hash any more.
+ */
+export async function countDependents(em: Em, ring: readonly SecretKey[]): Promise<Dependents[]> {
   const [newest] = ring;
   const rows = await em.execute<{ id: string; what: string; rows: number }[]>(sql`
     select id, what, count(*)::int as rows from (

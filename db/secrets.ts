@@ -56,6 +56,11 @@ export class Secrets {
     return this.#ring.map((key) => this.#hmac(purpose, key, text));
   }
 
+  /** Whether this is the id of the key that makes new hashes. */
+  isNewest(secretKeyId: string): boolean {
+    return this.#newest().id === secretKeyId;
+  }
+
   /** Whether a key of this id is still in the ring. */
   knows(secretKeyId: string): boolean {
     return this.#ring.some((key) => key.id === secretKeyId);

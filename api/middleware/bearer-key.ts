@@ -27,10 +27,11 @@ export async function authenticateKey(
   const find = (key: string) =>
     limit === 'chat' ? services.keyCache.find(key) : findApiKey(em, services.secrets, key);
   const found = text === undefined ? null : await find(text);
-  if (!found) throw await wrongKeyError(services, req.ip ?? '');
+  if (!found || text === undefined) throw await wrongKeyError(services, req.ip ?? '');
   if (found.key.expiresAt && found.key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');
   if (found.user.disabledAt) throw new GatewayError('account_disabled');
   services.lastUses.record(found.key);
+  services.hashRenewals.note(found.key, text);
   return { proof: 'key', ...found };
 }
 
