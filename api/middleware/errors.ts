@@ -1,5 +1,6 @@
 // Turns every thrown error into an answer: the public sentence goes out, the cause into the log.
 import type { ErrorRequestHandler, Response } from 'express';
+import { TooManyPasswords } from '../../db/identity/passwords.ts';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 import { bodyOfError, noteErrorCode } from '../http/error-body.ts';
@@ -42,6 +43,7 @@ function sendError(res: Response, error: GatewayError): void {
 
 function toGatewayError(thrown: unknown, isPoolExhausted: () => boolean): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
+  if (thrown instanceof TooManyPasswords) return new GatewayError('overloaded');
   const code = codeOfParser(thrown) ?? codeOfDatabase(thrown, isPoolExhausted) ?? 'internal_error';
   return new GatewayError(code, { cause: thrown });
 }

@@ -7,15 +7,23 @@ const PASSES = 2;
 const PARALLELISM = 1;
 const HASH_BYTES = 32;
 const PARALLEL_COMPUTATIONS_MAX = 2;
+/** Computations under way or waiting; at about 25 ms each, the last one waits for less than a second. */
+export const PASSWORDS_IN_FLIGHT_MAX = 64;
 
 export const PASSWORD_CHARACTERS_MIN = 8;
 export const PASSWORD_CHARACTERS_MAX = 256;
+
+/** Thrown instead of waiting when too many passwords are being hashed. */
+export class TooManyPasswords extends Error {}
 
 const compute = promisify(argon2);
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Answers a PHC string: the hash with everything needed to check it later. */
+/**
+ * Answers a PHC string: the hash with everything needed to check it later. Throws TooManyPasswords when
+ * `PASSWORDS_IN_FLIGHT_MAX` others are under way.
+ */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const hash = await derive(password, salt);
@@ -24,6 +32,7 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * Compares in constant time. `stored` is null for an unknown user: that takes as long as a wrong password.
+ * Throws TooManyPasswords as `hashPassword` does.
  */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const parts = (stored ?? '').split('$');
@@ -39,6 +48,7 @@ export function countWaitingPasswords(): number {
 }
 
 async function derive(password: string, salt: Buffer): Promise<Buffer> {
+  if (running + waiting.length >= PASSWORDS_IN_FLIGHT_MAX) throw new TooManyPasswords();
   while (running >= PARALLEL_COMPUTATIONS_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;
   try {
