@@ -1,5 +1,5 @@
 // How an attempt ends in task log and ledger. Each activity may be repeated; the first outcome stands.
-import { cancelTask, completeTask, failTask } from '../db/tasks/settlement.ts';
+import { cancelTask, completeTask, failTask, type SettledStatus } from '../db/tasks/settlement.ts';
 import { readEvidence, readPrice, type StoredEvidence } from '../db/columns.ts';
 import { findSubmission } from '../db/tasks/submissions.ts';
 import { findTask } from '../db/tasks/tasks.ts';
@@ -34,7 +34,7 @@ export function createSettlement({ database, log }: ActivityDependencies) {
         amount,
         loss,
       });
-      return { status, creditsCharged: amount.toString() };
+      return { status: statusOf(task, status), creditsCharged: amount.toString() };
     },
 
     async recordFailure(failure: TaskAttempt & { code: TaskFailureCode }): Promise<{ status: TaskStatus }> {
@@ -43,13 +43,15 @@ export function createSettlement({ database, log }: ActivityDependencies) {
       const submission = await findSubmission(em, failure);
       const message = composeErrorMessage(TASK_FAILURES[code], submission?.errorText ?? null);
       const loss = await findLoss(failure, submission?.evidence);
-      return { status: await failTask(em, { taskId, attempt }, { code, message, loss }) };
+      const status = await failTask(em, { taskId, attempt }, { code, message, loss });
+      return { status: statusOf(failure, status) };
     },
 
     async recordCancellation(task: TaskAttempt): Promise<{ status: TaskStatus }> {
       const em = forkEm(database);
       const submission = await findSubmission(em, task);
-      return { status: await cancelTask(em, task, await findLoss(task, submission?.evidence)) };
+      const status = await cancelTask(em, task, await findLoss(task, submission?.evidence));
+      return { status: statusOf(task, status) };
     },
   };
 
@@ -63,6 +65,13 @@ export function createSettlement({ database, log }: ActivityDependencies) {
     const loss = computeLoss(readPrice(row.price), row.ordered, readEvidence(evidence));
     logLoss(task, loss);
     return loss;
+  }
+
+  /** A run whose task the database does not know ends as failed: repeating it would not bring the row back. */
+  function statusOf({ taskId, attempt }: TaskAttempt, status: SettledStatus): TaskStatus {
+    if (status !== 'missing') return status;
+    log.warn({ taskId, attempt }, 'the database has no task for this run');
+    return 'failed';
   }
 
   function logLoss({ taskId }: TaskAttempt, loss: MicroCredits): void {

@@ -8,6 +8,9 @@ import type { TaskOutput } from '../columns.ts';
 import type { Em } from '../database.ts';
 import { closeOpenTask } from './tasks.ts';
 
+/** Where an attempt stands after its end was written; `missing`: the database has no such task. */
+export type SettledStatus = TaskStatus | 'missing';
+
 /**
  * Completes and charges. Answers the status the attempt really has afterwards: `completed`, or the final
  * status it had already.
@@ -16,7 +19,7 @@ export async function completeTask(
   em: Em,
   task: TaskAttempt,
   result: { outputs: TaskOutput[]; outputText: string | null; amount: MicroCredits; loss: MicroCredits },
-): Promise<TaskStatus> {
+): Promise<SettledStatus> {
   return em.transactional(async (tx) => {
     const rows = await tx.execute<{ id: string }[]>(sql`
       with ${closeOpenTask(sql`id = ${task.taskId} and attempt = ${task.attempt} and status = 'in_progress'`)},
@@ -44,7 +47,7 @@ export async function failTask(
   em: Em,
   task: TaskAttempt,
   failure: { code: TaskFailureCode; message: string; loss?: MicroCredits },
-): Promise<TaskStatus> {
+): Promise<SettledStatus> {
   return em.transactional(async (tx) => {
     const rows = await tx.execute<{ id: string }[]>(sql`
       with ${closeOpenTask(openAttempt(task))},
@@ -61,7 +64,7 @@ export async function failTask(
 }
 
 /** Cancels the attempt and returns its credits. `loss` and the answer are those of `failTask`. */
-export async function cancelTask(em: Em, task: TaskAttempt, loss?: MicroCredits): Promise<TaskStatus> {
+export async function cancelTask(em: Em, task: TaskAttempt, loss?: MicroCredits): Promise<SettledStatus> {
   return em.transactional(async (tx) => {
     const rows = await tx.execute<{ id: string }[]>(sql`
       with ${closeOpenTask(openAttempt(task))},
@@ -91,9 +94,9 @@ async function releaseAnd(
 }
 
 /** Answers `failed` when there is a later attempt: only a failed one can have been retried. */
-async function readStatus(tx: Em, task: TaskAttempt): Promise<TaskStatus> {
+async function readStatus(tx: Em, task: TaskAttempt): Promise<SettledStatus> {
   const [row] = await tx.execute<{ status: TaskStatus; attempt: number }[]>(sql`
     select status, attempt from task where id = ${task.taskId}`);
-  if (!row) throw new Error(`there is no task ${task.taskId}`);
+  if (!row) return 'missing'; // a database restored to an earlier moment
   return row.attempt === task.attempt ? row.status : 'failed';
 }

@@ -9,6 +9,12 @@ export interface Origin {
   requestId: string;
 }
 
+/**
+ * How long a run may stand open beyond the vendor's deadline: far longer than any queue of a user, and
+ * than any outage that is waited out. Then Temporal ends it, and the sweeper settles its task as failed.
+ */
+const EXECUTION_MARGIN_SECONDS = 7 * 24 * 3600;
+
 /** Between tries while the previous run of a retried task is still closing. */
 const CLOSING_PAUSE_MS = 50;
 
@@ -64,18 +70,20 @@ function startOptionsOf({ task, deadlineSeconds, origin }: StartTask) {
     deadlineSeconds,
   };
   // A first attempt may be started by the API and the sweeper at once. A retry must not attach to a run that
-  // is still closing, so it conflicts instead; after a completed task nothing may run again.
+  // is still closing, so it conflicts instead. Whatever the run before ended as, it may start: the row says
+  // that there is something to do, also after a restored database, and a run too many only reads its status.
   const policies =
     task.attempt === 1
       ? ({ workflowIdReusePolicy: 'REJECT_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' } as const)
       : ({
-          workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
           workflowIdConflictPolicy: 'FAIL',
         } as const);
   return {
     ...policies,
     workflowId: workflowIdOf(task.id),
     taskQueue: GENERATION_QUEUE,
+    workflowExecutionTimeout: (deadlineSeconds + EXECUTION_MARGIN_SECONDS) * 1000,
     args: [input],
     memo: { taskId: task.id, ...origin },
     staticSummary: `${task.mode} · ${task.model}`,
