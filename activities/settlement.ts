@@ -13,6 +13,7 @@ import { failTaskWith } from './failures.ts';
 import { forkEm } from '../db/database.ts';
 
 export function createSettlement({ database, log }: ActivityDependencies) {
+  const statusOf = createStatusReader(log);
   return {
     /**
      * Charges for what was delivered, by the prices the task was accepted with, at most what was reserved.
@@ -28,13 +29,13 @@ export function createSettlement({ database, log }: ActivityDependencies) {
         readEvidence(submission.evidence ?? null),
       );
       logLoss(task, loss);
-      const status = await completeTask(em, task, {
+      const settled = await completeTask(em, task, {
         outputs: submission.outputs,
         outputText: submission.outputText ?? null,
         amount,
         loss,
       });
-      return { status: statusOf(task, status), creditsCharged: amount.toString() };
+      return { status: statusOf(task, settled), creditsCharged: amount.toString() };
     },
 
     async recordFailure(failure: TaskAttempt & { code: TaskFailureCode }): Promise<{ status: TaskStatus }> {
@@ -67,14 +68,16 @@ export function createSettlement({ database, log }: ActivityDependencies) {
     return loss;
   }
 
-  /** A run whose task the database does not know ends as failed: repeating it would not bring the row back. */
-  function statusOf({ taskId, attempt }: TaskAttempt, status: SettledStatus): TaskStatus {
-    if (status !== 'missing') return status;
-    log.warn({ taskId, attempt }, 'the database has no task for this run');
-    return 'failed';
-  }
-
   function logLoss({ taskId }: TaskAttempt, loss: MicroCredits): void {
     if (loss > 0n) log.warn({ taskId, loss: loss.toString() }, 'the upstream cost more than was charged');
   }
+}
+
+/** A run whose task the database does not know ends as failed: repeating it would not bring the row back. */
+function createStatusReader(log: ActivityDependencies['log']) {
+  return ({ taskId, attempt }: TaskAttempt, status: SettledStatus): TaskStatus => {
+    if (status !== 'missing') return status;
+    log.warn({ taskId, attempt }, 'the database has no task for this run');
+    return 'failed';
+  };
 }

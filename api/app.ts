@@ -16,6 +16,7 @@ import { createContext } from './http/create-context.ts';
 import { createDispatcher, type Dispatcher } from './http/dispatcher.ts';
 import { localsOf, requireLocal } from './http/locals.ts';
 import { sendReply } from './http/send-reply.ts';
+import { readUserAgent } from './http/user-agent.ts';
 import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
 import { authenticateKey } from './middleware/bearer-key.ts';
 import { reserveBodyBytes } from './middleware/body-budget.ts';
@@ -111,7 +112,10 @@ function authenticate(services: Services, route: Route): RequestHandler {
     let caller: Caller = { proof: 'none' };
     if (route.proof === 'key') caller = await authenticateKey(services, em, req, route.limit);
     if (route.proof === 'session') {
-      caller = await authenticateSession(services, em, req.headers.cookie);
+      caller = await authenticateSession(services, em, req.headers.cookie, {
+        ip: req.ip ?? null,
+        userAgent: readUserAgent(req.headers),
+      });
       requirePermission(services.log, route, caller, requireLocal(res, 'requestId'));
     }
     Object.assign(localsOf(res), { em, caller });

@@ -1,7 +1,8 @@
 // Types of the HTTP framework: the context that a handler is given, the reply it returns, the rows of the
 // route table.
 import type { Response } from 'express';
-import type { ApiKey, Session, User } from '../db/entities/identity.ts';
+import type { ApiKey, User } from '../db/entities/identity.ts';
+import type { FoundSession } from '../db/identity/sessions.ts';
 import type { Permission } from '../domain/permissions.ts';
 import type { RouteLimit } from './limits/buckets.ts';
 import type { IdempotencyContext } from './idempotent-effects.ts';
@@ -18,7 +19,7 @@ export interface RequestTrace {
 /** The user that a request is from, and the proof of it. */
 export type Caller =
   | { proof: 'key'; user: User; key: ApiKey }
-  | { proof: 'session'; user: User; session: Session }
+  | ({ proof: 'session' } & FoundSession)
   | { proof: 'none' };
 
 export type KeyCaller = Extract<Caller, { proof: 'key' }>;

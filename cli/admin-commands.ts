@@ -48,7 +48,7 @@ export const ADMIN_COMMANDS: Readonly<Record<string, Command>> = {
       const user = await requireUser(em, text);
       const password = makePassword();
       const passwordHash = await hashPassword(password);
-      const target = { targetType: 'user', targetId: user.id };
+      const target = { targetType: 'user', targetId: user.id, userId: user.id };
       await em.transactional(async (tx) => {
         await replacePassword(tx, user.id, passwordHash);
         await removeTotp(tx, user.id);
@@ -76,6 +76,7 @@ export const ADMIN_COMMANDS: Readonly<Record<string, Command>> = {
           action: 'CREATE_API_KEY',
           targetType: 'api_key',
           targetId: created.id,
+          userId: user.id,
           detail: { userId: user.id, name: wanted.name },
         });
         return created;

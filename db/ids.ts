@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { CROCKFORD_ALPHABET } from './crockford.ts';
 import type { IdPrefix } from '../domain/ids.ts';
 
-const RANDOM_BYTES = 10;
+export const RANDOM_BYTES = 10;
 const POOLED_IDS = 400;
 
 /** A new id, such as `task_01KB5M…`: 48 bits of milliseconds, then 80 random bits. */

@@ -3,10 +3,17 @@
 import { toUnixSeconds } from '../../domain/times.ts';
 import type { LedgerLine } from '../../db/ledger/accounts.ts';
 import type { Account } from '../../db/entities/ledger.ts';
-import type { ApiKey, User } from '../../db/entities/identity.ts';
+import type { ApiKey, Session, User } from '../../db/entities/identity.ts';
 import type { KeyUsage } from '../../db/keys/key-usage.ts';
 import { CREDITS_PER_USD, toCredits, toUsd, type MicroCredits } from '../../domain/credits.ts';
-import type { BalanceView, KeyView, LedgerLineView, TokenUsageView, UserView } from '../shapes/account.ts';
+import type {
+  BalanceView,
+  KeyView,
+  LedgerLineView,
+  SessionView,
+  TokenUsageView,
+  UserView,
+} from '../shapes/account.ts';
 
 export function presentBalance(account: Account): BalanceView {
   return {
@@ -89,6 +96,19 @@ export function presentUser(user: User): UserView {
     disabled: Boolean(user.disabledAt),
     twoFactorEnabled: Boolean(user.totpConfirmedAt),
     createdAt: user.createdAt.toISOString(),
+  };
+}
+
+/** Presents a session to its user. `currentId`: the session that asks. */
+export function presentSession(session: Session, currentId: string): SessionView {
+  return {
+    id: session.id,
+    createdAt: session.createdAt.toISOString(),
+    lastSeenAt: session.lastSeenAt.toISOString(),
+    expiresAt: session.expiresAt.toISOString(),
+    ip: session.ip ?? null,
+    userAgent: session.userAgent ?? null,
+    current: session.id === currentId,
   };
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../db/redeem/redeem-codes.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
+import { originOf } from '../http/audit-origin.ts';
 import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import {
@@ -19,7 +20,6 @@ import {
   readQuery,
   shortText,
 } from '../http/request-fields.ts';
-import { originOf } from './origin.ts';
 import { presentNewRedeemCode, presentRedeemCode, presentRedemption } from './views.ts';
 import type { Em } from '../../db/database.ts';
 

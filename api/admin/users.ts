@@ -14,12 +14,12 @@ import { GatewayError } from '../../domain/errors.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
 import { NEW_PASSWORD } from '../console/password.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
+import { originOf } from '../http/audit-origin.ts';
 import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { oneOf, creditAmount, readBody, readId, readQuery, shortText } from '../http/request-fields.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
 import { presentUser } from '../account/views.ts';
-import { originOf } from './origin.ts';
 import type { Em } from '../../db/database.ts';
 
 const GRANT_CREDITS_MAX = 10_000_000;

@@ -1,15 +1,9 @@
 // Presents records as JSON for administrators: a user's content is masked, secrets are absent.
-import type { AuditEntry } from '../../db/entities/audit.ts';
 import type { Redemption } from '../../db/entities/redeem-codes.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import type { RedeemCodeRecord } from '../../db/redeem/redeem-codes.ts';
 import { toCredits } from '../../domain/credits.ts';
-import type {
-  AuditEntryView,
-  FreshRedeemCodeView,
-  RedeemCodeView,
-  RedemptionView,
-} from '../shapes/administration.ts';
+import type { FreshRedeemCodeView, RedeemCodeView, RedemptionView } from '../shapes/administration.ts';
 import type { ForeignTaskView } from '../shapes/tasks.ts';
 
 const MASKED = '[masked]';
@@ -67,22 +61,6 @@ export function presentForeignTask(task: Task): ForeignTaskView {
     startedAt: task.startedAt?.toISOString() ?? null,
     completedAt: task.completedAt?.toISOString() ?? null,
     cancelRequestedAt: task.cancelRequestedAt?.toISOString() ?? null,
-  };
-}
-
-export function presentAuditEntry(entry: AuditEntry): AuditEntryView {
-  const { id, action, actorId, targetType, targetId, ip, userAgent, requestId, detail, createdAt } = entry;
-  return {
-    id,
-    action,
-    actorId: actorId ?? null,
-    targetType,
-    targetId,
-    ip: ip ?? null,
-    userAgent: userAgent ?? null,
-    requestId: requestId ?? null,
-    detail,
-    createdAt: createdAt.toISOString(),
   };
 }
 

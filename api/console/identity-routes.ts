@@ -2,7 +2,9 @@
 import { BODY_BYTES_MAX, type Route } from '../context.ts';
 import { finishLogin, logIn } from './login.ts';
 import { changeOwnPassword } from './password.ts';
+import { listOwnSecurityEvents } from './security-events.ts';
 import { logOut, readMe } from './session.ts';
+import { endSession, endSessionsElsewhere, listSessions } from './sessions.ts';
 import { confirmEnrolment, disableTotp, enrolTotp } from './totp.ts';
 import { readVerification, verify } from './verify.ts';
 
@@ -22,6 +24,10 @@ export const IDENTITY_ROUTES = [
   },
   { method: 'POST', path: '/api/auth/logout', ...session, handle: logOut },
   { method: 'GET', path: '/api/auth/me', ...session, handle: readMe },
+  { method: 'GET', path: '/api/auth/sessions', ...session, handle: listSessions },
+  { method: 'DELETE', path: '/api/auth/sessions', ...session, handle: endSessionsElsewhere },
+  { method: 'DELETE', path: '/api/auth/sessions/:id', ...session, handle: endSession },
+  { method: 'GET', path: '/api/security-events', ...session, handle: listOwnSecurityEvents },
   {
     method: 'POST',
     path: '/api/auth/password',

@@ -13,6 +13,7 @@ import { createPasswordSession, deleteSessionOfToken } from '../../db/identity/s
 import { findUserByEmail, normaliseEmail } from '../../db/identity/users.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply } from '../context.ts';
+import { originOfUser } from '../http/audit-origin.ts';
 import { readBody } from '../http/request-fields.ts';
 import { setSessionCookie } from '../http/session-cookie.ts';
 import { presentUser } from '../account/views.ts';
@@ -39,7 +40,11 @@ export async function logIn(ctx: RequestContext): Promise<Reply> {
   if (!user || isWrong) throw new GatewayError('invalid_credentials');
   if (user.disabledAt) throw new GatewayError('account_disabled');
   if (!user.totpConfirmedAt)
-    return startSession(ctx, user, await createPasswordSession(em, services.secrets, user));
+    return startSession(
+      ctx,
+      user,
+      await createPasswordSession(em, services.secrets, user, originOfUser(ctx, user.id)),
+    );
   const flowToken = await createLoginFlow(em, services.secrets, user);
   if (flowToken === null) throw new GatewayError('invalid_credentials');
   return { status: 200, body: { data: { twoFactorRequired: true, flowToken } } };
@@ -56,13 +61,14 @@ export async function finishLogin(ctx: RequestContext): Promise<Reply> {
   if (!found) throw new GatewayError('invalid_credentials');
   const { flow, user } = found;
   const attemptedBy = { ip, subject: user.id, limitBackend };
+  const origin = originOfUser(ctx, user.id);
   const { isWrong } = await services.guesses.limit('second-factor', attemptedBy, async () => {
     const isOpen = await claimFlowGuess(em, flow.id);
-    return { isWrong: !isOpen || !(await useSecondFactor(em, services.secrets, user, code)) };
+    return { isWrong: !isOpen || !(await useSecondFactor(em, services.secrets, user, code, origin)) };
   });
   if (isWrong) throw new GatewayError('invalid_credentials');
   if (user.disabledAt) throw new GatewayError('account_disabled');
-  return startSession(ctx, user, await finishLoginFlow(em, services.secrets, flow.id));
+  return startSession(ctx, user, await finishLoginFlow(em, services.secrets, flow.id, origin));
 }
 
 /**

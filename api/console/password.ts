@@ -9,6 +9,7 @@ import {
 } from '../../db/identity/passwords.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
+import { originOf } from '../http/audit-origin.ts';
 import { readBody } from '../http/request-fields.ts';
 import { setSessionCookie } from '../http/session-cookie.ts';
 import { presentUser } from '../account/views.ts';
@@ -37,7 +38,7 @@ export async function changeOwnPassword(ctx: RequestContext<SessionCaller>): Pro
     return { isWrong: !(await verifyPassword(currentPassword, user.passwordHash)) };
   });
   if (isWrong) throw new GatewayError('invalid_credentials');
-  const token = await changePassword(em, services.secrets, caller, newPassword);
+  const token = await changePassword(em, services.secrets, caller, newPassword, originOf(ctx));
   if (token === null) throw new GatewayError('not_authenticated'); // ended, or changed, by another request
   const headers = setSessionCookie(token, services.production);
   return { status: 200, body: { data: presentUser(user) }, headers };

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { PASSWORD_CHARACTERS_MAX, verifyPassword } from '../../db/identity/passwords.ts';
 import { useSecondFactor } from '../../db/identity/second-factors.ts';
+import { recordVerificationLock } from '../../db/identity/security-events.ts';
 import {
   claimVerifyGuess,
   VERIFICATION_FAILURES_MAX,
@@ -11,7 +12,7 @@ import {
 import type { User } from '../../db/entities/identity.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
-import { isVerified } from '../middleware/session.ts';
+import { originOf } from '../http/audit-origin.ts';
 import { oneOf, readBody } from '../http/request-fields.ts';
 import { setSessionCookie } from '../http/session-cookie.ts';
 
@@ -29,8 +30,7 @@ const LOCK = {
 };
 
 export async function readVerification({ caller }: RequestContext<SessionCaller>): Promise<Reply> {
-  const { user, session } = caller;
-  const verified = isVerified(session, new Date());
+  const { user, session, isVerified: verified } = caller;
   const data = {
     verified,
     method: verified ? session.verifyMethod : null,
@@ -53,7 +53,10 @@ export async function verify(ctx: RequestContext<SessionCaller>): Promise<Reply>
     if (claim.kind === 'locked') throw lockedError(claim);
     return { isWrong: !(await isProof(ctx, method, code)), claim };
   });
-  if (isWrong && claim.kind === 'last') throw lockedError(claim);
+  if (isWrong && claim.kind === 'last') {
+    await recordVerificationLock(em, originOf(ctx), user.id);
+    throw lockedError(claim);
+  }
   if (isWrong) throw new GatewayError('verification_failed');
   const verified = await verifySession(em, services.secrets, session, method);
   if (!verified) throw new GatewayError('not_authenticated'); // logged out, or verified, by another request
@@ -72,13 +75,14 @@ export async function verify(ctx: RequestContext<SessionCaller>): Promise<Reply>
  * password alone proves less than the login did.
  */
 async function isProof(
-  { services, em, caller }: RequestContext<SessionCaller>,
+  ctx: RequestContext<SessionCaller>,
   method: VerifyMethod,
   code: string,
 ): Promise<boolean> {
+  const { services, em, caller } = ctx;
   const { user } = caller;
   if (method !== methodOf(user)) return false;
-  if (method === 'totp') return useSecondFactor(em, services.secrets, user, code);
+  if (method === 'totp') return useSecondFactor(em, services.secrets, user, code, originOf(ctx));
   return verifyPassword(code, user.passwordHash);
 }
 

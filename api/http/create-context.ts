@@ -5,8 +5,7 @@ import { readIdempotencyKey } from '../middleware/idempotency-key.ts';
 import type { Services } from '../services.ts';
 import { localsOf, requireLocal } from './locals.ts';
 import { readSessionToken } from './session-cookie.ts';
-
-const USER_AGENT_CHARACTERS_MAX = 300;
+import { readUserAgent } from './user-agent.ts';
 
 /** Throws 400 for an Idempotency-Key that is malformed. */
 export function createContext(services: Services, route: Route, req: Request, res: Response): RequestContext {
@@ -25,7 +24,7 @@ export function createContext(services: Services, route: Route, req: Request, re
     trace: requireLocal(res, 'trace'),
     limitBackend: requireLocal(res, 'limitBackend'),
     ip: req.ip ?? '',
-    userAgent: req.headers['user-agent']?.slice(0, USER_AGENT_CHARACTERS_MAX) ?? null,
+    userAgent: readUserAgent(req.headers),
     sessionToken: readSessionToken(req.headers.cookie),
     disconnected: () => signalDisconnection(res),
     idempotency: readIdempotencyKey(route, req.get('idempotency-key'), parsed),

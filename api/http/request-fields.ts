@@ -14,6 +14,7 @@ const NOT_FOUND = {
   rdm: 'redeem_code_not_found',
   file: 'file_not_found',
   key: 'not_found',
+  ses: 'not_found',
   usr: 'not_found',
 } as const satisfies Partial<Record<IdPrefix, ErrorCode>>;
 
@@ -65,6 +66,16 @@ function isoInstant() {
     .max(INSTANT_CHARACTERS_MAX, message)
     .transform((text) => new Date(text))
     .refine((instant) => instant.getTime() <= INSTANT_MAX_MS, message);
+}
+
+/** Schema of an ISO instant with an offset in a query. */
+export function queryInstant() {
+  return isoInstant();
+}
+
+/** Schema of an id of this kind in a query or a body. */
+export function idText(prefix: IdPrefix) {
+  return z.string().refine((text) => isId(prefix, text), `must be an id, such as ${prefix}_…`);
 }
 
 /** Schema of an ISO instant with an offset that lies in the future. */

@@ -1,7 +1,6 @@
 // Authenticates sessions by their cookie, and refuses requests that another site caused.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Session } from '../../db/entities/identity.ts';
-import { findSession } from '../../db/identity/sessions.ts';
+import { findSession, type SeenFrom } from '../../db/identity/sessions.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import type { Log } from '../../log.ts';
@@ -16,9 +15,10 @@ export async function authenticateSession(
   services: Services,
   em: Em,
   cookies: string | undefined,
+  from?: SeenFrom,
 ): Promise<SessionCaller> {
   const token = readSessionToken(cookies);
-  const found = token === null ? null : await findSession(em, services.secrets, token);
+  const found = token === null ? null : await findSession(em, services.secrets, token, from);
   if (!found) throw new GatewayError('not_authenticated');
   if (found.user.disabledAt) throw new GatewayError('account_disabled');
   return { proof: 'session', ...found };
@@ -38,11 +38,6 @@ export function rejectOtherSites(headers: IncomingHttpHeaders, ownOrigin: string
   if (headers.origin !== undefined && headers.origin !== ownOrigin) throw new GatewayError('csrf_rejected');
 }
 
-/** Whether this session completed /api/verify and its verification has not expired. */
-export function isVerified(session: Session, now: Date): boolean {
-  return Boolean(session.verifiedUntil && session.verifiedUntil > now);
-}
-
 /**
  * Throws 403 when the route requires a permission or a step-up verification that is missing. The missing
  * permission is reported first, as callers rely on. Each refusal is a line in the security log.
@@ -50,11 +45,11 @@ export function isVerified(session: Session, now: Date): boolean {
 export function requirePermission(
   log: Log,
   route: Pick<Route, 'method' | 'path'> & { permission?: Permission; stepUp?: true },
-  { user, session }: SessionCaller,
+  { user, isVerified }: SessionCaller,
   requestId: string,
 ): void {
   const isPermitted = !route.permission || user.permissions.includes(route.permission);
-  if (isPermitted && !(route.stepUp && !isVerified(session, new Date()))) return;
+  if (isPermitted && !(route.stepUp && !isVerified)) return;
   const code = isPermitted ? 'verification_required' : 'permission_denied';
   logRefusal(log, { userId: user.id, route, code, requestId });
   throw new GatewayError(code);

@@ -106,6 +106,19 @@ export const USER = z
   .meta({ id: 'User' });
 export type UserView = z.output<typeof USER>;
 
+export const SESSION = z
+  .strictObject({
+    id: id('ses'),
+    createdAt: instant,
+    lastSeenAt: instant.describe('To the minute.'),
+    expiresAt: instant.describe('When it ends at the latest; twelve hours without use end it, too.'),
+    ip: z.string().nullable().describe('Where it was last used.'),
+    userAgent: z.string().nullable(),
+    current: z.boolean().describe('Whether it is the session that asks.'),
+  })
+  .meta({ id: 'Session', description: 'A login.' });
+export type SessionView = z.output<typeof SESSION>;
+
 export const SECOND_FACTOR_NEEDED = z
   .strictObject({
     twoFactorRequired: z.literal(true),

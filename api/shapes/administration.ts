@@ -58,9 +58,11 @@ export const AUDIT_ENTRY = z
   .strictObject({
     id: id('aud'),
     action: z.string().meta({ description: 'What was done.', examples: [...AUDIT_ACTIONS] }),
-    actorId: id('usr').nullable().describe('Null for the operator’s command line.'),
-    targetType: z.string(),
-    targetId: z.string(),
+    actor: z
+      .strictObject({ id: id('usr'), email: z.string() })
+      .nullable()
+      .describe('Null for the operator’s command line; to users, for all others but themselves.'),
+    target: z.strictObject({ type: z.string(), id: z.string() }),
     ip: z.string().nullable(),
     userAgent: z.string().nullable(),
     requestId: z.string().nullable(),

@@ -68,6 +68,9 @@ export const SessionEntity = defineEntity({
     createdAt: p.datetime().defaultRaw('now()'),
     lastSeenAt: p.datetime().defaultRaw('now()'),
     expiresAt: p.datetime(),
+    /** Where it was last used; null for sessions that no request began. */
+    ip: p.text().nullable(),
+    userAgent: p.text().nullable(),
     verifiedAt: p.datetime().nullable(),
     verifiedUntil: p.datetime().nullable(),
     verifyMethod: p.text().$type<'password' | 'totp'>().nullable(),

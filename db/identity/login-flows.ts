@@ -1,9 +1,13 @@
 // A login between the right password and the second factor: a token that lives for minutes and works once.
 import { sql } from '@mikro-orm/postgresql';
-import { LoginFlowEntity, UserEntity, type LoginFlow, type User } from '../entities/identity.ts';
+import type { AuditOrigin } from '../audit-log.ts';
+import { UserEntity, type User } from '../entities/identity.ts';
+import { oneOf } from '../hashes.ts';
 import { makeId } from '../ids.ts';
 import type { Secrets } from '../secrets.ts';
-import { isToken, makeSession, makeToken } from './sessions.ts';
+import { recordLogin } from './security-events.ts';
+import { makeSession, sessionEnd } from './sessions.ts';
+import { isToken, makeToken } from './tokens.ts';
 import type { Em } from '../database.ts';
 
 const LIFE_SECONDS = 5 * 60;
@@ -14,7 +18,7 @@ const FAILURES_MAX = 5;
  * user's. The user's expired flows are removed with it.
  */
 export async function createLoginFlow(em: Em, secrets: Secrets, user: User): Promise<string | null> {
-  const token = makeToken();
+  const token = makeToken(secrets, 'login-flow');
   const { secretKeyId, hash } = secrets.hash('login-flow', token);
   const rows = await em.execute<{ id: string }[]>(sql`
     with holder as (
@@ -34,13 +38,11 @@ export async function findLoginFlow(
   em: Em,
   secrets: Secrets,
   token: string,
-): Promise<{ flow: LoginFlow; user: User } | null> {
-  if (!isToken(token)) return null;
-  const flow = await em.findOne(LoginFlowEntity, {
-    hash: { $in: secrets.hashes('login-flow', token) },
-    failures: { $lt: FAILURES_MAX },
-    expiresAt: { $gt: new Date() },
-  });
+): Promise<{ flow: { id: string; userId: string }; user: User } | null> {
+  if (!isToken(secrets, 'login-flow', token)) return null;
+  const [flow] = await em.execute<{ id: string; userId: string }[]>(sql`
+    select id, user_id as "userId" from login_flow
+    where hash = ${oneOf(secrets.hashes('login-flow', token))} and failures < ${FAILURES_MAX} and expires_at > now()`);
   const user = flow && (await em.findOne(UserEntity, { id: flow.userId }));
   return user ? { flow, user } : null;
 }
@@ -61,18 +63,27 @@ export async function claimFlowGuess(em: Em, flowId: string): Promise<boolean> {
  * Turns the flow into a session and returns its token. Null when another request was faster. The lock on the
  * user makes this and a change of the password wait for each other, so that no session survives the change.
  */
-export async function finishLoginFlow(em: Em, secrets: Secrets, flowId: string): Promise<string | null> {
+export async function finishLoginFlow(
+  em: Em,
+  secrets: Secrets,
+  flowId: string,
+  origin: AuditOrigin,
+): Promise<string | null> {
   const { token, row } = makeSession(secrets);
-  const rows = await em.execute<{ id: string }[]>(sql`
-    with holder as (
-      select u.id from app_user u join login_flow f on f.user_id = u.id where f.id = ${flowId} for share of u
-    ), flow as (
-      delete from login_flow using holder where login_flow.id = ${flowId} and expires_at > now()
-      returning user_id
-    )
-    insert into session (id, user_id, secret_key_id, hash, expires_at)
-    select ${row.id}, user_id, ${row.secretKeyId}, ${row.hash}::bytea, ${row.expiresAt.toISOString()}::timestamptz
-    from flow
-    returning id`);
-  return rows.length === 1 ? token : null;
+  return em.transactional(async (tx) => {
+    const [started] = await tx.execute<{ userId: string }[]>(sql`
+      with holder as (
+        select u.id from app_user u join login_flow f on f.user_id = u.id where f.id = ${flowId} for share of u
+      ), flow as (
+        delete from login_flow using holder where login_flow.id = ${flowId} and expires_at > now()
+        returning user_id
+      )
+      insert into session (id, user_id, secret_key_id, hash, expires_at, ip, user_agent)
+      select ${row.id}, user_id, ${row.secretKeyId}, ${row.hash}::bytea, ${sessionEnd()}, ${origin.ip}, ${origin.userAgent}
+      from flow
+      returning user_id as "userId"`);
+    if (!started) return null;
+    await recordLogin(tx, origin, { ...started, sessionId: row.id, method: 'totp' });
+    return token;
+  });
 }

@@ -1,7 +1,10 @@
 // Recovery codes: one-time substitutes for a code of the authenticator app, easy to write down.
 import { randomBytes } from 'node:crypto';
+import { sql } from '@mikro-orm/postgresql';
+import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
 import { RecoveryCodeEntity } from '../entities/identity.ts';
 import { correctLookalikes, CROCKFORD_ALPHABET } from '../crockford.ts';
+import { oneOf } from '../hashes.ts';
 import { makeId } from '../ids.ts';
 import type { Secrets } from '../secrets.ts';
 import type { Em } from '../database.ts';
@@ -29,17 +32,32 @@ export function makeRecoveryCodes(secrets: Secrets): { texts: string[]; rows: Re
   return { texts: codes.map(writeInGroups), rows };
 }
 
-/** Uses a code up; false when it is wrong or used. Of several uses at the same time, one succeeds. */
+/**
+ * Uses a code up, with an audit entry; false when it is wrong or used. Of several uses at the same time, one
+ * succeeds.
+ */
 export async function useRecoveryCode(
   em: Em,
   secrets: Secrets,
   userId: string,
   text: string,
+  origin: AuditOrigin,
 ): Promise<boolean> {
   const code = normaliseRecoveryCode(text);
   if (code === null) return false;
-  const unused = { userId, hash: { $in: secrets.hashes('recovery-code', code) }, usedAt: null };
-  return (await em.nativeUpdate(RecoveryCodeEntity, unused, { usedAt: new Date() })) === 1;
+  return em.transactional(async (tx) => {
+    const used = await tx.execute<{ id: string }[]>(sql`
+      update recovery_code set used_at = now()
+      where user_id = ${userId} and used_at is null and hash = ${oneOf(secrets.hashes('recovery-code', code))}
+      returning id`);
+    if (used.length === 0) return false;
+    const codesLeft = await tx.count(RecoveryCodeEntity, { userId, usedAt: null });
+    await writeAuditEntry(tx, origin, {
+      ...{ action: 'USE_RECOVERY_CODE', targetType: 'user', targetId: userId, userId },
+      detail: { codesLeft },
+    });
+    return true;
+  });
 }
 
 /** Reads typed text, whatever its case, spaces, hyphens and look-alikes; null for what cannot be a code. */

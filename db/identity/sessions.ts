@@ -1,59 +1,108 @@
-// Sessions: the cookie holds a random token, the database its keyed hash.
-import { randomBytes } from 'node:crypto';
+// Sessions: the cookie holds a random token, the database its keyed hash. Its clock decides when they end.
 import { sql } from '@mikro-orm/postgresql';
+import type { AuditOrigin } from '../audit-log.ts';
 import { SessionEntity, UserEntity, type Session, type User } from '../entities/identity.ts';
+import { oneOf } from '../hashes.ts';
 import { makeId } from '../ids.ts';
 import type { KeyedHash, Secrets } from '../secrets.ts';
+import { recordLogin } from './security-events.ts';
+import { isToken, makeToken } from './tokens.ts';
 import type { Em } from '../database.ts';
 
-const ABSOLUTE_LIFE_MS = 7 * 24 * 3_600_000;
-const IDLE_LIFE_MS = 12 * 3_600_000;
+/** Life of a session, however much it is used. */
+export const SESSION_SECONDS_MAX = 7 * 24 * 3600;
+const IDLE_SECONDS_MAX = 12 * 3600;
 /** The last use is written at most this often, so that most requests write nothing. */
-const LAST_SEEN_STEP_MS = 60_000;
+const LAST_SEEN_STEP_SECONDS = 60;
+
+/** A live session with its user. */
+export interface FoundSession {
+  session: Session;
+  user: User;
+  /** Whether the step-up verification of this session is in force. */
+  isVerified: boolean;
+}
+
+/** Where a request came from. */
+export type SeenFrom = Pick<AuditOrigin, 'ip' | 'userAgent'>;
 
 /** Starts a session and returns the token for the cookie. */
 export async function createSession(em: Em, secrets: Secrets, userId: string): Promise<string> {
   const { token, row } = makeSession(secrets);
-  await em.insert(SessionEntity, { ...row, userId, createdAt: new Date(), lastSeenAt: new Date() });
+  await em.execute(sql`
+    insert into session (id, user_id, secret_key_id, hash, expires_at)
+    values (${row.id}, ${userId}, ${row.secretKeyId}, ${row.hash}::bytea, ${sessionEnd()})`);
   return token;
 }
 
 /**
- * Starts a session for a password that was just checked. Null when it is no longer the user's. A change of
- * the password ends all sessions; the lock makes the two wait for each other, so that no session survives the
- * change.
+ * Starts a session for a password that was just checked. Null when it is no longer the user's, or no longer
+ * enough. A change of the password or of the second factor ends other sessions; the lock makes the two wait
+ * for each other, so that no session survives the change.
  */
-export async function createPasswordSession(em: Em, secrets: Secrets, user: User): Promise<string | null> {
+export async function createPasswordSession(
+  em: Em,
+  secrets: Secrets,
+  user: User,
+  origin: AuditOrigin,
+): Promise<string | null> {
   const { token, row } = makeSession(secrets);
-  const rows = await em.execute<{ id: string }[]>(sql`
-    with holder as (
-      select id from app_user where id = ${user.id} and password_hash = ${user.passwordHash} for share
-    )
-    insert into session (id, user_id, secret_key_id, hash, expires_at)
-    select ${row.id}, id, ${row.secretKeyId}, ${row.hash}::bytea, ${row.expiresAt.toISOString()}::timestamptz
-    from holder
-    returning id`);
-  return rows.length === 1 ? token : null;
+  return em.transactional(async (tx) => {
+    const rows = await tx.execute<{ id: string }[]>(sql`
+      with holder as (
+        select id from app_user
+        where id = ${user.id} and password_hash = ${user.passwordHash} and totp_confirmed_at is null
+        for share
+      )
+      insert into session (id, user_id, secret_key_id, hash, expires_at, ip, user_agent)
+      select ${row.id}, id, ${row.secretKeyId}, ${row.hash}::bytea, ${sessionEnd()}, ${origin.ip}, ${origin.userAgent}
+      from holder
+      returning id`);
+    if (rows.length === 0) return null;
+    await recordLogin(tx, origin, { userId: user.id, sessionId: row.id, method: 'password' });
+    return token;
+  });
 }
 
-/** The live session of a token and its user, or null. */
+/**
+ * Finds the live session of a token and its user; null without one. A token that was never made costs no
+ * query. Now and then notes that the session was used, and from where.
+ */
 export async function findSession(
   em: Em,
   secrets: Secrets,
   token: string,
-): Promise<{ session: Session; user: User } | null> {
-  if (!isToken(token)) return null;
-  const now = Date.now();
-  const session = await em.findOne(SessionEntity, {
-    hash: { $in: secrets.hashes('session', token) },
-    expiresAt: { $gt: new Date(now) },
-    lastSeenAt: { $gt: new Date(now - IDLE_LIFE_MS) },
-  });
-  if (!session) return null;
-  if (now - session.lastSeenAt.getTime() > LAST_SEEN_STEP_MS)
-    await em.execute(sql`update session set last_seen_at = now() where id = ${session.id}`);
+  from: SeenFrom = { ip: null, userAgent: null },
+): Promise<FoundSession | null> {
+  if (!isToken(secrets, 'session', token)) return null;
+  const [row] = await em.execute<SessionRow[]>(sql`
+    select *, coalesce(verified_until > now(), false) as "isFresh",
+           last_seen_at < now() - make_interval(secs => ${LAST_SEEN_STEP_SECONDS}) as "isDue"
+    from session s where hash = ${oneOf(secrets.hashes('session', token))} and ${isLive()}`);
+  if (!row) return null;
+  const { isFresh, isDue, ...columns } = row;
+  const session = em.map(SessionEntity, columns);
+  if (isDue)
+    await em.execute(sql`
+      update session set last_seen_at = now(), ip = coalesce(${from.ip}, ip),
+             user_agent = coalesce(${from.userAgent}, user_agent)
+      where id = ${session.id}`);
   const user = await em.findOne(UserEntity, { id: session.userId });
-  return user && { session, user };
+  return user && { session, user, isVerified: isFresh && isStrongEnough(session, user) };
+}
+
+type SessionRow = Record<string, unknown> & { isFresh: boolean; isDue: boolean };
+
+/** The live sessions of a user, newest first, older than the session `beforeId` if given; at most `limit`. */
+export async function listOwnSessions(
+  em: Em,
+  userId: string,
+  page: { limit: number; beforeId: string | null },
+): Promise<Session[]> {
+  const before = page.beforeId === null ? sql`` : sql`and s.id < ${page.beforeId}`;
+  const rows = await em.execute<Record<string, unknown>[]>(sql`
+    select * from session s where user_id = ${userId} and ${isLive()} ${before} order by id desc limit ${page.limit}`);
+  return rows.map((row) => em.map(SessionEntity, row));
 }
 
 export async function deleteSession(em: Em, id: string): Promise<void> {
@@ -62,26 +111,26 @@ export async function deleteSession(em: Em, id: string): Promise<void> {
 
 /** Ends the session of a token, if there is one. */
 export async function deleteSessionOfToken(em: Em, secrets: Secrets, token: string): Promise<void> {
-  if (isToken(token))
+  if (isToken(secrets, 'session', token))
     await em.nativeDelete(SessionEntity, { hash: { $in: secrets.hashes('session', token) } });
 }
 
 /** Makes the token of a new session and its row, without the user. */
-export function makeSession(secrets: Secrets): {
-  token: string;
-  row: KeyedHash & { id: string; expiresAt: Date };
-} {
-  const token = makeToken();
-  const expiresAt = new Date(Date.now() + ABSOLUTE_LIFE_MS);
-  return { token, row: { id: makeId('ses'), ...secrets.hash('session', token), expiresAt } };
+export function makeSession(secrets: Secrets): { token: string; row: KeyedHash & { id: string } } {
+  const token = makeToken(secrets, 'session');
+  return { token, row: { id: makeId('ses'), ...secrets.hash('session', token) } };
 }
 
-/** Makes 256 random bits as a string for cookies and bodies. */
-export function makeToken(): string {
-  return randomBytes(32).toString('base64url');
+/** The end of a session that begins now, as an expression. */
+export function sessionEnd() {
+  return sql`now() + make_interval(secs => ${SESSION_SECONDS_MAX})`;
 }
 
-/** Whether a text has the shape of a token; anything else cannot exist and needs no query. */
-export function isToken(text: string): boolean {
-  return /^[\w-]{43}$/.test(text);
+function isLive() {
+  return sql`s.expires_at > now() and s.last_seen_at > now() - make_interval(secs => ${IDLE_SECONDS_MAX})`;
+}
+
+/** A verification by password is worth nothing once the user has a second factor. */
+function isStrongEnough({ verifyMethod }: Session, { totpConfirmedAt }: User): boolean {
+  return verifyMethod === 'totp' || !totpConfirmedAt;
 }

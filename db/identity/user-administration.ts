@@ -6,6 +6,7 @@ import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
 import { UserEntity, type User } from '../entities/identity.ts';
 import { makeId } from '../ids.ts';
 import { grant, type LedgerMove } from '../ledger/ledger.ts';
+import { deleteOtherSessions } from './ending-sessions.ts';
 import { hashPassword } from './passwords.ts';
 import { insertUser, normaliseEmail } from './users.ts';
 import type { Em } from '../database.ts';
@@ -53,9 +54,12 @@ export async function changeUser(
     if (!user) return 'not_found';
     if (!mayChange(user)) return 'refused';
     const detail = await updateUser(tx, id, changes, passwordHash);
-    if (passwordHash !== null || detail?.['disabled'] === false) await endSessions(tx, id);
+    if (passwordHash !== null || detail?.['disabled'] === false) await deleteOtherSessions(tx, id, null);
     if (detail)
-      await writeAuditEntry(tx, origin, { action: 'UPDATE_USER', targetType: 'user', targetId: id, detail });
+      await writeAuditEntry(tx, origin, {
+        ...{ action: 'UPDATE_USER', targetType: 'user', targetId: id, userId: id },
+        detail,
+      });
     if (changes.frozen === false) await unfreezeAccount(tx, origin, id);
     return tx.findOneOrFail(UserEntity, { id }, { refresh: true });
   });
@@ -68,13 +72,7 @@ export async function replacePassword(tx: Em, userId: string, passwordHash: stri
   await tx.execute(sql`
     update app_user set password_hash = ${passwordHash}, verify_failures = 0, verify_locked_until = null
     where id = ${userId}`);
-  await endSessions(tx, userId);
-}
-
-/** Ends all sessions and login flows. Call it in the transaction of the change. */
-async function endSessions(tx: Em, userId: string): Promise<void> {
-  await tx.execute(sql`delete from session where user_id = ${userId}`);
-  await tx.execute(sql`delete from login_flow where user_id = ${userId}`);
+  await deleteOtherSessions(tx, userId, null);
 }
 
 /** Unfreezes with an audit entry. Call it in a transaction. Returns false when the account was not frozen. */

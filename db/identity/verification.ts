@@ -2,12 +2,12 @@
 import { sql } from '@mikro-orm/postgresql';
 import type { Session } from '../entities/identity.ts';
 import type { Secrets } from '../secrets.ts';
-import { makeToken } from './sessions.ts';
+import { makeToken } from './tokens.ts';
 import type { Em } from '../database.ts';
 
 export const VERIFICATION_FAILURES_MAX = 5;
 export const VERIFICATION_LOCK_SECONDS = 15 * 60;
-const VERIFICATION_LIFE_MS = 10 * 60_000;
+const VERIFICATION_SECONDS = 10 * 60;
 
 /** `resetMs`: how long no answer is checked; with `last`, how long that will be if this guess is wrong. */
 export type VerifyGuess =
@@ -45,22 +45,19 @@ export async function verifySession(
   session: Session,
   method: 'password' | 'totp',
 ): Promise<{ token: string; verifiedAt: Date; expiresAt: Date } | null> {
-  const token = makeToken();
+  const token = makeToken(secrets, 'session');
   const { secretKeyId, hash } = secrets.hash('session', token);
-  const verifiedAt = new Date();
-  const expiresAt = new Date(verifiedAt.getTime() + VERIFICATION_LIFE_MS);
-  const rows = await em.execute<{ id: string }[]>(sql`
+  const [row] = await em.execute<{ verifiedAt: string; expiresAt: string }[]>(sql`
     with forgotten as (
       update app_user set verify_failures = 0, verify_locked_until = null where id = ${session.userId} returning id
     )
     update session s
     set secret_key_id = ${secretKeyId}, hash = ${hash}::bytea, verify_method = ${method},
-        verified_at = ${verifiedAt.toISOString()}::timestamptz,
-        verified_until = ${expiresAt.toISOString()}::timestamptz
+        verified_at = now(), verified_until = now() + make_interval(secs => ${VERIFICATION_SECONDS})
     from forgotten
     where s.user_id = forgotten.id and s.id = ${session.id} and s.hash = ${session.hash}::bytea
-    returning s.id`);
-  return rows.length === 1 ? { token, verifiedAt, expiresAt } : null;
+    returning s.verified_at as "verifiedAt", s.verified_until as "expiresAt"`);
+  return row ? { token, verifiedAt: new Date(row.verifiedAt), expiresAt: new Date(row.expiresAt) } : null;
 }
 
 const resetMs = sql`(extract(epoch from verify_locked_until - now()) * 1000)::int`;

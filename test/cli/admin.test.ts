@@ -76,7 +76,7 @@ describe('npm run admin', () => {
       userId = (await createUser(em(), { email, password: 'the old password', permissions: [] })) ?? '';
     });
     const actions = async (): Promise<string[]> => {
-      const entries = await listAuditEntries(em(), { limit: 100, beforeId: null, action: null });
+      const entries = await listAuditEntries(em(), { limit: 100, beforeId: null });
       return entries
         .filter(({ targetId, detail }) => targetId === userId || detail['userId'] === userId)
         .map(({ action, actorId, userAgent }) => {

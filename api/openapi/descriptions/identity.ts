@@ -2,11 +2,14 @@
 import { z } from 'zod';
 import { LOGIN_BODY, SECOND_FACTOR_BODY } from '../../console/login.ts';
 import { PASSWORD_BODY } from '../../console/password.ts';
+import { SECURITY_EVENT_LIST_QUERY } from '../../console/security-events.ts';
+import { SESSION_LIST_QUERY } from '../../console/sessions.ts';
 import { CONFIRM_BODY } from '../../console/totp.ts';
 import { VERIFY_BODY } from '../../console/verify.ts';
 import type { RouteDescription } from '../route-description.ts';
-import { SECOND_FACTOR_NEEDED, USER, VERIFICATION, VERIFIED } from '../../shapes/account.ts';
-import { dataOf } from '../../shapes/basics.ts';
+import { SECOND_FACTOR_NEEDED, SESSION, USER, VERIFICATION, VERIFIED } from '../../shapes/account.ts';
+import { AUDIT_ENTRY } from '../../shapes/administration.ts';
+import { dataOf, pageOf } from '../../shapes/basics.ts';
 
 const session = 'Console: session';
 const factor = 'Console: second factor';
@@ -55,6 +58,41 @@ export const IDENTITY_DESCRIPTIONS = {
     tag: session,
     summary: 'Who is logged in',
     responses: { 200: { description: 'The user, with permissions.', shape: user } },
+  },
+  'GET /api/auth/sessions': {
+    id: 'listSessions',
+    tag: session,
+    summary: 'List your sessions',
+    query: SESSION_LIST_QUERY,
+    responses: { 200: { description: 'A page of those that live.', shape: pageOf(SESSION) } },
+  },
+  'DELETE /api/auth/sessions': {
+    id: 'endOtherSessions',
+    tag: session,
+    summary: 'End all your other sessions',
+    responses: {
+      200: {
+        description: 'They have ended.',
+        shape: dataOf(z.strictObject({ sessionsEnded: z.int().min(0) })),
+      },
+    },
+  },
+  'DELETE /api/auth/sessions/:id': {
+    id: 'endSession',
+    tag: session,
+    summary: 'End one of your sessions',
+    description: 'Ending the session that asks is a logout.',
+    responses: { 204: { description: 'It has ended.', headers: { 'set-cookie': 'sometimes' } } },
+    refusals: ['not_found'],
+  },
+  'GET /api/security-events': {
+    id: 'listSecurityEvents',
+    tag: session,
+    summary: 'What happened to the security of your account',
+    description:
+      'Logins (`LOG_IN`, with `isKnownAddress` in `detail`), API keys made, widened, narrowed and revoked, second factors, recovery codes, passwords, sessions that were ended, and locked verifications. `actor` is you, or null when an administrator did it.',
+    query: SECURITY_EVENT_LIST_QUERY,
+    responses: { 200: { description: 'A page of them.', shape: pageOf(AUDIT_ENTRY) } },
   },
   'POST /api/auth/password': {
     id: 'changePassword',
@@ -114,7 +152,8 @@ export const IDENTITY_DESCRIPTIONS = {
     body: { schema: CONFIRM_BODY, examples: { 'A code': { code: '123456' } } },
     responses: {
       200: {
-        description: 'The second factor is on. The recovery codes are shown here and never again.',
+        description:
+          'The second factor is on, and all other sessions have ended. The recovery codes are shown here and never again.',
         shape: dataOf(z.strictObject({ recoveryCodes: z.array(z.string()) })),
       },
     },
@@ -124,6 +163,7 @@ export const IDENTITY_DESCRIPTIONS = {
     id: 'disableTotp',
     tag: factor,
     summary: 'Remove the second factor',
+    description: 'Ends all other sessions.',
     responses: { 204: { description: 'There is none.' } },
   },
 } as const satisfies Readonly<Record<string, RouteDescription>>;

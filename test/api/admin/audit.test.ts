@@ -5,6 +5,11 @@ import { createAdministrator, makeCode } from '../../support/administrators.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 
+interface Entry {
+  action: string;
+  target: { type: string; id: string };
+}
+
 const AUDIT = '/api/admin/audit-entries';
 
 describe('GET /api/admin/audit-entries', () => {
@@ -35,18 +40,47 @@ describe('GET /api/admin/audit-entries', () => {
     ]);
     for (const entry of body.data) {
       expect(entry).to.have.all.keys(
-        ...['id', 'action', 'actorId', 'targetType', 'targetId', 'ip', 'userAgent', 'requestId', 'detail'],
-        'createdAt',
+        ...['id', 'action', 'actor', 'target', 'ip', 'userAgent', 'requestId', 'detail', 'createdAt'],
       );
-      expect(entry).to.include({ actorId: chief.id, ip: '127.0.0.1' });
+      expect(entry.actor).to.deep.equal({ id: chief.id, email: chief.email });
+      expect(entry.target).to.have.all.keys('type', 'id');
+      expect(entry).to.include({ ip: '127.0.0.1' });
     }
     const page = (await chief.session.get(`${AUDIT}?limit=2`)).body;
     expect(page).to.include({ hasMore: true, nextCursor: body.data[1].id });
     const rest = (await chief.session.get(`${AUDIT}?cursor=${page.nextCursor}`)).body;
     expect([...page.data, ...rest.data]).to.deep.equal(body.data);
     const only = (await chief.session.get(`${AUDIT}?action=DISABLE_REDEEM_CODE`)).body.data;
-    expect(only.map(({ targetId }: { targetId: string }) => targetId)).to.deep.equal([codeId]);
+    expect(only.map(({ target }: Entry) => target.id)).to.deep.equal([codeId]);
     expectError(await chief.session.get(`${AUDIT}?action=SLEEP`), 400, 'invalid_value', 'action');
+  });
+
+  it('finds what one user did, what was done to one thing, and what happened in a time', async () => {
+    const other = await createAdministrator(gateway);
+    const owner = await gateway.createUser(0);
+    await makeCode(other);
+    const begun = new Date().toISOString();
+    for (const note of ['First', 'Second'])
+      await other.session.post(`/api/admin/users/${owner.id}/grants`, { credits: 1, note });
+    const find = async (query: string): Promise<string[]> => {
+      const { body } = await chief.session.get(`${AUDIT}?${query}`);
+      return body.data.map(({ action }: Entry) => action);
+    };
+    const grants = ['GRANT_CREDITS', 'GRANT_CREDITS'];
+    expect(await find(`actor=${other.id}`)).to.deep.equal([...grants, 'CREATE_REDEEM_CODE']);
+    expect(await find(`target=${owner.id}`)).to.deep.equal(grants);
+    expect(await find(`actor=${other.id}&from=${begun}`)).to.deep.equal(grants);
+    expect(await find(`actor=${other.id}&to=${begun}`)).to.deep.equal(['CREATE_REDEEM_CODE']);
+    expect(await find(`actor=${other.id}&from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z`)).to.deep.equal(
+      [],
+    );
+    for (const [name, value] of [
+      ['actor', 'x'],
+      ['target', ''],
+      ['from', 'yesterday'],
+      ['to', '2020-01-01'],
+    ])
+      expectError(await chief.session.get(`${AUDIT}?${name}=${value}`), 400, 'invalid_value', name);
   });
 
   it('cannot be changed or emptied, not even in the database', async () => {

@@ -70,7 +70,7 @@ describe('console sessions', () => {
         .em()
         .execute<{ rows: string }[]>(sql`select json_agg(s)::text as rows from session s`);
       for (const token of tokens) {
-        expect(token).to.match(/^[\w-]{43}$/);
+        expect(token).to.match(/^[\w-]{51}$/);
         expect(row?.rows).not.to.contain(token);
         expect(row?.rows).not.to.contain(Buffer.from(token).toString('hex'));
         expect(gateway.logged()).not.to.contain(token);

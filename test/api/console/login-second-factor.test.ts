@@ -48,7 +48,7 @@ describe('logging in with a second factor', () => {
     const answer = await logIn(enrolled.user);
     expect(answer.status).to.equal(200);
     expect(answer.body.data).to.have.all.keys('twoFactorRequired', 'flowToken');
-    expect(answer.body.data.flowToken).to.match(/^[\w-]{43}$/);
+    expect(answer.body.data.flowToken).to.match(/^[\w-]{51}$/);
     expect(answer.headers.get('set-cookie')).to.equal(null);
     expect(await isAlive(gateway, answer.body.data.flowToken)).to.equal(false);
   });

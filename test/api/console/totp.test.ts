@@ -93,6 +93,7 @@ describe('the second factor', () => {
       expect(answer.status).to.equal(200);
       const { recoveryCodes } = answer.body.data;
       expect(new Set(recoveryCodes).size).to.equal(10);
+      expect((await browser.get('/api/verify')).body.data).to.include({ verified: false, method: null });
       for (const code of recoveryCodes)
         expect(code).to.match(/^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){3}$/);
       expect(await isOn()).to.equal(true);

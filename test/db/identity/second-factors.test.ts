@@ -21,6 +21,8 @@ import { openApp } from '../../support/http/browser.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 import { forkEm, type Em } from '../../../db/database.ts';
 
+const ORIGIN = { actorId: null, ip: '192.0.2.1', userAgent: 'test', requestId: null };
+
 describe('identity in the database', () => {
   let stored: TestDatabase;
   let user: User;
@@ -49,6 +51,8 @@ describe('identity in the database', () => {
     return found.session;
   }
 
+  const ownerOf = async (user: User) => ({ user, session: await startSession() });
+
   async function startFlow(): Promise<string> {
     const token = await createLoginFlow(em(), secrets, user);
     const found = await findLoginFlow(em(), secrets, token ?? '');
@@ -61,7 +65,7 @@ describe('identity in the database', () => {
     await startTotp(em(), secrets, user.id, secret);
     user = await readUser(user.id);
     const app = openApp(secret);
-    const recoveryCodes = await confirmTotp(em(), secrets, user, app.code());
+    const recoveryCodes = await confirmTotp(em(), secrets, await ownerOf(user), app.code(), ORIGIN);
     user = await readUser(user.id);
     return { app, recoveryCodes: recoveryCodes ?? [] };
   }
@@ -81,7 +85,9 @@ describe('identity in the database', () => {
 
   it('finishes a flow once', async () => {
     const flow = await startFlow();
-    expect((await many(6, () => finishLoginFlow(em(), secrets, flow))).filter(isTrue)).to.have.length(1);
+    expect((await many(6, () => finishLoginFlow(em(), secrets, flow, ORIGIN))).filter(isTrue)).to.have.length(
+      1,
+    );
     expect(await countRows('session')).to.equal(1);
   });
 
@@ -96,7 +102,7 @@ describe('identity in the database', () => {
     const session = await startSession();
     const verified = await many(6, () => verifySession(em(), secrets, session, 'password'));
     expect(verified.filter(isTrue)).to.have.length(1);
-    expect(await changePassword(em(), secrets, { user, session }, 'another horse')).to.equal(null);
+    expect(await changePassword(em(), secrets, { user, session }, 'another horse', ORIGIN)).to.equal(null);
     expect((await readUser(user.id)).passwordHash).to.equal(user.passwordHash);
   });
 
@@ -105,7 +111,8 @@ describe('identity in the database', () => {
     await startTotp(em(), secrets, user.id, secret);
     user = await readUser(user.id);
     const code = openApp(secret).code();
-    const confirmed = await many(6, () => confirmTotp(em(), secrets, user, code));
+    const owner = await ownerOf(user);
+    const confirmed = await many(6, () => confirmTotp(em(), secrets, owner, code, ORIGIN));
     expect(confirmed.filter(isTrue)).to.have.length(1);
     expect(await countRows('recovery_code')).to.equal(10);
     expect(await startTotp(em(), secrets, user.id, makeTotpSecret())).to.equal(false);
@@ -116,16 +123,20 @@ describe('identity in the database', () => {
     await startTotp(em(), secrets, user.id, secret);
     user = await readUser(user.id);
     await startTotp(em(), secrets, user.id, makeTotpSecret());
-    expect(await confirmTotp(em(), secrets, user, openApp(secret).code())).to.equal(null);
+    expect(await confirmTotp(em(), secrets, await ownerOf(user), openApp(secret).code(), ORIGIN)).to.equal(
+      null,
+    );
     expect(await countRows('recovery_code')).to.equal(0);
   });
 
   it('uses every code once', async () => {
     const { app, recoveryCodes } = await enrol();
     const next = app.code(1);
-    const byApp = await many(6, () => useSecondFactor(em(), secrets, user, next));
+    const byApp = await many(6, () => useSecondFactor(em(), secrets, user, next, ORIGIN));
     expect(byApp.filter(isTrue)).to.have.length(1);
-    const byRecovery = await many(6, () => useSecondFactor(em(), secrets, user, recoveryCodes[0] ?? ''));
+    const byRecovery = await many(6, () =>
+      useSecondFactor(em(), secrets, user, recoveryCodes[0] ?? '', ORIGIN),
+    );
     expect(byRecovery.filter(isTrue)).to.have.length(1);
   });
 
@@ -133,13 +144,22 @@ describe('identity in the database', () => {
     const { app, recoveryCodes } = await enrol();
     await removeTotp(em(), user.id);
     for (const code of [app.code(1), recoveryCodes[0] ?? ''])
-      expect(await useSecondFactor(em(), secrets, user, code)).to.equal(false);
+      expect(await useSecondFactor(em(), secrets, user, code, ORIGIN)).to.equal(false);
+  });
+
+  it('starts no session by password alone once a second factor is on', async () => {
+    const before = user;
+    await enrol();
+    expect(await createPasswordSession(em(), secrets, before, ORIGIN)).to.equal(null);
   });
 
   it('starts nothing for a password that is being changed', async () => {
     const begun = await stored.database.em.fork().transactional(async (tx) => {
       await tx.execute(sql`update app_user set password_hash = 'another' where id = ${user.id}`);
-      const starts = [createPasswordSession(em(), secrets, user), createLoginFlow(em(), secrets, user)];
+      const starts = [
+        createPasswordSession(em(), secrets, user, ORIGIN),
+        createLoginFlow(em(), secrets, user),
+      ];
       await untilWaiting(2);
       return starts;
     });
@@ -150,7 +170,7 @@ describe('identity in the database', () => {
   it('changes a password for its old one only', async () => {
     const session = await startSession();
     await em().execute(sql`update app_user set password_hash = 'another' where id = ${user.id}`);
-    expect(await changePassword(em(), secrets, { user, session }, 'another horse')).to.equal(null);
+    expect(await changePassword(em(), secrets, { user, session }, 'another horse', ORIGIN)).to.equal(null);
     expect((await readUser(user.id)).passwordHash).to.equal('another');
   });
 

@@ -75,9 +75,9 @@ export interface Enrolled {
   recoveryCodes: string[];
 }
 
-/** A user with a confirmed second factor, of which no code counts as used. */
-export async function enrolUser(gateway: TestGateway): Promise<Enrolled> {
-  const user = await gateway.createUser(0);
+/** A user with a confirmed second factor, of which no code counts as used; `browser` is verified with it. */
+export async function enrolUser(gateway: TestGateway, owner?: TestUser): Promise<Enrolled> {
+  const user = owner ?? (await gateway.createUser(0));
   const browser = await openBrowser(gateway, user);
   const verified = await browser.post('/api/verify', { method: 'password', code: user.password });
   expect(verified.status).to.equal(200);
@@ -87,8 +87,17 @@ export async function enrolUser(gateway: TestGateway): Promise<Enrolled> {
   const app = openApp(secret);
   const confirmed = await browser.post('/api/auth/totp/confirm', { code: app.code() });
   expect(confirmed.status).to.equal(200);
+  const again = await browser.post('/api/verify', { method: 'totp', code: app.code(1) });
+  expect(again.status).to.equal(200);
   await forgetUsedCodes(gateway, user);
-  return { user, browser, app, secret, recoveryCodes: confirmed.body.data.recoveryCodes };
+  const session = await openBrowser(gateway, user); // the first one ended with the enrolment
+  return {
+    user: { ...user, session },
+    browser,
+    app,
+    secret,
+    recoveryCodes: confirmed.body.data.recoveryCodes,
+  };
 }
 
 /** Forgets used codes, so that a test need not wait 30 seconds for the next one. */
