@@ -12,6 +12,7 @@ import { ADMIN_ROUTES } from './admin/routes.ts';
 import { CONSOLE_ROUTES } from './console/routes.ts';
 import type { Caller, Reply, RequestContext, Route } from './context.ts';
 import { DOCS_FILE_ROUTE, DOCS_ROUTE, sendDocsFile, sendDocsPage } from './docs/send-docs.ts';
+import { chain } from './http/chain.ts';
 import { createContext } from './http/create-context.ts';
 import { createDispatcher, type Dispatcher } from './http/dispatcher.ts';
 import { localsOf, requireLocal } from './http/locals.ts';
@@ -63,7 +64,7 @@ export function createApp(services: Services): Express {
   app.disable('etag');
   app.set('query parser', false);
   app.set('trust proxy', services.trustedProxies);
-  app.use(
+  const stations = chain(
     setRequestId,
     setSecurityHeaders,
     recordRequests(services),
@@ -71,6 +72,9 @@ export function createApp(services: Services): Express {
     rejectMalformedRequests,
     mountRoutes(services).dispatch,
     rejectUnknownRoute,
+  );
+  app.use(
+    stations,
     answerErrors(services.log, () => isPoolExhausted(services.database)),
   );
   return app;
@@ -85,40 +89,52 @@ export function mountRoutes(services: Services): Dispatcher {
   return dispatcher;
 }
 
-function mount({ routerOf }: Dispatcher, services: Services, route: Route): void {
+function mount(dispatcher: Dispatcher, services: Services, route: Route): void {
   const { bodyBytesMax } = route;
   const body =
     bodyBytesMax === undefined
       ? []
       : [reserveBodyBytes(services, bodyBytesMax), ...readJsonBody(bodyBytesMax)];
   const answered = answer(services, route);
-  routerOf(route.path)[ROUTER_METHODS[route.method]](
-    route.path,
+  const { method, path } = route;
+  const serve = chain(
+    noteRoute(path),
     ...(route.upload ? [closeUnreadUpload] : []),
     authenticate(services, route),
     limitRate(services, route),
     ...body,
     route.upload ? receiveUpload(services, answered) : answered,
   );
+  dispatcher.routerOf(path)[ROUTER_METHODS[method]](path, serve);
+  if (!path.includes(':')) dispatcher.serveExactly(method, path, serve);
+}
+
+/** Notes the pattern for log, metrics and trace: Express's router, which also does, may have been left out. */
+function noteRoute(path: string): RequestHandler {
+  return (_req, res, next) => {
+    localsOf(res).route = path;
+    next();
+  };
 }
 
 /** Authenticates before the body is read, so that unauthenticated uploads cost nothing. */
 function authenticate(services: Services, route: Route): RequestHandler {
   return async (req, res, next) => {
-    const em = forkEm(services.database);
     // Decided by the route's method, not the request's: HEAD is answered by the route of GET.
     if (route.path.startsWith('/api/') && route.method !== 'GET')
       rejectOtherSites(req.headers, new URL(services.publicUrl()).origin);
-    let caller: Caller = { proof: 'none' };
-    if (route.proof === 'key') caller = await authenticateKey(services, em, req, route.limit);
+    const locals = localsOf(res);
+    locals.caller = { proof: 'none' };
+    if (route.proof === 'key') locals.caller = await authenticateKey(services, req, route.limit);
     if (route.proof === 'session') {
-      caller = await authenticateSession(services, em, req.headers.cookie, {
+      locals.em = forkEm(services.database);
+      const caller = await authenticateSession(services, locals.em, req.headers.cookie, {
         ip: req.ip ?? null,
         userAgent: readUserAgent(req.headers),
       });
       requirePermission(services.log, route, caller, requireLocal(res, 'requestId'));
+      locals.caller = caller;
     }
-    Object.assign(localsOf(res), { em, caller });
     next();
   };
 }
@@ -132,11 +148,17 @@ function answer(services: Services, route: Route): RequestHandler {
 }
 
 function handle(route: Route, ctx: RequestContext): Promise<Reply> {
-  const { caller } = ctx;
-  if (route.proof === 'key' && caller.proof === 'key') return route.handle({ ...ctx, caller });
-  if (route.proof === 'session' && caller.proof === 'session') return route.handle({ ...ctx, caller });
+  if (route.proof === 'key' && isFrom(ctx, 'key')) return route.handle(ctx);
+  if (route.proof === 'session' && isFrom(ctx, 'session')) return route.handle(ctx);
   if (route.proof === 'none') return route.handle(ctx);
   throw new Error(`${route.path} got a caller with the wrong proof`);
+}
+
+function isFrom<Proof extends Caller['proof']>(
+  ctx: RequestContext,
+  proof: Proof,
+): ctx is RequestContext<Extract<Caller, { proof: Proof }>> {
+  return ctx.caller.proof === proof;
 }
 
 const rejectUnknownRoute: RequestHandler = (_req, _res, next) => next(new GatewayError('route_not_found'));

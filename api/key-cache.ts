@@ -1,5 +1,5 @@
 // Caches API keys for a second on the chat route, where a lookup would cost as much as the rest of the call.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { forkEm, type Database } from '../db/database.ts';
 import { findApiKey } from '../db/keys/api-keys.ts';
@@ -28,7 +28,7 @@ export class ApiKeyCache {
 
   /** Finds the key and its user; null for an unknown key. Concurrent requests with one key share a lookup. */
   find(text: string): Promise<CachedApiKey | null> {
-    const name = createHash('sha256').update(text).digest('base64');
+    const name = hash('sha256', text, 'base64');
     const cached = this.#lookups.get(name);
     if (cached) return cached;
     const lookup = findApiKey(forkEm(this.#database), this.#secrets, text);

@@ -167,7 +167,9 @@ function priceOf(lines: { line: PriceLine; quantity: number }[]): MicroCredits {
 }
 
 function toMillionths(quantity: number): bigint {
-  return BigInt(Math.ceil(Number((quantity * 1_000_000).toFixed(3))));
+  const millionths = quantity * 1_000_000;
+  // Most quantities are whole; the others lose what binary fractions add, such as 9.9 × 1,000,000.
+  return BigInt(Number.isInteger(millionths) ? millionths : Math.ceil(Number(millionths.toFixed(3))));
 }
 
 function plausibleCost(evidence: Evidence, estimate: MicroCredits): MicroCredits {

@@ -30,7 +30,8 @@ export async function answerWhole(
     upstreamRequestId: upstream.upstreamRequestId,
     tried: upstream.tried,
   });
-  return { status: 200, body: { ...answer, usage: presentUsage(usage && answer['usage'], charge) } };
+  answer['usage'] = presentUsage(usage && answer['usage'], charge);
+  return { status: 200, body: answer };
 }
 
 async function readAnswer(upstream: UpstreamAnswer): Promise<Record<string, unknown>> {
@@ -59,8 +60,12 @@ async function readAnswer(upstream: UpstreamAnswer): Promise<Record<string, unkn
 function parseObject(text: string): Record<string, unknown> | null {
   try {
     const json: unknown = JSON.parse(text);
-    return typeof json === 'object' && json !== null ? Object.fromEntries(Object.entries(json)) : null;
+    return isRecord(json) ? json : null;
   } catch {
     return null;
   }
+}
+
+function isRecord(json: unknown): json is Record<string, unknown> {
+  return typeof json === 'object' && json !== null;
 }

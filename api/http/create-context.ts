@@ -1,5 +1,6 @@
 // Creates the context that a handler is given, from Express's request and from what the middleware set.
 import type { Request, Response } from 'express';
+import { forkEm, type Em } from '../../db/database.ts';
 import type { RequestContext, Route } from '../context.ts';
 import { readIdempotencyKey } from '../middleware/idempotency-key.ts';
 import type { Services } from '../services.ts';
@@ -7,28 +8,43 @@ import { localsOf, requireLocal } from './locals.ts';
 import { readSessionToken } from './session-cookie.ts';
 import { readUserAgent } from './user-agent.ts';
 
-/** Throws 400 for an Idempotency-Key that is malformed. */
+/**
+ * Throws 400 for an Idempotency-Key that is malformed. What most handlers do not ask for is made when they
+ * do: an EntityManager, and the address behind trusted proxies.
+ */
 export function createContext(services: Services, route: Route, req: Request, res: Response): RequestContext {
   const parsed = {
     caller: requireLocal(res, 'caller'),
-    params: Object.fromEntries(Object.entries(req.params).map(([name, value]) => [name, String(value)])),
+    params: readParams(req),
     query: readQueryString(req.url),
     file: localsOf(res).file ?? null,
     body: req.body ?? {},
   };
+  let em: Em | undefined = localsOf(res).em;
   return {
     ...parsed,
     services,
-    em: requireLocal(res, 'em'),
+    get em() {
+      em ??= forkEm(services.database);
+      return em;
+    },
     requestId: requireLocal(res, 'requestId'),
     trace: requireLocal(res, 'trace'),
     limitBackend: requireLocal(res, 'limitBackend'),
-    ip: req.ip ?? '',
+    get ip() {
+      return req.ip ?? '';
+    },
     userAgent: readUserAgent(req.headers),
     sessionToken: readSessionToken(req.headers.cookie),
     disconnected: () => signalDisconnection(res),
-    idempotency: readIdempotencyKey(route, req.get('idempotency-key'), parsed),
+    idempotency: readIdempotencyKey(route, req.headers['idempotency-key']?.toString(), parsed),
   };
+}
+
+function readParams({ params }: Request): Record<string, string> {
+  const read: Record<string, string> = {};
+  for (const name in params) read[name] = String(params[name]);
+  return read;
 }
 
 /**
@@ -37,7 +53,7 @@ export function createContext(services: Services, route: Route, req: Request, re
  */
 function readQueryString(url: string): URLSearchParams {
   const start = url.indexOf('?');
-  return new URLSearchParams(start < 0 ? '' : url.slice(start));
+  return start < 0 ? new URLSearchParams() : new URLSearchParams(url.slice(start));
 }
 
 function signalDisconnection(res: Response): AbortSignal {

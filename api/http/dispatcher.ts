@@ -4,19 +4,23 @@ import { Router, type RequestHandler } from 'express';
 export interface Dispatcher {
   /** Returns the router on which a path's pattern, such as `/api/tasks/:id`, is to be mounted. */
   routerOf: (pattern: string) => Router;
+  /** Serves a path without parameters, in exactly this spelling, without any router. */
+  serveExactly: (method: string, path: string, serve: RequestHandler) => void;
   /** Returns the routers created so far. */
   routers: () => readonly Router[];
-  /** Tries the routers whose static segments the request's path begins with, the longest first. */
+  /** Serves an exact path; else tries the routers whose static segments it begins with, the longest first. */
   dispatch: RequestHandler;
 }
 
 /**
  * Creates one Express router per static beginning of a pattern: `/api/tasks/:id` and `/api/tasks` share
  * `/api/tasks`. Express still decides which pattern matches, with its parameters, case and trailing slash;
- * the Map only leaves out routers that could not match.
+ * the Map only leaves out routers that could not match. A path in its exact spelling, which is what nearly all
+ * requests have, needs no pattern at all.
  */
 export function createDispatcher(): Dispatcher {
   const routers = new Map<string, Router>();
+  const exact = new Map<string, RequestHandler>();
   let segmentsMax = 0;
   return {
     routerOf: (pattern) => {
@@ -26,8 +30,11 @@ export function createDispatcher(): Dispatcher {
       routers.set(beginning, router);
       return router;
     },
+    serveExactly: (method, path, serve) => void exact.set(`${method} ${path}`, serve),
     routers: () => [...routers.values()],
     dispatch: (req, res, next) => {
+      const serve = exact.get(`${req.method} ${req.path}`);
+      if (serve) return serve(req, res, next);
       const candidates = beginningsOf(req.path.toLowerCase(), segmentsMax)
         .map((beginning) => routers.get(beginning))
         .filter((router) => router !== undefined);

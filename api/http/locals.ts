@@ -9,6 +9,9 @@ import type { ReceivedFile } from '../uploads/receive.ts';
 export interface RequestLocals {
   requestId: string;
   trace: RequestTrace;
+  /** The pattern of the route. */
+  route: string;
+  /** Set on routes for sessions; the context of a handler has one in any case. */
   em: Em;
   caller: Caller;
   limitBackend: LimitBackend;

@@ -6,7 +6,8 @@ const NAME = 'svc_session';
  * injected.
  */
 export function readSessionToken(cookies: string | undefined): string | null {
-  const tokens = (cookies ?? '')
+  if (cookies === undefined) return null;
+  const tokens = cookies
     .split(';')
     .map((cookie) => cookie.trim().split('='))
     .filter(([name]) => name === NAME)

@@ -1,11 +1,11 @@
 // Authenticates API keys, the bearer tokens of /v1 and /api/usage/token.
+import { forkEm } from '../../db/database.ts';
 import { findApiKey } from '../../db/keys/api-keys.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Request } from 'express';
 import type { KeyCaller } from '../context.ts';
 import { addressBlock } from '../limits/address-block.ts';
 import type { LimitName } from '../limits/buckets.ts';
-import type { Em } from '../../db/database.ts';
 import type { Services } from '../services.ts';
 
 /**
@@ -15,17 +15,17 @@ import type { Services } from '../services.ts';
  */
 export async function authenticateKey(
   services: Services,
-  em: Em,
   req: Request,
   limit: LimitName,
 ): Promise<KeyCaller> {
   const { authorization } = req.headers;
   if (authorization === undefined || authorization.trim() === '') throw new GatewayError('missing_api_key');
   // Of several headers one may be injected, and proxies differ in which one they read.
-  const isOne = req.headersDistinct['authorization']?.length === 1;
-  const [, text] = (isOne && /^bearer +(\S+) *$/i.exec(authorization)) || [];
+  const [, text] = (isOnlyHeader(req, 'authorization') && /^bearer +(\S+) *$/i.exec(authorization)) || [];
   const find = (key: string) =>
-    limit === 'chat' ? services.keyCache.find(key) : findApiKey(em, services.secrets, key);
+    limit === 'chat'
+      ? services.keyCache.find(key)
+      : findApiKey(forkEm(services.database), services.secrets, key);
   const found = text === undefined ? null : await find(text);
   if (!found || text === undefined) throw await wrongKeyError(services, req.ip ?? '');
   if (found.key.expiresAt && found.key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');
@@ -33,6 +33,14 @@ export async function authenticateKey(
   services.lastUses.record(found.key);
   services.hashRenewals.note(found.key, text);
   return { proof: 'key', ...found };
+}
+
+/** Whether a header was sent once. Not by `headersDistinct`, which copies all headers. */
+function isOnlyHeader({ rawHeaders }: Request, lowerName: string): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.toLowerCase() === lowerName) count += 1;
+  return count === 1;
 }
 
 /**

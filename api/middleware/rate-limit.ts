@@ -1,5 +1,5 @@
 // Applies the rate limit of a route before the body is read, and writes the limit's state into the answer.
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type { Caller, Route } from '../context.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import { addressBlock } from '../limits/address-block.ts';
@@ -12,10 +12,10 @@ import type { Services } from '../services.ts';
  * authentication. Throws 429.
  */
 export function limitRate(services: Services, route: Route): RequestHandler {
+  const { limits } = services;
+  const counter = limits.counterOf(route);
   return async (req, res, next) => {
-    const { limits } = services;
-    const counter = limits.counterOf(route);
-    const subject = subjectOf(route.limit, requireLocal(res, 'caller'), req.ip ?? '');
+    const subject = subjectOf(route.limit, requireLocal(res, 'caller'), req);
     const taken = await limits.consume(counter, subject);
     localsOf(res).limitBackend = taken.backend;
     for (const [name, value] of Object.entries(describeQuota(counter.bucket, taken)))
@@ -33,8 +33,8 @@ export function limitRate(services: Services, route: Route): RequestHandler {
  * The subject that is counted: a stable id of the caller, or the address block. Never the path, which can
  * be written in many ways.
  */
-function subjectOf(limit: LimitName, caller: Caller, ip: string): string {
-  if (limit === 'auth' || caller.proof === 'none') return addressBlock(ip);
+function subjectOf(limit: LimitName, caller: Caller, req: Request): string {
+  if (limit === 'auth' || caller.proof === 'none') return addressBlock(req.ip ?? '');
   const isPerKey = limit === 'chat' || limit === 'read';
   return isPerKey && caller.proof === 'key' ? caller.key.id : caller.user.id;
 }

@@ -8,6 +8,9 @@ import { localsOf, requireLocal } from '../http/locals.ts';
 import type { RequestSpan } from '../../runtime/tracing-types.ts';
 import type { Services } from '../services.ts';
 
+/** The form of `randomUUID`. */
+const OWN_FORM = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** Records each request. Contains nothing that a caller wrote: no URL, no query, no header, no body. */
 export function recordRequests({ log, metrics, tracing }: Services): RequestHandler {
   return (req, res, next) => {
@@ -18,7 +21,7 @@ export function recordRequests({ log, metrics, tracing }: Services): RequestHand
     const span = tracing?.startRequest(req.headers['traceparent']);
     metrics.started();
     res.once('close', () => {
-      const route = readRoute(req);
+      const route = readRoute(req, res);
       const code = errorCodeOf(res);
       const durationMs = performance.now() - startedAt;
       const { statusCode: status } = res;
@@ -29,8 +32,10 @@ export function recordRequests({ log, metrics, tracing }: Services): RequestHand
         code: code ?? '',
         seconds: durationMs / 1000,
       });
+      const isLogged = log.isLevelEnabled('info');
+      if (!isLogged && !span) return;
       const facts = {
-        requestId: maskText(requireLocal(res, 'requestId')),
+        requestId: maskRequestId(requireLocal(res, 'requestId')),
         method: req.method,
         route,
         status,
@@ -38,18 +43,19 @@ export function recordRequests({ log, metrics, tracing }: Services): RequestHand
         taskId: trace.taskId ?? readTaskId(req),
         ...readCaller(res),
       };
-      log.info(
-        {
-          ...facts,
-          durationMs: Math.round(durationMs * 10) / 10,
-          requestBytes: readLength(req),
-          answerBytes: req.socket.bytesWritten - bytesBefore,
-          ip: req.ip ?? null,
-          // The caller disconnected before the answer was whole, or was cut off.
-          ...(res.writableFinished ? {} : { aborted: true }),
-        },
-        'request',
-      );
+      if (isLogged)
+        log.info(
+          {
+            ...facts,
+            durationMs: Math.round(durationMs * 10) / 10,
+            requestBytes: readLength(req),
+            answerBytes: req.socket.bytesWritten - bytesBefore,
+            ip: req.ip ?? null,
+            // The caller disconnected before the answer was whole, or was cut off.
+            ...(res.writableFinished ? {} : { aborted: true }),
+          },
+          'request',
+        );
       if (span) endSpan(span, facts);
     });
     if (span) span.run(next);
@@ -60,9 +66,14 @@ export function recordRequests({ log, metrics, tracing }: Services): RequestHand
 /**
  * The pattern of the matched route, also when the request was refused on the way; null when no route matched.
  */
-function readRoute(req: Request): string | null {
-  const path: unknown = req.route?.path;
+function readRoute(req: Request, res: Response): string | null {
+  const path: unknown = localsOf(res).route ?? req.route?.path;
   return typeof path === 'string' ? path : null;
+}
+
+/** Masks an id that the caller chose; most have the form of our own, in which no secret fits. */
+function maskRequestId(id: string): string {
+  return OWN_FORM.test(id) ? id : maskText(id);
 }
 
 /** The task id in the path; null when the parameter is no id of a task but free text. */
