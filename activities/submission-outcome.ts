@@ -81,7 +81,8 @@ export async function recordRefusal(
   const cooldown = cooldownAfter(failure);
   if (cooldown !== null)
     await startCooldown(em, { family: provider.family, credential: job.credential, ...cooldown });
-  const another = cooldown !== null && (await hasReadyCredential(em, provider.family, provider.credentials));
+  const others = provider.credentialsFor(job.upstreamModel);
+  const another = cooldown !== null && (await hasReadyCredential(em, provider.family, others));
   const mayPass = another || (errorClass !== 'auth' && errorClass !== 'quota');
   if (fate === 'not_received' && mayPass) {
     await retryWrite(() => submissions.recordNotReceived(forkEm(database), task, described.errorText));

@@ -57,14 +57,15 @@ export function createSubmission(dependencies: ActivityDependencies) {
       upstreamModel,
       order,
     });
-    const intent = await submissions.intendSubmission(em, task, choiceOf(provider));
+    const intent = await submissions.intendSubmission(em, task, choiceOf(provider, upstreamModel));
     const handover = { task, provider };
     if (intent.kind === 'proceed') return handOver(dependencies, handover, jobWith(intent.credential));
     if (intent.kind === 'busy') throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);
     return resume(dependencies, handover, jobWith);
   }
 
-  function choiceOf({ family, credentials }: Provider): CredentialChoice {
+  function choiceOf({ family, credentialsFor }: Provider, upstreamModel: string): CredentialChoice {
+    const credentials = credentialsFor(upstreamModel);
     return { family, credentials, jobsPerCredentialMax: providers.jobsPerCredentialMax(family) };
   }
 }

@@ -66,5 +66,6 @@ async function serve(config: Config, log: Log): Promise<void> {
     log.info({}, 'the API has stopped');
   };
   stopOnSignals({ log, stop, limitMs: STOP_LIMIT_MS });
+  for (const model of config.withheldModels) log.warn(model, 'a model is not offered');
   log.info({ port, internalPort }, 'the API is listening');
 }

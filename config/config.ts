@@ -24,12 +24,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   rejectIncompleteSettings(present, problems);
   if (!settings || !catalog || problems.length > 0)
     throw new ConfigError(`These settings are missing or wrong:\n  ${problems.join('\n  ')}`);
+  const { offered, withheld } = offerModels(catalog, families, settings.SVC_PRICE_MARGIN_PERCENT);
   return Object.freeze({
     ...describeProcess(settings),
     ...describeWork(settings),
     ...describeLimits(settings),
     temporal: readTemporal(present),
-    catalog: offerModels(catalog, families, settings.SVC_PRICE_MARGIN_PERCENT),
+    catalog: offered,
+    /** Models that have a key and cannot be served with it all the same. */
+    withheldModels: withheld,
     families,
     storage: describeStorage(settings),
   });

@@ -54,6 +54,17 @@ export function upstreamFamilies({ models }: Catalog): string[] {
   return [...new Set(named)];
 }
 
+/** Whether a base URL is in the domain at which the family's vendor itself serves, as googleapis.com. */
+export function isVendorsOwnAddress(family: string, baseUrl: string): boolean {
+  const own = VENDOR_BASE_URLS[family];
+  return own !== undefined && URL.canParse(baseUrl) && domainOf(own) === domainOf(baseUrl);
+}
+
+/** The last two labels of the host. */
+function domainOf(url: string): string {
+  return new URL(url).hostname.split('.').slice(-2).join('.');
+}
+
 /**
  * Reads the families that have a key: those known here, and `others`, which speak OpenAI's chat at a base URL
  * of their own. What is wrong is added to `problems`.

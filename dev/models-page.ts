@@ -45,7 +45,7 @@ function compose({ effectiveFrom, models }: Catalog): string {
 }
 
 function describeModel(model: Model): string[] {
-  const { id, kind, adapter, upstreamModel, billingMode, price, unconfirmed } = model;
+  const { id, kind, adapter, upstreamModel, billingMode, price, unconfirmed, endedOn, plainKeysOnly } = model;
   const renamed = upstreamModel === id ? '' : `, upstream \`${upstreamModel}\``;
   return [
     `### \`${id}\``,
@@ -55,6 +55,10 @@ function describeModel(model: Model): string[] {
     ...list('Price', price.map(describePrice)),
     ...list('Options', describeOptions(model)),
     ...list('Inputs', describeInputs(model)),
+    ...(endedOn === undefined
+      ? []
+      : [`- Ended at its vendor on ${endedOn}: offered only at another base URL than the vendor’s`]),
+    ...(plainKeysOnly ? ['- Needs a plain API key: no pair of access key and secret key'] : []),
     ...(unconfirmed.length > 0 ? [`- Unconfirmed: ${unconfirmed.join('; ')}`] : []),
     '',
   ];

@@ -19,8 +19,8 @@ export interface Provider {
    * `job`: submit hands the work over and returns a handle that is polled.
    */
   readonly delivery: 'immediate' | 'job';
-  /** Ids of the credentials that may take new work, in the order of the settings. */
-  readonly credentials: readonly string[];
+  /** Ids of the credentials that may take new work of a model, in the order of the settings. */
+  credentialsFor(upstreamModel: string): readonly string[];
   /**
    * Hands the work over. `signal` aborts the call; pass it on for `immediate` delivery only, since an aborted
    * hand-over of a job would leave an orphan at the vendor.

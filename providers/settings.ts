@@ -27,8 +27,10 @@ export function findCredential(settings: FamilySettings, credentialId: string): 
   return credential;
 }
 
-export function credentialIds(settings: FamilySettings): string[] {
-  return settings.credentials.map(({ id }) => id);
+/** `credentialsFor` of a vendor whose every key serves every model. */
+export function everyCredential({ credentials }: FamilySettings): () => readonly string[] {
+  const ids = credentials.map(({ id }) => id);
+  return () => ids;
 }
 
 /** Returns a check whether a URL has the scheme, host and port of the base URL. */

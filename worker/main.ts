@@ -84,6 +84,7 @@ async function work(config: Config, log: Log): Promise<void> {
     log.info({}, 'the worker has stopped');
   };
   stopOnSignals({ log, stop, limitMs: config.workerGraceSeconds * 1000 + STOP_EXTRA_MS });
+  for (const model of config.withheldModels) log.warn(model, 'a model is not offered');
   log.info({ internalPort }, 'the worker is running');
   await running;
 }

@@ -18,6 +18,7 @@ const COMBINATION = z.strictObject({
   durations: durations.optional(),
   resolutions: z.array(z.string()).optional(),
   audio: z.array(z.boolean()).optional(),
+  inputImagesMax: count.optional(),
   inputVideosMax: count.optional(),
 } satisfies Record<keyof Combination, z.ZodType>);
 const LIMITS = z

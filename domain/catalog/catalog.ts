@@ -80,6 +80,7 @@ const COMBINATION = z
     durations: DURATIONS.exactOptional(),
     resolutions: texts.exactOptional(),
     audio: flags.exactOptional(),
+    inputImagesMax: count.exactOptional(),
     inputVideosMax: count.exactOptional(),
   })
   .describe('An order that matches the first three, as far as present, may only have what the others say.');
@@ -173,6 +174,18 @@ export const MODEL = z
       .describe(
         'The vendor reads options such as `--duration 30` out of the prompt, beside the parameters that were priced: ' +
           'such prompts are refused.',
+      ),
+    endedOn: text
+      .exactOptional()
+      .describe(
+        'ISO date on which the vendor itself stopped serving this model: it is offered only where the setting of the ' +
+          'base URL names another address than the vendor’s.',
+      ),
+    plainKeysOnly: z
+      .boolean()
+      .default(false)
+      .describe(
+        'The vendor takes no pairs of access key and secret key for this model, only plain API keys.',
       ),
     tokens: TOKEN_FORMULA.nullable().default(null),
     unconfirmed: z

@@ -3,7 +3,10 @@ import type { Combination, Durations } from '../catalog/catalog.ts';
 import type { FieldNames, Order } from './order.ts';
 import { invalidValue } from './refusals.ts';
 
-export type CombinedOrder = Pick<Order, 'seconds' | 'resolution' | 'audio' | 'imageRole' | 'inputVideos'>;
+export type CombinedOrder = Pick<
+  Order,
+  'seconds' | 'resolution' | 'audio' | 'imageRole' | 'inputImages' | 'inputVideos'
+>;
 
 /**
  * Throws a GatewayError that names the field, the allowed values, and the part of the order that narrows
@@ -37,7 +40,7 @@ function fits({ resolution, imageRole, inputVideo }: Combination, order: Combine
 }
 
 function check(combination: Combination, order: CombinedOrder, names: FieldNames): void {
-  const { durations, resolutions, audio, inputVideosMax } = combination;
+  const { durations, resolutions, audio, inputImagesMax, inputVideosMax } = combination;
   const where = describe(combination);
   if (durations) checkDuration(order.seconds, durations, where);
   if (resolutions && !resolutions.includes(order.resolution ?? ''))
@@ -47,6 +50,11 @@ function check(combination: Combination, order: CombinedOrder, names: FieldNames
     );
   if (audio && order.audio !== null && !audio.includes(order.audio))
     throw invalidValue(names.audio, `${names.audio} must be ${audio.join(' or ')}${where}.`);
+  if (inputImagesMax !== undefined && order.inputImages > inputImagesMax)
+    throw invalidValue(
+      names.inputImages,
+      `${names.inputImages} may have at most ${inputImagesMax} entries${where}.`,
+    );
   if (inputVideosMax !== undefined && order.inputVideos > inputVideosMax)
     throw invalidValue('video_urls', `video_urls may have at most ${inputVideosMax} entries${where}.`);
 }

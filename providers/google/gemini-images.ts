@@ -14,7 +14,7 @@ import {
   type UpstreamJob,
 } from '../provider.ts';
 import { bytesOf, listOf, membersOf, textOf, type Members, type VendorError } from '../http/json-fields.ts';
-import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
+import { everyCredential, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
 
 export const NAME = 'gemini-images';
 export const FAMILY = 'gemini';
@@ -40,7 +40,7 @@ export function createGeminiImages(settings: AdapterSettings): Provider {
     name: NAME,
     family: FAMILY,
     delivery: 'immediate',
-    credentials: credentialIds(settings),
+    credentialsFor: everyCredential(settings),
     submit: (job, signal) => submit(api, settings, job, signal),
     trustsOrigin: originCheck(settings.baseUrl),
   };

@@ -16,7 +16,7 @@ import {
   type UpstreamResult,
 } from '../provider.ts';
 import { listOf, membersOf, textOf, type Members } from '../http/json-fields.ts';
-import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
+import { everyCredential, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
 import { classOfOperation, isCancellation, pollFailure, submitFailure } from './veo-errors.ts';
 import { serviceAt, type VeoService } from './veo-service.ts';
 
@@ -41,7 +41,7 @@ export function createVeo(settings: AdapterSettings, now: () => number = Date.no
     name: NAME,
     family: FAMILY,
     delivery: 'job',
-    credentials: credentialIds(settings),
+    credentialsFor: everyCredential(settings),
     submit: (job) => submit(context, job),
     poll: (handle, signal) => poll(context, handle, signal),
     downloadHeaders: async ({ credential }) => service.authorize(findCredential(settings, credential)),

@@ -23,7 +23,7 @@ import {
   type Members,
   type VendorError,
 } from '../http/json-fields.ts';
-import { credentialIds, originCheck, type AdapterSettings } from '../settings.ts';
+import { everyCredential, originCheck, type AdapterSettings } from '../settings.ts';
 
 export const NAME = 'grok-video';
 export const FAMILY = 'grok';
@@ -51,7 +51,7 @@ export function createGrokVideo(settings: AdapterSettings): Provider {
     name: NAME,
     family: FAMILY,
     delivery: 'job',
-    credentials: credentialIds(settings),
+    credentialsFor: everyCredential(settings),
     submit: (job) => submit(api, job),
     poll: (handle, signal) => poll(api, handle, signal),
     trustsOrigin: originCheck(settings.baseUrl),

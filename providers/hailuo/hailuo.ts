@@ -2,7 +2,7 @@
 import type { JobHandle } from '../../domain/jobs.ts';
 import { createJsonApi } from '../http/json-api.ts';
 import type { Provider } from '../provider.ts';
-import { credentialIds, originCheck, type AdapterSettings } from '../settings.ts';
+import { everyCredential, originCheck, type AdapterSettings } from '../settings.ts';
 import { hailuoV1 } from './v1.ts';
 import { hailuoV2 } from './v2.ts';
 import type { HailuoVariant } from './variant.ts';
@@ -17,7 +17,7 @@ export function createHailuo(settings: AdapterSettings): Provider {
     name: NAME,
     family: FAMILY,
     delivery: 'job',
-    credentials: credentialIds(settings),
+    credentialsFor: everyCredential(settings),
     submit: (job) => variantOf(job.upstreamModel).submit(api, job),
     poll: (handle, signal) => variantIn(handle).poll(api, handle, signal),
     cancel: async (handle, signal) => (await variantIn(handle).cancel?.(api, handle, signal)) ?? 'too_late',

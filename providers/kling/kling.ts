@@ -12,11 +12,11 @@ import {
   type Submission,
   type UpstreamJob,
 } from '../provider.ts';
-import { credentialIds, originCheck, type AdapterSettings } from '../settings.ts';
+import { originCheck, type AdapterSettings } from '../settings.ts';
 import { isDuplicate, sendToKling } from './answers.ts';
 import { klingLegacy } from './legacy.ts';
 import { klingThree } from './three.ts';
-import { createAuthorizer } from './token.ts';
+import { createAuthorizer, isKeyPair } from './token.ts';
 import { externalIdOf, type KlingVariant } from './variant.ts';
 
 export const NAME = 'kling';
@@ -39,7 +39,7 @@ export function createKling(settings: AdapterSettings, now: () => number = Date.
     name: NAME,
     family: FAMILY,
     delivery: 'job',
-    credentials: credentialIds(settings),
+    credentialsFor: (model) => credentialsFor(settings, model),
     submit: (job) => submit(context, job),
     poll: (handle, signal) => poll(context, handle, signal),
     lookUp: (job, sentAt, signal) => lookUp(context, job, sentAt, signal),
@@ -124,6 +124,14 @@ async function findTasks(
     if (error instanceof UpstreamFailure && error.errorClass === 'expired') return [];
     throw error;
   }
+}
+
+/**
+ * A pair of access key and secret key serves the older API alone: the newer one answers it 401, code 1002.
+ */
+function credentialsFor({ credentials }: AdapterSettings, upstreamModel: string): string[] {
+  const isOlder = variantOf(upstreamModel) === klingLegacy;
+  return credentials.filter(({ key }) => isOlder || !isKeyPair(key)).map(({ id }) => id);
 }
 
 /** Models before 3.0 have a `v` before their number. */

@@ -29,7 +29,7 @@ function kindOf({ upstreamModel, inputImages }: UpstreamJob): string {
 
 function requestBody(job: UpstreamJob, images: readonly string[]): JsonObject {
   const { order, prompt } = job;
-  const settings: Record<string, JsonValue> = { duration: order.seconds, multi_shot: false };
+  const settings: Record<string, JsonValue> = { duration: order.seconds, multi_shot: needsShots(job) };
   if (order.resolution !== null) settings['resolution'] = order.resolution;
   if (order.ratio !== null && !beginsWithFrame(order)) settings['aspect_ratio'] = order.ratio;
   // The turbo model always has sound and no field for it.
@@ -38,6 +38,11 @@ function requestBody(job: UpstreamJob, images: readonly string[]): JsonObject {
   const options = { external_task_id: externalIdOf(job) };
   if (kindOf(job) === 'text-to-video') return { prompt, settings, options };
   return { contents: contentsOf(job, images), settings, options };
+}
+
+/** With a feature video the vendor's page wants `multi_shot` true (page on omni videos, 2026-09-20). */
+function needsShots({ inputVideos }: UpstreamJob): boolean {
+  return inputVideos.length > 0;
 }
 
 function contentsOf(job: UpstreamJob, images: readonly string[]): JsonValue[] {

@@ -8,6 +8,8 @@ const NOT_BEFORE_SECONDS = 5;
 /** A token is reused for so long; the remainder covers requests under way and larger clock skew. */
 const REUSED_SECONDS = 1_200;
 
+const KEY_PAIR = /^([^:]+):([^:]+)$/;
+
 interface CachedToken {
   /** Of the credential when the token was signed. */
   key: string;
@@ -20,7 +22,7 @@ export function createAuthorizer(now: () => number): Authorize {
   const cache = new Map<string, CachedToken>();
   return async (credential) => {
     const { id, key } = credential;
-    const pair = /^([^:]+):([^:]+)$/.exec(key);
+    const pair = KEY_PAIR.exec(key);
     if (!pair) return authorizeByBearer(credential);
     const [, accessKey = '', secretKey = ''] = pair;
     const nowSeconds = Math.floor(now() / 1000);
@@ -32,6 +34,11 @@ export function createAuthorizer(now: () => number): Authorize {
     cache.set(id, { key, token, signedAtSeconds: nowSeconds });
     return authorizeByBearer({ id, key: token });
   };
+}
+
+/** Whether a credential's key is `accessKey:secretKey`. */
+export function isKeyPair(key: string): boolean {
+  return KEY_PAIR.test(key);
 }
 
 /** A JSON Web Token (RFC 7519) signed with HS256 that expires after half an hour. */

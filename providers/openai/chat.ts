@@ -6,7 +6,7 @@ import { createJsonApi, type JsonApi } from '../http/json-api.ts';
 import { failureOfStatus } from '../http/status.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../provider.ts';
 import { listOf, membersOf, textOf } from '../http/json-fields.ts';
-import { credentialIds, originCheck, type AdapterSettings } from '../settings.ts';
+import { everyCredential, originCheck, type AdapterSettings } from '../settings.ts';
 
 export const NAME = 'openai-chat';
 export const FAMILY = 'openai';
@@ -20,7 +20,7 @@ export function createOpenaiChat(settings: AdapterSettings): Provider {
     name: NAME,
     family: FAMILY,
     delivery: 'immediate',
-    credentials: credentialIds(settings),
+    credentialsFor: everyCredential(settings),
     submit: (job, signal) => submit(api, job, signal),
     trustsOrigin: originCheck(settings.baseUrl),
   };

@@ -9,7 +9,7 @@ import { loadInputImages, type InputImage } from '../http/input-images.ts';
 import { sizeOf } from './image-sizes.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../provider.ts';
 import { bytesOf, listOf, membersOf, readVendorError, type VendorError } from '../http/json-fields.ts';
-import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
+import { everyCredential, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
 
 export const NAME = 'openai-images';
 export const FAMILY = 'openai';
@@ -34,7 +34,7 @@ export function createOpenaiImages(settings: AdapterSettings): Provider {
     name: NAME,
     family: FAMILY,
     delivery: 'immediate',
-    credentials: credentialIds(settings),
+    credentialsFor: everyCredential(settings),
     submit: (job, signal) => submit(api, settings, job, signal),
     trustsOrigin: originCheck(settings.baseUrl),
   };

@@ -16,7 +16,7 @@ import {
   type UpstreamJob,
 } from '../provider.ts';
 import { membersOf, numberOf, readVendorError, textOf, type Members } from '../http/json-fields.ts';
-import { credentialIds, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
+import { everyCredential, findCredential, originCheck, type AdapterSettings } from '../settings.ts';
 import { classOfFailedJob, pollFailure, refine, submitFailure } from './sora-errors.ts';
 import { LIST_ENTRIES_MAX, matchListed } from './sora-list.ts';
 import { requestContent } from './sora-order.ts';
@@ -45,7 +45,7 @@ export function createSora(settings: AdapterSettings): Provider {
     name: NAME,
     family: FAMILY,
     delivery: 'job',
-    credentials: credentialIds(settings),
+    credentialsFor: everyCredential(settings),
     submit: (job) => submit(api, settings, job),
     poll: (handle, signal) => poll(api, settings, handle, signal),
     lookUp: (job, sentAt, signal) => lookUp(api, settings, job, sentAt, signal),

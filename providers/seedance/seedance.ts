@@ -18,7 +18,7 @@ import {
 } from '../provider.ts';
 import { listOf, membersOf, numberOf, readVendorError, textOf, type Members } from '../http/json-fields.ts';
 import { pollFailure, refine, submitFailure } from './errors.ts';
-import { credentialIds, originCheck, type AdapterSettings } from '../settings.ts';
+import { everyCredential, originCheck, type AdapterSettings } from '../settings.ts';
 
 export const NAME = 'seedance';
 export const FAMILY = 'seedance';
@@ -26,6 +26,7 @@ export const FAMILY = 'seedance';
 const TASKS = '/contents/generations/tasks';
 const LIST_BYTES_MAX = 8 * 1024 * 1024;
 const LIST_ENTRIES_MAX = 200;
+const MARK_CHARACTERS = 32;
 /** 60 seconds of 1080p are about three million tokens; a figure beyond this is nonsense. */
 const TOKENS_PLAUSIBLE_MAX = 100_000_000;
 /** How far the vendor's clock may be from ours, and how late a request may arrive. */
@@ -38,7 +39,7 @@ export function createSeedance(settings: AdapterSettings): Provider {
     name: NAME,
     family: FAMILY,
     delivery: 'job',
-    credentials: credentialIds(settings),
+    credentialsFor: everyCredential(settings),
     submit: (job) => submit(api, job),
     poll: (handle, signal) => poll(api, handle, signal),
     cancel: (handle, signal) => cancel(api, handle, signal),
@@ -86,8 +87,8 @@ async function cancel(api: JsonApi, handle: JobHandle, signal?: AbortSignal): Pr
 }
 
 /**
- * Looks for the job's seed, which is made from its reference, in the vendor's list. Absence from the list
- * proves nothing: it may lag behind, and some models may not report the seed before the end.
+ * Looks for the job's mark, which is made from its reference, in the vendor's list. Absence from the list
+ * proves nothing: it may lag behind.
  */
 async function lookUp(api: JsonApi, job: UpstreamJob, sentAt: Date, signal?: AbortSignal): Promise<LookUp> {
   const { credential } = job;
@@ -119,12 +120,13 @@ function requestBody(job: UpstreamJob): JsonObject {
     content: contentOf(job),
     duration: order.seconds,
     watermark: false,
-    seed: seedOf(job.reference),
+    safety_identifier: markOf(job.reference),
   };
   if (order.resolution !== null) body['resolution'] = order.resolution;
   const ratio = takesRatioFromFrame(job) ? 'adaptive' : order.ratio;
   if (ratio !== null) body['ratio'] = ratio;
   if (order.audio !== null) body['generate_audio'] = order.audio;
+  if (isNewest(job) && job.inputVideos.length > 0) body['omni_reference_task_type'] = 'reference';
   return body;
 }
 
@@ -139,13 +141,26 @@ function contentOf({ prompt, order, inputImages, inputVideos }: UpstreamJob): Js
 }
 
 /** Seedance 2.5 refuses every other ratio when it gets frames. */
-function takesRatioFromFrame({ upstreamModel, order }: UpstreamJob): boolean {
-  return beginsWithFrame(order) && /seedance-2-5\b/.test(upstreamModel);
+function takesRatioFromFrame(job: UpstreamJob): boolean {
+  return beginsWithFrame(job.order) && isNewest(job);
 }
 
-/** A seed of 31 bits, since BytePlus takes no more; the same for every try of one attempt. */
-function seedOf(reference: string): number {
-  return createHash('sha256').update(reference).digest().readUInt32BE(0) >>> 1;
+/**
+ * Seedance 2.5 reads the purpose of an input video out of the prompt unless it is told: an edit or an
+ * extension then fails after the submission, because both want a duration and a ratio of the model's choice.
+ */
+function isNewest({ upstreamModel }: UpstreamJob): boolean {
+  return /seedance-2-5\b/.test(upstreamModel);
+}
+
+/**
+ * The mark by which a job is found again, the same for every try of one attempt. It travels in
+ * `safety_identifier`, which every model takes and the list gives back unchanged (types of Ark's SDK 5.0.54);
+ * a seed is taken by 1.x alone (BytePlus' page on creating tasks). 32 characters stay below any known limit
+ * of the field.
+ */
+function markOf(reference: string): string {
+  return createHash('sha256').update(reference).digest('hex').slice(0, MARK_CHARACTERS);
 }
 
 /** Whether nothing in an entry of the list contradicts the job. */
@@ -155,7 +170,7 @@ function matchesJob(entry: Members, job: UpstreamJob, sentAt: Date): boolean {
   // A custom endpoint ("ep-…") is listed under the name of its model; the query has already filtered by it.
   const isModel = job.upstreamModel.startsWith('ep-') || entry['model'] === job.upstreamModel;
   return (
-    entry['seed'] === seedOf(job.reference) &&
+    entry['safety_identifier'] === markOf(job.reference) &&
     isModel &&
     lateBy >= -CREATED_BEFORE_SECONDS_MAX &&
     lateBy <= CREATED_AFTER_SECONDS_MAX &&

@@ -19,7 +19,7 @@ import {
   type UpstreamJob,
 } from '../provider.ts';
 import { listOf, membersOf, numberOf, textOf, type Members, type VendorError } from '../http/json-fields.ts';
-import { credentialIds, originCheck, type AdapterSettings } from '../settings.ts';
+import { everyCredential, originCheck, type AdapterSettings } from '../settings.ts';
 
 export const NAME = 'vidu';
 export const FAMILY = 'vidu';
@@ -61,7 +61,7 @@ export function createVidu(settings: AdapterSettings): Provider {
     name: NAME,
     family: FAMILY,
     delivery: 'job',
-    credentials: credentialIds(settings),
+    credentialsFor: everyCredential(settings),
     submit: (job) => submit(api, job),
     poll: (handle, signal) => poll(api, handle, signal),
     cancel: (handle, signal) => cancel(api, handle, signal),

@@ -17,7 +17,7 @@ import {
   type UpstreamJob,
 } from '../provider.ts';
 import { listOf, membersOf, numberOf, readVendorError, textOf, type Members } from '../http/json-fields.ts';
-import { credentialIds, originCheck, type AdapterSettings } from '../settings.ts';
+import { everyCredential, originCheck, type AdapterSettings } from '../settings.ts';
 import { pollFailure, refine, submitFailure } from './errors.ts';
 
 export const NAME = 'wan';
@@ -39,7 +39,7 @@ export function createWan(settings: AdapterSettings): Provider {
     name: NAME,
     family: FAMILY,
     delivery: 'job',
-    credentials: credentialIds(settings),
+    credentialsFor: everyCredential(settings),
     submit: (job) => submit(api, job),
     poll: (handle, signal) => poll(api, handle, signal),
     cancel: (handle, signal) => cancel(api, handle, signal),

@@ -29,10 +29,15 @@ export const kling: VendorApi = {
 
 const IDS_MAX = 20;
 
+/** Tokens signed with a secret key are for the older API (a probe of 2026-09-20 got code 1002). */
+function requirePlainAccount(request: SandboxRequest): string {
+  return requireAccount(request, false);
+}
+
 function generate(request: SandboxRequest, kind: Kind): Answer {
   const fields = readJsonObject(request);
-  const submission = beginSubmission(request, promptOf(fields), requireAccount);
-  const account = requireAccount(request);
+  const submission = beginSubmission(request, promptOf(fields), requirePlainAccount);
+  const account = requirePlainAccount(request);
   const order = checkOrder(request, kind, fields);
   const job = createJob(submission, planOf(newTaskId(request, account, order.externalId), order, kind));
   const accepted = dataAnswer({ ...describe(job), status: 'submitted' });
@@ -41,7 +46,7 @@ function generate(request: SandboxRequest, kind: Kind): Answer {
 
 /** Leaves unknown and expired tasks out of the list. */
 function poll(request: SandboxRequest): Answer {
-  const account = requireAccount(request);
+  const account = requirePlainAccount(request);
   const taskIds = request.query.get('task_ids');
   const externalIds = request.query.get('external_task_ids');
   const ids = (taskIds ?? externalIds ?? '').split(',').filter((id) => id !== '');

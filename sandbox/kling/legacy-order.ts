@@ -40,7 +40,7 @@ export function checkLegacyOrder(
     resolution: mode === 'pro' ? RESOLUTIONS.pro : RESOLUTIONS.std,
     ratio: requireOneOf(request, 'aspect_ratio', fields['aspect_ratio'] ?? '16:9', RATIOS),
     audio,
-    inputImages: kind === 'image2video' ? checkImages(request, fields) : 0,
+    inputImages: kind === 'image2video' ? checkImages(request, fields, mode, audio) : 0,
     inputVideos: 0,
     externalId: typeof externalId === 'string' && externalId !== '' ? externalId : null,
   };
@@ -54,12 +54,15 @@ function checkSound(request: SandboxRequest, fields: Fields, model: string, mode
   return audio;
 }
 
-function checkImages(request: SandboxRequest, fields: Fields): number {
+/** A last frame goes with the mode pro, and at 2.6 without sound (the vendor's capability map). */
+function checkImages(request: SandboxRequest, fields: Fields, mode: string, audio: boolean): number {
   const given = ['image', 'image_tail'].filter((field) => fields[field] !== undefined);
   if (given[0] !== 'image') refuseField(request, 'image', 'image is required.');
   for (const field of given) {
     if (!isHttpsUrl(fields[field]) && !isBareBase64(fields[field]))
       refuseField(request, field, `${field} must be a URL or base64 without a data: prefix.`);
   }
+  if (given.length === 2 && (mode !== 'pro' || audio))
+    refuseField(request, 'image_tail', 'A last frame needs the mode pro, and no sound.');
   return given.length;
 }

@@ -27,7 +27,11 @@ const CONTENT_TYPES: Readonly<Record<Kind, readonly string[]>> = {
 };
 const RATIOS = ['16:9', '9:16', '1:1'];
 const PROMPT_CHARACTERS_MAX = 2500;
+/** Of kling-3.0 alone. */
+const PROMPT_CHARACTERS_MAX_3_0 = 3072;
 const REFERENCE_IMAGES_MAX = 7;
+/** Images beside an input video. */
+const IMAGES_BESIDE_VIDEO_MAX = 4;
 
 /** The prompt, which is a field of its own or one of the contents; empty where there is none. */
 export function promptOf(fields: Fields): string {
@@ -44,7 +48,8 @@ export function checkOrder(request: SandboxRequest, kind: Kind, fields: Fields):
     fields,
     isText ? ['prompt', 'settings', 'options'] : ['contents', 'settings', 'options'],
   );
-  requireText(request, 'prompt', promptOf(fields), PROMPT_CHARACTERS_MAX);
+  const charactersMax = model === 'kling-3.0' ? PROMPT_CHARACTERS_MAX_3_0 : PROMPT_CHARACTERS_MAX;
+  requireText(request, 'prompt', promptOf(fields), charactersMax);
   const settings = isFields(fields['settings']) ? fields['settings'] : {};
   const options = isFields(fields['options']) ? fields['options'] : {};
   refuseUnknown(
@@ -55,6 +60,7 @@ export function checkOrder(request: SandboxRequest, kind: Kind, fields: Fields):
   );
   refuseUnknown(request, options, ['callback_url', 'external_task_id', 'watermark_info'], 'options.');
   const inputs = checkContents(request, kind, model, contentsIn(fields));
+  checkShots(request, settings['multi_shot'], contentsIn(fields));
   const { external_task_id: externalId } = options;
   return {
     model,
@@ -89,7 +95,7 @@ function checkContents(request: SandboxRequest, kind: Kind, model: string, conte
   for (const [index, content] of contents.entries()) {
     const field = `contents[${index}]`;
     const type = requireOneOf(request, `${field}.type`, content['type'], CONTENT_TYPES[kind]);
-    if (type !== 'prompt') checkUrl(request, `${field}.url`, content['url'], takesBase64(model, type));
+    if (type !== 'prompt') checkUrl(request, `${field}.url`, content['url'], !type.endsWith('_video'));
   }
   if (kind === 'image-to-video' && count('first_frame') !== 1)
     refuseField(request, 'contents', 'One first_frame is required.');
@@ -100,11 +106,17 @@ function checkContents(request: SandboxRequest, kind: Kind, model: string, conte
   const references = count('refer_image');
   if (references > REFERENCE_IMAGES_MAX)
     refuseField(request, 'contents', `There are at most ${REFERENCE_IMAGES_MAX} reference images.`);
+  if (inputVideos > 0 && count('first_frame', 'last_frame') + references > IMAGES_BESIDE_VIDEO_MAX)
+    refuseField(request, 'contents', `There are at most ${IMAGES_BESIDE_VIDEO_MAX} images beside a video.`);
+  if (model.endsWith('-turbo') && count('last_frame') > 0)
+    refuseField(request, 'contents', 'This model takes a first frame only.');
   return { inputImages: count('first_frame', 'last_frame') + references, inputVideos };
 }
 
-function takesBase64(model: string, type: string): boolean {
-  return !model.endsWith('-turbo') && !type.endsWith('_video');
+function checkShots(request: SandboxRequest, value: unknown, contents: readonly Fields[]): void {
+  const hasFeature = contents.some(({ type }) => type === 'feature_video');
+  if (hasFeature && value !== true)
+    refuseField(request, 'settings.multi_shot', 'multi_shot must be true with a feature video.');
 }
 
 function checkUrl(request: SandboxRequest, field: string, value: unknown, isBase64Allowed: boolean): void {

@@ -41,11 +41,12 @@ const FAILURES = {
 } as const;
 
 /** Identifies the account: by the key itself, or by the access key in a token that is valid now. */
-export function requireAccount(request: SandboxRequest): string {
+export function requireAccount(request: SandboxRequest, takesTokens = true): string {
   const key = bearerKey(request);
   requireKey(request, key);
   const claims = claimsIn(key ?? '');
   if (claims === null) return key ?? '';
+  if (!takesTokens) refuseToken(request, '1002', 'current API does not support AK/SK');
   const nowSeconds = Date.now() / 1000;
   if (Number(claims['exp']) <= nowSeconds) refuseToken(request, '1004', 'Authorization has expired');
   if (Number(claims['nbf']) > nowSeconds) refuseToken(request, '1003', 'Authorization is not yet valid');

@@ -128,10 +128,12 @@ function taskFields(request: SandboxRequest, job: Job, state: JobState): object 
 }
 
 function describe(job: Job): object {
-  const { model, seed, resolution, ratio, duration, generateAudio } = job.ordered;
+  const { model, seed, resolution, ratio, duration, generateAudio, safetyIdentifier } = job.ordered;
   const createdAt = Math.floor(job.createdAtMs / 1000);
   return {
-    ...{ id: job.id, model, error: null, seed, resolution, ratio, duration },
+    ...{ id: job.id, model, error: null, resolution, ratio, duration },
+    ...(seed === null ? {} : { seed }),
+    ...(safetyIdentifier === null ? {} : { safety_identifier: safetyIdentifier }),
     ...{ framespersecond: FRAMES_PER_SECOND, created_at: createdAt, updated_at: createdAt },
     ...{ service_tier: 'default', execution_expires_after: 172_800 },
     ...(generateAudio === null ? {} : { generate_audio: generateAudio }),

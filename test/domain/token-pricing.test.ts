@@ -13,11 +13,11 @@ const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
 const MILLION = 1_000_000;
 const LONG = 272_000;
 
-/** Credits for a million tokens; `written` is null where writing to a cache costs as much as other input. */
-const LISTS: Record<string, { input: number; cached: number; written: number | null; output: number }> = {
+/** Credits for a million tokens; `written`: those that are put into a cache. */
+const LISTS: Record<string, { input: number; cached: number; written: number; output: number }> = {
   'gpt-6-luna': { input: 20, cached: 2, written: 25, output: 100 },
   'gpt-6-sol': { input: 400, cached: 40, written: 500, output: 2_000 },
-  'gpt-6-astra': { input: 2_000, cached: 200, written: null, output: 10_000 },
+  'gpt-6-astra': { input: 2_000, cached: 200, written: 2_500, output: 10_000 },
   'gpt-6.1-terra': { input: 200, cached: 10, written: 250, output: 1_000 },
 };
 
@@ -45,7 +45,7 @@ describe('the prices of texts', () => {
 
   for (const [id, { input, cached, written, output }] of Object.entries(LISTS))
     describe(id, () => {
-      const dearest = Math.max(input, written ?? 0);
+      const dearest = Math.max(input, written);
       const order = orderOf(id, 100_000, 10_000);
       const evidence = { promptTokens: 80_000, completionTokens: 5_000 };
 
@@ -64,7 +64,7 @@ describe('the prices of texts', () => {
 
       it('charges what came from the cache, and what went into it, at prices of their own', () => {
         const parts = { ...evidence, cachedTokens: 30_000, cacheWriteTokens: 10_000 };
-        const expected = input * 0.04 + cached * 0.03 + (written ?? input) * 0.01 + output * 0.005;
+        const expected = input * 0.04 + cached * 0.03 + written * 0.01 + output * 0.005;
         expect(charge(id, order, parts)).to.equal(credits(expected));
       });
 
@@ -83,7 +83,7 @@ describe('the prices of texts', () => {
         const beyond = { promptTokens: 200_000, completionTokens: 30_000, cacheWriteTokens: 200_000 };
         const { amount, loss } = computeCharge(snapshotPrice(find(id)), order, beyond);
         expect(amount).to.equal(estimate(id, order));
-        expect(amount + loss).to.equal(credits((written ?? input) * 0.2 + output * 0.03));
+        expect(amount + loss).to.equal(credits(written * 0.2 + output * 0.03));
       });
 
       it('grows with every token', () => {

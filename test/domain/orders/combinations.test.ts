@@ -15,6 +15,7 @@ const ORDER: CombinedOrder = {
   resolution: '720p',
   audio: true,
   imageRole: 'none',
+  inputImages: 0,
   inputVideos: 0,
 };
 
@@ -56,6 +57,12 @@ describe('a combination', () => {
       { imageRole: 'first_frame', inputVideos: 1 },
       'video_urls',
       'may have at most 0 entries with input images as first frame',
+    ],
+    [
+      { inputVideo: true, inputImagesMax: 4 },
+      { inputImages: 5, inputVideos: 1 },
+      'image_urls',
+      'may have at most 4 entries with input videos',
     ],
   ];
   for (const [combination, changes, param, problem] of narrowed)

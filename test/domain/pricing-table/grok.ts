@@ -42,6 +42,7 @@ const LISTS: readonly List[] = [
     perSecond: [
       ['480p', 40],
       ['720p', 60],
+      ['1080p', 280], // $0.14
     ],
     perImage: 20,
     images: [['first_frame', 1]],

@@ -49,6 +49,8 @@ const LIST: readonly [model: string, seconds: readonly number[], prices: readonl
       ['1080p', false, 22.4],
       ['720p', true, 22.4],
       ['1080p', true, 28],
+      ['4k', false, 84],
+      ['4k', true, 84],
     ],
   ],
 ];

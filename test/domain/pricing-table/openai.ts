@@ -35,7 +35,8 @@ export const ROWS: readonly PricingRow[] = LIST.flatMap(([resolution, credits]) 
       inputImages: 16,
       imageRole: 'references' as const,
     },
-    credits: String(credits),
+    // 16 input images at 2.6 credits.
+    credits: (credits + 41.6).toFixed(1),
   },
 ]);
 

@@ -6,13 +6,13 @@ const LIST: readonly [model: string, resolution: string, thousandths: number][] 
   ['wan3.0-video', '480p', 10_000],
   ['wan3.0-video', '720p', 20_000],
   ['wan3.0-video', '1080p', 40_000],
-  ['wan3.0-video-prime', '480p', 15_000],
-  ['wan3.0-video-prime', '720p', 30_000],
-  ['wan3.0-video-prime', '1080p', 60_000],
-  ['wan2.7-t2v', '720p', 16_800],
-  ['wan2.7-t2v', '1080p', 28_000],
-  ['wan2.7-i2v', '720p', 16_800],
-  ['wan2.7-i2v', '1080p', 28_000],
+  ['wan3.0-video-prime', '480p', 13_600],
+  ['wan3.0-video-prime', '720p', 28_000],
+  ['wan3.0-video-prime', '1080p', 56_000],
+  ['wan2.7-t2v', '720p', 20_000],
+  ['wan2.7-t2v', '1080p', 30_000],
+  ['wan2.7-i2v', '720p', 20_000],
+  ['wan2.7-i2v', '1080p', 30_000],
 ];
 
 const plain = LIST.flatMap(([model, resolution, thousandths]) =>
@@ -35,6 +35,6 @@ export const ROWS: readonly PricingRow[] = [
   {
     model: 'wan3.0-video-prime',
     order: { resolution: '1080p', seconds: 10, audio: true, inputVideos: 5, inputVideoSeconds: 28 },
-    credits: '2280',
+    credits: '2128',
   },
 ];

@@ -19,7 +19,7 @@ describe('fetching a result', () => {
     name: 'some-adapter',
     family: 'some-family',
     delivery: 'job',
-    credentials: ['default'],
+    credentialsFor: () => ['default'],
     submit: () => Promise.reject(new Error('not part of this test')),
     trustsOrigin: (url) => url.origin === standIn.url,
   };

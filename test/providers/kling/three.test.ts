@@ -50,7 +50,7 @@ describeKling(({ vendor, answer, sent }) => {
             { type: 'refer_image', url: PNG_BASE64 },
             { type: 'feature_video', url: 'https://example.com/a.mp4' },
           ],
-          settings: { ...settings, aspect_ratio: '16:9' },
+          settings: { ...settings, aspect_ratio: '16:9', multi_shot: true },
           options,
         },
       });

@@ -13,8 +13,13 @@ describeKling(({ vendor, clock, sent }) => {
       expect(tokenOf()).to.equal('key-of-first');
     });
 
+    it('with a plain key alone for models since 3.0, and with either for older ones', () => {
+      expect(vendor.provider.credentialsFor('kling-3.0-turbo')).to.deep.equal(['first']);
+      expect(vendor.provider.credentialsFor('kling-v2-6')).to.deep.equal(['first', 'second']);
+    });
+
     it('with a token that the secret key signs, kept for 20 of its 30 minutes', async () => {
-      const job = { ...klingJob('kling-3.0'), credential: 'second' };
+      const job = { ...klingJob('kling-v2-6'), credential: 'second' };
       await sent(job);
       const first = tokenOf();
       const [header = '', claims = '', signature] = first.split('.');

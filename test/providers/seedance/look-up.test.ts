@@ -1,21 +1,27 @@
-// Seedance videos: how lost work is found by its seed.
+// Seedance videos: how lost work is found by its mark.
 import { expect } from 'chai';
 import { sendJson } from '../stand-in.ts';
-import { describeSeedance, MODEL, SEED, seedanceJob, TASKS } from './support.ts';
+import { describeSeedance, MARK, MODEL, seedanceJob, TASKS } from './support.ts';
 
 describeSeedance((vendor) => {
   describe('lookUp', () => {
     const sentAt = new Date('2026-11-20T12:00:00Z');
     const createdAt = sentAt.getTime() / 1000 + 1;
-    const ours = { id: 'cgt-ours', model: MODEL, status: 'queued', seed: SEED, created_at: createdAt };
+    const ours = {
+      id: 'cgt-ours',
+      model: MODEL,
+      status: 'queued',
+      safety_identifier: MARK,
+      created_at: createdAt,
+    };
 
     async function lookUp(...items: object[]) {
       vendor.play = (res) => sendJson(res, 200, { items, total: items.length });
       return vendor.provider.lookUp?.(seedanceJob(), sentAt);
     }
 
-    it('is found by its seed in the list of its model', async () => {
-      const other = { ...ours, id: 'cgt-other', seed: SEED + 1 };
+    it('is found by its mark in the list of its model', async () => {
+      const other = { ...ours, id: 'cgt-other', safety_identifier: 'of-another' };
       expect(await lookUp(other, ours)).to.deep.equal({
         kind: 'found',
         handle: { id: 'cgt-ours', credential: 'default' },
@@ -26,8 +32,8 @@ describeSeedance((vendor) => {
 
     const doubts: Record<string, object[]> = {
       'when nothing is listed': [],
-      'with another seed': [{ ...ours, seed: 7 }],
-      'without a seed': [{ ...ours, seed: undefined }],
+      'with another mark': [{ ...ours, safety_identifier: 'x' }],
+      'without a mark': [{ ...ours, safety_identifier: undefined }],
       'of another model': [{ ...ours, model: 'seedance-1-0-pro-250528' }],
       'from before it was sent': [{ ...ours, created_at: createdAt - 120 }],
       'from long after': [{ ...ours, created_at: createdAt + 3_600 }],

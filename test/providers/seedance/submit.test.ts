@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { UpstreamJob } from '../../../providers/provider.ts';
 import { itNeedsAnId } from '../describe-vendor.ts';
 import { failureOf, sendJson, verdictOf } from '../stand-in.ts';
-import { describeSeedance, MODEL, SEED, seedanceJob, TASKS, VIDEO } from './support.ts';
+import { describeSeedance, MARK, MODEL, seedanceJob, TASKS, VIDEO } from './support.ts';
 
 const DATA_URI = 'data:image/png;base64,AAAA';
 const IMAGE = 'https://example.com/a.png';
@@ -19,7 +19,7 @@ describeSeedance((vendor) => {
     const text = { type: 'text', text: 'a cat that runs' };
     const image = (url: string, role: string) => ({ type: 'image_url', image_url: { url }, role });
 
-    it('is asked for in concrete values, with a seed made from the reference', async () => {
+    it('is asked for in concrete values, with a mark made from the reference', async () => {
       expect(await sent(seedanceJob({ audio: true }))).to.deep.equal({
         model: MODEL,
         content: [text],
@@ -28,12 +28,11 @@ describeSeedance((vendor) => {
         duration: 5,
         generate_audio: true,
         watermark: false,
-        seed: SEED,
+        safety_identifier: MARK,
       });
       const { method, path, headers } = vendor.received.at(-1) ?? {};
       expect([method, path]).to.deep.equal(['POST', TASKS]);
       expect(headers?.authorization).to.equal('Bearer sk-first');
-      expect(SEED).to.be.within(0, 2_147_483_647);
     });
 
     it('has no word about sound where the model has no such choice', async () => {

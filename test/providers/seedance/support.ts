@@ -9,8 +9,8 @@ import { videoJob } from '../stand-in.ts';
 export const VIDEO = 'https://example.com/a.mp4';
 export const TASKS = '/api/v3/contents/generations/tasks';
 export const MODEL = 'dreamina-seedance-2-0-260128';
-/** The first 31 bits of the digest of the reference. */
-export const SEED = createHash('sha256').update('task_1-1').digest().readUInt32BE(0) >>> 1;
+/** The first 128 bits of the digest of the reference. */
+export const MARK = createHash('sha256').update('task_1-1').digest('hex').slice(0, 32);
 
 export function describeSeedance(tests: (vendor: Vendor) => void): void {
   describeVendor('Seedance videos', { create: createSeedance, path: '/api/v3' }, tests);

@@ -19,9 +19,12 @@ describe('sandbox: Kling', () => {
       const text = newPrompt('seconds=0').prompt;
       const contents = [{ type: 'prompt', text }];
       const video = { type: 'feature_video', url: 'https://example.com/a.mp4' };
+      const settings = { multi_shot: true };
       expect(await units('/text-to-video/kling-3.0-turbo', { prompt: text })).to.equal('4');
       expect(await units('/omni-video/kling-3.0-omni', { contents })).to.equal('3');
-      expect(await units('/omni-video/kling-3.0-omni', { contents: [...contents, video] })).to.equal('4.5');
+      expect(
+        await units('/omni-video/kling-3.0-omni', { contents: [...contents, video], settings }),
+      ).to.equal('4.5');
       expect(at(await finishLegacy('', { mode: 'std' }), 'final_unit_deduction')).to.equal('1.5');
     });
 
@@ -43,16 +46,19 @@ describe('sandbox: Kling', () => {
       expect(at((await list('external_task_ids=unknown')).body, 'data')).to.eql([]);
     });
 
-    it('wants a key, and a token of its time', async () => {
+    it('wants a plain key since 3.0, and a token of its time in the flat API', async () => {
       const token = (exp: number, nbf: number): string => {
         const part = (json: object): string => Buffer.from(JSON.stringify(json)).toString('base64url');
         const now = Math.floor(Date.now() / 1000);
         return `${part({ alg: 'HS256', typ: 'JWT' })}.${part({ iss: 'AK', exp: now + exp, nbf: now + nbf })}.sig`;
       };
-      const codeWith = async (key: string): Promise<unknown> => (await list('task_ids=1', key)).body['code'];
-      expect(await codeWith('')).to.equal(1002);
-      expect(await codeWith('invalid')).to.equal(1002);
-      expect(await codeWith(token(1800, -5))).to.equal(0);
+      const codeSince3 = async (key: string) => (await list('task_ids=1', key)).body['code'];
+      const codeWith = async (key: string) => (await pollLegacy('1', 'text2video', key)).body['code'];
+      expect(await codeSince3('')).to.equal(1002);
+      expect(await codeSince3('invalid')).to.equal(1002);
+      expect(await codeSince3('plain')).to.equal(0);
+      expect(await codeSince3(token(1800, -5))).to.equal(1002);
+      expect(await codeWith(token(1800, -5))).to.equal(1203);
       expect(await codeWith(token(-1, -5))).to.equal(1004);
       expect(await codeWith(token(1800, 60))).to.equal(1003);
     });

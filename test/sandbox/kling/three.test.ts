@@ -36,8 +36,8 @@ describe('sandbox: Kling', () => {
       ['/image-to-video/kling-3.0', { contents: [prompt] }, 'contents'],
       [
         '/image-to-video/kling-3.0-turbo',
-        { contents: [prompt, { type: 'first_frame', url: 'AAAA' }] },
-        'contents\\[1\\].url',
+        { contents: [prompt, frame, { type: 'last_frame', url: PICTURE }] },
+        'contents',
       ],
       [
         '/image-to-video/kling-3.0',
@@ -48,7 +48,27 @@ describe('sandbox: Kling', () => {
       [
         '/omni-video/kling-3.0-omni',
         { contents: [prompt, { type: 'feature_video', url: PICTURE }], settings: { audio: 'native' } },
+        'settings.multi_shot',
+      ],
+      [
+        '/omni-video/kling-3.0-omni',
+        {
+          contents: [prompt, { type: 'feature_video', url: PICTURE }],
+          settings: { audio: 'native', multi_shot: true },
+        },
         'settings.audio',
+      ],
+      [
+        '/omni-video/kling-3.0-omni',
+        {
+          contents: [
+            prompt,
+            { type: 'feature_video', url: PICTURE },
+            ...Array.from({ length: 5 }, () => ({ type: 'refer_image', url: PICTURE })),
+          ],
+          settings: { multi_shot: true },
+        },
+        'contents',
       ],
     ] as const) {
       it(`refuses ${path} with ${JSON.stringify(fields).slice(0, 60)} and names the field`, async () => {

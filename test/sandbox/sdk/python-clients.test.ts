@@ -22,7 +22,7 @@ const CLIENTS: readonly Client[] = [
     script: 'seedance.py',
     path: '/ark/api/v3',
     expected: {
-      done: ['succeeded', 11, 5, 108_900],
+      done: ['succeeded', 'mine', 5, 108_900],
       failed: ['failed', 'OutputVideoSensitiveContentDetected'],
       cancelled: 'cancelled',
       listed: [true],

@@ -39,7 +39,7 @@ def refusal(call):
     return None
 
 
-options = {"duration": 5, "resolution": "720p", "ratio": "16:9", "seed": 11, "generate_audio": True}
+options = {"duration": 5, "resolution": "720p", "ratio": "16:9", "safety_identifier": "mine", "generate_audio": True}
 done = wait(create("seconds=0.3", **options))
 failed = wait(create("seconds=0 outcome=moderated"))
 queued = create("seconds=600")
@@ -50,7 +50,7 @@ bad_key = Ark(base_url=base_url, api_key="invalid", max_retries=0).content_gener
 print(
     json.dumps(
         {
-            "done": [done.status, done.seed, done.duration, done.usage.completion_tokens],
+            "done": [done.status, done.safety_identifier, done.duration, done.usage.completion_tokens],
             "url": done.content.video_url,
             "failed": [failed.status, failed.error.code],
             "cancelled": tasks.get(task_id=queued).status,

@@ -75,11 +75,19 @@ describe('sandbox: Seedance', () => {
       [{ duration: '5' }, 'duration'],
       [{ model: 'seedance-1-0-pro-250528', duration: -1 }, 'duration'],
       [{ resolution: '720P' }, 'resolution'],
-      [{ model: 'dreamina-seedance-2-5-260628', resolution: '1080p' }, 'resolution'],
+      [{ model: 'dreamina-seedance-2-0-mini-260615', resolution: '1080p' }, 'resolution'],
       [{ ratio: '2:1' }, 'ratio'],
       [{ model: 'seedance-1-0-pro-250528', ratio: 'adaptive' }, 'ratio'],
       [{ model: 'dreamina-seedance-2-5-260628', ratio: '16:9' }, 'ratio', FRAME],
-      [{ seed: 2 ** 31 }, 'seed'],
+      [{ model: 'seedance-1-0-pro-250528', seed: 2 ** 31 }, 'seed'],
+      [{ seed: 11 }, 'seed'],
+      [{ camera_fixed: true }, 'camera_fixed'],
+      [{ safety_identifier: 'x'.repeat(65) }, 'safety_identifier'],
+      [
+        { model: 'dreamina-seedance-2-5-260628', duration: 5, ratio: '16:9' },
+        'omni_reference_task_type',
+        VIDEO,
+      ],
       [{ generate_audio: 'yes' }, 'generate_audio'],
       [{ model: 'seedance-1-0-pro-250528', generate_audio: true }, 'generate_audio'],
       [{ prompt: 'a fox' }, 'prompt'],
@@ -89,7 +97,8 @@ describe('sandbox: Seedance', () => {
       [{}, 'content[1].image_url.url', { ...FRAME, image_url: { url: 'fox.png' } }],
       [{}, 'content', FRAME, REFERENCE],
       [{}, 'content', { ...IMAGE, role: 'last_frame' }],
-      [{ model: 'seedance-1-5-pro-251215' }, 'content', VIDEO],
+      [{ model: 'seedance-1-5-pro-251215' }, 'model'],
+      [{ model: 'seedance-1-0-pro-250528' }, 'content', VIDEO],
       [{}, 'content', ...Array.from({ length: 10 }, () => REFERENCE)],
     ];
 
@@ -125,12 +134,17 @@ describe('sandbox: Seedance', () => {
 
   describe('GET /tasks/{id}', () => {
     it('goes from queued over running to a video with its tokens', async () => {
-      const id = await start('seconds=0.4', { duration: 5, resolution: '720p', ratio: '16:9', seed: 11 });
+      const id = await start('seconds=0.4', {
+        duration: 5,
+        resolution: '720p',
+        ratio: '16:9',
+        safety_identifier: 'mine',
+      });
       expect(id).to.match(/^cgt-/);
       const { statuses, done } = await followStatus(() => poll(id), 'status', 'succeeded');
       const { body } = done;
       expect(statuses).to.eql(['queued', 'running', 'succeeded']);
-      expect(body).to.include({ model: MODEL, seed: 11, resolution: '720p', ratio: '16:9', duration: 5 });
+      expect(body).to.include({ model: MODEL, safety_identifier: 'mine', resolution: '720p', duration: 5 });
       expect(body['usage']).to.eql({ completion_tokens: 108_900, total_tokens: 108_900 });
       const file = await fetch(String(at(body, 'content.video_url')));
       expect(file.headers.get('content-type')).to.equal('video/mp4');

@@ -14,8 +14,8 @@ describe('Kling on /v1/videos/generations', () => {
   let owner: TestUser;
 
   before(async () => {
-    // An access key and a secret key: the sandbox refuses tokens that are not of their time.
-    gateway = await startGateway({ env: { KLING_API_KEY: 'access:secret' } });
+    // A plain key serves every model, a pair those before 3.0: whose tokens have to be of their time.
+    gateway = await startGateway({ env: { KLING_API_KEY: 'plain,access:secret' } });
     owner = await gateway.createUser(10_000);
   });
   after(() => gateway.stop());
@@ -50,9 +50,15 @@ describe('Kling on /v1/videos/generations', () => {
   const kinds: [model: string, fields: object, kind: string, credits: number][] = [
     ['kling-v2-5-turbo', {}, 'text2video', 42],
     ['kling-v2-6', { metadata: { resolution: '1080p', audio: true } }, 'text2video', 140],
-    ['kling-v2-6', { image_urls: [PNG_DATA_URI, PICTURE] }, 'image2video', 42],
+    [
+      'kling-v2-6',
+      { image_urls: [PNG_DATA_URI, PICTURE], metadata: { resolution: '1080p' } },
+      'image2video',
+      70,
+    ],
     ['kling-3.0', { image_urls: [PNG_DATA_URI], metadata: { audio: false } }, 'image-to-video', 84],
-    ['kling-3.0-turbo', { image_urls: [PICTURE] }, 'image-to-video', 112],
+    ['kling-3.0-turbo', { image_urls: [PNG_DATA_URI] }, 'image-to-video', 112],
+    ['kling-3.0-omni', { metadata: { resolution: '4k' } }, 'omni-video', 420],
     ['kling-3.0-omni', { reference_images: [PICTURE, PNG_DATA_URI] }, 'omni-video', 84],
     ['kling-3.0-omni', { video_urls: [VIDEO] }, 'omni-video', 126],
   ];
@@ -98,7 +104,25 @@ describe('Kling on /v1/videos/generations', () => {
     ['kling-3.0', { size: '4:3' }, 'size', '16:9, 9:16, 1:1'],
     ['kling-v2-6', { metadata: { audio: true } }, 'metadata.audio', 'must be false at 720p'],
     ['kling-3.0-turbo', { metadata: { audio: false } }, 'metadata.audio', 'must be true'],
-    ['kling-3.0-turbo', { image_urls: [PNG_DATA_URI] }, 'image_urls', 'https URLs and no data URIs'],
+    ['kling-3.0-turbo', { image_urls: [PICTURE, PICTURE] }, 'image_urls', 'at most 1'],
+    [
+      'kling-v2-5-turbo',
+      { image_urls: [PICTURE, PICTURE] },
+      'metadata.resolution',
+      '1080p with input images as first and last frame',
+    ],
+    [
+      'kling-v2-6',
+      { image_urls: [PICTURE, PICTURE], metadata: { resolution: '1080p', audio: true } },
+      'metadata.audio',
+      'must be false with input images as first and last frame',
+    ],
+    [
+      'kling-3.0-omni',
+      { reference_images: Array.from({ length: 5 }, () => PICTURE), video_urls: [VIDEO] },
+      'reference_images',
+      'at most 4 entries with input videos',
+    ],
     ['kling-3.0', { reference_images: [PICTURE] }, 'reference_images', 'no reference_images'],
     [
       'kling-3.0-omni',

@@ -62,8 +62,12 @@ describe('Seedance on /v1/videos/generations', () => {
     ],
     [{ model: 'seedance-2.0-mini' }, { model: 'dreamina-seedance-2-0-mini-260615' }],
     [
-      { model: 'seedance-1.5-pro', size: '21:9' },
-      { model: 'seedance-1-5-pro-251215', ratio: '21:9' },
+      { model: 'seedance-2.5', video_urls: [VIDEO_URL], metadata: { resolution: '1080p' } },
+      { resolution: '1080p', inputVideos: 1 },
+    ],
+    [
+      { model: 'seedance-1.0-pro-fast', size: '21:9' },
+      { model: 'seedance-1-0-pro-fast-251015', ratio: '21:9' },
     ],
     [
       { model: 'seedance-1.0-pro', duration: 2 },
@@ -116,12 +120,12 @@ describe('Seedance on /v1/videos/generations', () => {
     [{ duration: 3 }, 'duration', '4 to 15'],
     [{ duration: -1 }, 'duration', '4 to 15'],
     [{ model: 'seedance-2.5', duration: 31 }, 'duration', '4 to 30'],
-    [{ model: 'seedance-2.5', metadata: { resolution: '1080p' } }, 'metadata.resolution', '480p, 720p'],
+    [{ model: 'seedance-2.0-mini', metadata: { resolution: '1080p' } }, 'metadata.resolution', '480p, 720p'],
     [{ size: '2:1' }, 'size', '16:9, 4:3, 1:1, 3:4, 9:16, 21:9, adaptive'],
     [{ model: 'seedance-1.0-pro', size: 'adaptive' }, 'size', '16:9, 4:3'],
     [{ model: 'seedance-1.0-pro', metadata: { audio: true } }, 'metadata.audio', 'does not offer'],
     [
-      { model: 'seedance-1.5-pro', reference_images: [PNG_DATA_URI] },
+      { model: 'seedance-1.0-pro', reference_images: [PNG_DATA_URI] },
       'reference_images',
       'no reference_images',
     ],
