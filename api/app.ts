@@ -21,6 +21,7 @@ import { readUserAgent } from './http/user-agent.ts';
 import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
 import { authenticateKey } from './middleware/bearer-key.ts';
 import { reserveBodyBytes } from './middleware/body-budget.ts';
+import { takeCreationTurn } from './middleware/creation-turn.ts';
 import { answerErrors } from './middleware/errors.ts';
 import { limitGuesses } from './middleware/guess-limit.ts';
 import { handleIdempotently } from './middleware/idempotency-key.ts';
@@ -103,6 +104,7 @@ function mount(dispatcher: Dispatcher, services: Services, route: Route): void {
     authenticate(services, route),
     limitRate(services, route),
     ...body,
+    ...(route.limit === 'create' ? [takeCreationTurn(services)] : []),
     route.upload ? receiveUpload(services, answered) : answered,
   );
   dispatcher.routerOf(path)[ROUTER_METHODS[method]](path, serve);

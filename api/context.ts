@@ -7,6 +7,7 @@ import type { Permission } from '../domain/permissions.ts';
 import type { RouteLimit } from './limits/buckets.ts';
 import type { IdempotencyContext } from './idempotent-effects.ts';
 import type { LimitBackend } from './limits/headers.ts';
+import type { EndTurn } from './tasks/creation-turns.ts';
 import type { ReceivedFile } from './uploads/receive.ts';
 import type { Em } from '../db/database.ts';
 import { type Services } from './services.ts';
@@ -41,6 +42,8 @@ export interface RequestContext<Who extends Caller = Caller> {
   sessionToken: string | null;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
+  /** Ends the turn of a creation, once nothing is left that others of the user must wait for. */
+  endTurn: EndTurn;
   /** Returns a signal that is aborted when the caller disconnects before the answer is complete. */
   disconnected: () => AbortSignal;
   /**
@@ -101,8 +104,11 @@ export type Route = {
     | { proof: 'none'; handle: (ctx: RequestContext) => Promise<Reply> }
   );
 
-/** Default of `startWaitMs`: far longer than a start takes, short enough to answer while Temporal is away. */
-export const START_WAIT_MS = 1_500;
+/**
+ * Default of `startWaitMs`: far longer than a start takes on a quiet machine. The answer is the same without
+ * the acknowledgement, so no caller waits longer for it.
+ */
+export const START_WAIT_MS = 1_000;
 /** The limit of an ordinary JSON body. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** The limit of a JSON body that may hold images as data URIs. */

@@ -1,9 +1,11 @@
-// Caches API keys for a second on the chat route, where a lookup would cost as much as the rest of the call.
+// Finds API keys: for chat cached for a second, because a lookup would cost as much as the rest of the call;
+// for all other routes fresh, with a lookup shared by requests that arrive together.
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { forkEm, type Database } from '../db/database.ts';
 import { findApiKey } from '../db/keys/api-keys.ts';
 import type { Secrets } from '../db/secrets.ts';
+import { JointLookups } from './joint-lookups.ts';
 
 export type CachedApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
 
@@ -18,6 +20,7 @@ export class ApiKeyCache {
   readonly #database: Database;
   readonly #secrets: Secrets;
   readonly #lookups: LRUCache<string, Promise<CachedApiKey | null>>;
+  readonly #joint = new JointLookups<CachedApiKey | null>();
 
   /** `now` is the clock, in milliseconds; tests replace it. */
   constructor(database: Database, secrets: Secrets, now: () => number = Date.now) {
@@ -26,12 +29,15 @@ export class ApiKeyCache {
     this.#lookups = new LRUCache({ max: KEYS_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now } });
   }
 
-  /** Finds the key and its user; null for an unknown key. Concurrent requests with one key share a lookup. */
+  /**
+   * Finds the key and its user, as they were at most a second ago; null for an unknown key. Concurrent
+   * requests with one key share a lookup.
+   */
   find(text: string): Promise<CachedApiKey | null> {
-    const name = hash('sha256', text, 'base64');
+    const name = nameOf(text);
     const cached = this.#lookups.get(name);
     if (cached) return cached;
-    const lookup = findApiKey(forkEm(this.#database), this.#secrets, text);
+    const lookup = this.#lookUp(text);
     this.#lookups.set(name, lookup);
     // Neither an unknown key nor a failed lookup is cached.
     lookup.then(
@@ -40,4 +46,18 @@ export class ApiKeyCache {
     );
     return lookup;
   }
+
+  /** Finds the key and its user as they are now; null for an unknown key. */
+  findFresh(text: string): Promise<CachedApiKey | null> {
+    return this.#joint.find(nameOf(text), () => this.#lookUp(text));
+  }
+
+  #lookUp(text: string): Promise<CachedApiKey | null> {
+    return findApiKey(forkEm(this.#database), this.#secrets, text);
+  }
+}
+
+/** The name of a key in memory, so that its text is not kept. */
+function nameOf(text: string): string {
+  return hash('sha256', text, 'base64');
 }

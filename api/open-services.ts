@@ -7,7 +7,8 @@ import { readPoolMetrics } from '../db/pool.ts';
 import { Secrets } from '../db/secrets.ts';
 import type { Log } from '../log.ts';
 import { createChatUpstreams } from '../providers/chat/chat.ts';
-import { createUserTurns } from './tasks/user-turns.ts';
+import { CREATION_TURN_LIMITS, createCreationTurns } from './tasks/creation-turns.ts';
+import { createTaskStarts } from './tasks/task-starts.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectTaskWorkflows } from '../workflows/client.ts';
 import { COMMENT_EVERY_MS } from './chat/relay-stream.ts';
@@ -44,14 +45,21 @@ export function openServices(
 ): Services {
   const secrets = new Secrets(config.keyRing);
   const limits = openLimits(config, secrets, log);
+  const taskWorkflows = connectTaskWorkflows({
+    ...config.temporal,
+    taskDeadlineSeconds: config.taskDeadlineSeconds,
+    interceptor: tracing?.workflowClient,
+  });
+  const creationTurns = createCreationTurns({
+    ...CREATION_TURN_LIMITS,
+    // Half of the connections: the other half is left to all other requests.
+    turnsMax: Math.max(1, Math.floor(config.databaseConnectionsMax / 2)),
+  });
   return {
     database,
     secrets,
-    taskWorkflows: connectTaskWorkflows({
-      ...config.temporal,
-      taskDeadlineSeconds: config.taskDeadlineSeconds,
-      interceptor: tracing?.workflowClient,
-    }),
+    taskWorkflows,
+    taskStarts: createTaskStarts(taskWorkflows, () => creationTurns.countWaiting() > 0),
     storage: createStorage(config.storage),
     catalog: config.catalog,
     keyCache: new ApiKeyCache(database, secrets),
@@ -64,7 +72,7 @@ export function openServices(
     publicUrl: () => config.publicUrl,
     production: config.production,
     startWaitMs: START_WAIT_MS,
-    creationTurns: createUserTurns(),
+    creationTurns,
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
     chat: openChat(config, database, log),

@@ -57,6 +57,7 @@ async function serve(config: Config, log: Log): Promise<void> {
     await services.lastUses.stop();
     await services.hashRenewals.stop();
     services.limits.stop();
+    await services.taskStarts.drain();
     await services.taskWorkflows.close();
     await database.close();
     await probe.close();

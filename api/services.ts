@@ -1,5 +1,6 @@
 // The dependencies of every request handler, created once per process.
-import type { UserTurns } from './tasks/user-turns.ts';
+import type { TaskStarts } from './tasks/task-starts.ts';
+import type { CreationTurns } from './tasks/creation-turns.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChatCalls } from '../db/chat/chat-ledger.ts';
 import type { HashRenewals } from '../db/keys/hash-renewals.ts';
@@ -46,8 +47,10 @@ export interface Services {
   production: boolean;
   /** Longest wait of a creation for Temporal to acknowledge the start of the workflow. */
   startWaitMs: number;
-  /** Limits how many creations and retries of one user use the database at once. */
-  creationTurns: UserTurns;
+  /** Starts the workflows of created and retried tasks. */
+  taskStarts: TaskStarts;
+  /** Gives creations and retries their turns, a few at once for each user. */
+  creationTurns: CreationTurns;
   waitingTasksPerUserMax: number;
   resultUrlSeconds: number;
   chat: ChatServices;

@@ -8,6 +8,8 @@ import { localsOf, requireLocal } from './locals.ts';
 import { readSessionToken } from './session-cookie.ts';
 import { readUserAgent } from './user-agent.ts';
 
+const noTurn = (): void => undefined;
+
 /**
  * Throws 400 for an Idempotency-Key that is malformed. What most handlers do not ask for is made when they
  * do: an EntityManager, and the address behind trusted proxies.
@@ -36,6 +38,7 @@ export function createContext(services: Services, route: Route, req: Request, re
     },
     userAgent: readUserAgent(req.headers),
     sessionToken: readSessionToken(req.headers.cookie),
+    endTurn: localsOf(res).endTurn ?? noTurn,
     disconnected: () => signalDisconnection(res),
     idempotency: readIdempotencyKey(route, req.headers['idempotency-key']?.toString(), parsed),
   };

@@ -1,20 +1,26 @@
 // Types what the middleware leaves for later steps of a request: Express's `res.locals`.
 import type { Response } from 'express';
+import type { Seat } from './overload.ts';
 import type { Em } from '../../db/database.ts';
 import type { Caller, RequestTrace } from '../context.ts';
 import type { LimitBackend } from '../limits/headers.ts';
+import type { EndTurn } from '../tasks/creation-turns.ts';
 import type { ReceivedFile } from '../uploads/receive.ts';
 
 /** The members of `res.locals`. Each is set by one middleware, in the order of this list. */
 export interface RequestLocals {
   requestId: string;
   trace: RequestTrace;
+  /** The place that the overload guard gave the request. */
+  seat: Seat;
   /** The pattern of the route. */
   route: string;
   /** Set on routes for sessions; the context of a handler has one in any case. */
   em: Em;
   caller: Caller;
   limitBackend: LimitBackend;
+  /** Set on routes that create or retry a task. */
+  endTurn: EndTurn;
   /** Set on upload routes only. */
   file: ReceivedFile;
 }

@@ -28,16 +28,30 @@ export interface LoadSigns {
   takeDelayMs: () => number;
 }
 
-export interface OverloadGuard {
-  /** Admits a request and returns null, or names what is short. Each admitted request has to call `leave`. */
-  enter(): Shortage | null;
+/** The place of an admitted request. */
+export interface Seat {
+  /** Frees the place. */
   leave(): void;
+  /** Gives the place up while the request only waits, and returns the function that takes it again. */
+  rest(): () => void;
+}
+
+export interface OverloadGuard {
+  /** Admits a request, or names what is short. `subject` tells callers apart, however roughly. */
+  enter(subject: string): Seat | Shortage;
   stop(): void;
 }
 
 const WINDOW_MS = 1_000;
 const DATABASE_WAITERS_MAX = 500;
 const MEMORY_SHARE_MAX = 0.8;
+/**
+ * Requests in flight up to which a subject is served while the event loop is late: who sends one request
+ * after the other must not suffer from a burst of another caller.
+ */
+const SHARE = 8;
+/** Requests in flight, each subject counted up to its share, with which the load is that of many callers. */
+const SHARES_MAX = 64;
 /** Interval of the delay's samples: about a hundred in a window. */
 const DELAY_RESOLUTION_MS = 10;
 
@@ -47,10 +61,14 @@ export function overloadLimits(settings: { inFlightMax: number; delayMs: number 
 
 /**
  * Creates the guard. Memory and delay are measured once a second; one late second, such as after a big
- * body, is no overload yet.
+ * body, is no overload yet. While the event loop is late, the callers with many requests are refused; the
+ * others only if they are the many.
  */
 export function createOverloadGuard(limits: OverloadLimits, signs: LoadSigns): OverloadGuard {
   let inFlight = 0;
+  /** The sum over all subjects of their requests in flight, each up to SHARE. */
+  let shares = 0;
+  const inFlightOf = new Map<string, number>();
   let lateWindows = 0;
   let isMemoryShort = false;
   const timer = setInterval(() => {
@@ -59,23 +77,59 @@ export function createOverloadGuard(limits: OverloadLimits, signs: LoadSigns): O
   }, WINDOW_MS);
   timer.unref();
 
-  function findShortage(): Shortage | null {
+  function findShortage(subject: string): Shortage | null {
     if (inFlight >= limits.inFlightMax) return 'in_flight';
-    if (lateWindows >= 2) return 'event_loop';
+    const isHeavy = (inFlightOf.get(subject) ?? 0) >= SHARE || shares >= SHARES_MAX;
+    if (lateWindows >= 2 && isHeavy) return 'event_loop';
     if (signs.databaseWaiters() > limits.databaseWaitersMax) return 'database';
     return isMemoryShort ? 'memory' : null;
   }
 
+  function add(subject: string): void {
+    const own = inFlightOf.get(subject) ?? 0;
+    inFlightOf.set(subject, own + 1);
+    inFlight += 1;
+    if (own < SHARE) shares += 1;
+  }
+
+  function remove(subject: string): void {
+    const own = (inFlightOf.get(subject) ?? 1) - 1;
+    if (own > 0) inFlightOf.set(subject, own);
+    else inFlightOf.delete(subject);
+    inFlight -= 1;
+    if (own < SHARE) shares -= 1;
+  }
+
   return {
-    enter: () => {
-      const shortage = findShortage();
-      if (shortage === null) inFlight += 1;
-      return shortage;
-    },
-    leave: () => {
-      inFlight -= 1;
+    enter: (subject) => {
+      const shortage = findShortage(subject);
+      if (shortage !== null) return shortage;
+      add(subject);
+      return createSeat(
+        () => add(subject),
+        () => remove(subject),
+      );
     },
     stop: () => clearInterval(timer),
+  };
+}
+
+function createSeat(take: () => void, give: () => void): Seat {
+  let state: 'taken' | 'resting' | 'left' = 'taken';
+  const change = (from: typeof state, to: typeof state, move: () => void): void => {
+    if (state !== from) return;
+    state = to;
+    move();
+  };
+  return {
+    leave: () => {
+      change('taken', 'left', give);
+      state = 'left';
+    },
+    rest: () => {
+      change('taken', 'resting', give);
+      return () => change('resting', 'taken', take);
+    },
   };
 }
 

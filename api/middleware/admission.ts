@@ -1,21 +1,28 @@
 // Rejects requests before authentication: overload, missing host, too long URL, unknown expectation.
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { URL_CHARACTERS_MAX } from '../http/http-server.ts';
+import { localsOf } from '../http/locals.ts';
 import type { Services } from '../services.ts';
 
 /** Rejects with 503 `overloaded` while the process can take no more requests. */
 export function rejectWhenOverloaded({ overload, metrics }: Services): RequestHandler {
-  return (_req, res, next) => {
-    const shortage = overload.enter();
-    if (shortage !== null) {
-      metrics.shed(shortage);
+  return (req, res, next) => {
+    const seat = overload.enter(subjectOf(req));
+    if (typeof seat === 'string') {
+      metrics.shed(seat);
       next(new GatewayError('overloaded'));
       return;
     }
-    res.once('close', () => overload.leave());
+    localsOf(res).seat = seat;
+    res.once('close', () => seat.leave());
     next();
   };
+}
+
+/** Who seems to send a request, before anything of it was checked: key or cookie as they came, else the address. */
+function subjectOf({ headers, ip }: Request): string {
+  return headers.authorization ?? headers.cookie ?? ip ?? '';
 }
 
 export const rejectMalformedRequests: RequestHandler = (req, _res, next) => {

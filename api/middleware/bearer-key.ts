@@ -1,6 +1,4 @@
 // Authenticates API keys, the bearer tokens of /v1 and /api/usage/token.
-import { forkEm } from '../../db/database.ts';
-import { findApiKey } from '../../db/keys/api-keys.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Request } from 'express';
 import type { KeyCaller } from '../context.ts';
@@ -22,10 +20,8 @@ export async function authenticateKey(
   if (authorization === undefined || authorization.trim() === '') throw new GatewayError('missing_api_key');
   // Of several headers one may be injected, and proxies differ in which one they read.
   const [, text] = (isOnlyHeader(req, 'authorization') && /^bearer +(\S+) *$/i.exec(authorization)) || [];
-  const find = (key: string) =>
-    limit === 'chat'
-      ? services.keyCache.find(key)
-      : findApiKey(forkEm(services.database), services.secrets, key);
+  const { keyCache } = services;
+  const find = (key: string) => (limit === 'chat' ? keyCache.find(key) : keyCache.findFresh(key));
   const found = text === undefined ? null : await find(text);
   if (!found || text === undefined) throw await wrongKeyError(services, req.ip ?? '');
   if (found.key.expiresAt && found.key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');

@@ -30,11 +30,12 @@ export async function findResumedTask({
  * stays queued and the sweeper starts it.
  */
 export async function startTask(ctx: RequestContext<KeyCaller | SessionCaller>, task: Task): Promise<Task> {
-  const { taskWorkflows, startWaitMs, log } = ctx.services;
+  ctx.endTurn(); // the row is written: what follows must not keep the user's next creation waiting
+  const { taskStarts, startWaitMs, log } = ctx.services;
   ctx.trace.taskId = task.id;
   const origin = { requestId: maskText(ctx.requestId) };
-  if (!(await taskWorkflows.startTaskWithin(task, startWaitMs, origin)))
-    log.warn({ taskId: task.id, requestId: ctx.requestId }, 'Temporal did not start the task in time');
+  if ((await taskStarts.start(task, startWaitMs, origin)) === 'late')
+    log.warn({ taskId: task.id, requestId: ctx.requestId }, 'Temporal has not started the task yet');
   return task;
 }
 

@@ -37,7 +37,5 @@ function writeTask(
   };
   // Without uploads the row is the only effect, and `createTask` is one statement.
   const isOneEffect = inputVideos.uploadIds.length === 0;
-  return ctx.services.creationTurns.take(task.userId, () =>
-    beginOnce(ctx, task.id, isOneEffect ? write : (em) => em.transactional(write)),
-  );
+  return beginOnce(ctx, task.id, isOneEffect ? write : (em) => em.transactional(write));
 }

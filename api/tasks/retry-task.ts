@@ -42,5 +42,5 @@ function rewriteTask(ctx: RequestContext<SessionCaller>, task: Task, renewed: Re
     if (retried.kind === 'not_retryable') throw new GatewayError('task_not_retryable');
     throw createRefusalError(ctx, retried, renewed.creditsEstimate);
   };
-  return ctx.services.creationTurns.take(task.userId, () => beginOnce(ctx, task.id, rewrite));
+  return beginOnce(ctx, task.id, rewrite);
 }

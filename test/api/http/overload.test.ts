@@ -3,7 +3,14 @@
 import { request } from 'node:http';
 import { expect } from 'chai';
 import { BODY_BUDGET, createBodyBudget } from '../../../api/http/body-budget.ts';
-import { createOverloadGuard, overloadLimits, type LoadSigns } from '../../../api/http/overload.ts';
+import {
+  createOverloadGuard,
+  overloadLimits,
+  type LoadSigns,
+  type OverloadGuard,
+  type Seat,
+  type Shortage,
+} from '../../../api/http/overload.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { sendRaw } from '../../support/http/raw.ts';
 import { until } from '../../support/until.ts';
@@ -11,56 +18,91 @@ import { until } from '../../support/until.ts';
 const CALM: LoadSigns = { databaseWaiters: () => 0, memoryShare: () => 0.1, takeDelayMs: () => 1 };
 const LIMITS = overloadLimits({ inFlightMax: 2, delayMs: 200 });
 
+function admit(guard: OverloadGuard, subject: string): Seat {
+  const seat = guard.enter(subject);
+  if (typeof seat === 'string') throw new Error(`refused: ${seat}`);
+  return seat;
+}
+
+/** What is short for one more request; null when it would be admitted. */
+function look(guard: OverloadGuard, subject: string): Shortage | null {
+  const seat = guard.enter(subject);
+  if (typeof seat === 'string') return seat;
+  seat.leave();
+  return null;
+}
+
 describe('the overload guard', () => {
   it('lets in as many requests as fit, and another one for each that leaves', () => {
     const guard = createOverloadGuard(LIMITS, CALM);
-    expect([guard.enter(), guard.enter(), guard.enter()]).to.deep.equal([null, null, 'in_flight']);
-    guard.leave();
-    expect([guard.enter(), guard.enter()]).to.deep.equal([null, 'in_flight']);
+    const seats = [admit(guard, 'one'), admit(guard, 'another')];
+    expect(guard.enter('third')).to.equal('in_flight');
+    seats[0]?.leave();
+    seats[0]?.leave(); // a place is given back once
+    admit(guard, 'third');
+    expect(guard.enter('one')).to.equal('in_flight');
     guard.stop();
   });
 
   it('refuses while too many wait for the database', () => {
     let waiters = LIMITS.databaseWaitersMax;
     const guard = createOverloadGuard(LIMITS, { ...CALM, databaseWaiters: () => waiters });
-    expect(guard.enter()).to.equal(null);
+    admit(guard, 'one');
     waiters += 1;
-    expect(guard.enter()).to.equal('database');
+    expect(guard.enter('one')).to.equal('database');
     guard.stop();
   });
 
-  for (const [what, signs] of [
-    ['event_loop', { takeDelayMs: () => 201 }],
-    ['memory', { memoryShare: () => 0.81 }],
-  ] as const)
-    it(`looks at ${what} every second, and refuses until it is well again`, async () => {
-      let isWell = false;
-      const sick: LoadSigns = { ...CALM, ...signs };
-      const guard = createOverloadGuard(LIMITS, {
-        ...CALM,
-        takeDelayMs: () => (isWell ? CALM : sick).takeDelayMs(),
-        memoryShare: () => (isWell ? CALM : sick).memoryShare(),
-      });
-      const look = () => {
-        const shortage = guard.enter();
-        if (shortage === null) guard.leave();
-        return shortage;
-      };
-      expect(look()).to.equal(null);
-      await until('it refuses', async () => look() === what);
-      isWell = true;
-      await until('it lets in again', async () => look() === null);
-      guard.stop();
-    });
+  it('does not count a request that only waits', () => {
+    const guard = createOverloadGuard(LIMITS, CALM);
+    const resume = admit(guard, 'one').rest();
+    admit(guard, 'one');
+    const last = admit(guard, 'one');
+    resume();
+    expect(guard.enter('one')).to.equal('in_flight');
+    last.rest();
+    last.leave();
+    expect(guard.enter('one')).to.equal('in_flight');
+    guard.stop();
+  });
+
+  it('looks at memory every second, and refuses until there is enough again', async () => {
+    let share = 0.81;
+    const guard = createOverloadGuard(LIMITS, { ...CALM, memoryShare: () => share });
+    admit(guard, 'one').leave();
+    await until('it refuses', async () => look(guard, 'one') === 'memory');
+    share = 0.1;
+    await until('it lets in again', async () => look(guard, 'one') === null);
+    guard.stop();
+  });
+
+  it('refuses callers with many requests while the event loop is late, and others only with the many', async () => {
+    let delayMs = 201;
+    const guard = createOverloadGuard(
+      { ...LIMITS, inFlightMax: 1_000 },
+      { ...CALM, takeDelayMs: () => delayMs },
+    );
+    for (let each = 0; each < 200; each += 1) admit(guard, 'a burst');
+    await until('the burst is refused', async () => look(guard, 'a burst') === 'event_loop');
+    expect(look(guard, 'a neighbour')).to.equal(null);
+    const neighbours = Array.from({ length: 56 }, (_, each) => admit(guard, `neighbour ${each}`));
+    expect(look(guard, 'a neighbour')).to.equal('event_loop');
+    neighbours[0]?.leave();
+    expect(look(guard, 'a neighbour')).to.equal(null);
+    delayMs = 1;
+    await until('it lets in again', async () => look(guard, 'a burst') === null);
+    guard.stop();
+  });
 
   it('forgives a single late second', async () => {
     const delays = [900, 1, 900, 1];
     let windows = 0;
-    const guard = createOverloadGuard(LIMITS, { ...CALM, takeDelayMs: () => delays[windows++] ?? 1 });
+    const limits = { ...LIMITS, inFlightMax: 1_000 };
+    const guard = createOverloadGuard(limits, { ...CALM, takeDelayMs: () => delays[windows++] ?? 1 });
+    for (let each = 0; each < 200; each += 1) admit(guard, 'one');
     const verdicts = new Set<unknown>();
     await until('four seconds have passed', async () => {
-      verdicts.add(guard.enter());
-      guard.leave();
+      verdicts.add(look(guard, 'one'));
       return windows >= 4;
     });
     expect([...verdicts]).to.deep.equal([null]);
