@@ -20,7 +20,7 @@ export function rejectWhenOverloaded({ overload, metrics }: Services): RequestHa
   };
 }
 
-/** Who seems to send a request, before anything of it was checked: key or cookie as they came, else the address. */
+/** The key or cookie of a request as they came, else its address: nothing of it was checked yet. */
 function subjectOf({ headers, ip }: Request): string {
   return headers.authorization ?? headers.cookie ?? ip ?? '';
 }
