@@ -11,7 +11,8 @@ import { CREATION_TURN_LIMITS, createCreationTurns } from './tasks/creation-turn
 import { createTaskStarts } from './tasks/task-starts.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectTaskWorkflows } from '../workflows/client.ts';
-import { COMMENT_EVERY_MS } from './chat/relay-stream.ts';
+import { ConcurrentCalls } from './chat/concurrent-calls.ts';
+import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/relay-stream.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
 import { START_WAIT_MS } from './context.ts';
@@ -96,14 +97,19 @@ export function openServices(
 }
 
 function openChat(config: Config, database: Database, log: Log): ChatServices {
-  const { families, upstreamTimeoutMs, chatLeaseSeconds: leaseSeconds } = config;
+  const { families, upstreamTimeoutMs, upstreamConnectionsMax, chatLeaseSeconds: leaseSeconds } = config;
   const calls = createChatCalls(database, leaseSeconds);
   return {
-    upstreams: createChatUpstreams({ families, upstreamTimeoutMs }),
+    upstreams: createChatUpstreams({ families, upstreamTimeoutMs, upstreamConnectionsMax }),
     calls,
     settlementWriter: new SettlementWriter(calls, leaseSeconds, log),
     leaseSeconds,
-    commentEveryMs: COMMENT_EVERY_MS,
+    running: new ConcurrentCalls(config.chatConcurrentPerUserMax),
+    streamLimits: {
+      commentEveryMs: COMMENT_EVERY_MS,
+      secondsMax: config.streamSecondsMax,
+      readerPauseMs: READER_PAUSE_MS,
+    },
   };
 }
 

@@ -18,6 +18,8 @@ const CONNECTION_WAIT_MS = 500;
 /** Times since the stop signal: streams are told to end, remaining connections are cut, the process exits. */
 const STREAMS_END_MS = 20_000;
 const CUT_OFF_MS = 26_000;
+/** Longest wait for chat calls to be settled after their connections are closed. */
+const CALLS_END_MS = 2_000;
 const STOP_LIMIT_MS = 30_000;
 
 await runWithConfig((config) => serve(config, createLog({ process: 'api', level: config.logLevel })));
@@ -52,6 +54,8 @@ async function serve(config: Config, log: Log): Promise<void> {
     http.drain();
     if (drains) await sleep(config.drainSeconds * 1000);
     await http.close();
+    stopping.abort(); // whole answers whose callers have left are not awaited any longer
+    await services.chat.running.untilIdle(CALLS_END_MS);
     services.overload.stop();
     await services.chat.settlementWriter.drain();
     await services.lastUses.stop();

@@ -7,6 +7,8 @@ import type { HashRenewals } from '../db/keys/hash-renewals.ts';
 import type { LastUses } from '../db/keys/last-uses.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { ChatUpstreams } from '../providers/chat/chat.ts';
+import type { ConcurrentCalls } from './chat/concurrent-calls.ts';
+import type { StreamLimits } from './chat/relay-stream.ts';
 import type { SettlementWriter } from './chat/settlement-writer.ts';
 import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -72,8 +74,10 @@ export interface ChatServices {
   calls: ChatCalls;
   settlementWriter: SettlementWriter;
   leaseSeconds: number;
-  /** Silence in a stream before a comment is sent to keep the connection open. */
-  commentEveryMs: number;
+  /** The calls under way in this process. */
+  running: ConcurrentCalls;
+  /** Also limits how long a whole answer is awaited. */
+  streamLimits: StreamLimits;
 }
 
 /** Dependencies of the upload routes alone. */

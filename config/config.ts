@@ -74,6 +74,8 @@ function describeWork(settings: Settings) {
     requestKeptDays: settings.SVC_REQUEST_KEPT_DAYS,
     resultUrlSeconds: settings.SVC_RESULT_URL_SECONDS,
     chatLeaseSeconds: settings.SVC_CHAT_LEASE_SECONDS,
+    streamSecondsMax: settings.SVC_STREAM_SECONDS_MAX,
+    upstreamConnectionsMax: settings.SVC_UPSTREAM_CONNECTIONS_MAX,
     uploadBytesMax: settings.SVC_UPLOAD_BYTES_MAX,
     uploadQuotaBytes: settings.SVC_UPLOAD_QUOTA_BYTES,
   };
@@ -88,6 +90,7 @@ function describeLimits(settings: Settings) {
       upload: settings.SVC_LIMIT_UPLOAD,
       auth: settings.SVC_LIMIT_AUTH,
     },
+    chatConcurrentPerUserMax: settings.SVC_CHAT_CONCURRENT_PER_USER,
     /** Without Redis, refuse what is limited instead of counting in this process. */
     requiresRedis: settings.SVC_RATE_LIMIT_REQUIRE_REDIS === '1',
     requestsInFlightMax: settings.SVC_REQUESTS_IN_FLIGHT_MAX,

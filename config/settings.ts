@@ -108,12 +108,19 @@ const WORK = {
   SVC_CHAT_LEASE_SECONDS: integer(120, 1, 86_400).describe(
     'life of a chat call’s reservation when its process dies',
   ),
+  SVC_STREAM_SECONDS_MAX: integer(1800, 1, 86_400).describe('longest life of a chat call'),
+  SVC_UPSTREAM_CONNECTIONS_MAX: integer(1024, 2, 20_000).describe(
+    'connections of one API process to one chat upstream; a user may have as many as are still free',
+  ),
   SVC_UPLOAD_BYTES_MAX: integer(200 * 1024 * 1024, 1, 10 * 1024 ** 3).describe('of one uploaded video'),
   SVC_UPLOAD_QUOTA_BYTES: integer(1024 ** 3, 1, 1024 ** 5).describe('of all uploaded videos of a user'),
 };
 
 const LIMITS = {
   SVC_LIMIT_CHAT: limit('120/60').describe('chat calls, for each key'),
+  SVC_CHAT_CONCURRENT_PER_USER: integer(200, 1, 100_000).describe(
+    'chat calls of one user at once in one API process; further ones are refused with 429',
+  ),
   SVC_LIMIT_CREATE: limit('60/60').describe('images, videos, tasks and retries, for each user'),
   SVC_LIMIT_READ: limit('600/60').describe('everything else, for each key or user'),
   SVC_LIMIT_UPLOAD: limit('10/60').describe('uploads, for each user'),

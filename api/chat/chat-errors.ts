@@ -1,13 +1,15 @@
 // Creates the errors that callers of chat read: of a refused reservation, or of an upstream that failed.
 import type { ChatCallVerdict } from '../../db/chat/chat-ledger.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
+import { cutText } from '../../domain/cut-text.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { failureOf, ownerMayRead } from '../../domain/failures.ts';
 import { withoutEcho } from '../../domain/masking/echo.ts';
 import { maskErrorText } from '../../domain/masking/masking.ts';
 import type { UpstreamFailure } from '../../providers/chat/chat.ts';
 
-const MESSAGE_CHARACTERS_MAX = 500;
+/** In UTF-16 code units. */
+const MESSAGE_LENGTH_MAX = 500;
 
 /**
  * Creates the error of a refused reservation; `insufficient_credits` says what was required and available.
@@ -37,7 +39,7 @@ export function explainFailure(failure: UpstreamFailure, prompt: string): Gatewa
       : '';
   const seconds = Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1000));
   return new GatewayError(code, {
-    message: theirs === '' ? ours.message : `${ours.message} ${theirs}`.slice(0, MESSAGE_CHARACTERS_MAX),
+    message: theirs === '' ? ours.message : cutText(`${ours.message} ${theirs}`, MESSAGE_LENGTH_MAX),
     headers: code === 'upstream_rate_limited' ? { 'retry-after': String(seconds) } : {},
     cause: failure,
   });

@@ -1,5 +1,5 @@
 // Collects what a stream has delivered: its text for counting, and all events if a repeat may replay them.
-import { outputTextOf } from '../../providers/chat/usage.ts';
+import { billableTextOf } from '../../providers/chat/usage.ts';
 import { textOfEvents } from './stream-events.ts';
 
 /**
@@ -38,7 +38,7 @@ export class DeliveredEvents {
     return this.#first;
   }
 
-  /** Returns the text that the model wrote so far. */
+  /** Returns the text that the model wrote so far, with what is not shown to readers of the answer. */
   text(): string {
     this.#parse();
     return this.#text;
@@ -51,7 +51,7 @@ export class DeliveredEvents {
 
   #parse(): void {
     const events = this.#unparsed.join('');
-    this.#text += textOfEvents(events, outputTextOf);
+    this.#text += textOfEvents(events, billableTextOf);
     if (this.#keepsAll) this.#parsed.push(events);
     this.#unparsed = [];
     this.#unparsedCharacters = 0;

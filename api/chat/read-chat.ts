@@ -6,8 +6,8 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { Order } from '../../domain/orders/order.ts';
 import { answerTokensMax, resolveTextOrder, type AnswerLimit } from '../../domain/orders/text.ts';
 import { quote, snapshotPrice, type PriceSnapshot } from '../../domain/pricing.ts';
-import { maxPromptTokens } from '../../providers/chat/tokens.ts';
-import type { UsageLimits } from '../../providers/chat/usage.ts';
+import { maxPromptTokens } from '../../providers/chat/token-bound.ts';
+import { TOKENS_PLAUSIBLE_MAX } from '../../providers/chat/usage.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
 import { CHAT_MESSAGES, checkMessageParts, notOffered } from './chat-messages.ts';
@@ -72,10 +72,13 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
   };
 }
 
-/** Highest plausible usage of the call; what an upstream reports beyond it is not believed. */
-export function usageLimits({ model, order }: PricedChat): UsageLimits {
-  const promptTokensMax = model.limits.contextTokens ?? Number.MAX_SAFE_INTEGER;
-  return { promptTokensMax, completionTokensMax: order.outputTokens };
+/**
+ * Most tokens that a report can plausibly hold for prompt or answers; a larger report counts as none. More than
+ * was ordered is plausible: see `readChatUsage`.
+ */
+export function tokensPlausibleMax({ model, order }: PricedChat): number {
+  const context = model.limits.contextTokens;
+  return context === undefined ? TOKENS_PLAUSIBLE_MAX : Math.max(context, order.outputTokens);
 }
 
 /** The caller's limit of answer tokens, and the name of its field. Null counts as absent. */

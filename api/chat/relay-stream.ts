@@ -1,5 +1,4 @@
 // Relays a streamed answer event by event, at the pace of its reader, and bills it however it ends.
-import { once } from 'node:events';
 import type { Response } from 'express';
 import { ERRORS, GatewayError } from '../../domain/errors.ts';
 import {
@@ -14,7 +13,8 @@ import type { ChatBilling, ChatOutcome } from './chat-billing.ts';
 import type { Consumption } from './chat-cost.ts';
 import { explainFailure } from './chat-errors.ts';
 import type { DeliveredEvents } from './delivered-events.ts';
-import { usageLimits, type PricedChat } from './read-chat.ts';
+import { tokensPlausibleMax, type PricedChat } from './read-chat.ts';
+import { StreamCut } from './stream-cut.ts';
 import { MalformedStreamError, StreamEvents, type StreamPiece } from './stream-events.ts';
 import { presentUsage } from './views.ts';
 
@@ -32,36 +32,60 @@ export interface StreamRelay {
   stopping: AbortSignal;
   /** The messages as a text, which error texts must not repeat. */
   messagesText: () => string;
-  /** Silence before a comment is sent. */
+  limits: StreamLimits;
+}
+
+export interface StreamLimits {
+  /** Silence before a comment is sent to keep the connection open. */
   commentEveryMs: number;
+  /** Longest life of a stream. */
+  secondsMax: number;
+  /** Longest time in which the reader takes nothing. */
+  readerPauseMs: number;
 }
 
 /**
  * Default of `commentEveryMs`: proxies on the way to the caller cut connections that are silent for longer.
  */
 export const COMMENT_EVERY_MS = 10_000;
+/** Default of `readerPauseMs`. */
+export const READER_PAUSE_MS = 60_000;
+
+/** How long a reader that took nothing may still fetch the error that ended its stream. */
+const UNREAD_LINGER_MS = 30_000;
+const FINISHED = /"finish_reason"\s*:\s*"/;
 
 /**
  * Writes the whole stream, and returns all that was written, for replays; null when the stream broke off.
  * Never rejects: after the first byte, errors are events of the stream.
  */
 export async function relayStream(res: Response, relay: StreamRelay): Promise<string | null> {
-  const { upstream, stopping } = relay;
-  const keepAlive = sendKeepAlive(res, relay.commentEveryMs);
-  const state: State = { events: new StreamEvents(), usage: undefined, isUsageFinal: false, keepAlive };
-  const cut = (): void => void upstream.body.destroy();
-  stopping.addEventListener('abort', cut);
+  const { limits, upstream, disconnected, stopping } = relay;
+  const keepAlive = sendKeepAlive(res, limits.commentEveryMs);
+  const state: State = { events: new StreamEvents(), lastText: '', usage: undefined, isUsageFinal: false };
+  const isAnswerComplete = (): boolean => FINISHED.test(state.lastText);
+  const cut = new StreamCut({ body: upstream.body, disconnected, stopping, ...limits, isAnswerComplete });
+  const stream: Stream = { ...relay, res, state, keepAlive, cut };
   try {
-    await forwardEvents(res, relay, state);
-    return await completeStream(res, relay, state);
+    await forwardEvents(stream);
+    return await completeStream(stream);
   } catch (error) {
-    await abortStream(res, relay, state, error);
+    await abortStream(stream, error);
     return null;
   } finally {
-    stopping.removeEventListener('abort', cut);
+    cut.release();
     keepAlive.stop();
     if (!res.writableEnded) res.end();
+    if (cut.cause === 'unread') setTimeout(() => res.destroy(), UNREAD_LINGER_MS).unref();
   }
+}
+
+/** A stream that is being relayed. */
+interface Stream extends StreamRelay {
+  res: Response;
+  state: State;
+  keepAlive: KeepAlive;
+  cut: StreamCut;
 }
 
 interface KeepAlive {
@@ -71,52 +95,54 @@ interface KeepAlive {
 
 interface State {
   events: StreamEvents;
+  /** The events that were taken last. */
+  lastText: string;
   /** The usage that the upstream reported last. */
   usage: unknown;
   /** Whether `usage` came in an event of its own, after the answer. */
   isUsageFinal: boolean;
-  keepAlive: KeepAlive;
 }
 
-async function forwardEvents(res: Response, relay: StreamRelay, state: State): Promise<void> {
-  const { body } = relay.upstream;
-  for await (const chunk of body.iterator({ destroyOnReturn: false })) {
-    relay.stopping.throwIfAborted();
+async function forwardEvents(stream: Stream): Promise<void> {
+  const { upstream, state, disconnected, cut } = stream;
+  for await (const chunk of upstream.body.iterator({ destroyOnReturn: false }))
     for (const piece of state.events.read(chunk)) {
-      if (piece.kind === 'done') return drainBody(relay.upstream);
+      if (piece.kind === 'done') return drainBody(upstream);
       if (piece.kind === 'error') throw new UpstreamFailure('transient', 'unknown', { text: piece.message });
-      await forwardPiece(res, relay, state, piece);
+      takePiece(stream, piece);
+      // What arrives after the caller has left counts, although it is not delivered: the upstream bills it.
+      if (piece.text !== null && !disconnected.aborted) await writePiece(stream, piece.text);
+      if (cut.cause !== null) throw new Error(`the stream was cut: ${cut.cause}`);
     }
-  }
 }
 
-async function forwardPiece(
-  res: Response,
-  relay: StreamRelay,
-  state: State,
-  piece: Extract<StreamPiece, { text: unknown }>,
-): Promise<void> {
+function takePiece({ state, delivered }: Stream, piece: Extract<StreamPiece, { text: unknown }>): void {
   if (piece.kind === 'usage') {
     state.usage = piece.usage;
     state.isUsageFinal = piece.text === null;
   }
   if (piece.text === null) return;
-  relay.delivered.add(piece.text);
-  state.keepAlive.noteWrite();
-  if (!res.write(piece.text)) await waitForDrain(res, AbortSignal.any([relay.disconnected, relay.stopping]));
+  state.lastText = piece.text;
+  delivered.add(piece.text);
+}
+
+async function writePiece({ res, keepAlive, cut }: Stream, text: string): Promise<void> {
+  keepAlive.noteWrite();
+  if (!res.write(text)) await cut.untilRead(res);
 }
 
 /**
  * Bills a stream that ended in order, then writes its usage and `[DONE]`. Throws when the stream was empty.
  */
-async function completeStream(res: Response, relay: StreamRelay, state: State): Promise<string> {
-  const { chat, billing, delivered } = relay;
-  const usage = readUsage(relay, state);
+async function completeStream(stream: Stream): Promise<string> {
+  const { res, chat, billing, delivered, disconnected, state } = stream;
+  const usage = readUsage(stream);
   if (!usage && delivered.isEmpty) throw new MalformedStreamError('a stream with nothing in it');
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
     : { kind: 'counted', text: delivered.text() };
-  const charge = await billing.finish(outcomeOf(relay, { status: 'completed', consumption, error: null }));
+  const status = disconnected.aborted ? 'cancelled' : 'completed';
+  const charge = await billing.finish(outcomeOf(stream, { status, consumption, error: null }));
   const reported = usage && state.usage;
   const last = chat.includeUsage ? usageEvent(delivered.first, chat, presentUsage(reported, charge)) : '';
   const end = `${last}data: [DONE]\n\n`;
@@ -125,23 +151,23 @@ async function completeStream(res: Response, relay: StreamRelay, state: State): 
 }
 
 /**
- * Bills a stream that broke off: the caller disconnected, the upstream failed, or this process stops. The
- * prompt and what was delivered are charged; a stream that failed before its first text is free.
+ * Bills a stream that broke off: the caller disconnected or took nothing, it lived too long, the upstream
+ * failed, or this process stops. The prompt and what was delivered are charged; a stream that the upstream or
+ * this process broke off before its first text is free.
  */
-async function abortStream(res: Response, relay: StreamRelay, state: State, thrown: unknown): Promise<void> {
-  const { upstream, billing, delivered, disconnected, stopping, messagesText } = relay;
+async function abortStream(stream: Stream, thrown: unknown): Promise<void> {
+  const { res, upstream, billing, delivered, disconnected, messagesText, cut } = stream;
   upstream.body.destroy();
   if (disconnected.aborted) {
-    const consumption = partialConsumption(relay, state);
-    await billing.finish(outcomeOf(relay, { status: 'cancelled', consumption, error: null }));
+    const consumption = partialConsumption(stream);
+    await billing.finish(outcomeOf(stream, { status: 'cancelled', consumption, error: null }));
     return;
   }
-  const error = stopping.aborted
-    ? new GatewayError('service_unavailable')
-    : explainFailure(streamFailure(thrown, upstream), messagesText());
-  const isNothing = delivered.text() === '';
-  const consumption: Consumption = isNothing ? { kind: 'nothing' } : partialConsumption(relay, state);
-  await billing.finish(outcomeOf(relay, { status: 'failed', consumption, error }));
+  const error = cut.error() ?? explainFailure(streamFailure(thrown, upstream), messagesText());
+  const isOnCaller = cut.cause === 'unread' || cut.cause === 'too_long';
+  const isFree = !isOnCaller && delivered.text() === '';
+  const consumption: Consumption = isFree ? { kind: 'nothing' } : partialConsumption(stream);
+  await billing.finish(outcomeOf(stream, { status: 'failed', consumption, error }));
   if (!res.destroyed) res.write(errorEvent(res, error));
 }
 
@@ -158,8 +184,8 @@ function outcomeOf(
   return { ...outcome, upstreamRequestId: upstream.upstreamRequestId, tried: upstream.tried };
 }
 
-function readUsage({ chat }: StreamRelay, { usage }: State): ChatUsage | null {
-  return readChatUsage(usage, usageLimits(chat));
+function readUsage({ chat, state }: Stream): ChatUsage | null {
+  return readChatUsage(state.usage, tokensPlausibleMax(chat));
 }
 
 /**
@@ -167,9 +193,9 @@ function readUsage({ chat }: StreamRelay, { usage }: State): ChatUsage | null {
  * answer. Upstreams that report usage with every event had not finished counting, so the delivered text is
  * counted instead.
  */
-function partialConsumption(relay: StreamRelay, state: State): Consumption {
-  const usage = state.isUsageFinal ? readUsage(relay, state) : null;
-  return usage ? { kind: 'reported', usage } : { kind: 'counted', text: relay.delivered.text() };
+function partialConsumption(stream: Stream): Consumption {
+  const usage = stream.state.isUsageFinal ? readUsage(stream) : null;
+  return usage ? { kind: 'reported', usage } : { kind: 'counted', text: stream.delivered.text() };
 }
 
 /** Writes the last event as OpenAI does: no choices, and the usage of the whole call. */
@@ -194,17 +220,11 @@ function errorEvent(res: Response, { code, message, param }: GatewayError): stri
   return `data: ${JSON.stringify({ error: { message, type, param, code, request_id: requireLocal(res, 'requestId') } })}\n\n`;
 }
 
-/** Waits for a slow reader, which holds the upstream back. Rejects when `signal` is aborted. */
-async function waitForDrain(res: Response, signal: AbortSignal): Promise<void> {
-  if (res.destroyed) return;
-  await once(res, 'drain', { signal });
-}
-
 /** Sends a comment whenever nothing was written for `everyMs`. */
 function sendKeepAlive(res: Response, everyMs: number): KeepAlive {
   let lastAt = Date.now();
   const timer = setInterval(() => {
-    if (Date.now() - lastAt < everyMs || res.destroyed) return;
+    if (Date.now() - lastAt < everyMs || res.destroyed || res.writableNeedDrain) return;
     lastAt = Date.now();
     res.write(': still at work\n\n');
   }, everyMs / 10);

@@ -1,10 +1,10 @@
 // Reads an answer that is not streamed, bills it, and passes it on with its cost.
 import { toUpstreamFailure, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
-import { outputTextOf, readChatUsage } from '../../providers/chat/usage.ts';
+import { billableTextOf, readChatUsage } from '../../providers/chat/usage.ts';
 import type { Reply } from '../context.ts';
 import type { ChatBilling } from './chat-billing.ts';
 import type { Consumption } from './chat-cost.ts';
-import { usageLimits, type PricedChat } from './read-chat.ts';
+import { tokensPlausibleMax, type PricedChat } from './read-chat.ts';
 import { presentUsage } from './views.ts';
 
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
@@ -19,10 +19,10 @@ export async function answerWhole(
   upstream: UpstreamAnswer,
 ): Promise<Reply> {
   const answer = await readAnswer(upstream);
-  const usage = readChatUsage(answer['usage'], usageLimits(chat));
+  const usage = readChatUsage(answer['usage'], tokensPlausibleMax(chat));
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
-    : { kind: 'counted', text: outputTextOf(answer) };
+    : { kind: 'counted', text: billableTextOf(answer) };
   const charge = await billing.finish({
     status: 'completed',
     consumption,

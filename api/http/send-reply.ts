@@ -4,6 +4,7 @@ import type { Reply } from '../context.ts';
 
 /** Sends the reply. Resolves when the body is handed to the socket; for a stream, when its last byte is. */
 export async function sendReply(res: Response, reply: Reply): Promise<void> {
+  if (res.destroyed && !reply.stream) return; // the caller has left
   res.setHeader('cache-control', 'no-store');
   for (const [name, value] of Object.entries(reply.headers ?? {})) res.setHeader(name, value);
   res.status(reply.status);

@@ -6,7 +6,12 @@ import { createMemoryCounter, type Counter, type CreateCounter, type ConsumeResu
 import { describeRefusal, type LimitBackend, type Quota } from './headers.ts';
 import { openSharedCounters } from './shared-counters.ts';
 
-export type LimitCode = 'rate_limited' | 'rate_limiter_unavailable' | 'verification_locked' | 'queue_full';
+export type LimitCode =
+  | 'rate_limited'
+  | 'rate_limiter_unavailable'
+  | 'verification_locked'
+  | 'concurrency_limited'
+  | 'queue_full';
 
 /** State of the connection to Redis; `none`: no Redis is configured. */
 export type RedisState = 'ok' | 'down' | 'none';

@@ -4,7 +4,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { TASK_MODES } from '../../domain/tasks.ts';
 import { CHAT_MESSAGES, checkMessageParts } from '../chat/chat-messages.ts';
 import { TOKENS } from '../chat/read-chat.ts';
-import { maxPromptTokens } from '../../providers/chat/tokens.ts';
+import { maxPromptTokens } from '../../providers/chat/token-bound.ts';
 import { oneOf, readBody } from '../http/request-fields.ts';
 import type { TaskRequest } from './price-request.ts';
 

@@ -5,6 +5,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { ChatFailed, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
 import { ChatBilling } from '../chat/chat-billing.ts';
 import { explainFailure } from '../chat/chat-errors.ts';
+import { cutWith } from '../chat/call-cut.ts';
 import { DeliveredEvents } from '../chat/delivered-events.ts';
 import { readChat, type PricedChat } from '../chat/read-chat.ts';
 import { relayStream } from '../chat/relay-stream.ts';
@@ -17,7 +18,24 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no', // asks reverse proxies not to collect the stream
 };
 
+/** Calls end all the time, so an early retry is of use. */
+const CONCURRENCY_RETRY_MS = 1_000;
+
 export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+  const leave = enterCall(ctx);
+  let isStreaming = false;
+  try {
+    const reply = await answerChat(ctx);
+    const { stream } = reply;
+    if (!stream) return reply;
+    isStreaming = true;
+    return { ...reply, stream: (res) => stream(res).finally(leave) };
+  } finally {
+    if (!isStreaming) leave();
+  }
+}
+
+async function answerChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const chat = readChat(ctx);
   await rejectAlreadyCharged(ctx);
   const billing = new ChatBilling(ctx, chat);
@@ -26,33 +44,49 @@ export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Repl
   billing.keepAlive(() => delivered.text());
   const messagesText = (): string => JSON.stringify(ctx.body['messages']);
   const disconnected = ctx.disconnected();
+  const { stopping } = ctx.services;
+  const { streamLimits } = ctx.services.chat;
+  // A whole answer is worked on and billed by the upstream also when its caller leaves, so it is awaited.
+  const cut = chat.stream ? cutWith(disconnected) : cutWith(stopping, streamLimits.secondsMax);
   let upstream: UpstreamAnswer | null = null;
   try {
-    upstream = await openUpstream(ctx, chat, disconnected);
+    upstream = await openUpstream(ctx, chat, cut.signal);
     if (!chat.stream) return await answerWhole(chat, billing, upstream);
   } catch (thrown) {
-    const isDisconnected = disconnected.aborted;
-    throw await failUndelivered(ctx, billing, { thrown, upstream, messagesText, isDisconnected });
+    const isOurCut = !chat.stream && cut.signal.aborted;
+    const undelivered = { thrown, upstream, messagesText, isDisconnected: disconnected.aborted, isOurCut };
+    throw await failUndelivered(ctx, billing, undelivered);
+  } finally {
+    cut.release();
   }
-  const { stopping } = ctx.services;
-  const { commentEveryMs } = ctx.services.chat;
-  const call = { chat, billing, upstream, delivered, messagesText };
+  const relay = { chat, billing, upstream, delivered, messagesText, disconnected, stopping };
   return {
     status: 200,
     headers: STREAM_HEADERS,
-    stream: (res) => relayStream(res, { ...call, disconnected, stopping, commentEveryMs }),
+    stream: (res) => relayStream(res, { ...relay, limits: streamLimits }),
   };
 }
 
+/** Counts the call among those of its user. Throws 429 when they are too many. */
+function enterCall({ services, caller }: RequestContext<KeyCaller>): () => void {
+  const { running } = services.chat;
+  const leave = running.enter(caller.user.id);
+  if (leave) return leave;
+  const quota = { name: 'concurrent-chat', points: running.perUserMax, seconds: null };
+  const state = { backend: 'memory', resetMs: CONCURRENCY_RETRY_MS } as const;
+  throw services.limits.refuse('concurrency_limited', quota, state);
+}
+
 function openUpstream(
-  { services, requestId }: RequestContext<KeyCaller>,
+  { services, caller, requestId }: RequestContext<KeyCaller>,
   { model, upstreamBody }: PricedChat,
-  disconnected: AbortSignal,
+  signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  const { family, upstreamModel, upstreams } = model;
+  const { family, upstreamModel, upstreams: listed } = model;
   const byDefault = [{ family, upstreamModel, priority: 1, weight: 1 }];
-  const request = { upstreams: upstreams.length > 0 ? upstreams : byDefault, body: upstreamBody, requestId };
-  return services.chat.upstreams.openUpstream(request, disconnected);
+  const upstreams = listed.length > 0 ? listed : byDefault;
+  const request = { upstreams, body: upstreamBody, userId: caller.user.id, requestId };
+  return services.chat.upstreams.openUpstream(request, signal);
 }
 
 interface UndeliveredCall {
@@ -62,33 +96,41 @@ interface UndeliveredCall {
   messagesText: () => string;
   /** Whether the caller disconnected. */
   isDisconnected: boolean;
+  /** Whether this process cut the request, and not the upstream or the caller. */
+  isOurCut: boolean;
 }
 
 /**
- * Finishes a call of which nothing was delivered: nothing is charged. The idempotency key is freed unless the
- * error is the caller's own (below 500). Resolves to the error for the caller.
+ * Finishes a call of which nothing was delivered: nothing is charged, but the prompt of a whole answer that was
+ * still worked on for a caller who had left. The idempotency key is freed unless the error is the caller's own
+ * (below 500). Resolves to the error for the caller.
  */
 async function failUndelivered(
   ctx: RequestContext<KeyCaller>,
   billing: ChatBilling,
-  { thrown, upstream, messagesText, isDisconnected }: UndeliveredCall,
+  { thrown, upstream, messagesText, isDisconnected, isOurCut }: UndeliveredCall,
 ): Promise<GatewayError> {
   const failure = thrown instanceof ChatFailed ? thrown.failure : thrown;
   const tried: readonly TriedUpstream[] =
     thrown instanceof ChatFailed ? thrown.tried : (upstream?.tried ?? []);
   const isUpstreams = failure instanceof UpstreamFailure;
-  const error = isUpstreams
-    ? explainFailure(failure, messagesText())
-    : new GatewayError('internal_error', { cause: thrown });
+  const cutCode = ctx.services.stopping.aborted ? 'service_unavailable' : 'upstream_timeout';
+  const error = isOurCut ? new GatewayError(cutCode) : errorOf(thrown, failure, messagesText);
+  const isPromptOwed = isDisconnected && isOurCut;
   await billing.finish({
     status: isDisconnected ? 'cancelled' : 'failed',
-    consumption: { kind: 'nothing' },
+    consumption: isPromptOwed ? { kind: 'counted', text: '' } : { kind: 'nothing' },
     error: isDisconnected ? null : error,
     upstreamRequestId: isUpstreams ? failure.upstreamRequestId : null,
     tried,
   });
   if (error.status >= 500 || isDisconnected) await releaseIdempotencyKey(ctx);
   return error;
+}
+
+function errorOf(thrown: unknown, failure: unknown, messagesText: () => string): GatewayError {
+  if (failure instanceof UpstreamFailure) return explainFailure(failure, messagesText());
+  return failure instanceof GatewayError ? failure : new GatewayError('internal_error', { cause: thrown });
 }
 
 /**

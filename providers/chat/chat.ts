@@ -7,6 +7,7 @@ import { ChatTargets, type ChatTarget } from './targets.ts';
 import { failureOfNetwork } from '../http/client.ts';
 import { drainBody, openStream, waitForFirstBytes, type StreamingResponse } from '../http/stream.ts';
 import { failureOfStatus } from '../http/status.ts';
+import { StreamPool } from '../http/stream-pool.ts';
 import { UpstreamFailure } from '../provider.ts';
 import type { FamilySettings } from '../settings.ts';
 
@@ -14,6 +15,8 @@ export interface ChatRequest {
   upstreams: readonly Upstream[];
   /** The whole body except `model`, which differs per upstream. */
   body: Readonly<Record<string, unknown>>;
+  /** The user who calls, whose share of the connections is used. */
+  userId: string;
   /** Sent as `x-client-request-id`, by which the vendor's support finds the call. */
   requestId: string;
 }
@@ -50,14 +53,27 @@ export function toUpstreamFailure(
 export { drainBody, UpstreamFailure };
 
 export interface ChatUpstreams {
-  /** Throws ChatFailed. An abort by `signal` has the class `transient` and the fate `unknown`. */
+  /**
+   * Throws ChatFailed, and `overloaded` when the user's share of the connections stays used up. An abort by
+   * `signal` has the class `transient` and the fate `unknown`.
+   */
   openUpstream(request: ChatRequest, signal: AbortSignal): Promise<UpstreamAnswer>;
+  /** Returns how many connections are in use, and how many calls wait for one. */
+  connectionLoad(): { taken: number; waiting: number };
 }
 
 export interface ChatSettings {
   families: Readonly<Record<string, FamilySettings>>;
   /** Longest silence of an upstream before it counts as failed. */
   upstreamTimeoutMs: number;
+  /** Connections of this process to each upstream. */
+  upstreamConnectionsMax: number;
+}
+
+/** What a call is sent through. */
+interface Sender {
+  pool: StreamPool;
+  timeoutMs: number;
 }
 
 const TRIES_MAX = 4;
@@ -73,12 +89,17 @@ export function createChatUpstreams(
   settings: ChatSettings,
   targets: ChatTargets = new ChatTargets(settings.families),
 ): ChatUpstreams {
-  return { openUpstream: (request, signal) => openUpstream(settings, targets, request, signal) };
+  const pool = new StreamPool(settings.upstreamConnectionsMax);
+  const sender: Sender = { pool, timeoutMs: settings.upstreamTimeoutMs };
+  return {
+    openUpstream: (request, signal) => openUpstream(sender, targets, request, signal),
+    connectionLoad: () => pool.load,
+  };
 }
 
 /** Asks one upstream after another as long as nothing was delivered and the mistake is not the caller's. */
 async function openUpstream(
-  settings: ChatSettings,
+  sender: Sender,
   targets: ChatTargets,
   request: ChatRequest,
   signal: AbortSignal,
@@ -89,7 +110,7 @@ async function openUpstream(
   for (const [index, target] of candidates.entries()) {
     const account = { family: target.family, credential: target.credential.id };
     try {
-      const answer = await sendChat(settings, target, request, signal);
+      const answer = await sendChat(sender, target, request, signal);
       if (request.body['stream'] === true) await checkStream(answer, index < candidates.length - 1);
       tried.push({ ...account, outcome: 'accepted' });
       return { ...answer, tried };
@@ -105,9 +126,9 @@ async function openUpstream(
 }
 
 async function sendChat(
-  settings: ChatSettings,
+  { pool, timeoutMs }: Sender,
   target: ChatTarget,
-  { body, requestId }: ChatRequest,
+  { body, userId, requestId }: ChatRequest,
   signal: AbortSignal,
 ): Promise<StreamingResponse> {
   const call = {
@@ -118,10 +139,11 @@ async function sendChat(
       'x-client-request-id': requestId,
     },
     body: JSON.stringify({ ...body, model: target.upstreamModel }),
-    timeoutMs: settings.upstreamTimeoutMs,
+    timeoutMs,
+    userId,
     signal,
   };
-  return openStream(call, (response) => failureOfStatus(response, refineChatFailure));
+  return openStream(pool, call, (response) => failureOfStatus(response, refineChatFailure));
 }
 
 /**

@@ -1,4 +1,5 @@
 // Counts tokens locally where an upstream did not report them; successful calls never depend on it.
+import { readPrompt } from './prompt.ts';
 
 /**
  * The tokenizer is slow on long runs without a space, so texts are cut into pieces, each at most one token
@@ -11,12 +12,8 @@ const COUNTED_CHARACTERS_MAX = 200_000;
 const PIECES_PER_TURN_MAX = 20;
 /** Tokens of a message beside its text: its role and its delimiters. */
 const TOKENS_PER_MESSAGE = 4;
-/** Tokens of a picture, whose size is not looked at. */
-const TOKENS_PER_IMAGE = 1_500;
-/**
- * English has about four bytes per token, Chinese about two; usual texts have no less than one and a half.
- */
-const BYTES_PER_TOKEN_MIN = 1.5;
+/** Tokens of a picture or a file, whose size is not looked at. */
+const TOKENS_PER_PICTURE = 1_500;
 
 /** Tokens of a text in the encoding of OpenAI's current models (o200k); other vendors' are close to it. */
 export async function countTokens(text: string): Promise<number> {
@@ -36,50 +33,7 @@ export async function countTokens(text: string): Promise<number> {
 
 /** Approximate tokens of the prompt in the body of a chat request. */
 export async function countPromptTokens(request: Readonly<Record<string, unknown>>): Promise<number> {
-  const { texts, messages, images } = readPrompt(request);
-  return (await countTokens(texts.join('\n'))) + messages * TOKENS_PER_MESSAGE + images * TOKENS_PER_IMAGE;
-}
-
-/**
- * Upper bound of the prompt's tokens by its length in bytes, for the reservation before the upstream counts.
- */
-export function maxPromptTokens(request: Readonly<Record<string, unknown>>): number {
-  const { texts, messages, images, fileBytes } = readPrompt(request);
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), fileBytes);
-  return Math.ceil(bytes / BYTES_PER_TOKEN_MIN) + messages * TOKENS_PER_MESSAGE + images * TOKENS_PER_IMAGE;
-}
-
-interface Prompt {
-  texts: string[];
-  messages: number;
-  /** Number of pictures and of files, which are not read either. */
-  images: number;
-  /** Bytes of all files: a document has no more tokens than bytes. */
-  fileBytes: number;
-}
-
-/**
- * Collects all text that the model reads: messages, tools, response format. Pictures are counted, not read.
- */
-function readPrompt(request: Readonly<Record<string, unknown>>): Prompt {
-  const prompt: Prompt = { texts: [], messages: 0, images: 0, fileBytes: 0 };
-  for (const name of ['tools', 'functions', 'response_format', 'prediction'])
-    if (request[name] !== undefined) prompt.texts.push(JSON.stringify(request[name]));
-  const messages = Array.isArray(request['messages']) ? request['messages'] : [];
-  for (const message of messages) {
-    prompt.messages += 1;
-    collect(message, prompt);
-  }
-  return prompt;
-}
-
-function collect(value: unknown, prompt: Prompt): void {
-  if (typeof value === 'string') prompt.texts.push(value);
-  if (typeof value !== 'object' || value === null) return;
-  for (const [name, member] of Object.entries(value)) {
-    if (name === 'image_url' || name === 'file') prompt.images += 1;
-    // Roles and the types of parts are covered by TOKENS_PER_MESSAGE.
-    else if (name !== 'role' && name !== 'type') collect(member, prompt);
-    if (name === 'file') prompt.fileBytes += JSON.stringify(member).length;
-  }
+  const { texts, messages, imageDetails, files } = readPrompt(request);
+  const pictures = (imageDetails.length + files) * TOKENS_PER_PICTURE;
+  return (await countTokens(texts.join('\n'))) + messages * TOKENS_PER_MESSAGE + pictures;
 }

@@ -3,6 +3,7 @@ import { listOf, membersOf, numberOf, textOf, type Members } from '../http/json-
 
 export interface ChatUsage {
   promptTokens: number;
+  /** Includes reasoning, also that of vendors that report it beside their answer. */
   completionTokens: number;
   /** Part of `promptTokens`. */
   cachedTokens: number;
@@ -10,33 +11,67 @@ export interface ChatUsage {
   cacheWriteTokens: number;
 }
 
-/** Highest plausible figures of one call. */
-export interface UsageLimits {
-  promptTokensMax: number;
-  completionTokensMax: number;
-}
+/** More tokens than any vendor's context holds (10 million, Llama 4 Scout): a larger figure is absurd. */
+export const TOKENS_PLAUSIBLE_MAX = 10_000_000;
 
 /**
- * Reads the usage; null where it is absent or implausible: negative, not a whole number, beyond the limits.
+ * Reads the usage; null where it is absent or absurd: negative, not a whole number, beyond `tokensMax`. More
+ * tokens than were ordered are no absurdity: hidden reasoning may exceed the limit of an answer. The charge is
+ * cut to the reservation where it is computed (`computeCharge`), and the rest is the operator's loss.
  */
-export function readChatUsage(usage: unknown, limits: UsageLimits): ChatUsage | null {
+export function readChatUsage(usage: unknown, tokensMax: number = TOKENS_PLAUSIBLE_MAX): ChatUsage | null {
   const members = membersOf(usage);
-  const promptTokens = countOf(members['prompt_tokens'], limits.promptTokensMax);
-  const completionTokens = countOf(members['completion_tokens'], limits.completionTokensMax);
-  if (promptTokens === null || completionTokens === null) return null;
+  const promptTokens = countOf(members['prompt_tokens'], tokensMax);
+  const answerTokens = countOf(members['completion_tokens'], tokensMax);
+  if (promptTokens === null || answerTokens === null) return null;
   const details = membersOf(members['prompt_tokens_details']);
   // Some compatible services report cached tokens under this name.
   const cached = details['cached_tokens'] ?? members['prompt_cache_hit_tokens'];
   const cachedTokens = countOf(cached, promptTokens) ?? 0;
   const cacheWriteTokens = countOf(details['cache_write_tokens'], promptTokens - cachedTokens) ?? 0;
+  // xAI and Gemini's compatible endpoint count reasoning in the total alone.
+  const totalTokens = countOf(members['total_tokens'], 2 * tokensMax) ?? 0;
+  const completionTokens = Math.max(answerTokens, totalTokens - promptTokens);
   return { promptTokens, completionTokens, cachedTokens, cacheWriteTokens };
 }
 
-/** Text of all choices in an answer or a chunk: content, reasoning, refusal and tool calls. */
+/** Text of all choices in an answer, as its reader is shown it: content, reasoning, refusal and tool calls. */
 export function outputTextOf(json: unknown): string {
   return listOf(membersOf(json)['choices'])
-    .map((choice) => textIn(membersOf(membersOf(choice)['delta'] ?? membersOf(choice)['message'])))
+    .map((choice) => textIn(membersOf(membersOf(choice)['message'])))
     .join('');
+}
+
+/**
+ * All text that the upstream sent in an answer or a chunk, for counting: every string in the messages, under
+ * whatever name, since vendors bill what they generate and invent names for it (`function_call`, calls of
+ * custom tools, `reasoning`).
+ */
+export function billableTextOf(json: unknown): string {
+  return listOf(membersOf(json)['choices'])
+    .map((choice) => {
+      const texts: string[] = [];
+      collectTexts(membersOf(choice)['delta'] ?? membersOf(choice)['message'], texts);
+      return texts.join('');
+    })
+    .join('');
+}
+
+/** Members whose strings are the protocol's, not the model's. */
+const NOT_GENERATED = new Set(['role', 'type', 'id', 'call_id', 'format']);
+/** Some vendors send the same reasoning twice, as a text and within this list. */
+const REASONING_AGAIN = 'reasoning_details';
+/** Deeper members of a message are not looked at. */
+const DEPTH_MAX = 16;
+
+function collectTexts(value: unknown, texts: string[], depth = 0): void {
+  if (typeof value === 'string') texts.push(value);
+  if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (NOT_GENERATED.has(name)) continue;
+    if (name === REASONING_AGAIN && typeof Reflect.get(value, 'reasoning') === 'string') continue;
+    collectTexts(member, texts, depth + 1);
+  }
 }
 
 function textIn(message: Members): string {

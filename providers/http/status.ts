@@ -1,5 +1,6 @@
 // Turns responses outside 2xx into UpstreamFailures: by status, and by the vendor's error body where an
 // adapter refines it.
+import { cutText } from '../../domain/cut-text.ts';
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import { UpstreamFailure, type RequestFate } from '../provider.ts';
 import { readVendorError, type VendorError } from './json-fields.ts';
@@ -13,7 +14,8 @@ export interface UpstreamResponse {
   upstreamRequestId: string | null;
 }
 
-const TEXT_CHARACTERS_MAX = 2_000;
+/** In UTF-16 code units. */
+const TEXT_LENGTH_MAX = 2_000;
 const RETRY_AFTER_MS_MAX = 3_600_000;
 
 export interface Verdict {
@@ -77,7 +79,7 @@ function readErrorBody(body: Buffer): VendorError {
   } catch {
     if (text !== '' && !/^[<{[]/.test(text)) error = { code: null, type: null, message: text };
   }
-  const message = error?.message?.slice(0, TEXT_CHARACTERS_MAX) ?? null;
+  const message = error?.message ? cutText(error.message, TEXT_LENGTH_MAX) : null;
   return { code: error?.code ?? null, type: error?.type ?? null, message };
 }
 

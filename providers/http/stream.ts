@@ -1,14 +1,14 @@
 // Sends requests whose response is streamed: pooled connections, whole error bodies, limited silence.
 import { once } from 'node:events';
-import { Agent, request, type Dispatcher } from 'undici';
+import { request, type Dispatcher } from 'undici';
 import {
-  connectWithReason,
   failureOfNetwork,
   flattenHeaders,
   readErrorBytes,
   readRequestId,
 } from './client.ts';
 import type { ToFailure } from './status.ts';
+import type { StreamPool } from './stream-pool.ts';
 import { UpstreamFailure } from '../provider.ts';
 
 export interface StreamingRequest {
@@ -17,6 +17,8 @@ export interface StreamingRequest {
   body: string;
   /** Longest silence: until the response begins, and then between two of its chunks. */
   timeoutMs: number;
+  /** The user whose share of the connections is used. */
+  userId: string;
   signal: AbortSignal;
 }
 
@@ -27,23 +29,36 @@ export interface StreamingResponse {
   body: Dispatcher.ResponseData['body'];
 }
 
-const CONNECTIONS_PER_ORIGIN_MAX = 512;
 const DRAIN_WAIT_MS = 1_000;
 
-/** One pool for all chat upstreams: opening a connection costs more than the rest of a call. */
-const pooledAgent = new Agent({
-  connect: connectWithReason,
-  connections: CONNECTIONS_PER_ORIGIN_MAX,
-  pipelining: 1,
-});
-
 /**
- * Resolves as soon as the headers of a 2xx response are there. Throws the UpstreamFailure that `toFailure`
- * makes of any other status, or the one of a network error.
+ * Resolves as soon as the headers of a 2xx response are there. Its connection belongs to the user's share until
+ * the body is closed. Throws the UpstreamFailure that `toFailure` makes of any other status, or the one of a
+ * network error, and what `StreamPool.take` throws.
  */
-export async function openStream(call: StreamingRequest, toFailure: ToFailure): Promise<StreamingResponse> {
+export async function openStream(
+  pool: StreamPool,
+  call: StreamingRequest,
+  toFailure: ToFailure,
+): Promise<StreamingResponse> {
+  const release = await pool.take(new URL(call.url).origin, call.userId, call.signal);
+  try {
+    const response = await sendStreaming(pool, call, toFailure);
+    response.body.once('close', release);
+    return response;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function sendStreaming(
+  pool: StreamPool,
+  call: StreamingRequest,
+  toFailure: ToFailure,
+): Promise<StreamingResponse> {
   const response = await request(call.url, {
-    dispatcher: pooledAgent,
+    dispatcher: pool.agent,
     method: 'POST',
     headers: { ...call.headers, 'accept-encoding': 'identity' },
     body: call.body,

@@ -1,7 +1,7 @@
 // Adapter for text tasks on OpenAI's chat completions: one call that answers with the finished text.
 import { refineChatFailure } from '../chat/refinement.ts';
 import { countPromptTokens, countTokens } from '../chat/tokens.ts';
-import { readChatUsage, outputTextOf } from '../chat/usage.ts';
+import { billableTextOf, outputTextOf, readChatUsage } from '../chat/usage.ts';
 import { createJsonApi, type JsonApi } from '../http/json-api.ts';
 import { failureOfStatus } from '../http/status.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../provider.ts';
@@ -46,22 +46,17 @@ async function submit(api: JsonApi, job: UpstreamJob, signal?: AbortSignal): Pro
   return {
     kind: 'finished',
     results: [{ kind: 'text', text }],
-    evidence: await readEvidence(json, request, job),
+    evidence: await readEvidence(json, request),
     upstreamRequestId,
   };
 }
 
-async function readEvidence(
-  json: unknown,
-  request: Readonly<Record<string, unknown>>,
-  { order }: UpstreamJob,
-) {
-  const limits = { promptTokensMax: Number.MAX_SAFE_INTEGER, completionTokensMax: order.outputTokens };
-  const usage = readChatUsage(membersOf(json)['usage'], limits);
+async function readEvidence(json: unknown, request: Readonly<Record<string, unknown>>) {
+  const usage = readChatUsage(membersOf(json)['usage']);
   if (usage) return { ...usage };
   return {
     promptTokens: await countPromptTokens(request),
-    completionTokens: await countTokens(outputTextOf(json)),
+    completionTokens: await countTokens(billableTextOf(json)),
   };
 }
 

@@ -32,6 +32,7 @@ export const CHAT_DESCRIPTIONS = {
       'prompt_too_long',
       'url_not_allowed',
       'invalid_image',
+      'concurrency_limited',
       'insufficient_credits',
       'key_quota_exceeded',
       'daily_budget_exceeded',

@@ -76,22 +76,20 @@ describe('a chat call', () => {
       expect(charged / (honest * LEAVERS), 'and no more than our own count of a prompt adds').to.be.below(2);
     }).timeout(60_000);
 
-    it('before the upstream accepted it costs nothing, and the upstream is left at once', async () => {
-      for (const streamed of [true, false]) {
-        const word = uniqueWord();
-        const leaving = new AbortController();
-        const answer = stream('submit=hang', word, { stream: streamed }, leaving.signal).catch(() => 'left');
-        await until(
-          'the upstream is asked',
-          async () => (await readJournal(gateway.sandboxUrl, word)).length > 0,
-        );
-        const leftAt = Date.now();
-        leaving.abort();
-        expect(await answer).to.equal('left');
-        expect(await upstreamClosedAfter(word, leftAt)).to.be.below(200);
-        await settledSoon();
-        expect(await lastCall(owner)).to.include({ status: 'cancelled', creditsCharged: 0, errorCode: null });
-      }
+    it('before the upstream accepted a stream costs nothing, and the upstream is left at once', async () => {
+      const word = uniqueWord();
+      const leaving = new AbortController();
+      const answer = stream('submit=hang', word, {}, leaving.signal).catch(() => 'left');
+      await until(
+        'the upstream is asked',
+        async () => (await readJournal(gateway.sandboxUrl, word)).length > 0,
+      );
+      const leftAt = Date.now();
+      leaving.abort();
+      expect(await answer).to.equal('left');
+      expect(await upstreamClosedAfter(word, leftAt)).to.be.below(200);
+      await settledSoon();
+      expect(await lastCall(owner)).to.include({ status: 'cancelled', creditsCharged: 0, errorCode: null });
     });
 
     it('before the first token costs the prompt at the most, and the upstream is left at once', async () => {
@@ -156,15 +154,15 @@ describe('a chat call', () => {
   });
 
   it('that says nothing for a while sends comments, which are no part of the answer', async () => {
-    const usual = gateway.services.chat.commentEveryMs;
-    gateway.services.chat.commentEveryMs = 100;
+    const usual = gateway.services.chat.streamLimits.commentEveryMs;
+    gateway.services.chat.streamLimits.commentEveryMs = 100;
     try {
       const text = await (await stream('first=700 tokens=3 delay=400')).text();
       expect(text.match(/^: /gm)?.length).to.be.within(4, 20);
       expect(contentsIn(text)).to.equal(3);
       expect(eventsIn(text).at(-1)).to.equal('[DONE]');
     } finally {
-      gateway.services.chat.commentEveryMs = usual;
+      gateway.services.chat.streamLimits.commentEveryMs = usual;
     }
     expect(usual).to.equal(10_000);
   });

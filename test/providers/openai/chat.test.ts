@@ -53,7 +53,7 @@ describe('the adapter openai-chat, on the wire', () => {
   for (const [title, usage] of [
     ['missing', undefined],
     ['negative', { ...USAGE, completion_tokens: -1 }],
-    ['beyond the limit', { ...USAGE, completion_tokens: 51 }],
+    ['absurd', { ...USAGE, completion_tokens: 9_000_000_000_000_000_000 }],
     ['a text', { ...USAGE, prompt_tokens: '4' }],
     ['not whole', { ...USAGE, prompt_tokens: 4.5 }],
   ] as const)
@@ -64,6 +64,12 @@ describe('the adapter openai-chat, on the wire', () => {
       // “Say something.” has 3 tokens, and a message 4 more.
       expect(submission.evidence).to.deep.equal({ promptTokens: 7, completionTokens: 3 });
     });
+
+  it('believes more than was ordered, and reasoning that stands in the total alone', async () => {
+    answer = { ...answer, usage: { ...USAGE, completion_tokens: 51, total_tokens: 3_055 } };
+    const submission = await provider.submit(textJob());
+    expect(submission).to.have.nested.property('evidence.completionTokens', 3_051);
+  });
 
   it('believes a zero', async () => {
     answer = { ...answer, usage: { prompt_tokens: 0, completion_tokens: 0 } };

@@ -1,0 +1,41 @@
+// Collects from a chat request what the model reads: texts, pictures, files.
+
+export interface Prompt {
+  texts: string[];
+  messages: number;
+  /** The `detail` of each picture; empty where the request leaves it to the model. */
+  imageDetails: string[];
+  /** Number of files, which are not read. */
+  files: number;
+}
+
+/** Fields beside the messages that become part of the prompt. */
+const FIELDS = ['tools', 'functions', 'response_format', 'prediction', 'tool_choice', 'function_call'];
+
+export function readPrompt(request: Readonly<Record<string, unknown>>): Prompt {
+  const prompt: Prompt = { texts: [], messages: 0, imageDetails: [], files: 0 };
+  for (const name of FIELDS)
+    if (request[name] !== undefined) prompt.texts.push(JSON.stringify(request[name]));
+  const messages = Array.isArray(request['messages']) ? request['messages'] : [];
+  for (const message of messages) {
+    prompt.messages += 1;
+    collect(message, prompt);
+  }
+  return prompt;
+}
+
+function collect(value: unknown, prompt: Prompt): void {
+  if (typeof value === 'string') prompt.texts.push(value);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (name === 'image_url') prompt.imageDetails.push(detailOf(member));
+    else if (name === 'file') prompt.files += 1;
+    // Roles and the types of parts count as part of their message.
+    else if (name !== 'role' && name !== 'type') collect(member, prompt);
+  }
+}
+
+function detailOf(image: unknown): string {
+  const detail: unknown = typeof image === 'object' && image !== null ? Reflect.get(image, 'detail') : null;
+  return typeof detail === 'string' ? detail : '';
+}

@@ -1,0 +1,148 @@
+// The bound of a prompt's tokens: never below the tokenizer's count, whatever the text, and close for ordinary
+// text.
+import { expect } from 'chai';
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { COMMON_CHARACTERS } from '../../../providers/chat/common-characters.ts';
+import { maxPromptTokens, maxTokens } from '../../../providers/chat/token-bound.ts';
+
+const ORDINARY: Readonly<Record<string, string>> = {
+  English:
+    'The committee will publish its report on Tuesday, after months of work; nobody knows what it says. ',
+  German: 'Die Kommission veröffentlicht ihren Bericht am Dienstag, obwohl niemand weiß, was darin steht. ',
+  Russian: 'Комиссия опубликует свой доклад во вторник, хотя никто не знает, что в нём написано. ',
+  Chinese: '委员会将在星期二发表报告,虽然没有人知道里面写了什么。',
+  Japanese: '委員会は火曜日に報告書を発表しますが、何が書かれているか誰も知りません。',
+  Korean: '위원회는 화요일에 보고서를 발표하지만 무엇이 쓰여 있는지 아무도 모른다. ',
+  Hindi: 'समिति मंगलवार को अपनी रिपोर्ट प्रकाशित करेगी, हालांकि कोई नहीं जानता कि उसमें क्या है। ',
+};
+/** What may be reserved for each token of ordinary text. */
+const CLOSE_FACTOR_MAX = 5;
+
+const RANGES: Readonly<Record<string, readonly [number, number]>> = {
+  'control characters': [0x01, 0x1f],
+  'signs of ASCII': [0x20, 0x40],
+  'all of ASCII': [0x20, 0x7e],
+  'Latin Extended': [0x100, 0x24f],
+  'Greek and Cyrillic': [0x370, 0x52f],
+  'Hebrew and Arabic': [0x590, 0x6ff],
+  'scripts of India': [0x900, 0xdff],
+  'Thai to Georgian': [0xe00, 0x10ff],
+  'Ethiopic and Cherokee': [0x1200, 0x13ff],
+  punctuation: [0x2000, 0x206f],
+  'symbols and arrows': [0x2100, 0x27bf],
+  'Kana and signs': [0x3000, 0x30ff],
+  Han: [0x4e00, 0x9fff],
+  Yi: [0xa000, 0xa48f],
+  Hangul: [0xac00, 0xd7a3],
+  'private use': [0xe000, 0xf8ff],
+  'compatibility forms': [0xf900, 0xfffd],
+  cuneiform: [0x12000, 0x123ff],
+  hieroglyphs: [0x13000, 0x1342f],
+  emoji: [0x1f300, 0x1faff],
+  'rare Han': [0x20000, 0x2ebe0],
+  tags: [0xe0020, 0xe007f],
+  everything: [0x20, 0x10ffff],
+};
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
+const TEXTS_PER_KIND = 40;
+
+/** Mulberry32: the same texts in every run. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const random = createRandom(7);
+const below = (limit: number): number => Math.floor(random() * limit);
+const pick = (characters: readonly string[]): string => characters[below(characters.length)] ?? '';
+const many = (count: number, make: () => string): string => Array.from({ length: count }, make).join('');
+const count = (text: string): number => countTokens(text, { disallowedSpecial: new Set() });
+
+function characterIn([from, to]: readonly [number, number]): string {
+  const code = from + below(to - from + 1);
+  return code >= 0xd800 && code <= 0xdfff ? 'x' : String.fromCodePoint(code);
+}
+
+function expectBound(text: string): void {
+  const tokens = count(text);
+  expect(maxTokens(text), JSON.stringify(text.slice(0, 60))).to.be.at.least(tokens);
+}
+
+describe('the bound of a text’s tokens', function () {
+  this.timeout(60_000);
+
+  for (const [name, range] of Object.entries(RANGES))
+    it(`holds for ${name}, alone and within words`, () => {
+      for (let text = 0; text < TEXTS_PER_KIND; text += 1) {
+        expectBound(many(60, () => characterIn(range)));
+        expectBound(many(30, () => `${characterIn(range)}${pick([...LETTERS, ' ', '\n', '.'])}`));
+      }
+    });
+
+  it('holds for random letters, words, capitals, numbers and base64', () => {
+    const small = [...LETTERS];
+    const all = [...LETTERS, ...LETTERS.toUpperCase()];
+    const base64 = [...all, ...'0123456789+/'];
+    for (let text = 0; text < TEXTS_PER_KIND; text += 1) {
+      expectBound(many(60, () => pick(small)));
+      expectBound(many(60, () => pick(all)));
+      expectBound(many(90, () => pick(base64)));
+      expectBound(many(30, () => `${many(1 + below(4), () => pick(small))} `));
+      expectBound(many(30, () => `${pick(all)}${pick(['.', '1', ' ', '-'])}`));
+    }
+  });
+
+  it('holds for every pair of letters, repeated', () => {
+    const letters = [...LETTERS, ...LETTERS.toUpperCase()];
+    for (const one of letters)
+      for (const other of letters) {
+        expectBound(`${one}${other}`.repeat(8));
+        expectBound(` ${one}${other}`.repeat(4));
+      }
+  });
+
+  it('holds for any mixture of common characters', () => {
+    const common = [...COMMON_CHARACTERS.join('')];
+    for (let text = 0; text < 10 * TEXTS_PER_KIND; text += 1) expectBound(many(40, () => pick(common)));
+  });
+
+  it('knows only characters that are one token each', () => {
+    const longer = [...COMMON_CHARACTERS.join('')].filter((character) => count(character) !== 1);
+    expect(longer).to.deep.equal([]);
+  });
+
+  for (const [language, text] of Object.entries(ORDINARY))
+    it(`is close for ${language}`, () => {
+      expect(maxTokens(text) / count(text)).to.be.within(1, CLOSE_FACTOR_MAX);
+    });
+
+  it('takes a few milliseconds for a megabyte', () => {
+    const text = (ORDINARY['English'] ?? '').repeat(10_000);
+    maxTokens(text);
+    const startedAt = performance.now();
+    maxTokens(text);
+    expect(performance.now() - startedAt).to.be.below(100);
+  });
+});
+
+describe('the bound of a prompt’s tokens', () => {
+  const picture = (detail?: string) => ({
+    messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.b/c', detail } }] }],
+  });
+
+  it('has the most that a picture of each detail can have', () => {
+    const tokens = ['low', 'high', 'auto', undefined].map((detail) => maxPromptTokens(picture(detail)));
+    expect(tokens).to.deep.equal([648, 3_808, 10_008, 10_008]);
+  });
+
+  it('has tools, functions and formats in it', () => {
+    const bare = maxPromptTokens({ messages: [] });
+    for (const name of ['tools', 'functions', 'response_format', 'prediction'])
+      expect(maxPromptTokens({ messages: [], [name]: { a: 'some words' } })).to.be.above(bare);
+  });
+});
