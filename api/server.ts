@@ -7,6 +7,7 @@ import { openProbe } from '../db/probe.ts';
 import { createLog, type Log } from '../log.ts';
 import { listen } from '../runtime/listener.ts';
 import { stopOnSignals } from '../runtime/stopping.ts';
+import { loadTokenizer } from '../providers/chat/tokens.ts';
 import { startTracing } from '../runtime/tracing.ts';
 import { createApp } from './app.ts';
 import { createHealthServer } from './monitoring/health.ts';
@@ -32,6 +33,7 @@ async function serve(config: Config, log: Log): Promise<void> {
   const stopping = new AbortController();
   const services = openServices(config, database, log, { tracing, stopping: stopping.signal });
   services.lastUses.start();
+  await loadTokenizer();
   services.hashRenewals.start();
   await services.limits.start();
   let isStopping = false;

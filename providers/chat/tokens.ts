@@ -9,11 +9,19 @@ const PIECE_CHARACTERS = 1_000;
 /** Longer texts are extrapolated from their beginning. */
 const COUNTED_CHARACTERS_MAX = 200_000;
 /** Pieces counted before the event loop gets its turn. */
-const PIECES_PER_TURN_MAX = 20;
+const PIECES_PER_TURN_MAX = 2;
 /** Tokens of a message beside its text: its role and its delimiters. */
 const TOKENS_PER_MESSAGE = 4;
 /** Tokens of a picture or a file, whose size is not looked at. */
 const TOKENS_PER_PICTURE = 1_500;
+
+/**
+ * Loads the tokenizer, which stops the event loop for a quarter of a second and takes 80 MB: before a process
+ * serves, so that nobody's first hang-up delays others.
+ */
+export async function loadTokenizer(): Promise<void> {
+  await countTokens('x');
+}
 
 /** Tokens of a text in the encoding of OpenAI's current models (o200k); other vendors' are close to it. */
 export async function countTokens(text: string): Promise<number> {

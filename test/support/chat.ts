@@ -88,8 +88,9 @@ export interface CallRow {
 /** All records of a user's calls, oldest first, with what the user does not read. */
 export async function readCalls(gateway: TestGateway, user: TestUser): Promise<CallRow[]> {
   return gateway.em().execute<CallRow[]>(sql`
-    select status, tried, credits_reserved as reserved, credits_charged as charged, loss, billing_basis as basis,
+    select status, tried, credits_reserved as reserved, credits_charged as charged, billing_basis as basis,
            prompt_tokens as "promptTokens", completion_tokens as "completionTokens"
+           , (select loss from reservation where id = reservation_id) as loss
     from chat_call where user_id = ${user.id} order by id`);
 }
 
