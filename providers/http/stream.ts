@@ -1,12 +1,7 @@
 // Sends requests whose response is streamed: pooled connections, whole error bodies, limited silence.
 import { once } from 'node:events';
 import { request, type Dispatcher } from 'undici';
-import {
-  failureOfNetwork,
-  flattenHeaders,
-  readErrorBytes,
-  readRequestId,
-} from './client.ts';
+import { failureOfNetwork, flattenHeaders, readErrorBytes, readRequestId } from './client.ts';
 import type { ToFailure } from './status.ts';
 import type { StreamPool } from './stream-pool.ts';
 import { UpstreamFailure } from '../provider.ts';

@@ -46,7 +46,12 @@ describe('a caller who leaves', () => {
   /** Opens a stream, and leaves when `seen` has been read. */
   async function leaveAfter(seen: string): Promise<void> {
     const leaving = new AbortController();
-    const response = await openStream(gateway.baseUrl, owner, { fields: { max_tokens: 4_000 } }, leaving.signal);
+    const response = await openStream(
+      gateway.baseUrl,
+      owner,
+      { fields: { max_tokens: 4_000 } },
+      leaving.signal,
+    );
     await readUntil(response, (text) => text.includes(seen));
     leaving.abort();
     await settled();
@@ -65,7 +70,10 @@ describe('a caller who leaves', () => {
     ] as const)
       it(`is charged what was reported, for ${title}`, async () => {
         play = (res) => {
-          streamed(res, Array.from({ length: PIECES }, () => delta));
+          streamed(
+            res,
+            Array.from({ length: PIECES }, () => delta),
+          );
           res.write(chunk({ delta: {}, finish_reason: 'stop' }));
           setTimeout(() => {
             res.end(`data: ${JSON.stringify({ choices: [], usage: USAGE })}\n\ndata: [DONE]\n\n`);
@@ -79,7 +87,10 @@ describe('a caller who leaves', () => {
 
     it('is charged what was sent when the usage does not come, and the upstream is left', async () => {
       play = (res) => {
-        streamed(res, Array.from({ length: PIECES }, () => ({ function_call: { arguments: ' word' } })));
+        streamed(
+          res,
+          Array.from({ length: PIECES }, () => ({ function_call: { arguments: ' word' } })),
+        );
         res.write(chunk({ delta: {}, finish_reason: 'stop' }));
       };
       await leaveAfter('"finish_reason":"stop"');

@@ -132,7 +132,9 @@ describe('the bound of a text’s tokens', function () {
 
 describe('the bound of a prompt’s tokens', () => {
   const picture = (detail?: string) => ({
-    messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.b/c', detail } }] }],
+    messages: [
+      { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.b/c', detail } }] },
+    ],
   });
 
   it('has the most that a picture of each detail can have', () => {

@@ -12,12 +12,16 @@ const delta = (members: object): string => billableTextOf({ choices: [{ index: 0
 describe('the usage of a chat call', () => {
   it('has reasoning that the vendor counts in the total alone', () => {
     const usage = { prompt_tokens: 20, completion_tokens: 100, total_tokens: 3_120 };
-    expect(tokens({ ...usage, completion_tokens_details: { reasoning_tokens: 3_000 } })).to.deep.equal([20, 3_100]);
+    expect(tokens({ ...usage, completion_tokens_details: { reasoning_tokens: 3_000 } })).to.deep.equal([
+      20, 3_100,
+    ]);
   });
 
   it('is believed without a total, and with one that is too small or absurd', () => {
     for (const total of [undefined, 0, 50, -1, 1.5, 9e18, '120'])
-      expect(tokens({ prompt_tokens: 20, completion_tokens: 100, total_tokens: total })).to.deep.equal([20, 100]);
+      expect(tokens({ prompt_tokens: 20, completion_tokens: 100, total_tokens: total })).to.deep.equal([
+        20, 100,
+      ]);
   });
 
   it('is none where a figure is absurd', () => {
@@ -30,7 +34,11 @@ describe('the text of a delta', () => {
   const cases: [title: string, members: object, text: string][] = [
     ['content', { role: 'assistant', content: 'one' }, 'one'],
     ['a legacy call', { function_call: { name: 'f', arguments: '{"a":1}' } }, 'f{"a":1}'],
-    ['a call', { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { arguments: 'x' } }] }, 'x'],
+    [
+      'a call',
+      { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { arguments: 'x' } }] },
+      'x',
+    ],
     ['a custom tool', { tool_calls: [{ id: 'c', type: 'custom', custom: { name: 't', input: 'y' } }] }, 'ty'],
     ['reasoning', { reasoning: 'why' }, 'why'],
     ['reasoning, said twice', { reasoning: 'why', reasoning_details: [{ text: 'why' }] }, 'why'],

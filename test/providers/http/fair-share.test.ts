@@ -32,7 +32,8 @@ describe('a fair share', () => {
     const big = takeAll(share, 'big');
     const small = takeAll(share, 'small');
     const served: string[] = [];
-    const wait = (holder: string): Promise<void> => share.take(holder, never).then(() => void served.push(holder));
+    const wait = (holder: string): Promise<void> =>
+      share.take(holder, never).then(() => void served.push(holder));
     const all = [wait('big'), wait('small'), wait('small')];
     expect(share.load).to.deep.equal({ taken: 6, waiting: 3 });
     big[0]?.();
