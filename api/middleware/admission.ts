@@ -21,8 +21,8 @@ export function rejectWhenOverloaded({ overload, metrics }: Services): RequestHa
 }
 
 /** The key or cookie of a request as they came, else its address: nothing of it was checked yet. */
-function subjectOf({ headers, ip }: Request): string {
-  return headers.authorization ?? headers.cookie ?? ip ?? '';
+function subjectOf(req: Request): string {
+  return req.headers.authorization ?? req.headers.cookie ?? req.ip ?? '';
 }
 
 export const rejectMalformedRequests: RequestHandler = (req, _res, next) => {

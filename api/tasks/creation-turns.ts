@@ -49,74 +49,63 @@ interface Line {
 }
 
 export function createCreationTurns(limits: CreationTurnLimits): CreationTurns {
-  const lines = new Map<string, Line>();
+  return new Lines(limits);
+}
+
+class Lines implements CreationTurns {
+  readonly #limits: CreationTurnLimits;
+  readonly #lines = new Map<string, Line>();
   /** Users with a waiting creation that may begin, in the order in which they are served. */
-  const ready = new Set<string>();
-  let running = 0;
-  let waiting = 0;
-  let isServing = false;
+  readonly #ready = new Set<string>();
+  #running = 0;
+  #waiting = 0;
+  #isServing = false;
 
-  const lineOf = (userId: string): Line => {
-    const line = lines.get(userId) ?? { running: 0, waiting: new Set() };
-    lines.set(userId, line);
-    return line;
-  };
-  const hasRoom = (line: Line): boolean => running < limits.turnsMax && line.running < limits.turnsPerUserMax;
+  constructor(limits: CreationTurnLimits) {
+    this.#limits = limits;
+  }
 
-  /** Puts the user at the end of the rotation if a creation of theirs may begin. */
-  const queueUp = (userId: string, line: Line): void => {
-    if (line.waiting.size > 0 && line.running < limits.turnsPerUserMax) ready.add(userId);
-    else if (line.waiting.size === 0) {
-      ready.delete(userId);
-      if (line.running === 0) lines.delete(userId);
-    }
-  };
-  const begin = (userId: string, line: Line): EndTurn => {
-    running += 1;
+  countWaiting(): number {
+    return this.#waiting;
+  }
+
+  async take(userId: string, left: AbortSignal): Promise<EndTurn | NoTurn> {
+    if (left.aborted) return 'left';
+    const line = this.#lines.get(userId) ?? { running: 0, waiting: new Set() };
+    const hasRoom = this.#hasRoom() && line.running < this.#limits.turnsPerUserMax;
+    if (hasRoom && line.waiting.size === 0) return this.#begin(userId, line);
+    if (line.waiting.size >= this.#limits.lineMax) return 'line_full';
+    if (this.#waiting >= this.#limits.linesMax) return 'lines_full';
+    return this.#wait(userId, line, left);
+  }
+
+  #hasRoom(): boolean {
+    return this.#running < this.#limits.turnsMax;
+  }
+
+  #begin(userId: string, line: Line): EndTurn {
+    this.#running += 1;
     line.running += 1;
+    this.#arrange(userId, line);
     let isOver = false;
     return () => {
       if (isOver) return;
       isOver = true;
-      running -= 1;
+      this.#running -= 1;
       line.running -= 1;
-      queueUp(userId, line);
-      serveSoon();
+      this.#arrange(userId, line);
+      this.#serveSoon();
     };
-  };
-  /** Serves one line in each round of the event loop, so that other requests are handled between. */
-  const serveSoon = (): void => {
-    if (isServing || ready.size === 0 || running >= limits.turnsMax) return;
-    isServing = true;
-    setImmediate(() => {
-      isServing = false;
-      serveNext();
-      serveSoon();
-    });
-  };
-  const serveNext = (): void => {
-    const [userId] = ready;
-    if (userId === undefined || running >= limits.turnsMax) return;
-    ready.delete(userId);
-    const line = lineOf(userId);
-    const [waiter] = line.waiting;
-    if (!waiter) return;
-    line.waiting.delete(waiter);
-    waiting -= 1;
-    const endTurn = begin(userId, line);
-    queueUp(userId, line);
-    waiter.settle(endTurn);
-  };
-  const wait = (userId: string, line: Line, left: AbortSignal): Promise<EndTurn | NoTurn> => {
+  }
+
+  #wait(userId: string, line: Line, left: AbortSignal): Promise<EndTurn | NoTurn> {
     const { promise, resolve } = Promise.withResolvers<EndTurn | NoTurn>();
     const give = (reason: NoTurn) => (): void => {
-      line.waiting.delete(waiter);
-      waiting -= 1;
-      queueUp(userId, line);
+      this.#remove(userId, line, waiter);
       waiter.settle(reason);
     };
     const leave = give('left');
-    const timer = setTimeout(give('late'), limits.waitMsMax);
+    const timer = setTimeout(give('late'), this.#limits.waitMsMax);
     const waiter: Waiter = {
       settle: (outcome) => {
         clearTimeout(timer);
@@ -126,22 +115,46 @@ export function createCreationTurns(limits: CreationTurnLimits): CreationTurns {
     };
     left.addEventListener('abort', leave);
     line.waiting.add(waiter);
-    waiting += 1;
-    queueUp(userId, line);
-    serveSoon();
+    this.#waiting += 1;
+    this.#arrange(userId, line);
+    this.#serveSoon();
     return promise;
-  };
+  }
 
-  return {
-    countWaiting: () => waiting,
-    take: async (userId, left) => {
-      if (left.aborted) return 'left';
-      const line = lineOf(userId);
-      if (line.waiting.size === 0 && hasRoom(line)) return begin(userId, line);
-      const isFull = line.waiting.size >= limits.lineMax;
-      if (!isFull && waiting < limits.linesMax) return wait(userId, line, left);
-      queueUp(userId, line);
-      return isFull ? 'line_full' : 'lines_full';
-    },
-  };
+  #remove(userId: string, line: Line, waiter: Waiter): void {
+    if (line.waiting.delete(waiter)) this.#waiting -= 1;
+    this.#arrange(userId, line);
+  }
+
+  /** Keeps a line while it is used, and its user in the rotation while one of theirs may begin. */
+  #arrange(userId: string, line: Line): void {
+    if (line.running + line.waiting.size > 0) this.#lines.set(userId, line);
+    else this.#lines.delete(userId);
+    const mayBegin = line.waiting.size > 0 && line.running < this.#limits.turnsPerUserMax;
+    if (mayBegin) this.#ready.add(userId);
+    else this.#ready.delete(userId);
+  }
+
+  /** Serves one line in each round of the event loop, so that other requests are handled between. */
+  #serveSoon(): void {
+    if (this.#isServing || this.#ready.size === 0 || !this.#hasRoom()) return;
+    this.#isServing = true;
+    setImmediate(() => {
+      this.#isServing = false;
+      this.#serveNext();
+      this.#serveSoon();
+    });
+  }
+
+  #serveNext(): void {
+    const [userId] = this.#ready;
+    if (userId === undefined || !this.#hasRoom()) return;
+    this.#ready.delete(userId); // `arrange` puts the user back, behind all others
+    const line = this.#lines.get(userId);
+    const [waiter] = line?.waiting ?? [];
+    if (!line || !waiter) return;
+    this.#remove(userId, line, waiter);
+    this.#ready.delete(userId);
+    waiter.settle(this.#begin(userId, line));
+  }
 }
