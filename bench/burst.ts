@@ -5,10 +5,11 @@ import { parseCredits, type MicroCredits } from '../domain/credits.ts';
 import { createBenchCaller, type BenchCaller, type Timed } from './admission/callers.ts';
 import { readMoney, untilTasks } from './admission/tasks-in-database.ts';
 import { printTable, quantile } from './measure.ts';
+import { bySize } from './size.ts';
 import { startBenchSystem } from './system.ts';
-import { Verdict } from './verdict.ts';
+import { Verdict, type Row } from './verdict.ts';
 
-const BURSTS = [50, 200, 1_000];
+const BURSTS = bySize({ full: [50, 200, 1_000], small: [50, 200] });
 /** Size of the burst that the goals are about. */
 const JUDGED_BURST = 200;
 /** Images that the credits of the poor user cover. */
@@ -20,7 +21,7 @@ const ANSWER_GOAL_MS = 1_500;
 const NEIGHBOUR_GOAL_MS = 100;
 
 /** Runs `npm run bench -- burst`. */
-export async function benchBurst(): Promise<void> {
+export async function benchBurst(): Promise<readonly Row[]> {
   const system = await startBenchSystem();
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 2 });
   const em = forkEm(database);
@@ -39,6 +40,7 @@ export async function benchBurst(): Promise<void> {
     printTable(rows);
     for (const size of BURSTS)
       await judgeAffordable(verdict, em, await create(price * BigInt(AFFORDABLE)), size);
+    return verdict.rows;
   } finally {
     await database.close();
     await system.stop();
@@ -109,9 +111,10 @@ async function judgeAffordable(verdict: Verdict, em: Em, caller: BenchCaller, si
     reserved === 0n &&
     violations === 0;
   verdict.exact(
-    `${size} at once with credits for ${AFFORDABLE}: ${accepted} × 202, ${refused} × 402 or 429, ` +
-      `${counts.completed} completed, ${reserved} still reserved, ${violations} violations`,
+    `burst of ${size} with credits for ${AFFORDABLE}`,
     isExact,
+    `${accepted} × 202, ${refused} × 402 or 429, ${counts.completed} completed, ${reserved} still reserved, ` +
+      `${violations} violations`,
   );
 }
 

@@ -11,17 +11,21 @@ import { benchKilled } from './chat/killed.ts';
 import { loadTarget, timeCall, timeStream, type Load, type Target } from './chat/load.ts';
 import { startPortkey, type Portkey } from './chat/portkey.ts';
 import { startBenchScript, type BenchProcess } from './chat/bench-process.ts';
-import { reportChat, type Measurements } from './chat/report.ts';
+import { judgeMeasurements, printMeasurements, type Measurements } from './chat/report.ts';
+import { bySize } from './size.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';
+import { Verdict, type Row } from './verdict.ts';
 import { forkEm } from '../db/database.ts';
 
-const ROUNDS = 3;
-const LOAD_SECONDS = 4;
+const ROUNDS = bySize({ full: 3, small: 1 });
+const LOAD_SECONDS = bySize({ full: 4, small: 2 });
 const SEQUENTIAL_CALLS = 200;
 const STREAMS = 20;
 const MANY_ACCOUNTS = 1_000;
 
-export async function benchChat(): Promise<void> {
+/** Runs `npm run bench -- chat`. */
+export async function benchChat(): Promise<readonly Row[]> {
+  const verdict = new Verdict();
   const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-bench-redis-'));
   const quiet = (): void => undefined;
   const program = await ensureRedisProgram({ log: console.log });
@@ -62,10 +66,13 @@ export async function benchChat(): Promise<void> {
       { name: `gateway, ${MANY_ACCOUNTS} accounts`, ...ours, headers: many },
       ...(portkey ? [portkeyTarget(portkey)] : []),
     ];
-    reportChat(await measureAll(targets));
-    await reportExactness(system, upstreamPort);
+    const measured = await measureAll(targets);
+    printMeasurements(measured);
+    judgeMeasurements(verdict, measured);
+    await judgeExactness(verdict, system, upstreamPort);
     const target = targets.find(({ name }) => name.startsWith('gateway, one'));
-    if (target) await benchKilled(system, target, () => countUpstream(upstreamPort));
+    if (target) await benchKilled(verdict, system, target, () => countUpstream(upstreamPort));
+    return verdict.rows;
   } finally {
     for (const each of beside) each.stop();
     await system.stop();
@@ -116,19 +123,32 @@ async function countUpstream(port: number): Promise<number> {
   return Number(await (await fetch(`http://127.0.0.1:${port}/calls`)).text());
 }
 
-/** Judges that completed calls, calls at the upstream and charges are the same number. */
-async function reportExactness(system: BenchSystem, upstreamPort: number): Promise<void> {
+/**
+ * Judges that every completed call was charged once, and that the upstream saw no call that is not recorded.
+ * The load ends in the middle of some calls: those are recorded as cancelled.
+ */
+async function judgeExactness(verdict: Verdict, system: BenchSystem, upstreamPort: number): Promise<void> {
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 1 });
   const em = forkEm(database);
-  const [counts] = await em.execute<{ calls: number; charges: number; open: number }[]>(`
+  const [counts] = await em.execute<{ calls: number; recorded: number; charges: number; open: number }[]>(`
     select (select count(*)::int from chat_call where status = 'completed') as calls,
+           (select count(*)::int from chat_call) as recorded,
            (select count(*)::int from ledger_transaction where kind = 'charge') as charges,
            (select count(*)::int from reservation where state = 'open') as open`);
   const violations = await findViolations(em);
   await database.close();
   const upstream = await countUpstream(upstreamPort);
-  console.log(
-    `\ncompleted calls ${counts?.calls}, charges ${counts?.charges}, still open ${counts?.open}, violations ` +
-      `${violations.length}; the upstream saw ${upstream} calls, those of the other targets among them`,
+  const { calls = 0, recorded = 0, charges = 0, open = 0 } = counts ?? {};
+  const isExact =
+    calls > 0 &&
+    calls === charges &&
+    calls <= upstream &&
+    upstream <= recorded &&
+    open + violations.length === 0;
+  verdict.exact(
+    'completed calls, charges, and calls that the upstream saw',
+    isExact,
+    `${calls} completed, ${charges} charges, ${upstream} at the upstream, ${recorded} recorded, ${open} open, ` +
+      `${violations.length} violations`,
   );
 }

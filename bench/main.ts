@@ -1,26 +1,39 @@
-// `npm run bench -- NAME`: measures one part of the product against its floor and prints a table.
+// `npm run bench -- NAME` measures one part of the product; `npm run bench -- all` writes docs/performance.md.
 import { describeError } from '../dev/terminal.ts';
-import { benchChat } from './chat.ts';
-import { benchBurst } from './burst.ts';
-import { benchSlowVendor } from './slow-vendor.ts';
-import { benchTasks } from './tasks.ts';
-import { benchWaiting } from './waiting.ts';
+import { BENCHES } from './benches.ts';
+import { writePerformancePage, type BenchResult } from './page.ts';
+import { BENCH_SIZE } from './size.ts';
+import type { Row } from './verdict.ts';
 
-const BENCHES: Record<string, () => Promise<void>> = {
-  tasks: benchTasks,
-  chat: benchChat,
-  burst: benchBurst,
-  'slow-vendor': benchSlowVendor,
-  waiting: benchWaiting,
+const FAILED: Row = {
+  what: 'the whole bench',
+  goal: 'exact',
+  measured: 'ended with an error',
+  floor: null,
+  ratio: null,
+  outcome: 'broken',
 };
 
-const bench = BENCHES[process.argv[2] ?? ''];
-if (bench) {
-  await bench().catch((error: unknown) => {
+/** Runs one bench. An error is printed, makes the process exit with 1, and is a row of its own. */
+async function run(name: string, bench: () => Promise<readonly Row[]>): Promise<BenchResult> {
+  console.log(`bench ${name}, size ${BENCH_SIZE}`);
+  try {
+    return { name, rows: await bench() };
+  } catch (error) {
     console.error(describeError(error));
     process.exitCode = 1;
-  });
+    return { name, rows: [FAILED] };
+  }
+}
+
+const name = process.argv[2] ?? '';
+const bench = BENCHES[name];
+if (bench) await run(name, bench);
+else if (name === 'all') {
+  const results: BenchResult[] = [];
+  for (const [each, one] of Object.entries(BENCHES)) results.push(await run(each, one));
+  writePerformancePage(results);
 } else {
-  console.error(`usage: npm run bench -- ${Object.keys(BENCHES).join(' | ')}`);
+  console.error(`usage: npm run bench -- ${[...Object.keys(BENCHES), 'all'].join(' | ')}`);
   process.exitCode = 1;
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findViolations } from '../../db/ledger/invariants.ts';
 import { openDatabase } from '../../db/open-database.ts';
 import type { BenchSystem } from '../system.ts';
+import type { Verdict } from '../verdict.ts';
 import { loadTarget, type Target } from './load.ts';
 import { forkEm, type Em } from '../../db/database.ts';
 
@@ -14,6 +15,7 @@ const SETTLED_LIMIT_MS = 60_000;
 
 /** Runs the load and kills the API. `countUpstream` returns how many calls the upstream has seen. */
 export async function benchKilled(
+  verdict: Verdict,
   system: BenchSystem,
   target: Target,
   countUpstream: () => Promise<number>,
@@ -35,9 +37,11 @@ export async function benchKilled(
   // Calls that were under way when the API died, and when the load ended: at most one for each connection.
   const isExact =
     unheard >= 0 && upstream - answered <= 2 * CONNECTIONS && open === 0 && violations.length === 0;
-  console.log(
-    `${isExact ? 'met   ' : 'MISSED'}  API killed under load: answered ${answered}, charged ${charged} (${unheard} whose ` +
-      `answer was lost on the way), upstream ${upstream}, still open ${open}, violations ${violations.length}`,
+  verdict.exact(
+    'charges of calls that were answered, with the API killed under load',
+    isExact,
+    `${answered} answered, ${charged} charged (${unheard} whose answer was lost on the way), ${upstream} at the ` +
+      `upstream, ${open} open, ${violations.length} violations`,
   );
 }
 

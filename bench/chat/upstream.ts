@@ -15,6 +15,7 @@ const whole = JSON.stringify({
   usage: USAGE,
 });
 
+/** Calls of the gateway, which sends its request's id with each; those of other targets do not count. */
 let calls = 0;
 
 const server = createServer((req, res) => {
@@ -22,7 +23,7 @@ const server = createServer((req, res) => {
   let body = '';
   req.on('data', (chunk: Buffer) => (body += chunk.toString()));
   req.on('end', () => {
-    calls += 1;
+    if (req.headers['x-client-request-id'] !== undefined) calls += 1;
     if (body.includes('"stream":true')) void stream();
     else res.writeHead(200, { 'content-type': 'application/json' }).end(whole);
   });

@@ -1,0 +1,15 @@
+// All benches by name. Each measures one part of the product against its floor, and returns what it judged.
+import { benchBurst } from './burst.ts';
+import { benchChat } from './chat.ts';
+import { benchSlowVendor } from './slow-vendor.ts';
+import { benchTasks } from './tasks.ts';
+import type { Row } from './verdict.ts';
+import { benchWaiting } from './waiting.ts';
+
+export const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
+  chat: benchChat,
+  tasks: benchTasks,
+  burst: benchBurst,
+  'slow-vendor': benchSlowVendor,
+  waiting: benchWaiting,
+};
