@@ -1,4 +1,4 @@
-// Finds API keys: for chat cached for a second, because a lookup would cost as much as the rest of the call;
+// Finds API keys: for chat cached for seconds, because a lookup would cost as much as the rest of the call;
 // for all other routes fresh, with a lookup shared by requests that arrive together.
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -11,9 +11,10 @@ export type CachedApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
 
 /**
  * Age limit of an entry: a changed or revoked key may still be answered this long. It cannot spend, because
- * each reservation checks the key in SQL.
+ * each reservation checks the key in SQL. With a shorter age, callers with one call a second would be looked
+ * up at each of them.
  */
-const CACHED_MS = 1_000;
+const CACHED_MS = 5_000;
 const KEYS_MAX = 10_000;
 
 export class ApiKeyCache {
@@ -30,7 +31,7 @@ export class ApiKeyCache {
   }
 
   /**
-   * Finds the key and its user, as they were at most a second ago; null for an unknown key. Concurrent
+   * Finds the key and its user, as they were some seconds ago at the most; null for an unknown key. Concurrent
    * requests with one key share a lookup.
    */
   find(text: string): Promise<CachedApiKey | null> {
@@ -39,9 +40,9 @@ export class ApiKeyCache {
     if (cached) return cached;
     const lookup = this.#lookUp(text);
     this.#lookups.set(name, lookup);
-    // Neither an unknown key nor a failed lookup is cached.
+    // What is refused is not cached: its owner may mend it at any moment. Neither is a failed lookup.
     lookup.then(
-      (key) => key ?? this.#lookups.delete(name),
+      (found) => isUsable(found) || this.#lookups.delete(name),
       () => this.#lookups.delete(name),
     );
     return lookup;
@@ -60,4 +61,10 @@ export class ApiKeyCache {
 /** The name of a key in memory, so that its text is not kept. */
 function nameOf(text: string): string {
   return hash('sha256', text, 'base64');
+}
+
+function isUsable(found: CachedApiKey | null): boolean {
+  if (!found || found.user.disabledAt) return false;
+  const { expiresAt } = found.key;
+  return !expiresAt || expiresAt > new Date();
 }

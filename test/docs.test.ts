@@ -2,8 +2,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { ROUTES } from '../api/app.ts';
-import { BENCHES } from '../bench/benches.ts';
-import { benchesOnPage, PERFORMANCE_PAGE } from '../bench/page.ts';
 import { SETTING_DEFAULTS } from '../config/settings.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 import { readDirectives } from '../sandbox/directives.ts';
@@ -177,17 +175,6 @@ describe('docs/sandbox.md', () => {
     for (const [, key = '', values = ''] of rows)
       for (const [, value = ''] of values.matchAll(/`(\w+)`/g))
         expect(() => readDirectives(`[[sandbox ${key}=${value}]]`), `${key}=${value}`).not.to.throw();
-  });
-});
-
-describe('docs/performance.md', () => {
-  it('holds rows of every bench, and of no other, each with its goal and what came of it', () => {
-    const page = read(PERFORMANCE_PAGE);
-    expect(benchesOnPage(page)).to.have.members(Object.keys(BENCHES));
-    for (const [row] of page.matchAll(/^\| `.*$/gm))
-      expect(row, row).to.match(
-        / \| (exact|at (most|least) [^|]+) \| .* \| (met|\*\*missed\*\*|\*\*broken\*\*) \|$/,
-      );
   });
 });
 

@@ -35,22 +35,30 @@ export async function answerWhole(
 }
 
 async function readAnswer(upstream: UpstreamAnswer): Promise<Record<string, unknown>> {
-  const { body, upstreamRequestId } = upstream;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      bytes += chunk.length;
-      if (bytes > ANSWER_BYTES_MAX) break;
-      chunks.push(chunk);
-    }
-  } catch (error) {
+  const { upstreamRequestId } = upstream;
+  const bytes = await collectBody(upstream, ANSWER_BYTES_MAX).catch((error: unknown) => {
     throw toUpstreamFailure(error, upstream);
-  }
-  const answer = bytes > ANSWER_BYTES_MAX ? null : parseObject(Buffer.concat(chunks).toString('utf8'));
+  });
+  const answer = bytes && parseObject(bytes.toString('utf8'));
   if (!answer || !Array.isArray(answer['choices']))
     throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
   return answer;
+}
+
+/** Collects a body; null when it is longer. With listeners, because an iterator costs more than the body. */
+function collectBody({ body }: UpstreamAnswer, bytesMax: number): Promise<Buffer | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer | null>();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  body.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= bytesMax) chunks.push(chunk);
+    else body.destroy();
+  });
+  if (body.errored) reject(body.errored); // it broke off with its headers, and its events are over
+  body.once('error', reject);
+  body.once('close', () => resolve(bytes > bytesMax ? null : Buffer.concat(chunks)));
+  return promise;
 }
 
 /**

@@ -21,7 +21,9 @@ export async function authenticateKey(
   // Of several headers one may be injected, and proxies differ in which one they read.
   const [, text] = (isOnlyHeader(req, 'authorization') && /^bearer +(\S+) *$/i.exec(authorization)) || [];
   const { keyCache } = services;
-  const find = (key: string) => (limit === 'chat' ? keyCache.find(key) : keyCache.findFresh(key));
+  // The answer to a repeat is stored and passes no reservation, which would find the key revoked.
+  const mayBeCached = limit === 'chat' && req.headers['idempotency-key'] === undefined;
+  const find = (key: string) => (mayBeCached ? keyCache.find(key) : keyCache.findFresh(key));
   const found = text === undefined ? null : await find(text);
   if (!found || text === undefined) throw await wrongKeyError(services, req.ip ?? '');
   if (found.key.expiresAt && found.key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');

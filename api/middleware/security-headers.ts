@@ -10,7 +10,9 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': NOTHING,
 };
 
+const ENTRIES = Object.entries(SECURITY_HEADERS);
+
 export const setSecurityHeaders: RequestHandler = (_req, res, next) => {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) res.setHeader(name, value);
+  for (const [name, value] of ENTRIES) res.setHeader(name, value);
   next();
 };

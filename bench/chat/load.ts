@@ -47,10 +47,12 @@ export async function loadTarget(target: Target, connections: number, seconds: n
 
 export interface StreamTimes {
   firstMs: number;
+  /** Until the last piece with text; after it come usage and end, for which the gateway settles. */
+  lastTextMs: number;
   totalMs: number;
 }
 
-/** Times one streamed answer: until its first piece, and until its end. */
+/** Times one streamed answer: until its first piece, its last text, and its end. */
 export async function timeStream(target: Target): Promise<StreamTimes> {
   const startedAt = performance.now();
   const response = await fetch(target.url, {
@@ -58,10 +60,16 @@ export async function timeStream(target: Target): Promise<StreamTimes> {
     headers: { 'content-type': 'application/json', ...target.headers[0] },
     body: JSON.stringify({ ...BODY, stream: true }),
   });
+  const decoder = new TextDecoder();
   let firstMs: number | null = null;
-  for await (const _piece of response.body ?? []) firstMs ??= performance.now() - startedAt;
+  let lastTextMs = 0;
+  for await (const piece of response.body ?? []) {
+    const atMs = performance.now() - startedAt;
+    firstMs ??= atMs;
+    if (decoder.decode(piece).includes('"content"')) lastTextMs = atMs;
+  }
   if (response.status !== 200 || firstMs === null) throw new Error(`${target.name} did not stream`);
-  return { firstMs, totalMs: performance.now() - startedAt };
+  return { firstMs, lastTextMs, totalMs: performance.now() - startedAt };
 }
 
 /** Times one whole answer, in milliseconds. */
