@@ -111,7 +111,7 @@ function mount(dispatcher: Dispatcher, services: Services, route: Route): void {
   if (!path.includes(':')) dispatcher.serveExactly(method, path, serve);
 }
 
-/** Notes the pattern for log, metrics and trace: Express's router, which also does, may have been left out. */
+/** Notes the pattern for log, metrics and trace: Express's router, which also does, may be left out. */
 function noteRoute(path: string): RequestHandler {
   return (_req, res, next) => {
     localsOf(res).route = path;

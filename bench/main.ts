@@ -1,4 +1,4 @@
-// `npm run bench -- NAME` measures one part of the product; `npm run bench -- all` writes docs/performance.md.
+// `npm run bench -- NAME` measures one part of the product; with `all`, docs/performance.md is written.
 import { describeError } from '../dev/terminal.ts';
 import { BENCHES } from './benches.ts';
 import { writePerformancePage, type BenchResult } from './page.ts';

@@ -15,7 +15,7 @@ export interface Dispatcher {
 /**
  * Creates one Express router per static beginning of a pattern: `/api/tasks/:id` and `/api/tasks` share
  * `/api/tasks`. Express still decides which pattern matches, with its parameters, case and trailing slash;
- * the Map only leaves out routers that could not match. A path in its exact spelling, which is what nearly all
+ * the Map only leaves out routers that could not match. A path in its exact spelling, which nearly all
  * requests have, needs no pattern at all.
  */
 export function createDispatcher(): Dispatcher {
