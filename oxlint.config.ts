@@ -117,7 +117,19 @@ export default defineConfig({
       ...patternsOf('api'),
       { regex: '^\\.\\./(?:[^.]|\\.\\./[^d]|\\.\\./d[^o])', message: 'api/shapes/ imports domain/ only.' },
     ]),
-    ...['account', 'admin', 'chat', 'console', 'docs', 'http', 'limits', 'middleware', 'monitoring', 'tasks']
+    ...[
+      'account',
+      'admin',
+      'chat',
+      'console',
+      'docs',
+      'events',
+      'http',
+      'limits',
+      'middleware',
+      'monitoring',
+      'tasks',
+    ]
       .concat('uploads', 'v1')
       .map((folder) =>
         restrict(`api/${folder}/**`, [

@@ -36,6 +36,7 @@ import { DOCUMENT_ROUTE } from './openapi/paths.ts';
 import { sendDocument } from './openapi/send-document.ts';
 import type { Services } from './services.ts';
 import { RESULT_ROUTE, sendResult } from './tasks/results.ts';
+import { answerWhenEnded } from './tasks/waiting.ts';
 import { sendUpload, UPLOAD_FILE_ROUTE } from './uploads/links.ts';
 import { V1_ROUTES } from './v1/routes.ts';
 
@@ -144,9 +145,29 @@ function authenticate(services: Services, route: Route): RequestHandler {
 function answer(services: Services, route: Route): RequestHandler {
   return async (req, res) => {
     const ctx = createContext(services, route, req, res);
-    const reply = await handleIdempotently(ctx, () => limitGuesses(route, ctx, () => handle(route, ctx)));
+    const answerOnce = (): Promise<Reply> =>
+      handleIdempotently(ctx, () => limitGuesses(route, ctx, () => handle(route, ctx)));
+    const reply = route.waits
+      ? await answerWhenEnded(ctx, { answer: answerOnce, readCreated: readerOf(route, ctx) })
+      : await answerOnce();
+    if (route.endless) requireLocal(res, 'seat').leave();
     await sendReply(res, reply);
   };
+}
+
+/** Returns what reads the task that a route created; null on other routes. */
+function readerOf(route: Route, ctx: RequestContext): ((taskId: string) => Promise<Reply>) | null {
+  const { caller } = ctx;
+  const of = (id: string): RequestContext => ({ ...ctx, params: { id } });
+  if (route.proof === 'key' && caller.proof === 'key' && route.readCreated) {
+    const { readCreated } = route;
+    return (id) => readCreated({ ...of(id), caller });
+  }
+  if (route.proof === 'session' && caller.proof === 'session' && route.readCreated) {
+    const { readCreated } = route;
+    return (id) => readCreated({ ...of(id), caller });
+  }
+  return null;
 }
 
 function handle(route: Route, ctx: RequestContext): Promise<Reply> {

@@ -44,6 +44,8 @@ export interface RequestContext<Who extends Caller = Caller> {
   query: URLSearchParams;
   /** Ends the turn of a creation, once nothing is left that others of the user must wait for. */
   endTurn: EndTurn;
+  /** Reads a request header by its lower-case name; null without it. */
+  header: (name: string) => string | null;
   /** Returns a signal that is aborted when the caller disconnects before the answer is complete. */
   disconnected: () => AbortSignal;
   /**
@@ -58,6 +60,8 @@ export interface RequestContext<Who extends Caller = Caller> {
   file: ReceivedFile | null;
   /** The parsed JSON body; an empty object where a route has none. */
   body: { [field: string]: unknown };
+  /** Gives up the body and its share of memory, for answers that wait. */
+  dropBody: () => void;
 }
 
 /**
@@ -87,9 +91,18 @@ export type Route = {
   bodyBytesMax?: number;
   /** Whether the body is a form with one file, which is received before the handler is called. */
   upload?: true;
+  /** Whether the answer is a stream that ends only with the session or the process. */
+  endless?: true;
+  /** Whether `Prefer: wait` holds the answer until its task has ended. */
+  waits?: true;
 } & RouteLimit &
   (
-    | { proof: 'key'; handle: (ctx: RequestContext<KeyCaller>) => Promise<Reply> }
+    | {
+        proof: 'key';
+        handle: (ctx: RequestContext<KeyCaller>) => Promise<Reply>;
+        /** On routes that wait for a task they create: answers the completed task, whose id is the parameter. */
+        readCreated?: (ctx: RequestContext<KeyCaller>) => Promise<Reply>;
+      }
     | {
         proof: 'session';
         /** Permission that the caller needs; others get 403 permission_denied. */
@@ -100,6 +113,7 @@ export type Route = {
          */
         stepUp?: true;
         handle: (ctx: RequestContext<SessionCaller>) => Promise<Reply>;
+        readCreated?: (ctx: RequestContext<SessionCaller>) => Promise<Reply>;
       }
     | { proof: 'none'; handle: (ctx: RequestContext) => Promise<Reply> }
   );

@@ -14,6 +14,7 @@ import { connectTaskWorkflows } from '../workflows/client.ts';
 import { ConcurrentCalls } from './chat/concurrent-calls.ts';
 import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/relay-stream.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
+import { openEvents } from './events/services.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
 import { START_WAIT_MS } from './context.ts';
 import { ApiKeyCache } from './key-cache.ts';
@@ -42,7 +43,8 @@ export function openServices(
   {
     tracing = null,
     stopping = new AbortController().signal,
-  }: { tracing?: Tracing | null; stopping?: AbortSignal } = {},
+    draining = new AbortController().signal,
+  }: { tracing?: Tracing | null; stopping?: AbortSignal; draining?: AbortSignal } = {},
 ): Services {
   const secrets = new Secrets(config.keyRing);
   const limits = openLimits(config, secrets, log);
@@ -85,6 +87,7 @@ export function openServices(
         bytesPerCallerMax: Math.max(UPLOAD_DISK_BUDGET.bytesPerCallerMax, config.uploadBytesMax),
       }),
     },
+    events: openEvents({ database, secrets, log }, draining),
     metrics: createRequestMetrics(),
     tracing,
     bodies: createBodyBudget(BODY_BUDGET),

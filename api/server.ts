@@ -31,7 +31,12 @@ async function serve(config: Config, log: Log): Promise<void> {
   const database = openDatabase({ url, connectionsMax, connectionWaitMs: CONNECTION_WAIT_MS });
   const probe = openProbe(url);
   const stopping = new AbortController();
-  const services = openServices(config, database, log, { tracing, stopping: stopping.signal });
+  const draining = new AbortController();
+  const services = openServices(config, database, log, {
+    tracing,
+    stopping: stopping.signal,
+    draining: draining.signal,
+  });
   services.lastUses.start();
   await loadTokenizer();
   services.hashRenewals.start();
@@ -52,12 +57,14 @@ async function serve(config: Config, log: Log): Promise<void> {
     isStopping = true;
     log.info({}, 'the API is stopping');
     setTimeout(() => stopping.abort(), STREAMS_END_MS).unref();
+    draining.abort();
     setTimeout(() => http.server.closeAllConnections(), CUT_OFF_MS).unref();
     http.drain();
     if (drains) await sleep(config.drainSeconds * 1000);
     await http.close();
     stopping.abort(); // whole answers whose callers have left are not awaited any longer
     await services.chat.running.untilIdle(CALLS_END_MS);
+    services.events.watcher.stop();
     services.overload.stop();
     await services.chat.settlementWriter.drain();
     await services.lastUses.stop();

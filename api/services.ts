@@ -1,6 +1,7 @@
 // The dependencies of every request handler, created once per process.
 import type { TaskStarts } from './tasks/task-starts.ts';
 import type { CreationTurns } from './tasks/creation-turns.ts';
+import type { EventServices } from './events/services.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChatCalls } from '../db/chat/chat-ledger.ts';
 import type { HashRenewals } from '../db/keys/hash-renewals.ts';
@@ -57,6 +58,7 @@ export interface Services {
   resultUrlSeconds: number;
   chat: ChatServices;
   uploads: UploadServices;
+  events: EventServices;
   metrics: RequestMetrics;
   /** Tracing; null when it is switched off. */
   tracing: Tracing | null;

@@ -30,6 +30,7 @@ import { Migration006Uploads } from './migrations/006-uploads.ts';
 import { Migration009Operation } from './migrations/009-operation.ts';
 import { Migration010OneJobEach } from './migrations/010-one-job-each.ts';
 import { Migration011Earmarks } from './migrations/011-earmarks.ts';
+import { Migration020TaskChanges } from './migrations/020-task-changes.ts';
 import { Migration030SecurityEvents } from './migrations/030-security-events.ts';
 import { registerPool, type PoolLike } from './pool.ts';
 import type { Database } from './database.ts';
@@ -52,6 +53,7 @@ export const MIGRATIONS = [
   { name: '009-operation', class: Migration009Operation },
   { name: '010-one-job-each', class: Migration010OneJobEach },
   { name: '011-earmarks', class: Migration011Earmarks },
+  { name: '020-task-changes', class: Migration020TaskChanges },
   { name: '030-security-events', class: Migration030SecurityEvents },
 ];
 

@@ -5,13 +5,19 @@ import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../context.
 import { readTokenUsage } from '../account/token-usage.ts';
 import { IDENTITY_ROUTES } from './identity-routes.ts';
 import { changeOwnKey, createKey, listKeys, revokeOwnKey } from './keys.ts';
+import { streamEvents } from './events.ts';
 import { redeemCode } from './redeem.ts';
 import { listUsage } from './usage.ts';
 import { cancelTask, createConsoleTask, listTasks, readTask, readTimeline, retryOwnTask } from './tasks.ts';
 
 const session = { proof: 'session', limit: 'read' } as const;
 const retry = { proof: 'session', limit: 'create', idempotent: true } as const;
-const creation = { ...retry, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
+const creation = {
+  ...retry,
+  bodyBytesMax: CREATION_BODY_BYTES_MAX,
+  waits: true,
+  readCreated: readTask,
+} as const;
 const estimate = { ...session, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 
 export const CONSOLE_ROUTES = [
@@ -20,10 +26,11 @@ export const CONSOLE_ROUTES = [
   { method: 'POST', path: '/api/estimates', ...estimate, handle: readEstimate },
   { method: 'POST', path: '/api/tasks', ...creation, handle: createConsoleTask },
   { method: 'GET', path: '/api/tasks', ...session, handle: listTasks },
-  { method: 'GET', path: '/api/tasks/:id', ...session, handle: readTask },
+  { method: 'GET', path: '/api/tasks/:id', ...session, waits: true, handle: readTask },
   { method: 'DELETE', path: '/api/tasks/:id', ...session, handle: cancelTask },
   { method: 'GET', path: '/api/tasks/:id/timeline', ...session, handle: readTimeline },
   { method: 'POST', path: '/api/tasks/:id/retry', ...retry, handle: retryOwnTask },
+  { method: 'GET', path: '/api/events', ...session, endless: true, handle: streamEvents },
   { method: 'GET', path: '/api/keys', ...session, handle: listKeys },
   { method: 'POST', path: '/api/keys', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: createKey },
   { method: 'PATCH', path: '/api/keys/:id', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: changeOwnKey },

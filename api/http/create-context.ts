@@ -23,7 +23,7 @@ export function createContext(services: Services, route: Route, req: Request, re
     body: req.body ?? {},
   };
   let em: Em | undefined = localsOf(res).em;
-  return {
+  const ctx: RequestContext = {
     ...parsed,
     services,
     get em() {
@@ -39,9 +39,16 @@ export function createContext(services: Services, route: Route, req: Request, re
     userAgent: readUserAgent(req.headers),
     sessionToken: readSessionToken(req.headers.cookie),
     endTurn: localsOf(res).endTurn ?? noTurn,
+    header: (name) => req.get(name) ?? null,
     disconnected: () => signalDisconnection(res),
     idempotency: readIdempotencyKey(route, req.headers['idempotency-key']?.toString(), parsed),
+    dropBody: () => {
+      ctx.body = {};
+      req.body = undefined;
+      localsOf(res).releaseBody?.();
+    },
   };
+  return ctx;
 }
 
 function readParams({ params }: Request): Record<string, string> {

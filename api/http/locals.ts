@@ -21,6 +21,8 @@ export interface RequestLocals {
   limitBackend: LimitBackend;
   /** Set on routes that create or retry a task. */
   endTurn: EndTurn;
+  /** Releases the memory of a large body; set where there is one. */
+  releaseBody: () => void;
   /** Set on upload routes only. */
   file: ReceivedFile;
 }

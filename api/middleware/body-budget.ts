@@ -2,7 +2,7 @@
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { BODY_BYTES_MAX } from '../context.ts';
-import { requireLocal } from '../http/locals.ts';
+import { localsOf, requireLocal } from '../http/locals.ts';
 import type { Services } from '../services.ts';
 
 /**
@@ -26,6 +26,7 @@ export function reserveBodyBytes(services: Services, bytesMax: number): RequestH
       next(new GatewayError('overloaded'));
       return;
     }
+    localsOf(res).releaseBody = release;
     res.once('close', release);
     next();
   };

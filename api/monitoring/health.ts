@@ -9,6 +9,7 @@ import { addProcessMetrics } from '../../runtime/process-metrics.ts';
 import { checkSharedParts, type Readiness } from '../../runtime/readiness.ts';
 import type { Services } from '../services.ts';
 import { addDatabaseMetrics } from './database-metrics.ts';
+import { addEventMetrics } from './event-metrics.ts';
 import { addLimitMetrics } from './limit-metrics.ts';
 
 /**
@@ -23,6 +24,7 @@ export function createHealthServer(services: Services, probe: Database, isStoppi
     countPasswordsWaiting: countWaitingPasswords,
   });
   addLimitMetrics(registry, limits);
+  addEventMetrics(registry, services.events.watcher);
   addDatabaseMetrics(registry, probe);
   return createInternalListener({
     registry,

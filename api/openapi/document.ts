@@ -76,6 +76,13 @@ const PARAMETERS = {
       'Makes repeats harmless: for 24 hours, the same key with the same body is answered as the first time, without a second effect. Any text of yours, such as a UUID.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7E]{1,255}$' },
   },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      '`wait=N` (RFC 7240): the answer comes when the task has ended, or after N seconds as without the header. At most 60.',
+    schema: { type: 'string', examples: ['wait=60'] },
+  },
 } as const satisfies JsonObject;
 
 /** Creates a row for a route that serves files, which has none in the route table. */
@@ -116,7 +123,11 @@ function writeParameters(route: RouteRow, { query }: RouteDescription, named: Na
     const { description, ...written } = writeSchema(schema, 'input', named);
     return { name, in: 'query', ...(description && { description }), schema: written };
   });
-  const references = ['RequestId', ...(route.idempotent ? ['IdempotencyKey'] : [])];
+  const references = [
+    'RequestId',
+    ...(route.idempotent ? ['IdempotencyKey'] : []),
+    ...(route.waits ? ['Prefer'] : []),
+  ];
   const inHeaders = references.map((name) => ({ $ref: `#/components/parameters/${name}` }));
   return [...inPath, ...inQuery, ...inHeaders];
 }

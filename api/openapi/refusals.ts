@@ -7,7 +7,7 @@ import type { Route } from '../context.ts';
  * proof.
  */
 export type RouteRow = Pick<Route, 'method' | 'path' | 'proof'> &
-  Partial<Pick<Route, 'limit' | 'idempotent' | 'bodyBytesMax' | 'upload'>> & {
+  Partial<Pick<Route, 'limit' | 'idempotent' | 'bodyBytesMax' | 'upload' | 'waits'>> & {
     permission?: string;
     stepUp?: true;
   };

@@ -43,6 +43,10 @@ const HANDLER_HEADERS: Readonly<Record<ResponseHeader, JsonObject>> = {
 const REPLAYED = header('This Idempotency-Key was used before; the answer is the one that was given then.', {
   const: 'true',
 });
+const APPLIED = header('`wait=N`, where the request preferred it.', {
+  type: 'string',
+  pattern: '^wait=\\d+$',
+});
 const ERROR_REF = '#/components/schemas/Error';
 /** Statuses that every route has with the same codes, written once as shared components. */
 const SHARED: Readonly<Record<number, string>> = { 500: 'InternalError' };
@@ -104,6 +108,7 @@ function writeResponse(route: RouteRow, response: ResponseDescription, named: Na
   for (const [name, when] of Object.entries(headers))
     written[toHeaderName(name)] = { ...HANDLER_HEADERS[name as ResponseHeader], required: when === 'always' };
   if (route.idempotent) written['Idempotent-Replayed'] = REPLAYED;
+  if (route.waits) written['Preference-Applied'] = APPLIED;
   return { description, headers: written, ...(Object.keys(content).length > 0 && { content }) };
 }
 

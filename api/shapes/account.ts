@@ -36,6 +36,15 @@ export type LedgerLineView = z.output<typeof LEDGER_LINE>;
 export const BALANCE = z.strictObject(balanceFields);
 export type BalanceView = z.output<typeof BALANCE>;
 
+export const BALANCE_EVENT = z
+  .strictObject({
+    balance: credits,
+    reserved: balanceFields.reserved,
+    available: balanceFields.available,
+  })
+  .meta({ id: 'BalanceEvent', description: 'What an account has, as the stream of events tells it.' });
+export type BalanceEventView = z.output<typeof BALANCE_EVENT>;
+
 export const BALANCE_WITH_LEDGER = z
   .strictObject({
     ...balanceFields,

@@ -17,6 +17,7 @@ export const ERROR = z
       code: z.enum(Object.keys(ERRORS) as ErrorCode[]).describe('For programs. Does not change.'),
       request_id: z.string().describe('The same as the header x-request-id. Quote it when you ask for help.'),
       required: credits.optional().describe('With `insufficient_credits`: what the request needs.'),
+      task_id: z.string().optional().describe('Where a task failed while its creation waited for it.'),
       available: credits.optional().describe('With `insufficient_credits`: what the account has.'),
     }),
   })

@@ -127,6 +127,19 @@ export const IMAGE_TASK = z
   .meta({ id: 'ImageTask', description: 'An image task.' });
 export type ImageTaskView = z.output<typeof IMAGE_TASK>;
 
+export const CREATED_IMAGE_TASK = z
+  .strictObject({
+    ...IMAGE_TASK.shape,
+    created: unixSeconds,
+    data: z
+      .array(z.union([z.strictObject({ url: z.url() }), z.strictObject({ b64_json: z.string() })]))
+      .describe('As in OpenAI’s answer.'),
+  })
+  .meta({
+    id: 'CreatedImageTask',
+    description: 'An image task that was completed while its creation waited.',
+  });
+
 export const VIDEO_TASK = z
   .strictObject({
     id: id('task'),

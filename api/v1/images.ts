@@ -4,6 +4,7 @@ import { findOwnTask } from '../../db/tasks/tasks.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
+import { toUnixSeconds } from '../../domain/times.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { readId } from '../http/request-fields.ts';
 import { createAndStartTask } from '../tasks/create-task.ts';
@@ -38,16 +39,26 @@ export async function createImage(ctx: RequestContext<KeyCaller>): Promise<Reply
 }
 
 /** Reads an image task, also one made in the console; ids of tasks of other kinds are 404. */
-export async function readImageTask({
-  services,
-  em,
-  caller,
-  params,
-}: RequestContext<KeyCaller>): Promise<Reply> {
+export async function readImageTask(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+  const { task, view } = await readImage(ctx);
+  return { status: 200, body: view, headers: isFinal(task.status) ? {} : RETRY_AFTER };
+}
+
+/**
+ * Reads a completed task as the answer of its creation: with the members of OpenAI's answer, so that clients
+ * made for it find what they look for.
+ */
+export async function readCreatedImage(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+  const { task, view } = await readImage(ctx);
+  const files = view.result?.data ?? [];
+  const data = files.map(({ url, b64_json: bytes }) => (bytes === undefined ? { url } : { b64_json: bytes }));
+  return { status: 200, body: { ...view, created: toUnixSeconds(task.completedAt ?? task.createdAt), data } };
+}
+
+async function readImage({ services, em, caller, params }: RequestContext<KeyCaller>) {
   const task = await findOwnTask(em, caller.user.id, readId('task', params));
   if (task?.mode !== 'image') throw new GatewayError('task_not_found');
-  const body = presentImageTask(services, task, await readInline(services, task));
-  return { status: 200, body, headers: isFinal(task.status) ? {} : RETRY_AFTER };
+  return { task, view: presentImageTask(services, task, await readInline(services, task)) };
 }
 
 async function readInline(services: Services, task: Task): Promise<(string | null)[]> {

@@ -3,7 +3,7 @@ import { readBalance } from '../account/balance.ts';
 import { readEstimate } from '../tasks/estimates.ts';
 import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../context.ts';
 import { completeChat } from './chat.ts';
-import { createImage, readImageTask } from './images.ts';
+import { createImage, readCreatedImage, readImageTask } from './images.ts';
 import { listModels, readModel } from './models.ts';
 import { createUpload, deleteUpload, listUploads, readUpload } from './uploads.ts';
 import { createVideo, readVideoTask } from './videos.ts';
@@ -14,18 +14,32 @@ const creation = {
   limit: 'create',
   idempotent: true,
   bodyBytesMax: CREATION_BODY_BYTES_MAX,
+  waits: true,
 } as const;
+const readOpen = { ...read, waits: true } as const;
 const chat = { proof: 'key', limit: 'chat', idempotent: true, bodyBytesMax: BODY_BYTES_MAX } as const;
 const upload = { proof: 'key', limit: 'upload', idempotent: true, upload: true } as const;
 const estimate = { ...read, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 
 export const V1_ROUTES = [
   { method: 'POST', path: '/v1/chat/completions', ...chat, handle: completeChat },
-  { method: 'POST', path: '/v1/images/generations', ...creation, handle: createImage },
-  { method: 'GET', path: '/v1/images/tasks/:id', ...read, handle: readImageTask },
-  { method: 'POST', path: '/v1/videos/generations', ...creation, handle: createVideo },
-  { method: 'GET', path: '/v1/videos/tasks/:id', ...read, handle: readVideoTask },
-  { method: 'GET', path: '/v1/videos/generations/:id', ...read, handle: readVideoTask },
+  {
+    method: 'POST',
+    path: '/v1/images/generations',
+    ...creation,
+    handle: createImage,
+    readCreated: readCreatedImage,
+  },
+  { method: 'GET', path: '/v1/images/tasks/:id', ...readOpen, handle: readImageTask },
+  {
+    method: 'POST',
+    path: '/v1/videos/generations',
+    ...creation,
+    handle: createVideo,
+    readCreated: readVideoTask,
+  },
+  { method: 'GET', path: '/v1/videos/tasks/:id', ...readOpen, handle: readVideoTask },
+  { method: 'GET', path: '/v1/videos/generations/:id', ...readOpen, handle: readVideoTask },
   { method: 'POST', path: '/v1/uploads/videos', ...upload, handle: createUpload },
   { method: 'GET', path: '/v1/uploads/videos', ...read, handle: listUploads },
   { method: 'GET', path: '/v1/uploads/videos/:id', ...read, handle: readUpload },

@@ -126,7 +126,8 @@ export function sessionEnd() {
   return sql`now() + make_interval(secs => ${SESSION_SECONDS_MAX})`;
 }
 
-function isLive() {
+/** The condition of a live session, in a statement that names the table `s`. */
+export function isLive() {
   return sql`s.expires_at > now() and s.last_seen_at > now() - make_interval(secs => ${IDLE_SECONDS_MAX})`;
 }
 

@@ -51,13 +51,21 @@ export async function decryptPrompts(
     { taskId: { $in: taskIds } },
     { fields: ['secretKeyId', 'prompt'] },
   );
-  const readable = rows.filter(({ secretKeyId }) => secrets.knows(secretKeyId));
   return new Map(
-    readable.map((row) => [
-      row.taskId,
-      decryptPart(secrets, row.taskId, 'prompt', row.secretKeyId, row.prompt),
-    ]),
+    rows.flatMap((row) => {
+      const prompt = decryptPrompt(secrets, row);
+      return prompt === undefined ? [] : [[row.taskId, prompt]];
+    }),
   );
+}
+
+/** The prompt in a row of the table; undefined when its key has left the ring. */
+export function decryptPrompt(
+  secrets: Secrets,
+  { taskId, secretKeyId, prompt }: { taskId: string; secretKeyId: string; prompt: Uint8Array },
+): string | undefined {
+  if (!secrets.knows(secretKeyId)) return undefined;
+  return decryptPart(secrets, taskId, 'prompt', secretKeyId, prompt);
 }
 
 function decryptPart(

@@ -5,7 +5,7 @@ import type { ResponseDescription, RouteDescription } from '../route-description
 import { dataOf, pageOf } from '../../shapes/basics.ts';
 import { ESTIMATE, TASK, TASK_EVENT } from '../../shapes/tasks.ts';
 import { z } from 'zod';
-import { CREATION_REFUSALS, ORDER_REFUSALS } from './v1.ts';
+import { CREATION_REFUSALS, ORDER_REFUSALS, WAITED_REFUSALS } from './v1.ts';
 
 const tag = 'Console: tasks';
 const task = dataOf(TASK);
@@ -14,6 +14,14 @@ const accepted: ResponseDescription = {
   shape: task,
   headers: { location: 'always', 'retry-after': 'always' },
 };
+
+const EVENTS = [
+  'Server-sent events for the user of the session. `event: task` carries the task as GET /api/tasks lists it, at',
+  'every change of status, progress or cancellation; `event: balance` carries `balance`, `reserved` and',
+  '`available`, first of all and at every change. A comment comes every 15 seconds. `Last-Event-ID` resumes:',
+  'nothing that changed in between is missed, and a change may come twice. At most 4 streams of a user are open',
+  'in one server.',
+].join(' ');
 
 export const TASK_DESCRIPTIONS = {
   'POST /api/tasks': {
@@ -39,8 +47,8 @@ export const TASK_DESCRIPTIONS = {
         },
       },
     },
-    responses: { 202: accepted },
-    refusals: CREATION_REFUSALS,
+    responses: { 200: { description: 'Completed, with `Prefer: wait`.', shape: task }, 202: accepted },
+    refusals: [...CREATION_REFUSALS, ...WAITED_REFUSALS],
   },
   'GET /api/tasks': {
     id: 'listTasks',
@@ -48,6 +56,18 @@ export const TASK_DESCRIPTIONS = {
     summary: 'List your tasks',
     query: TASK_LIST_QUERY,
     responses: { 200: { description: 'A page of them.', shape: pageOf(TASK) } },
+  },
+  'GET /api/events': {
+    id: 'streamEvents',
+    tag,
+    summary: 'Be told of changes as they happen',
+    description: EVENTS,
+    responses: {
+      200: {
+        description: 'A stream that ends with the session, or when this server stops.',
+        media: { 'text/event-stream': 'Events `task` and `balance`, and comments in between.' },
+      },
+    },
   },
   'GET /api/tasks/:id': {
     id: 'readTask',

@@ -4,7 +4,7 @@ import { IMAGE_BODY, V1_MODE_BODY, VIDEO_BODY } from '../../tasks/task-requests.
 import type { RouteDescription } from '../route-description.ts';
 import { dataOf } from '../../shapes/basics.ts';
 import { MODEL, MODEL_LIST } from '../../shapes/models.ts';
-import { ESTIMATE, IMAGE_TASK, NEW_IMAGE_TASK, VIDEO_TASK } from '../../shapes/tasks.ts';
+import { CREATED_IMAGE_TASK, ESTIMATE, IMAGE_TASK, NEW_IMAGE_TASK, VIDEO_TASK } from '../../shapes/tasks.ts';
 
 /** Errors of an order, the same on every route that takes one. */
 export const ORDER_REFUSALS = [
@@ -26,6 +26,24 @@ const KEY_REFUSALS = [
   'model_not_allowed',
   'key_quota_exceeded',
   'daily_budget_exceeded',
+] as const satisfies ErrorCode[];
+
+/**
+ * Errors of a task that failed while its creation waited. Those of its key and its credits can only come when
+ * they changed in between.
+ */
+export const WAITED_REFUSALS = [
+  'account_disabled',
+  'insufficient_credits',
+  'content_rejected',
+  'upstream_rejected',
+  'upstream_error',
+  'upstream_invalid_response',
+  'upstream_rate_limited',
+  'upstream_timeout',
+  'upstream_outcome_unknown',
+  'result_unavailable',
+  'task_cancelled',
 ] as const satisfies ErrorCode[];
 
 const accepted = { location: 'always', 'retry-after': 'always' } as const;
@@ -65,8 +83,14 @@ export const V1_DESCRIPTIONS = {
         },
       },
     },
-    responses: { 202: { description: 'Accepted.', shape: NEW_IMAGE_TASK, headers: accepted } },
-    refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS],
+    responses: {
+      200: {
+        description: 'Completed, with `Prefer: wait`: OpenAI’s answer and the task in one.',
+        shape: CREATED_IMAGE_TASK,
+      },
+      202: { description: 'Accepted.', shape: NEW_IMAGE_TASK, headers: accepted },
+    },
+    refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS, ...WAITED_REFUSALS, 'storage_unavailable'],
   },
   'GET /v1/images/tasks/:id': {
     id: 'readImageTask',
@@ -105,8 +129,11 @@ export const V1_DESCRIPTIONS = {
         },
       },
     },
-    responses: { 202: { description: 'Accepted.', shape: dataOf(VIDEO_TASK), headers: accepted } },
-    refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS],
+    responses: {
+      200: { description: 'Completed, with `Prefer: wait`.', shape: dataOf(VIDEO_TASK) },
+      202: { description: 'Accepted.', shape: dataOf(VIDEO_TASK), headers: accepted },
+    },
+    refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS, ...WAITED_REFUSALS],
   },
   'GET /v1/videos/tasks/:id': { id: 'readVideoTask', summary: 'Read a video task', ...readVideo },
   'GET /v1/videos/generations/:id': {

@@ -200,7 +200,7 @@ describe('every route is strict', () => {
 
   it('and answers HEAD as GET, without the body', async () => {
     for (const { path, proof } of ROUTES.filter(
-      ({ method, path }) => method === 'GET' && !path.includes(':'),
+      ({ method, path, endless }) => method === 'GET' && !path.includes(':') && !endless,
     )) {
       const [got, head] = [await actorOf(proof).get(path), await actorOf(proof).send('HEAD', path)];
       expect(head.status, path).to.equal(got.status);
