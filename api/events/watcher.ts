@@ -42,65 +42,116 @@ export interface WatcherOptions {
 
 const EVERY_MS = 1_000;
 
-export function createWatcher({ read, log, everyMs = EVERY_MS }: WatcherOptions): Watcher {
-  const followers = new Set<Follower>();
-  const awaited = new Map<string, Set<(ended: ReadTask) => void>>();
-  let position: ChangePosition | null = null;
-  let begun: PromiseWithResolvers<void> | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  let isReading = false;
-  let lastReadAt = Number.NEGATIVE_INFINITY;
+export function createWatcher(options: WatcherOptions): Watcher {
+  return new DatabaseWatcher(options);
+}
 
-  const isIdle = (): boolean => followers.size === 0 && awaited.size === 0;
+class DatabaseWatcher implements Watcher {
+  readonly #options: WatcherOptions;
+  readonly #followers = new Set<Follower>();
+  readonly #awaited = new Map<string, Set<(ended: ReadTask) => void>>();
+  #position: ChangePosition | null = null;
+  /** Settled by the read that finds the first position; null while no follower waits for one. */
+  #begun: PromiseWithResolvers<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #isReading = false;
+  #lastReadAt = Number.NEGATIVE_INFINITY;
 
-  function schedule(): void {
-    if (timer || isReading || isIdle()) return;
-    const waitMs = Math.max(0, lastReadAt + everyMs - performance.now());
-    timer = setTimeout(() => void look(), waitMs);
+  constructor(options: WatcherOptions) {
+    this.#options = options;
   }
 
-  async function look(): Promise<void> {
-    timer = null;
-    isReading = true;
-    lastReadAt = performance.now();
+  async follow(follower: Follower): Promise<() => void> {
+    this.#followers.add(follower);
+    const leave = (): void => void this.#followers.delete(follower);
+    this.#schedule();
+    // A read that is under way began before this follower came; its position counts all the same.
+    if (this.#position === null) {
+      this.#begun ??= Promise.withResolvers<void>();
+      await this.#begun.promise.catch((error: unknown) => {
+        leave();
+        throw error;
+      });
+    }
+    return leave;
+  }
+
+  awaitEnd(taskId: string, signal: AbortSignal): Promise<ReadTask | null> {
+    if (signal.aborted) return Promise.resolve(null);
+    const { promise, resolve } = Promise.withResolvers<ReadTask | null>();
+    const waiting = this.#awaited.get(taskId) ?? new Set();
+    this.#awaited.set(taskId, waiting.add(resolve));
+    const giveUp = (): void => {
+      waiting.delete(resolve);
+      if (waiting.size === 0 && this.#awaited.get(taskId) === waiting) this.#awaited.delete(taskId);
+      resolve(null);
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+    this.#schedule();
+    return promise.finally(() => signal.removeEventListener('abort', giveUp));
+  }
+
+  counts(): { followers: number; awaited: number } {
+    const awaited = [...this.#awaited.values()].reduce((sum, { size }) => sum + size, 0);
+    return { followers: this.#followers.size, awaited };
+  }
+
+  stop(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#followers.clear();
+    this.#awaited.clear();
+  }
+
+  #schedule(): void {
+    const isIdle = this.#followers.size === 0 && this.#awaited.size === 0;
+    if (this.#timer || this.#isReading || isIdle) return;
+    const { everyMs = EVERY_MS } = this.#options;
+    const waitMs = Math.max(0, this.#lastReadAt + everyMs - performance.now());
+    this.#timer = setTimeout(() => void this.#look(), waitMs);
+  }
+
+  async #look(): Promise<void> {
+    this.#timer = null;
+    this.#isReading = true;
+    this.#lastReadAt = performance.now();
     try {
-      const from = position;
-      const query = currentQuery();
-      const changes = await read(from, query);
-      position = changes.position;
-      begun?.resolve();
-      begun = null;
-      tellFollowers(from, changes, query);
-      tellAwaiting(changes);
+      const from = this.#position;
+      const query = this.#query();
+      const changes = await this.#options.read(from, query);
+      this.#position = changes.position;
+      this.#begun?.resolve();
+      this.#tellFollowers(from, changes, query);
+      this.#tellAwaiting(changes);
     } catch (error) {
-      log.warn({ err: error }, 'changes could not be read; they are read with the next look');
-      begun?.reject(error);
-      begun = null;
+      this.#options.log.warn({ err: error }, 'changes could not be read; the next look reads them');
+      this.#begun?.reject(error);
     } finally {
-      isReading = false;
-      // What happens while no one follows is of interest to no one, and would be much when the next one comes.
-      if (followers.size === 0) position = null;
-      schedule();
+      this.#begun = null;
+      this.#isReading = false;
+      // What changes while there is no follower concerns none, and would be much when the next one comes.
+      if (this.#followers.size === 0) this.#position = null;
+      this.#schedule();
     }
   }
 
-  function currentQuery(): ChangeQuery {
-    const all = [...followers];
+  #query(): ChangeQuery {
+    const all = [...this.#followers];
     return {
       userIds: [...new Set(all.map(({ userId }) => userId))],
       sessionIds: [...new Set(all.map(({ sessionId }) => sessionId))],
-      awaitedTaskIds: [...awaited.keys()],
+      awaitedTaskIds: [...this.#awaited.keys()],
     };
   }
 
-  function tellFollowers(from: ChangePosition | null, changes: Changes, query: ChangeQuery): void {
+  #tellFollowers(from: ChangePosition | null, changes: Changes, query: ChangeQuery): void {
     const asked = new Set(query.sessionIds);
     const byUser = Map.groupBy(changes.tasks, ({ task }) => task.userId);
-    for (const follower of followers) {
+    for (const follower of this.#followers) {
       const { userId, sessionId } = follower;
       if (!asked.has(sessionId)) continue; // came during the read, which says nothing of it
       if (!changes.liveSessionIds.has(sessionId)) {
-        followers.delete(follower);
+        this.#followers.delete(follower);
         follower.onSessionEnd();
         continue;
       }
@@ -113,53 +164,10 @@ export function createWatcher({ read, log, everyMs = EVERY_MS }: WatcherOptions)
     }
   }
 
-  function tellAwaiting({ ended }: Changes): void {
+  #tellAwaiting({ ended }: Changes): void {
     for (const one of ended) {
-      for (const resolve of awaited.get(one.task.id) ?? []) resolve(one);
-      awaited.delete(one.task.id);
+      for (const resolve of this.#awaited.get(one.task.id) ?? []) resolve(one);
+      this.#awaited.delete(one.task.id);
     }
   }
-
-  return {
-    follow: async (follower) => {
-      followers.add(follower);
-      const leave = (): void => void followers.delete(follower);
-      if (position === null) {
-        begun ??= Promise.withResolvers<void>();
-        // A read that is under way began before this follower; its position counts all the same.
-        const { promise } = begun;
-        schedule();
-        await promise.catch((error: unknown) => {
-          leave();
-          throw error;
-        });
-      }
-      schedule();
-      return leave;
-    },
-    awaitEnd: (taskId, signal) => {
-      const { promise, resolve } = Promise.withResolvers<ReadTask | null>();
-      if (signal.aborted) return Promise.resolve(null);
-      const waiting = awaited.get(taskId) ?? new Set();
-      awaited.set(taskId, waiting.add(resolve));
-      const giveUp = (): void => {
-        waiting.delete(resolve);
-        if (waiting.size === 0 && awaited.get(taskId) === waiting) awaited.delete(taskId);
-        resolve(null);
-      };
-      signal.addEventListener('abort', giveUp, { once: true });
-      schedule();
-      return promise.finally(() => signal.removeEventListener('abort', giveUp));
-    },
-    counts: () => ({
-      followers: followers.size,
-      awaited: [...awaited.values()].reduce((sum, { size }) => sum + size, 0),
-    }),
-    stop: () => {
-      if (timer) clearTimeout(timer);
-      timer = null;
-      followers.clear();
-      awaited.clear();
-    },
-  };
 }
