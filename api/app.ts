@@ -10,7 +10,7 @@ import { isPoolExhausted } from '../db/pool.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { ADMIN_ROUTES } from './admin/routes.ts';
 import { CONSOLE_ROUTES } from './console/routes.ts';
-import type { Caller, Reply, RequestContext, Route } from './context.ts';
+import { INFLATED_BYTES_MAX, type Caller, type Reply, type RequestContext, type Route } from './context.ts';
 import { DOCS_FILE_ROUTE, DOCS_ROUTE, sendDocsFile, sendDocsPage } from './docs/send-docs.ts';
 import { chain } from './http/chain.ts';
 import { createContext } from './http/create-context.ts';
@@ -20,7 +20,6 @@ import { sendReply } from './http/send-reply.ts';
 import { readUserAgent } from './http/user-agent.ts';
 import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
 import { authenticateKey } from './middleware/bearer-key.ts';
-import { reserveBodyBytes } from './middleware/body-budget.ts';
 import { takeCreationTurn } from './middleware/creation-turn.ts';
 import { answerErrors } from './middleware/errors.ts';
 import { limitGuesses } from './middleware/guess-limit.ts';
@@ -92,11 +91,11 @@ export function mountRoutes(services: Services): Dispatcher {
 }
 
 function mount(dispatcher: Dispatcher, services: Services, route: Route): void {
-  const { bodyBytesMax } = route;
+  const { bodyBytesMax: bytesMax, inflatedBytesMax = INFLATED_BYTES_MAX } = route;
   const body =
-    bodyBytesMax === undefined
+    bytesMax === undefined
       ? []
-      : [reserveBodyBytes(services, bodyBytesMax), ...readJsonBody(bodyBytesMax)];
+      : [readJsonBody(services, { bytesMax, inflatedBytesMax: Math.min(inflatedBytesMax, bytesMax) })];
   const answered = answer(services, route);
   const { method, path } = route;
   const serve = chain(

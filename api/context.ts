@@ -89,6 +89,8 @@ export type Route = {
   idempotent?: true;
   /** Size limit of the JSON body; absent when the route takes no body. */
   bodyBytesMax?: number;
+  /** Size limit of a compressed JSON body, unpacked; `INFLATED_BYTES_MAX` where it is absent. */
+  inflatedBytesMax?: number;
   /** Whether the body is a form with one file, which is received before the handler is called. */
   upload?: true;
   /** Whether the answer is a stream that ends only with the session or the process. */
@@ -127,3 +129,5 @@ export const START_WAIT_MS = 1_000;
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** The limit of a JSON body that may hold images as data URIs. */
 export const CREATION_BODY_BYTES_MAX = 32 * 1024 * 1024;
+/** The limit of a compressed JSON body, unpacked, except where images are ordered. */
+export const INFLATED_BYTES_MAX = 4 * 1024 * 1024;

@@ -15,6 +15,7 @@ const retry = { proof: 'session', limit: 'create', idempotent: true } as const;
 const creation = {
   ...retry,
   bodyBytesMax: CREATION_BODY_BYTES_MAX,
+  inflatedBytesMax: CREATION_BODY_BYTES_MAX,
   waits: true,
   readCreated: readTask,
 } as const;

@@ -1,4 +1,4 @@
-// Bounds the bytes that large bodies take together: many, each within its own limit, would be too many.
+// Bounds the bytes that bodies take together: many, each within its own limit, would be too many.
 export interface BodyBudget {
   /** Reserves bytes and returns the function that releases them; null when the budget is used up. */
   reserve(callerId: string, bytes: number): (() => void) | null;
@@ -10,10 +10,13 @@ export interface BodyBudgetLimits {
   bytesPerCallerMax: number;
 }
 
-/** The budget of JSON bodies. A body takes about four times its length in memory while it is parsed. */
+/**
+ * The budget of JSON bodies, of which no user holds more than half. A body takes about four times its length
+ * in memory while it is parsed.
+ */
 export const BODY_BUDGET: Readonly<BodyBudgetLimits> = {
   bytesMax: 256 * 1024 ** 2,
-  bytesPerCallerMax: 64 * 1024 ** 2,
+  bytesPerCallerMax: 128 * 1024 ** 2,
 };
 
 export function createBodyBudget({ bytesMax, bytesPerCallerMax }: BodyBudgetLimits): BodyBudget {

@@ -1,4 +1,4 @@
-// Tracks requests whose body or answer is under way, and ends those whose sender has gone silent.
+// Tracks requests whose body or answer is under way, and ends those whose sender is silent or too slow.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
@@ -23,9 +23,22 @@ interface Exchange {
   res: ServerResponse;
   bytesRead: number;
   silentSince: number;
+  /** When the present window of `bodyWindowMs` began, and how many bytes had come before it. */
+  windowBeganAt: number;
+  bytesBefore: number;
 }
 
-export function trackExchanges(limits: { bodyStallMs: number; checkEveryMs: number }): Exchanges {
+export interface SlowSenderLimits {
+  /** Longest silence within a body. */
+  bodyStallMs: number;
+  /** Fewest bytes of a body in each `bodyWindowMs`, so that drops do not hold a request for minutes. */
+  bodyWindowBytesMin: number;
+  bodyWindowMs: number;
+  /** Interval at which slow senders are looked for. */
+  checkEveryMs: number;
+}
+
+export function trackExchanges(limits: SlowSenderLimits): Exchanges {
   const exchanges = new Set<Exchange>();
   let isClosing = false;
 
@@ -33,23 +46,25 @@ export function trackExchanges(limits: { bodyStallMs: number; checkEveryMs: numb
     const { req, res } = exchange;
     if ((res.closed && req.complete) || req.socket.destroyed) exchanges.delete(exchange);
   };
-  const endSilent = (): void => {
+  const endSlow = (): void => {
     const now = Date.now();
     for (const exchange of exchanges) {
-      const { req, bytesRead, silentSince } = exchange;
       settle(exchange);
-      if (req.complete) continue;
-      if (req.socket.bytesRead !== bytesRead)
-        Object.assign(exchange, { bytesRead: req.socket.bytesRead, silentSince: now });
-      else if (now - silentSince >= limits.bodyStallMs) refuse(exchange, 'request_timeout');
+      if (exchange.req.complete) continue;
+      if (isTooSlow(exchange, limits, now)) refuse(exchange, 'request_timeout');
     }
   };
-  const timer = setInterval(endSilent, limits.checkEveryMs);
+  const timer = setInterval(endSlow, limits.checkEveryMs);
   timer.unref();
 
   return {
     add: (req, res) => {
-      const exchange = { req, res, bytesRead: req.socket.bytesRead, silentSince: Date.now() };
+      const { bytesRead } = req.socket;
+      const now = Date.now();
+      const exchange = {
+        ...{ req, res, bytesRead, silentSince: now },
+        ...{ windowBeganAt: now, bytesBefore: bytesRead },
+      };
       exchanges.add(exchange);
       if (isClosing) res.shouldKeepAlive = false;
       res.once('close', () => settle(exchange));
@@ -71,6 +86,22 @@ export function trackExchanges(limits: { bodyStallMs: number; checkEveryMs: numb
     isBusy: (socket) => [...exchanges].some(({ req }) => req.socket === socket),
     stop: () => clearInterval(timer),
   };
+}
+
+/** Notes what has come since the last look, and tells whether it was too little. */
+function isTooSlow(exchange: Exchange, limits: SlowSenderLimits, now: number): boolean {
+  const { bytesRead } = exchange.req.socket;
+  // While bytes wait to be taken, the delay is ours.
+  if (bytesRead !== exchange.bytesRead || exchange.req.readableLength > 0) {
+    exchange.bytesRead = bytesRead;
+    exchange.silentSince = now;
+  }
+  if (now - exchange.silentSince >= limits.bodyStallMs) return true;
+  if (now - exchange.windowBeganAt < limits.bodyWindowMs) return false;
+  const isFast = bytesRead - exchange.bytesBefore >= limits.bodyWindowBytesMin;
+  exchange.windowBeganAt = now;
+  exchange.bytesBefore = bytesRead;
+  return !isFast && exchange.req.readableLength === 0;
 }
 
 function closeAfter(res: ServerResponse): void {

@@ -5,20 +5,16 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import { bodyOfError } from './error-body.ts';
-import { trackExchanges, type Exchanges } from './exchanges.ts';
+import { trackExchanges, type Exchanges, type SlowSenderLimits } from './exchanges.ts';
 import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
 
-export interface HttpLimits {
+export interface HttpLimits extends SlowSenderLimits {
   /** Limit from the first byte of a request to the end of its headers. */
   headersMs: number;
-  /** Longest silence within a body. A slow but steady body is limited by `requestMs` alone. */
-  bodyStallMs: number;
   /** Limit from the first byte of a request to the end of its body, however steadily it comes. */
   requestMs: number;
   /** How long idle connections are kept: longer than load balancers keep theirs, so that they close first. */
   keepAliveMs: number;
-  /** Interval at which slow senders are looked for. */
-  checkEveryMs: number;
   requestsPerConnectionMax: number;
   /** Size limit of request line and headers together. */
   headerBytesMax: number;
@@ -27,6 +23,8 @@ export interface HttpLimits {
 const HTTP_LIMITS: Readonly<HttpLimits> = {
   headersMs: 10_000,
   bodyStallMs: 30_000,
+  bodyWindowBytesMin: 1_500,
+  bodyWindowMs: 30_000,
   requestMs: 600_000,
   keepAliveMs: 65_000,
   checkEveryMs: 1_000,

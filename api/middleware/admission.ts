@@ -26,10 +26,17 @@ function subjectOf(req: Request): string {
 }
 
 export const rejectMalformedRequests: RequestHandler = (req, _res, next) => {
-  const { expect, host } = req.headers;
-  if (host === undefined && req.httpVersion === '1.1') next(new GatewayError('invalid_request'));
+  const { expect } = req.headers;
+  const hosts = countHosts(req.rawHeaders);
+  // RFC 9112 §3.2: none or several are 400. HTTP/1.0 had none yet.
+  if (hosts > 1 || (hosts === 0 && req.httpVersion === '1.1')) next(new GatewayError('invalid_request'));
   else if (req.url.length > URL_CHARACTERS_MAX) next(new GatewayError('uri_too_long'));
   else if (expect !== undefined && expect.toLowerCase() !== '100-continue')
     next(new GatewayError('expectation_failed'));
   else next();
 };
+
+/** Node keeps the first of several; a proxy before us may have read the last. */
+function countHosts(rawHeaders: readonly string[]): number {
+  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+}

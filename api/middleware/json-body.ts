@@ -1,48 +1,50 @@
-// Reads JSON bodies strictly: refuses what PostgreSQL cannot store and what could confuse a price.
+// Reads JSON bodies strictly: refuses what PostgreSQL cannot store and what could confuse a price, and what
+// takes too much memory or time before it is parsed.
 import { isUtf8 } from 'node:buffer';
-import express, { type Request, type RequestHandler } from 'express';
+import { setImmediate } from 'node:timers/promises';
+import type { Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
+import { createJsonScan } from '../http/json-scan.ts';
+import { localsOf, requireLocal } from '../http/locals.ts';
+import { encodingOf, receiveBody, type BodyLimits } from '../http/receive-body.ts';
+import type { Services } from '../services.ts';
 
-const DEPTH_MAX = 32;
+/** A longer body is parsed in a turn of the event loop of its own. */
+const LONG_BODY_BYTES = 1024 * 1024;
+
 /**
- * Most fields and entries of a body, all levels together: each costs time in every later step, however
- * short it is.
+ * Middleware that reads a body; the result is always an object. Runs after authentication. The memory for
+ * the body is reserved until the answer is sent; 503 `overloaded` when too much is under way.
  */
-const VALUES_MAX = 100_000;
-/**
- * Content encodings that are read. The parser knows one more, whose errors differ between versions of Node.
- */
-const ENCODINGS = ['identity', 'gzip', 'deflate', 'br'];
-
-/** Middleware that reads a body of at most this size; the result is always an object. */
-export function readJsonBody(bytesMax: number): RequestHandler[] {
-  return [requireJson, rejectTooLarge(bytesMax), parser(bytesMax), requireSoundObject];
-}
-
-/** Rejects by Content-Length: the parser would answer only after it has read the whole body. */
-function rejectTooLarge(bytesMax: number): RequestHandler {
-  return (req, _res, next) => {
-    const isTooLarge = Number(req.headers['content-length'] ?? 0) > bytesMax;
-    next(isTooLarge ? new GatewayError('payload_too_large') : undefined);
+export function readJsonBody(services: Services, limits: BodyLimits): RequestHandler {
+  return async (req, res, next) => {
+    requireJson(req);
+    // By the announced length first, before anything is read.
+    const announced = Number(req.headers['content-length'] ?? 0);
+    if (announced > limits.bytesMax) throw new GatewayError('payload_too_large');
+    const reserve = bodyMemory(services, req, res);
+    // How long a chunked or compressed body becomes shows while it arrives.
+    const isLengthKnown = announced > 0 && encodingOf(req) === 'identity';
+    if (isLengthKnown) reserve(announced);
+    const scan = createJsonScan();
+    const bytes = await receiveBody(req, limits, (chunk) => {
+      if (!isLengthKnown) reserve(chunk.length);
+      const excess = scan(chunk);
+      if (excess !== null) throw new GatewayError('invalid_request', { message: excess });
+    });
+    const isLong = bytes.length > LONG_BODY_BYTES;
+    if (isLong) await setImmediate();
+    const body = parseObject(bytes);
+    if (isLong) await setImmediate();
+    rejectUnsound(body);
+    req.body = body;
+    next();
   };
 }
 
-function parser(bytesMax: number): RequestHandler {
-  return express.json({
-    limit: bytesMax,
-    strict: false, // a body that is no object is refused below, with a better sentence
-    type: () => true, // the content type was checked above
-    verify: (_req, _res, bytes) => {
-      if (!isUtf8(bytes)) throw new Error('the body is not UTF-8');
-    },
-  });
+function requireJson(req: Request): void {
+  if (!isJson(req) || encodingOf(req) === null) throw new GatewayError('unsupported_media_type');
 }
-
-const requireJson: RequestHandler = (req, _res, next) => {
-  const encoding = (req.headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (isJson(req) && ENCODINGS.includes(encoding)) next();
-  else next(new GatewayError('unsupported_media_type'));
-};
 
 function isJson(req: Request): boolean {
   const [essence = '', ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
@@ -53,39 +55,60 @@ function isJson(req: Request): boolean {
   return charsets.every((charset) => /^charset="?utf-?8"?$/.test(charset));
 }
 
-const requireSoundObject: RequestHandler = (req, _res, next) => {
-  const body: unknown = req.body === undefined ? {} : req.body;
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    next(new GatewayError('invalid_request', { message: 'The request body must be a JSON object.' }));
-    return;
-  }
-  const problem = findUnsound(body);
-  next(problem === null ? undefined : new GatewayError('invalid_request', { message: problem }));
-};
-
 /**
- * Finds what makes a body unusable, as a sentence; null when nothing does. Uses a stack of its own, because
- * a hostile body may be nested deeper than the call stack allows.
+ * Reserves memory for the body of a request until its answer is sent, on the account of its user, or of its
+ * address before a login.
  */
-function findUnsound(body: object): string | null {
-  const stack: { value: unknown; depth: number }[] = [{ value: body, depth: 1 }];
-  let values = 0;
-  for (let entry = stack.pop(); entry; entry = stack.pop()) {
-    const { value, depth } = entry;
-    if (typeof value === 'string' && !isStorable(value))
-      return 'A text holds a NUL character or half a character.';
-    if (typeof value === 'number' && !Number.isFinite(value)) return 'A number is too large.';
-    if (typeof value !== 'object' || value === null) continue;
-    if (depth > DEPTH_MAX) return `The body is nested deeper than ${DEPTH_MAX} levels.`;
-    // Not `Object.entries`, which would copy all entries before the first one is checked.
-    for (const name in value) {
-      values += 1;
-      if (values > VALUES_MAX) return `The body holds more than ${VALUES_MAX} values.`;
-      if (!isStorable(name)) return 'A field name holds a NUL character or half a character.';
-      stack.push({ value: Reflect.get(value, name), depth: depth + 1 });
+function bodyMemory({ bodies, metrics }: Services, req: Request, res: Response): (bytes: number) => void {
+  const caller = requireLocal(res, 'caller');
+  const holder = caller.proof === 'none' ? `ip ${req.ip ?? ''}` : caller.user.id;
+  const releases: (() => void)[] = [];
+  const releaseAll = (): void => releases.splice(0).forEach((release) => release());
+  localsOf(res).releaseBody = releaseAll;
+  res.once('close', releaseAll);
+  return (bytes) => {
+    const release = bodies.reserve(holder, bytes);
+    if (!release) {
+      metrics.shed('bodies');
+      throw new GatewayError('overloaded');
     }
+    if (res.closed) release();
+    else releases.push(release);
+  };
+}
+
+/** Parses the body; an empty one is an object without fields. */
+function parseObject(bytes: Buffer): object {
+  if (bytes.length === 0) return {};
+  const body = parse(bytes);
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
+  throw new GatewayError('invalid_request', { message: 'The request body must be a JSON object.' });
+}
+
+/** The parser's own error quotes the input, so it is dropped. */
+function parse(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_json');
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new GatewayError('invalid_json');
   }
-  return null;
+}
+
+/** Throws for what JSON allows and this service cannot store. The depth was bounded before. */
+function rejectUnsound(value: unknown): void {
+  if (typeof value === 'string' && !isStorable(value))
+    throw unsound('A text holds a NUL character or half a character.');
+  if (typeof value === 'number' && !Number.isFinite(value)) throw unsound('A number is too large.');
+  if (typeof value !== 'object' || value === null) return;
+  for (const name in value) {
+    if (!isStorable(name)) throw unsound('A field name holds a NUL character or half a character.');
+    rejectUnsound(Reflect.get(value, name));
+  }
+}
+
+function unsound(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message });
 }
 
 function isStorable(text: string): boolean {

@@ -14,6 +14,7 @@ const creation = {
   limit: 'create',
   idempotent: true,
   bodyBytesMax: CREATION_BODY_BYTES_MAX,
+  inflatedBytesMax: CREATION_BODY_BYTES_MAX,
   waits: true,
 } as const;
 const readOpen = { ...read, waits: true } as const;

@@ -17,7 +17,7 @@ const NODES_MAX = 10_000;
  * Of all texts of a payload together. Beyond it, only texts of up to `SHORT_TEXT_LENGTH_MAX` are masked and
  * kept.
  */
-const CHARACTERS_MAX = 262_144;
+const CHARACTERS_MAX = 65_536;
 const SHORT_TEXT_LENGTH_MAX = 100;
 /** A longer key is no name, and its value is hidden. */
 const NAME_LENGTH_MAX = 4_096;

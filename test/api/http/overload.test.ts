@@ -177,23 +177,27 @@ describe('a gateway whose memory is limited', () => {
   });
   after(() => gateway.stop());
 
-  it('refuses the large bodies of a caller that do not fit beside each other, and never the small ones', async () => {
+  it('refuses the bodies of a caller that do not fit beside each other, and no others', async () => {
     const bytes = 20 * 1024 ** 2;
-    const headers = { authorization: `Bearer ${owner.apiKey}`, 'content-type': 'application/json' };
+    const ofKey = ({ apiKey }: TestUser) => ({
+      authorization: `Bearer ${apiKey}`,
+      'content-type': 'application/json',
+    });
+    const headers = ofKey(owner);
     const send = (more: Record<string, string>) =>
       request(`${gateway.baseUrl}/v1/estimates`, { method: 'POST', headers: { ...headers, ...more } });
     // The body is announced, and never sent.
-    const held = Array.from({ length: 3 }, () => send({ 'content-length': String(bytes) }));
+    const held = Array.from({ length: 6 }, () => send({ 'content-length': String(bytes) }));
     for (const sending of held) sending.on('error', () => undefined).flushHeaders();
     const body = JSON.stringify({
       mode: 'image',
       model: 'gpt-image-2',
       prompt: 'a cat',
-      pad: 'x'.repeat(8 * 1024 ** 2),
+      pad: 'x'.repeat(9 * 1024 ** 2),
     });
     const { bodies } = gateway.services;
     await until('all of them have their room', async () => {
-      const release = bodies.reserve(owner.id, BODY_BUDGET.bytesPerCallerMax - 3 * bytes + 1);
+      const release = bodies.reserve(owner.id, BODY_BUDGET.bytesPerCallerMax - 6 * bytes + 1);
       release?.();
       return release === null;
     });
@@ -203,10 +207,30 @@ describe('a gateway whose memory is limited', () => {
     expect(refused.headers.get('retry-after')).to.equal('1');
     const small = { mode: 'image', model: 'gpt-image-2', prompt: 'a cat' };
     expect((await owner.key.post('/v1/estimates', small)).status).to.equal(200);
+    const neighbour = await gateway.createUser();
+    expect((await neighbour.key.send('POST', '/v1/estimates', { body, headers: ofKey(neighbour) })).status).to.equal(200);
     for (const sending of held) sending.destroy();
-    await until('there is room', async () => {
+    await until('there is room again', async () => {
       const { status } = await owner.key.send('POST', '/v1/estimates', { body, headers });
       return status === 200;
     });
+  });
+
+  it('counts small bodies too: those announced and never sent fill the share of their sender alone', async () => {
+    const headers = { authorization: `Bearer ${owner.apiKey}`, 'content-type': 'application/json' };
+    const held = Array.from({ length: 128 }, () =>
+      request(`${gateway.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { ...headers, 'content-length': String(1024 ** 2) },
+        agent: false,
+      }),
+    );
+    for (const sending of held) sending.on('error', () => undefined).flushHeaders();
+    const small = { mode: 'image', model: 'gpt-image-2', prompt: 'a cat' };
+    await until('its share is full', async () => (await owner.key.post('/v1/estimates', small)).status === 503);
+    const neighbour = await gateway.createUser();
+    expect((await neighbour.key.post('/v1/estimates', small)).status).to.equal(200);
+    for (const sending of held) sending.destroy();
+    await until('there is room', async () => (await owner.key.post('/v1/estimates', small)).status === 200);
   });
 });

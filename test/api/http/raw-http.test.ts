@@ -18,7 +18,10 @@ describe('the HTTP server', () => {
     gateway = await startGateway({ worker: false });
     owner = await gateway.createUser();
     http = createHttpServer(createApp(gateway.services), {
-      limits: { headersMs: 400, bodyStallMs: 400, requestMs: 2_500, checkEveryMs: 50 },
+      limits: {
+        ...{ headersMs: 400, bodyStallMs: 400, requestMs: 2_500, checkEveryMs: 50 },
+        ...{ bodyWindowMs: 1_000, bodyWindowBytesMin: 12 },
+      },
       onRefused: ({ code }) => void refused.push(code),
     });
     port = await listen(http.server, 0, '127.0.0.1');
@@ -67,6 +70,8 @@ describe('the HTTP server', () => {
     ],
     ['a negative length', 'POST /v1/estimates HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n'],
     ['no name of a host', 'GET /v1/models HTTP/1.1\r\nconnection: close\r\n\r\n'],
+    ['two names of hosts', 'GET /v1/models HTTP/1.1\r\nhost: x\r\nHost: y\r\nconnection: close\r\n\r\n'],
+    ['the same name twice', 'GET /v1/models HTTP/1.1\r\nhost: x\r\nhost: x\r\nconnection: close\r\n\r\n'],
   ] as const)
     it(`answers ${what} with 400 and closes`, async () => {
       expectRefusal(await talk(text), 400, 'invalid_request');
@@ -125,8 +130,17 @@ describe('the HTTP server', () => {
   });
 
   it('gives up on a body that takes for ever, however steadily it comes', async () => {
-    const drops = Array.from({ length: 40 }, () => ({ afterMs: 100, text: ' ' }));
+    const pieces = Array.from({ length: 40 }, () => ({ afterMs: 100, text: '  ' }));
+    const startedAt = performance.now();
+    expectRefusal(await talk(post('content-length: 1000\r\n'), pieces), 408, 'request_timeout');
+    expect(performance.now() - startedAt).to.be.above(2_400);
+  });
+
+  it('gives up on a body that drips, long before its time is over', async () => {
+    const drops = Array.from({ length: 40 }, () => ({ afterMs: 200, text: ' ' }));
+    const startedAt = performance.now();
     expectRefusal(await talk(post('content-length: 1000\r\n'), drops), 408, 'request_timeout');
+    expect(performance.now() - startedAt).to.be.below(2_400);
   });
 
   it('keeps the answer of a request that was whole before the next one broke', async () => {

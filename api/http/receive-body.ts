@@ -1,0 +1,75 @@
+// Receives the body of a request: inflates it, and ends it at the first byte that is too much.
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { GatewayError } from '../../domain/errors.ts';
+
+export interface BodyLimits {
+  /** Size limit of a body that is not compressed. */
+  bytesMax: number;
+  /** Size limit of a compressed body, unpacked: a small body could grow a thousandfold. */
+  inflatedBytesMax: number;
+}
+
+/** Called for every chunk, inflated; throws what is wrong with the body as far as it has come. */
+export type CheckChunk = (chunk: Buffer) => void;
+
+const INFLATERS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress } as const;
+const CHUNK_BYTES = 64 * 1024;
+
+/** The encoding of a body, or null for one that is not read. */
+export function encodingOf({ headers }: IncomingMessage): keyof typeof INFLATERS | 'identity' | null {
+  const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
+  return encoding === 'identity' || isInflated(encoding) ? encoding : null;
+}
+
+/**
+ * Receives the whole body. Throws a GatewayError: `payload_too_large` beyond the limit, `invalid_request`
+ * for one that breaks off or is not compressed as it claims, and what `check` throws. Of a body that is
+ * refused the rest is discarded as it arrives, so that its sender can read the answer.
+ */
+export async function receiveBody(
+  req: IncomingMessage,
+  { bytesMax, inflatedBytesMax }: BodyLimits,
+  check: CheckChunk,
+): Promise<Buffer> {
+  const encoding = encodingOf(req) ?? 'identity';
+  const limit = encoding === 'identity' ? bytesMax : inflatedBytesMax;
+  const source = encoding === 'identity' ? req : inflate(req, encoding);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of chunksOf(source)) {
+      bytes += chunk.length;
+      if (bytes > limit) throw new GatewayError('payload_too_large');
+      check(chunk);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('invalid_request', { cause: error });
+  } finally {
+    if (source !== req) {
+      req.unpipe();
+      source.destroy();
+    }
+    req.resume();
+  }
+  return chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks, bytes);
+}
+
+/** Destroying the request would close its connection before the answer is sent. */
+function chunksOf(source: Readable): AsyncIterable<Buffer> {
+  return source.iterator({ destroyOnReturn: false });
+}
+
+function inflate(req: IncomingMessage, encoding: keyof typeof INFLATERS): Readable {
+  const inflater = INFLATERS[encoding]({ chunkSize: CHUNK_BYTES });
+  inflater.on('error', () => undefined); // also after the reader has left
+  req.once('error', (error) => inflater.destroy(error));
+  return req.pipe(inflater);
+}
+
+function isInflated(encoding: string): encoding is keyof typeof INFLATERS {
+  return Object.hasOwn(INFLATERS, encoding);
+}
