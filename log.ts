@@ -1,6 +1,7 @@
 // Creates loggers of JSON lines without secrets: some headers are always removed, every text is masked.
 import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
 import { maskText } from './domain/masking/masking.ts';
+import { cutText } from './domain/cut-text.ts';
 
 export type Log = Logger;
 
@@ -39,7 +40,7 @@ function serialiseError(error: unknown): unknown {
 
 /** Drops what follows a line break: a driver's message has the failed statement first, then its values. */
 function firstLine(message: string): string {
-  return message.split('\n', 1)[0]?.slice(0, MESSAGE_CHARACTERS_MAX) ?? '';
+  return cutText(message.split('\n', 1)[0] ?? '', MESSAGE_CHARACTERS_MAX);
 }
 
 function framesOf(stack: string): string {

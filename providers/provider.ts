@@ -4,6 +4,7 @@ import type { JobHandle } from '../domain/jobs.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { Evidence } from '../domain/pricing.ts';
 import type { Order } from '../domain/orders/order.ts';
+import { storableText } from '../domain/storable-text.ts';
 
 /**
  * The adapter of one vendor. Adapters keep nothing between calls but cached tokens; what has to survive is in
@@ -112,7 +113,7 @@ export type RequestFate = 'not_received' | 'refused' | 'unknown';
 export class UpstreamFailure extends Error {
   readonly errorClass: UpstreamErrorClass;
   readonly fate: RequestFate;
-  /** The vendor's unmasked text, which must be masked before it is shown or logged. */
+  /** The vendor's unmasked text, storable, which must be masked before it is shown or logged. */
   readonly text: string | null;
   /** How long the vendor asks to wait, or null. */
   readonly retryAfterMs: number | null;
@@ -138,7 +139,7 @@ export class UpstreamFailure extends Error {
     this.name = 'UpstreamFailure';
     this.errorClass = errorClass;
     this.fate = fate;
-    this.text = options.text ?? null;
+    this.text = typeof options.text === 'string' ? storableText(options.text) : null;
     this.retryAfterMs = options.retryAfterMs ?? null;
     this.upstreamRequestId = options.upstreamRequestId ?? null;
     this.status = options.status ?? null;

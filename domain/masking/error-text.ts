@@ -2,6 +2,7 @@
 // removed.
 
 import { PLACE_RULES, SPANNING_RULES, WINDOWS_PATHS, type ErrorRule } from './error-rules.ts';
+import { cutText } from '../cut-text.ts';
 import { cutAtWhiteSpace, MASKED_TEXT_LENGTH_MAX } from './length.ts';
 import { maskTextStrictly } from './text.ts';
 import { MARKER_SOURCE, TERMINAL_SEQUENCE_SOURCE, decodedView, visibleView } from './views.ts';
@@ -39,8 +40,7 @@ export function shorten(text: string, lengthMax: number): string {
   for (const marker of text.matchAll(MARKER)) {
     if (marker.index < end && marker.index + marker[0].length > end) end = marker.index;
   }
-  if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end -= 1;
-  return `${text.slice(0, end).trimEnd()}…`;
+  return `${cutText(text, end).trimEnd()}…`;
 }
 
 function maskOnce(text: string): string {

@@ -1,6 +1,7 @@
 // From a caller's input to an order in concrete values, checked against what the model offers.
 import type { Model } from '../catalog/catalog.ts';
 import { GatewayError } from '../errors.ts';
+import { cutText } from '../cut-text.ts';
 import { checkCombinations, checkDuration } from './combinations.ts';
 import { checkInputs } from './inputs.ts';
 import type { MediaOrderInput, Order, OrderInput } from './order.ts';
@@ -95,7 +96,7 @@ function checkPrompt({ limits }: Model, prompt: string): void {
 function rejectFlags(prompt: string): void {
   const flag = /--[a-z][a-z_-]*/i.exec(prompt)?.[0];
   if (flag === undefined) return;
-  const shown = flag.slice(0, FLAG_CHARACTERS_SHOWN);
+  const shown = cutText(flag, FLAG_CHARACTERS_SHOWN);
   throw invalidValue('prompt', `prompt must not hold options such as ${shown}: order them as parameters.`);
 }
 

@@ -1,5 +1,7 @@
 // Tolerant readers of vendors' JSON: absent members and members of another type both read as empty or null.
 
+import { storableText } from '../../domain/storable-text.ts';
+
 export type Members = Readonly<Record<string, unknown>>;
 
 /** The members of a JSON object; an empty object for anything else. */
@@ -12,9 +14,9 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A text that is not empty, or null. */
+/** A text that is not empty, or null; vendors' texts are made storable here, where they come in. */
 export function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value.trim() !== '' ? value : null;
+  return typeof value === 'string' && value.trim() !== '' ? storableText(value) : null;
 }
 
 /** A finite number, or null. Numbers written as texts are not numbers. */

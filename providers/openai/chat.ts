@@ -1,4 +1,5 @@
 // Adapter for text tasks on OpenAI's chat completions: one call that answers with the finished text.
+import { storableText } from '../../domain/storable-text.ts';
 import { refineChatFailure } from '../chat/refinement.ts';
 import { countPromptTokens, countTokens } from '../chat/tokens.ts';
 import { billableTextOf, outputTextOf, readChatUsage } from '../chat/usage.ts';
@@ -45,7 +46,7 @@ async function submit(api: JsonApi, job: UpstreamJob, signal?: AbortSignal): Pro
   if (text === '') throw failureWithoutText(json, upstreamRequestId);
   return {
     kind: 'finished',
-    results: [{ kind: 'text', text }],
+    results: [{ kind: 'text', text: storableText(text) }],
     evidence: await readEvidence(json, request),
     upstreamRequestId,
   };
