@@ -1,10 +1,19 @@
 // Checks the messages of a chat request or a text task: their schema, and parts that are not offered.
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
+import { cutText } from '../../domain/text.ts';
+import type { SentImage } from '../uploads/input-images.ts';
 import { oneOf } from '../http/request-fields.ts';
 import { checkInputImage } from '../../domain/files/input-images.ts';
 
 const MESSAGES_MAX = 5_000;
+/** Each is looked at before the call is made. */
+const IMAGES_MAX = 500;
+/** Parts whose tokens the catalogue prices. */
+const PART_TYPES: readonly string[] = ['text', 'refusal', 'image_url'];
+/** Fields of a message that models read as text, whatever is in them. */
+const TEXT_FIELDS: readonly string[] = ['tool_calls', 'function_call', 'annotations'];
+const MEDIA_NAME = /ur[il]s?$|^file|^input[_-]?(?:audio|image|video|file)|^(?:audio|images?|videos?)$/i;
 const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] as const;
 
 const MESSAGE = z.looseObject({
@@ -20,26 +29,56 @@ export const CHAT_MESSAGES = z
   .max(MESSAGES_MAX, `must hold at most ${MESSAGES_MAX} messages`);
 
 /**
- * Throws a GatewayError that names the part. Audio is refused because its tokens have a price of their own,
- * which the catalogue does not hold. Image URLs are checked because upstreams fetch them, some from inside
- * private networks.
+ * Checks the parts of all messages, and returns the images among them. Throws a GatewayError that names
+ * the part: audio, videos and files have prices of their own, which the catalogue does not hold, and an
+ * upstream would fetch what they lead to, perhaps from inside a private network.
  */
-export function checkMessageParts(messages: z.output<typeof CHAT_MESSAGES>): void {
-  for (const [index, { content }] of messages.entries()) {
-    if (!Array.isArray(content)) continue;
-    for (const [part, { type, image_url: image }] of content.entries()) {
-      const path = `messages[${index}].content[${part}]`;
-      if (type === 'input_audio') throw notOffered(`${path}.type`);
-      if (type !== 'image_url') continue;
-      const param = `${path}.image_url`;
-      const url: unknown = typeof image === 'object' && image !== null ? Reflect.get(image, 'url') : image;
-      if (typeof url !== 'string')
-        throw new GatewayError('invalid_value', { param, message: `${param} must hold a url.` });
-      checkInputImage(url, `${param}.url`);
-    }
+export function checkMessageParts(messages: z.output<typeof CHAT_MESSAGES>): SentImage[] {
+  const images = messages.flatMap(({ content, ...fields }, index) => {
+    const path = `messages[${index}]`;
+    for (const [name, field] of Object.entries(fields))
+      if (!TEXT_FIELDS.includes(name)) rejectMedia({ [name]: field }, path);
+    if (!Array.isArray(content)) return [];
+    return content.flatMap((part, partIndex) => checkPart(part, `${path}.content[${partIndex}]`));
+  });
+  if (images.length > IMAGES_MAX) {
+    const message = `messages may hold at most ${IMAGES_MAX} images.`;
+    throw new GatewayError('invalid_value', { param: 'messages', message });
+  }
+  return images;
+}
+
+function checkPart(part: { [field: string]: unknown; type: string }, path: string): SentImage[] {
+  const { type, image_url: image, ...fields } = part;
+  if (!PART_TYPES.includes(type)) throw notOffered(`${path}.type`, type);
+  if (type !== 'image_url') {
+    rejectMedia(part, path);
+    return [];
+  }
+  rejectMedia(fields, path);
+  const param = `${path}.image_url`;
+  const { url, ...details } =
+    typeof image === 'object' && image !== null ? { url: null, ...image } : { url: image };
+  if (typeof url !== 'string')
+    throw new GatewayError('invalid_value', { param, message: `${param} must hold a url.` });
+  rejectMedia(details, param);
+  checkInputImage(url, `${param}.url`);
+  return [{ url, param: `${param}.url` }];
+}
+
+/** Throws for a field, at any depth and in any spelling, that carries a medium or leads to one. */
+function rejectMedia(value: object, path: string): void {
+  for (const [name, member] of Object.entries(value)) {
+    const param = Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`;
+    if (member !== null && MEDIA_NAME.test(name)) throw notOffered(param);
+    if (typeof member === 'object' && member !== null) rejectMedia(member, param);
   }
 }
 
-export function notOffered(param: string): GatewayError {
-  return new GatewayError('invalid_value', { param, message: `${param}: this is not offered.` });
+/** The error of a field, or of its value, that is not offered. */
+export function notOffered(param: string, value = 'this'): GatewayError {
+  return new GatewayError('invalid_value', {
+    param,
+    message: `${param}: ${cutText(value, 50)} is not offered.`,
+  });
 }

@@ -10,6 +10,7 @@ import { maxPromptTokens } from '../../providers/chat/token-bound.ts';
 import { TOKENS_PLAUSIBLE_MAX } from '../../providers/chat/usage.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
+import type { SentImage } from '../uploads/input-images.ts';
 import { CHAT_MESSAGES, checkMessageParts, notOffered } from './chat-messages.ts';
 
 const ANSWERS_MAX = 8;
@@ -43,6 +44,8 @@ export interface PricedChat {
   estimate: MicroCredits;
   /** The body for upstreams except `model`, which differs between them. */
   upstreamBody: Readonly<Record<string, unknown>>;
+  /** The images of all messages, whose files have not been looked at. */
+  images: readonly SentImage[];
 }
 
 /** Reads and prices a chat request, and writes nothing. Throws a GatewayError that names the field. */
@@ -54,7 +57,7 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
   const { modelScope } = caller.key;
   if (modelScope && !modelScope.includes(model.id))
     throw new GatewayError('model_not_allowed', { param: 'model' });
-  checkMessageParts(request.messages);
+  const images = checkMessageParts(request.messages);
   rejectCostlierOptions(request);
   const limit = readLimit(request);
   const input = { promptTokens: maxPromptTokens(request), answers: request.n ?? 1, ...limit };
@@ -69,6 +72,7 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
     price,
     estimate: quote(price, order).total,
     upstreamBody: upstreamBody(request, stream, answerTokensMax(model, limit)),
+    images,
   };
 }
 

@@ -7,6 +7,7 @@ import type { Order, OrderInput } from '../../domain/orders/order.ts';
 import { resolveOrder } from '../../domain/orders/resolve-order.ts';
 import { quote, snapshotPrice, type PriceSnapshot, type Quote } from '../../domain/pricing.ts';
 import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
+import { inspectImages, type SentImage } from '../uploads/input-images.ts';
 import { readInputVideos, type InputVideos } from '../uploads/input-videos.ts';
 
 /** A request for a task, read from a body. */
@@ -14,6 +15,8 @@ export interface TaskRequest {
   /** Id of a model, not looked up yet. */
   model: string;
   input: OrderInput;
+  /** Input images, or the images in the messages of a text task; `priceRequest` looks at their files. */
+  images: readonly SentImage[];
 }
 
 export interface PricedOrder {
@@ -34,7 +37,7 @@ export interface PricedOrder {
  */
 export async function priceRequest(
   ctx: RequestContext<KeyCaller | SessionCaller>,
-  { model: modelId, input }: TaskRequest,
+  { model: modelId, input, images }: TaskRequest,
 ): Promise<PricedOrder> {
   const model = ctx.services.catalog.models.get(modelId);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
@@ -44,6 +47,7 @@ export async function priceRequest(
   const order = resolveOrder(model, input);
   const media = input.mode === 'text' ? null : input;
   if (media) checkInputImages(media.inputImages, media.names.inputImages);
+  await inspectImages(images);
   const inputVideos = await readInputVideos(ctx, media?.inputVideos ?? []);
   const price = snapshotPrice(model);
   return { model, order, price, quote: quote(price, order), inputVideos };

@@ -120,10 +120,11 @@ function textRequest({
   if (prompt !== undefined && messages) throw conflict('prompt', 'messages');
   if (prompt === undefined && !messages)
     throw new GatewayError('missing_field', { param: 'prompt', message: 'prompt or messages is required.' });
-  checkMessageParts(messages ?? []);
+  const images = checkMessageParts(messages ?? []);
   const conversation = messages ?? [{ role: 'user', content: prompt ?? '' }];
   return {
     model,
+    images,
     input: {
       mode: 'text',
       prompt: prompt ?? JSON.stringify(messages),
@@ -139,6 +140,7 @@ function imageRequest(body: z.output<typeof IMAGE_BODY>): TaskRequest {
   const { name, images } = readInputImages(body);
   return {
     model: body.model,
+    images: images.map((url, index) => ({ url, param: `${name}[${index}]` })),
     input: {
       mode: 'image',
       prompt: body.prompt,
@@ -163,6 +165,7 @@ function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
   );
   return {
     model: body.model,
+    images: images.map((url, index) => ({ url, param: `${name}[${index}]` })),
     input: {
       mode: 'video',
       prompt: body.prompt,
@@ -188,11 +191,15 @@ function readInputImages(body: {
   reference_images?: string[] | undefined;
 }) {
   const { image_urls: urls, reference_images: references } = body;
-  if (urls && references && JSON.stringify(urls) !== JSON.stringify(references))
-    throw conflict('image_urls', 'reference_images');
+  if (urls && references && !isSameList(urls, references)) throw conflict('image_urls', 'reference_images');
   return references && !urls
     ? { name: 'reference_images', images: references }
     : { name: 'image_urls', images: urls ?? [] };
+}
+
+/** Not by their JSON, which would be written for megabytes of images. */
+function isSameList(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((entry, index) => entry === others[index]);
 }
 
 /** Merges two names of one field. Throws 400 when both are sent and differ. */

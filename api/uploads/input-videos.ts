@@ -1,7 +1,7 @@
 // Reads the input videos of an order: https URLs of public hosts, or links to the caller's own uploads.
 import { findOwnUpload, useUploads } from '../../db/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { isAllowedUrl } from '../../domain/files/input-images.ts';
+import { hasScheme, isAllowedUrl } from '../../domain/files/input-images.ts';
 import type { RequestContext, KeyCaller, SessionCaller } from '../context.ts';
 import { signUploadLink, readUploadLink } from './links.ts';
 import type { Em } from '../../db/database.ts';
@@ -32,7 +32,7 @@ export async function readInputVideos(
   const videos: InputVideos = { urls: [], uploadIds: [] };
   for (const [index, url] of urls.entries()) {
     const param = `${PARAM}[${index}]`;
-    if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url) || !URL.canParse(url))
+    if (!hasScheme(url))
       throw new GatewayError('invalid_value', { param, message: `${param} must be an https URL.` });
     const link = readUploadLink(services, url);
     if (!link) {

@@ -11,6 +11,7 @@ import { readChat, type PricedChat } from '../chat/read-chat.ts';
 import { relayStream } from '../chat/relay-stream.ts';
 import { answerWhole } from '../chat/whole-answer.ts';
 import type { KeyCaller, Reply, RequestContext } from '../context.ts';
+import { inspectImages } from '../uploads/input-images.ts';
 import { releaseIdempotencyKey, idempotencyInProgress } from '../idempotent-effects.ts';
 
 const STREAM_HEADERS = {
@@ -37,6 +38,7 @@ export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Repl
 
 async function answerChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const chat = readChat(ctx);
+  await inspectImages(chat.images);
   await rejectAlreadyCharged(ctx);
   const billing = new ChatBilling(ctx, chat);
   await billing.reserve();

@@ -35,8 +35,13 @@ export function isAllowedUrl(text: string): boolean {
   return protocol === 'https:' && username === '' && password === '' && port === '' && isName && !isInternal;
 }
 
+/** Whether a text is meant as a URL, of whatever scheme. URL ignores white space and controls around it. */
+export function hasScheme(text: string): boolean {
+  return /^[\s\0-\x20]*[a-z][a-z0-9+.\t\r\n-]*:/i.test(text);
+}
+
 function checkUrl(text: string, param: string): void {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || !URL.canParse(text))
+  if (!hasScheme(text))
     throw new GatewayError('invalid_value', {
       param,
       message: `${param} must be an https URL or a data URI.`,

@@ -19,6 +19,9 @@ const URL_CHARACTERS_MAX = 2_048;
 const CONNECT_TIMEOUT_MS = 3_000;
 const ADDRESSES_TRIED_MAX = 3;
 const PORT_OF_SCHEME: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+/** Public addresses that lead to a service of the machine's own cloud: Azure's WireServer. */
+const METADATA_ADDRESSES = new Set(['168.63.129.16']);
 const HOSTS_REFUSED = /(^|\.)(localhost|local|internal)$|\.$/;
 
 /**
@@ -41,10 +44,16 @@ export function checkOutsideUrl(text: string, trustsOrigin: (url: URL) => boolea
 
 /**
  * Whether an IP address is an ordinary unicast address of the public internet, the only class that is
- * allowed.
+ * allowed. Of IPv6 that is `2000::/3` (RFC 4291 §2.4) without its special blocks, so that IPv4 addresses in
+ * any IPv6 spelling are refused as well.
  */
 export function isPublicAddress(address: string): boolean {
-  return isIP(address) !== 0 && ipaddr.parse(address).range() === 'unicast';
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== 'unicast') return false;
+  return parsed instanceof ipaddr.IPv6
+    ? parsed.match(GLOBAL_UNICAST)
+    : !METADATA_ADDRESSES.has(parsed.toString());
 }
 
 const resolveByDns: Resolve = async (hostname) => {

@@ -17,14 +17,19 @@ describe('the scan of a JSON text', () => {
     ['commas behind an escaped quote', `["\\"${','.repeat(200_000)}"]`, null],
     ['commas behind a text that ends in a backslash', `["\\\\"${',1'.repeat(100_000)}]`, TOO_MANY],
     ['commas behind a long text', `["${'a'.repeat(1_000)}\\\\"${',1'.repeat(100_000)}]`, TOO_MANY],
-    ['commas in a long text with an escaped quote', `["${'a'.repeat(1_000)}\\"${',1'.repeat(200_000)}"]`, null],
+    [
+      'commas in a long text with an escaped quote',
+      `["${'a'.repeat(1_000)}\\"${',1'.repeat(200_000)}"]`,
+      null,
+    ],
     ['32 levels', `${'['.repeat(32)}${']'.repeat(32)}`, null],
     ['33 levels', `${'['.repeat(33)}${']'.repeat(33)}`, TOO_DEEP],
     ['levels side by side', `[${'[[[]]],'.repeat(20_000)}1]`, null],
   ];
   for (const [what, text, verdict] of rows)
     it(`finds ${verdict ?? 'nothing to refuse'} in ${what}, whatever the chunks`, () => {
-      for (const size of [Number.POSITIVE_INFINITY, 65_536, 1_021, 1]) expect(scan(text, size)).to.equal(verdict);
+      for (const size of [Number.POSITIVE_INFINITY, 65_536, 1_021, 1])
+        expect(scan(text, size)).to.equal(verdict);
     });
 
   it('agrees with the parser about any JSON', () => {

@@ -208,7 +208,9 @@ describe('a gateway whose memory is limited', () => {
     const small = { mode: 'image', model: 'gpt-image-2', prompt: 'a cat' };
     expect((await owner.key.post('/v1/estimates', small)).status).to.equal(200);
     const neighbour = await gateway.createUser();
-    expect((await neighbour.key.send('POST', '/v1/estimates', { body, headers: ofKey(neighbour) })).status).to.equal(200);
+    expect(
+      (await neighbour.key.send('POST', '/v1/estimates', { body, headers: ofKey(neighbour) })).status,
+    ).to.equal(200);
     for (const sending of held) sending.destroy();
     await until('there is room again', async () => {
       const { status } = await owner.key.send('POST', '/v1/estimates', { body, headers });
@@ -227,7 +229,10 @@ describe('a gateway whose memory is limited', () => {
     );
     for (const sending of held) sending.on('error', () => undefined).flushHeaders();
     const small = { mode: 'image', model: 'gpt-image-2', prompt: 'a cat' };
-    await until('its share is full', async () => (await owner.key.post('/v1/estimates', small)).status === 503);
+    await until(
+      'its share is full',
+      async () => (await owner.key.post('/v1/estimates', small)).status === 503,
+    );
     const neighbour = await gateway.createUser();
     expect((await neighbour.key.post('/v1/estimates', small)).status).to.equal(200);
     for (const sending of held) sending.destroy();

@@ -39,6 +39,13 @@ const INSIDE = [
     'https://example.com:8443/',
     'http://example.com/',
   ],
+  ...[
+    'javascript:alert(1)',
+    ' JavaScript:alert(1)',
+    'java\nscript:alert(1)',
+    'blob:https://example.com/a',
+    'vbscript:x',
+  ],
   ...['ftp://example.com/', 'file:///etc/passwd', `https://example.com/${'a'.repeat(2_048)}`],
 ];
 
@@ -74,7 +81,7 @@ describe('URLs in orders', () => {
         const answer = await expectNoEffect(gateway, () => owner.key.post(path, body));
         expectError(answer, 400, 'url_not_allowed', `${name}[0]`);
       }
-      for (const text of ['x', '/relative', 'example.com/a.png', 'javascript:alert(1)']) {
+      for (const text of ['x', '/relative', 'example.com/a.png', '//example.com/a.png']) {
         const answer = await owner.key.post(path, { ...fields, prompt: 'x', [name]: [text] });
         expectError(answer, 400, 'invalid_value', `${name}[0]`);
       }

@@ -135,11 +135,4 @@ describe('a chat call', () => {
     expect(body.usage.credits_estimate).to.be.at.least((6000 * 100) / 1_000_000);
     expectPrice(body.usage.credits_charged, body.usage.prompt_tokens, 5000);
   });
-
-  it('sets aside for a file what it can have at the most', async () => {
-    const file = { filename: 'a.pdf', file_data: `data:application/pdf;base64,${'A'.repeat(300_000)}` };
-    const content = [{ type: 'file', file }];
-    const { body } = await ask(owner, '', { messages: [{ role: 'user', content }], max_tokens: 10 });
-    expect(body.usage.credits_estimate).to.be.at.least((200_000 * 20) / 1_000_000);
-  });
 });

@@ -45,7 +45,9 @@ describe('withoutEcho', () => {
   });
 
   const MEGABYTE = 1_000_000;
-  const distinct = Array.from({ length: MEGABYTE / 8 }, (_, index) => index.toString(36).padStart(7, 'x')).join(' ');
+  const distinct = Array.from({ length: MEGABYTE / 8 }, (_, index) =>
+    index.toString(36).padStart(7, 'x'),
+  ).join(' ');
   for (const [what, long] of [
     ['distinct words', distinct],
     ['one letter', 'x'.repeat(MEGABYTE)],

@@ -35,12 +35,30 @@ const SPECIAL_ADDRESSES = [
     '2002:7f00:1::1',
     '3fff::1',
   ],
+  // Spellings of IPv4 within IPv6, and blocks that no registry has given out yet.
+  ...['::7f00:1', '::127.0.0.1', '::a00:1', '::808:808', '::ffff:a9fe:a9fe', '0:0:0:0:0:ffff:7f00:1'],
+  ...[
+    '2001:0:7f00:1::',
+    '4000::1',
+    '8000::1',
+    'a000::1',
+    'e000::1',
+    '1::1',
+    '2620:4f:8000::1',
+    '168.63.129.16',
+  ],
   ...['5f00::1', 'fc00::1', 'fd00:ec2::254', 'fe80::1', 'fec0::1', 'ff02::1'],
 ];
 
 describe('the address guard', () => {
   it('allows ordinary public addresses only', () => {
-    const allowed = ['8.8.8.8', '1.1.1.1', '2606:4700:4700::1111'];
+    const allowed = [
+      '8.8.8.8',
+      '1.1.1.1',
+      '2606:4700:4700::1111',
+      '2a00:1450:4001:82a::200e',
+      '168.63.129.17',
+    ];
     expect(allowed.filter((address) => !isPublicAddress(address))).to.deep.equal([]);
     expect(SPECIAL_ADDRESSES.filter(isPublicAddress)).to.deep.equal([]);
     expect(['', 'localhost', '8.8.8', '134744072', '8.8.8.8/0'].filter(isPublicAddress)).to.deep.equal([]);

@@ -1,0 +1,74 @@
+// Looks at input images that come as data URIs, before anything is set aside for their request: whole, what
+// they claim to be, and of sane dimensions. Limits of single vendors can be checked with what is returned.
+import pLimit from 'p-limit';
+import type { Sharp } from 'sharp';
+import { GatewayError } from '../../domain/errors.ts';
+import { hasWholeImage } from '../../domain/files/whole-images.ts';
+
+/** An input image as its caller sent it, and the path of its field. */
+export interface SentImage {
+  /** An https URL or a data URI, whose form was checked. */
+  url: string;
+  param: string;
+}
+
+export interface ImageFacts {
+  type: 'image/png' | 'image/jpeg' | 'image/webp';
+  bytes: number;
+  width: number;
+  height: number;
+}
+
+/** More than any camera makes and any vendor takes; a decoder would need four bytes for each. */
+const PIXELS_MAX = 100_000_000;
+const SIDE_PIXELS_MAX = 30_000;
+/** libvips works in the threads that files and look-ups of names use as well. */
+const INSPECTED_AT_ONCE_MAX = 2;
+
+const turns = pLimit(INSPECTED_AT_ONCE_MAX);
+
+/**
+ * Reads the headers of all images that are data URIs, none of the pixels; null stands for a URL, which is not
+ * fetched. Throws 400 `invalid_image` that names the first bad one.
+ */
+export async function inspectImages(images: readonly SentImage[]): Promise<(ImageFacts | null)[]> {
+  return Promise.all(
+    images.map((image) => (isDataUri(image.url) ? turns(() => inspect(image)) : Promise.resolve(null))),
+  );
+}
+
+async function inspect({ url, param }: SentImage): Promise<ImageFacts> {
+  const comma = url.indexOf(',');
+  const encoded = url.slice(comma + 1);
+  const bytes = Buffer.from(encoded, 'base64');
+  // Buffer skips what is not base64.
+  if (bytes.length !== Math.floor((encoded.replace(/={1,2}$/, '').length * 3) / 4))
+    throw refuse(param, 'is not base64');
+  if (!hasWholeImage(bytes)) throw refuse(param, 'is cut off');
+  const { format, width, height } = await readHeader(bytes, param);
+  const type =
+    format === 'png' || format === 'jpeg' || format === 'webp' ? (`image/${format}` as const) : null;
+  if (type === null || !url.toLowerCase().startsWith(`data:${type};`))
+    throw refuse(param, 'is not of the type that it declares');
+  if (width * height > PIXELS_MAX || Math.max(width, height) > SIDE_PIXELS_MAX)
+    throw refuse(param, `has ${width} × ${height} pixels, which is too many`);
+  return { type, bytes: bytes.length, width, height };
+}
+
+async function readHeader(bytes: Buffer, param: string): ReturnType<Sharp['metadata']> {
+  // Loaded on first use: most processes of tests and tools never need it.
+  const { default: sharp } = await import('sharp');
+  try {
+    return await sharp(bytes, { failOn: 'error', limitInputPixels: false }).metadata();
+  } catch {
+    throw refuse(param, 'is no image that can be read'); // the library's own text tells of its version
+  }
+}
+
+function refuse(param: string, problem: string): GatewayError {
+  return new GatewayError('invalid_image', { param, message: `${param} ${problem}.` });
+}
+
+function isDataUri(url: string): boolean {
+  return /^data:/i.test(url);
+}
