@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { offerModels, readCatalog } from './catalog.ts';
 import { readFamilies, upstreamFamilies } from './families.ts';
-import { SETTINGS, type Settings } from './settings.ts';
+import { SETTING_MEANINGS, SETTINGS, type Settings } from './settings.ts';
 
 /** Thrown by loadConfig; the message lists every problem, one per line. */
 export class ConfigError extends Error {}
@@ -129,8 +129,15 @@ function withoutEmpty(env: Readonly<Record<string, string | undefined>>): Enviro
 /** Null when a setting is missing or wrong; which one is added to `problems`. */
 function readSettings(env: Environment, problems: string[]): Settings | null {
   const { data, error } = SETTINGS.safeParse(env);
-  for (const { path, message } of error?.issues ?? []) problems.push(`${path.join('.')}: ${message}`);
+  for (const { path, message } of error?.issues ?? []) {
+    const name = path.join('.');
+    problems.push(env[name] === undefined ? `${name}: missing; ${meaningOf(name)}` : `${name}: ${message}`);
+  }
   return data ?? null;
+}
+
+function meaningOf(name: string): string {
+  return SETTING_MEANINGS.get(name) ?? 'see docs/settings.md';
 }
 
 /** All TEMPORAL_* settings of the SDK's own environment configuration: address, namespace, TLS, API key. */

@@ -4,7 +4,12 @@ import { FAMILY_DEFAULTS } from './families.ts';
 import { parseKeyRing } from './key-ring.ts';
 
 const integer = (fallback: number, min: number, max: number) =>
-  z.coerce.number().int().min(min).max(max).default(fallback);
+  z.coerce
+    .number('expected a number')
+    .int('expected a whole number')
+    .min(min, `expected at least ${min}`)
+    .max(max, `expected at most ${max}`)
+    .default(fallback);
 const text = z.string().min(1);
 const url = (protocols: RegExp) => z.url({ protocol: protocols });
 /** Requests per seconds, such as `120/60`. Whole seconds: Redis would keep shorter windows for ever. */

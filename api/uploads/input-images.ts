@@ -42,8 +42,8 @@ async function inspect({ url, param }: SentImage): Promise<ImageFacts> {
   const encoded = url.slice(comma + 1);
   const bytes = Buffer.from(encoded, 'base64');
   // Buffer skips what is not base64.
-  if (bytes.length !== Math.floor((encoded.replace(/={1,2}$/, '').length * 3) / 4))
-    throw refuse(param, 'is not base64');
+  const padding = /={0,2}$/.exec(encoded.slice(-2))?.[0].length ?? 0;
+  if (bytes.length !== Math.floor(((encoded.length - padding) * 3) / 4)) throw refuse(param, 'is not base64');
   if (!hasWholeImage(bytes)) throw refuse(param, 'is cut off');
   const { format, width, height } = await readHeader(bytes, param);
   const type =

@@ -38,6 +38,17 @@ describe('the settings', () => {
     expect(named).to.have.members([...Object.keys(wrong), 'REDIS_URL']);
   });
 
+  it('that are missing are called missing, and what they mean is said', () => {
+    const problems = problemsOf({});
+    expect(problems).to.have.length(2);
+    for (const problem of problems)
+      expect(problem)
+        .to.match(/^ {2}(DATABASE_URL|SVC_SECRET_KEYS): missing; \S/)
+        .and.not.match(/undefined|received/);
+    expect(problemsOf({ ...NEEDED, PORT: 'x' })).to.deep.equal(['  PORT: expected a number']);
+    expect(problemsOf({ ...NEEDED, PORT: '70000' })).to.deep.equal(['  PORT: expected at most 65535']);
+  });
+
   it('know a key ring by its ids and the length of its keys', () => {
     const key = Buffer.alloc(32, 2).toString('base64url');
     for (const ring of ['', 'no-key', `a:${key},a:${key}`, `a b:${key}`, `a:${key},`])
