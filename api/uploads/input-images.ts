@@ -20,8 +20,8 @@ export interface ImageFacts {
 }
 
 /** More than any camera makes and any vendor takes; a decoder would need four bytes for each. */
-const PIXELS_MAX = 100_000_000;
-const SIDE_PIXELS_MAX = 30_000;
+const IMAGE_PIXELS_MAX = 100_000_000;
+const IMAGE_SIDE_PIXELS_MAX = 30_000;
 /** libvips works in the threads that files and look-ups of names use as well. */
 const INSPECTED_AT_ONCE_MAX = 2;
 
@@ -50,7 +50,7 @@ async function inspect({ url, param }: SentImage): Promise<ImageFacts> {
     format === 'png' || format === 'jpeg' || format === 'webp' ? (`image/${format}` as const) : null;
   if (type === null || !url.toLowerCase().startsWith(`data:${type};`))
     throw refuse(param, 'is not of the type that it declares');
-  if (width * height > PIXELS_MAX || Math.max(width, height) > SIDE_PIXELS_MAX)
+  if (width * height > IMAGE_PIXELS_MAX || Math.max(width, height) > IMAGE_SIDE_PIXELS_MAX)
     throw refuse(param, `has ${width} × ${height} pixels, which is too many`);
   return { type, bytes: bytes.length, width, height };
 }

@@ -41,7 +41,8 @@ function hasPngEnd(view: DataView): boolean {
 
 /**
  * Goes from marker to marker, and through the entropy-coded data behind each start of scan, up to the end of
- * the image (ITU-T T.81 §B.1.1). Thumbnails inside a segment have an end of their own, which is not looked at.
+ * the image (ITU-T T.81 §B.1.1). Thumbnails inside a segment have an end of their own, which is passed
+ * over.
  */
 function hasJpegEnd(bytes: Uint8Array, view: DataView): boolean {
   let at = 2;

@@ -180,7 +180,8 @@ function valueAt(text: string, start: number, name: string, separator: string): 
     const end = endOfQuoted(text, start + 1, quote);
     return { start: start + 1, end, isProse: end === start + 1 };
   }
-  // Asked before the word is read, which may be as long as the text and would be read again for each name in it.
+  // Asked before the word is read, which may be as long as the text and would be read again for each name
+  // in it.
   if (quote === '{' || quote === '[') return { start, end: start, isProse: true };
   const word = matchAt(WORD, text, start);
   if (word === '') return { start, end: start, isProse: true };

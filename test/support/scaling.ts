@@ -1,6 +1,8 @@
 // Whether work takes time linear in the length of a text made of one piece, repeated.
 
-/** What takes less at this length stays below 130 ms at 64 KiB even if it is quadratic, and is not looked at. */
+/**
+ * What takes less at this length stays below 130 ms at 64 KiB even if it is quadratic, and is not looked at.
+ */
 const SCREENED_LENGTH = 8_192;
 const SCREENED_MS = 2;
 /** The two lengths that are compared: linear work takes 16 times as long, quadratic work 256 times. */
