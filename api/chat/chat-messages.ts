@@ -1,7 +1,7 @@
 // Checks the messages of a chat request or a text task: their schema, and parts that are not offered.
 import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
-import { cutText } from '../../domain/text.ts';
+import { cutText } from '../../domain/cut-text.ts';
 import type { SentImage } from '../uploads/input-images.ts';
 import { oneOf } from '../http/request-fields.ts';
 import { checkInputImage } from '../../domain/files/input-images.ts';
