@@ -21,7 +21,7 @@ export interface RequestLocals {
   limitBackend: LimitBackend;
   /** Set on routes that create or retry a task. */
   endTurn: EndTurn;
-  /** Releases the memory of a large body; set where there is one. */
+  /** Releases the memory of the body; set where there is one. */
   releaseBody: () => void;
   /** Set on upload routes only. */
   file: ReceivedFile;
