@@ -71,9 +71,14 @@ export function quote(price: PriceSnapshot, order: Order): Quote {
 
 /**
  * Computes the charge: every price line that matches the order, times what was delivered, at most the
- * estimate.
+ * estimate, which callers pass who have quoted the order already.
  */
-export function computeCharge(price: PriceSnapshot, order: Order, evidence: Evidence): Charge {
+export function computeCharge(
+  price: PriceSnapshot,
+  order: Order,
+  evidence: Evidence,
+  estimate: MicroCredits = quote(price, order).total,
+): Charge {
   const quantities = { ...orderedQuantities(order) };
   if (evidence.images !== undefined) quantities.images = evidence.images;
   if (evidence.seconds !== undefined) quantities.seconds = evidence.seconds;
@@ -83,7 +88,6 @@ export function computeCharge(price: PriceSnapshot, order: Order, evidence: Evid
   Object.assign(quantities, deliveredTokens(matching, evidence));
   const lines = matching.map((line) => ({ line, quantity: billable(line, quantities) }));
   const delivered = priceOf(lines);
-  const estimate = quote(price, order).total;
   const amount = smaller(delivered, estimate);
   const cost = larger(delivered, plausibleCost(evidence, estimate));
   return { amount, loss: cost - amount };

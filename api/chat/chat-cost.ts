@@ -30,7 +30,7 @@ export async function computeChatCost(chat: PricedChat, consumption: Consumption
   const evidence: Evidence & Tokens =
     consumption.kind === 'reported' ? consumption.usage : await countTokensOf(chat, consumption.text);
   const { promptTokens, completionTokens } = evidence;
-  const { amount, loss } = computeCharge(chat.price, chat.order, evidence);
+  const { amount, loss } = computeCharge(chat.price, chat.order, evidence, chat.estimate);
   return { promptTokens, completionTokens, amount, loss };
 }
 

@@ -13,9 +13,9 @@ export async function limitGuesses(
   ctx: RequestContext,
   handle: () => Promise<Reply>,
 ): Promise<Reply> {
-  const { services, caller, requestId, ip, limitBackend } = ctx;
   const wrongWhen = route.guess?.wrongWhen;
-  if (!route.guess || wrongWhen === undefined || caller.proof === 'none') return handle();
+  if (!route.guess || wrongWhen === undefined || ctx.caller.proof === 'none') return handle();
+  const { services, caller, requestId, ip, limitBackend } = ctx;
   const userId = caller.user.id;
   const attemptedBy = { ip, subject: userId, limitBackend };
   // The limiter refunds the point when an error is thrown, so a wrong answer is returned to it as a

@@ -139,9 +139,10 @@ function errorOf(thrown: unknown, failure: unknown, messagesText: () => string):
  * Refuses a key whose earlier request broke off when its process died: what was charged then is not delivered
  * twice. Throws `idempotency_in_progress` while the sweeper has not settled that call yet.
  */
-async function rejectAlreadyCharged({ em, idempotency }: RequestContext<KeyCaller>): Promise<void> {
-  if (!idempotency?.resumedId) return;
-  const charged = await findCharge(em, idempotency.resumedId);
+async function rejectAlreadyCharged(ctx: RequestContext<KeyCaller>): Promise<void> {
+  const resumedId = ctx.idempotency?.resumedId ?? null;
+  if (resumedId === null) return;
+  const charged = await findCharge(ctx.em, resumedId);
   if (charged === null) throw idempotencyInProgress();
   if (charged > 0n)
     throw new GatewayError('idempotency_key_reused', {

@@ -143,7 +143,9 @@ async function readBody(
 export function flattenHeaders(
   headers: Record<string, string | string[] | undefined>,
 ): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value ?? '')]));
+  const flat: Record<string, string> = {};
+  for (const name in headers) flat[name] = String(headers[name] ?? '');
+  return flat;
 }
 
 /** The vendor's id of the request, or null where it gave none of printable characters. */

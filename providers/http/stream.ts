@@ -1,6 +1,6 @@
 // Sends requests whose response is streamed: pooled connections, whole error bodies, limited silence.
 import { once } from 'node:events';
-import { request, type Dispatcher } from 'undici';
+import { type Dispatcher } from 'undici';
 import { failureOfNetwork, flattenHeaders, readErrorBytes, readRequestId } from './client.ts';
 import type { ToFailure } from './status.ts';
 import type { StreamPool } from './stream-pool.ts';
@@ -36,9 +36,10 @@ export async function openStream(
   call: StreamingRequest,
   toFailure: ToFailure,
 ): Promise<StreamingResponse> {
-  const release = await pool.take(new URL(call.url).origin, call.userId, call.signal);
+  const address = splitUrl(call.url);
+  const release = await pool.take(address.origin, call.userId, call.signal);
   try {
-    const response = await sendStreaming(pool, call, toFailure);
+    const response = await sendStreaming(pool, address, call, toFailure);
     response.body.once('close', release);
     return response;
   } catch (error) {
@@ -47,20 +48,41 @@ export async function openStream(
   }
 }
 
+interface UrlParts {
+  origin: string;
+  /** Path and query. */
+  path: string;
+}
+
+/** The URLs called so far: one for each upstream that the settings name. */
+const splitUrls = new Map<string, UrlParts>();
+
+/** Splits a URL once: parsing it costs more than the look at a Map. */
+function splitUrl(url: string): UrlParts {
+  const known = splitUrls.get(url);
+  if (known) return known;
+  const { origin, pathname, search } = new URL(url);
+  const parts = { origin, path: `${pathname}${search}` };
+  splitUrls.set(url, parts);
+  return parts;
+}
+
 async function sendStreaming(
   pool: StreamPool,
+  address: UrlParts,
   call: StreamingRequest,
   toFailure: ToFailure,
 ): Promise<StreamingResponse> {
-  const response = await request(call.url, {
-    dispatcher: pool.agent,
+  const options = {
+    ...address,
     method: 'POST',
     headers: { ...call.headers, 'accept-encoding': 'identity' },
     body: call.body,
     headersTimeout: call.timeoutMs,
     bodyTimeout: call.timeoutMs,
     signal: call.signal,
-  }).catch((error: unknown) => {
+  } as const;
+  const response = await pool.agent.request(options).catch((error: unknown) => {
     throw failureOfNetwork(error);
   });
   const headers = flattenHeaders(response.headers);
