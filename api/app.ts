@@ -30,6 +30,7 @@ import { setRequestId } from './middleware/request-id.ts';
 import { recordRequests } from './middleware/request-log.ts';
 import { setSecurityHeaders } from './middleware/security-headers.ts';
 import { authenticateSession, rejectOtherSites, requirePermission } from './middleware/session.ts';
+import { limitStrays } from './middleware/stray-limit.ts';
 import { closeUnreadUpload, receiveUpload } from './middleware/upload.ts';
 import { DOCUMENT_ROUTE } from './openapi/paths.ts';
 import { sendDocument } from './openapi/send-document.ts';
@@ -67,7 +68,7 @@ export function createApp(services: Services): Express {
   app.set('trust proxy', services.trustedProxies);
   const stations = chain(
     setRequestId,
-    setSecurityHeaders,
+    setSecurityHeaders(services),
     recordRequests(services),
     rejectWhenOverloaded(services),
     rejectMalformedRequests,
@@ -76,6 +77,7 @@ export function createApp(services: Services): Express {
   );
   app.use(
     stations,
+    limitStrays(services),
     answerErrors(services.log, () => isPoolExhausted(services.database)),
   );
   return app;

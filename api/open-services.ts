@@ -1,4 +1,5 @@
 // Creates the services from the settings, for the API process and for tests.
+import { LRUCache } from 'lru-cache';
 import type { Config } from '../config/config.ts';
 import { createChatCalls } from '../db/chat/chat-ledger.ts';
 import { HashRenewals } from '../db/keys/hash-renewals.ts';
@@ -31,6 +32,10 @@ const UPLOAD_DISK_BUDGET: Readonly<BodyBudgetLimits> = {
   bytesMax: 8 * 1024 ** 3,
   bytesPerCallerMax: 1024 ** 3,
 };
+
+/** How many tokens without a session are remembered, and for how long. */
+const ENDED_SESSIONS_MAX = 10_000;
+const ENDED_SESSION_MS = 5_000;
 
 /**
  * Creates the services without connecting them. The caller closes the database that it opened, and stops
@@ -66,6 +71,7 @@ export function openServices(
     storage: createStorage(config.storage),
     catalog: config.catalog,
     keyCache: new ApiKeyCache(database, secrets),
+    endedSessions: new LRUCache({ max: ENDED_SESSIONS_MAX, ttl: ENDED_SESSION_MS }),
     lastUses: new LastUses(database, log),
     hashRenewals: new HashRenewals(database, secrets, log),
     log,

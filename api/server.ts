@@ -12,6 +12,7 @@ import { startTracing } from '../runtime/tracing.ts';
 import { createApp } from './app.ts';
 import { createHealthServer } from './monitoring/health.ts';
 import { createHttpServer } from './http/http-server.ts';
+import { securityHeaders } from './middleware/security-headers.ts';
 import { openServices } from './open-services.ts';
 
 /** Longest wait of a request for a database connection; after that it is answered 503. */
@@ -43,6 +44,7 @@ async function serve(config: Config, log: Log): Promise<void> {
   await services.limits.start();
   let isStopping = false;
   const http = createHttpServer(createApp(services), {
+    headers: () => securityHeaders(services),
     onRefused: (refused) => {
       services.metrics.refusedRaw(refused.code);
       log.info(refused, 'refused before it was a request');

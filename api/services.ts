@@ -1,4 +1,5 @@
 // The dependencies of every request handler, created once per process.
+import type { LRUCache } from 'lru-cache';
 import type { TaskStarts } from './tasks/task-starts.ts';
 import type { CreationTurns } from './tasks/creation-turns.ts';
 import type { EventServices } from './events/services.ts';
@@ -30,6 +31,8 @@ export interface Services {
   storage: Storage;
   catalog: Catalog;
   keyCache: ApiKeyCache;
+  /** Tokens of the last seconds that no session has. */
+  endedSessions: LRUCache<string, true>;
   /** Collects when each API key was last used, and writes it periodically. */
   lastUses: LastUses;
   /** Renews hashes of used API keys that were made with an older key of the ring. */

@@ -89,6 +89,7 @@ function describeLimits(settings: Settings) {
       read: settings.SVC_LIMIT_READ,
       upload: settings.SVC_LIMIT_UPLOAD,
       auth: settings.SVC_LIMIT_AUTH,
+      stray: settings.SVC_LIMIT_STRAY,
     },
     chatConcurrentPerUserMax: settings.SVC_CHAT_CONCURRENT_PER_USER,
     /** Without Redis, refuse what is limited instead of counting in this process. */

@@ -130,6 +130,9 @@ const LIMITS = {
   SVC_LIMIT_READ: limit('600/60').describe('everything else, for each key or user'),
   SVC_LIMIT_UPLOAD: limit('10/60').describe('uploads, for each user'),
   SVC_LIMIT_AUTH: limit('20/1200').describe('logins, verifications and redemptions, for each address'),
+  SVC_LIMIT_STRAY: limit('600/60').describe(
+    'unknown routes, wrong sessions and forged links, for each address',
+  ),
   SVC_RATE_LIMIT_REQUIRE_REDIS: z
     .enum(['0', '1'], 'expected 0 or 1')
     .default('0')

@@ -32,6 +32,7 @@ import { Migration010OneJobEach } from './migrations/010-one-job-each.ts';
 import { Migration011Earmarks } from './migrations/011-earmarks.ts';
 import { Migration020TaskChanges } from './migrations/020-task-changes.ts';
 import { Migration030SecurityEvents } from './migrations/030-security-events.ts';
+import { Migration031UserSearch } from './migrations/031-user-search.ts';
 import { registerPool, type PoolLike } from './pool.ts';
 import type { Database } from './database.ts';
 
@@ -55,6 +56,7 @@ export const MIGRATIONS = [
   { name: '011-earmarks', class: Migration011Earmarks },
   { name: '020-task-changes', class: Migration020TaskChanges },
   { name: '030-security-events', class: Migration030SecurityEvents },
+  { name: '031-user-search', class: Migration031UserSearch },
 ];
 
 const CONNECTION_WAIT_MS = 2_000;

@@ -83,6 +83,9 @@ export const ERRORS = {
   key_revoked: conflict('This API key has been revoked and cannot be changed.'),
   key_limit_reached: conflict('You have as many API keys as you may; revoke one first.'),
   totp_already_enabled: conflict('A second factor is already on. Remove it first.'),
+  last_administrator: conflict(
+    'The last enabled user with the permission users.write cannot lose it or be disabled.',
+  ),
   balance_limit: conflict('The balance cannot grow any further.'),
   idempotency_in_progress: conflict(
     'A request with this Idempotency-Key is still under way. Try again in a moment.',

@@ -6,6 +6,7 @@ import {
   findRedeemCode,
   listRedeemCodes,
   listRedemptions,
+  REDEEM_CODE_STATUSES,
 } from '../../db/redeem/redeem-codes.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
@@ -15,6 +16,7 @@ import { answerPage, pageQuery } from '../http/pages.ts';
 import {
   creditAmount,
   futureInstant,
+  oneOf,
   readBody,
   readId,
   readQuery,
@@ -43,7 +45,11 @@ export const NEW_CODE_BODY = z
     message: 'must not be above maxUses',
   });
 
-export const CODE_LIST_QUERY = z.object(pageQuery('rdm'));
+export const CODE_LIST_QUERY = z.object({
+  ...pageQuery('rdm'),
+  status: oneOf(REDEEM_CODE_STATUSES).optional(),
+  label: shortText(LABEL_CHARACTERS_MAX).optional().describe('The whole label.'),
+});
 
 /**
  * Creates a redeem code. A repeat with the same idempotency key is answered without the code, which is
@@ -82,8 +88,8 @@ export async function disableCode(ctx: RequestContext<SessionCaller>): Promise<R
 }
 
 export async function listCodes({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
-  const { limit, cursor } = readQuery(CODE_LIST_QUERY, query);
-  const found = await listRedeemCodes(em, { limit: limit + 1, beforeId: cursor ?? null });
+  const { limit, cursor, ...filters } = readQuery(CODE_LIST_QUERY, query);
+  const found = await listRedeemCodes(em, { limit: limit + 1, beforeId: cursor ?? null, ...filters });
   return answerPage(found, limit, presentRedeemCode);
 }
 

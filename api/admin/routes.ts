@@ -2,7 +2,7 @@
 import { listAudit } from './audit-entries.ts';
 import { createCode, disableCode, listCodes, readCode } from './redeem-codes.ts';
 import { listTasksOfAllUsers } from './tasks.ts';
-import { createUser, grantToUser, listAllUsers, updateUser } from './users.ts';
+import { createUser, grantToUser, listAllUsers, readUser, updateUser } from './users.ts';
 import { BODY_BYTES_MAX, type Route } from '../context.ts';
 
 const session = { proof: 'session', limit: 'read' } as const;
@@ -21,6 +21,7 @@ export const ADMIN_ROUTES = [
   { method: 'PATCH', path: `${CODES}/:id`, ...session, ...changesCodes, handle: disableCode },
   { method: 'POST', path: USERS, ...withBody, ...changesUsers, handle: createUser },
   { method: 'GET', path: USERS, ...session, permission: 'users.read', handle: listAllUsers },
+  { method: 'GET', path: `${USERS}/:id`, ...session, permission: 'users.read', handle: readUser },
   { method: 'PATCH', path: `${USERS}/:id`, ...withBody, ...changesUsers, handle: updateUser },
   {
     method: 'POST',

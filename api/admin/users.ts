@@ -5,9 +5,9 @@ import {
   addUser,
   changeUser,
   grantCredits,
-  listUsers,
   type UserChanges,
 } from '../../db/identity/user-administration.ts';
+import { findUserRecord, listUserRecords } from '../../db/identity/user-records.ts';
 import { EMAIL_CHARACTERS_MAX, normaliseEmail } from '../../db/identity/users.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -19,7 +19,7 @@ import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { oneOf, creditAmount, readBody, readId, readQuery, shortText } from '../http/request-fields.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
-import { presentUser } from '../account/views.ts';
+import { presentUserRecord } from './views.ts';
 import type { Em } from '../../db/database.ts';
 
 const GRANT_CREDITS_MAX = 10_000_000;
@@ -58,7 +58,8 @@ export const GRANT_BODY = z.strictObject({
 });
 export const USER_LIST_QUERY = z.object({
   ...pageQuery('usr'),
-  email: z.string().min(1, 'must not be empty').optional(),
+  email: z.string().min(1, 'must not be empty').optional().describe('The whole e-mail address.'),
+  q: shortText(EMAIL_CHARACTERS_MAX).optional().describe('The beginning of the e-mail address.'),
 });
 
 export async function createUser(ctx: RequestContext<SessionCaller>): Promise<Reply> {
@@ -66,13 +67,17 @@ export async function createUser(ctx: RequestContext<SessionCaller>): Promise<Re
   if (!covers(ctx.caller.user, input.permissions)) throw permissionError(ctx, 'POST', '/api/admin/users');
   const user = await addUser(ctx.em, originOf(ctx), input);
   if (!user) throw new GatewayError('email_taken', { param: 'email' });
-  return { status: 201, body: { data: presentUser(user) } };
+  return answerUser(ctx.em, 201, user.id);
+}
+
+export async function readUser({ em, params }: RequestContext<SessionCaller>): Promise<Reply> {
+  return answerUser(em, 200, readId('usr', params));
 }
 
 export async function listAllUsers({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
-  const { limit, cursor, email: wanted } = readQuery(USER_LIST_QUERY, query);
-  const found = await listUsers(em, { limit: limit + 1, beforeId: cursor ?? null, email: wanted ?? null });
-  return answerPage(found, limit, presentUser);
+  const { limit, cursor, email: wanted, q } = readQuery(USER_LIST_QUERY, query);
+  const page = { limit: limit + 1, beforeId: cursor ?? null, email: wanted ?? null, q: q ?? null };
+  return answerPage(await listUserRecords(em, page), limit, presentUserRecord);
 }
 
 export async function updateUser(ctx: RequestContext<SessionCaller>): Promise<Reply> {
@@ -83,7 +88,8 @@ export async function updateUser(ctx: RequestContext<SessionCaller>): Promise<Re
   );
   if (user === 'not_found') throw new GatewayError('not_found');
   if (user === 'refused') throw permissionError(ctx, 'PATCH', '/api/admin/users/:id');
-  return { status: 200, body: { data: presentUser(user) } };
+  if (user === 'last_administrator') throw new GatewayError(user);
+  return answerUser(ctx.em, 200, user.id);
 }
 
 export async function grantToUser(ctx: RequestContext<SessionCaller>): Promise<Reply> {
@@ -102,6 +108,12 @@ async function grantIn(
   const { entryId: ledgerEntryId, balance, available } = move;
   const data = { ledgerEntryId, balance: toCredits(balance), available: toCredits(available) };
   return { status: 201, body: { data } };
+}
+
+async function answerUser(em: Em, status: number, id: string): Promise<Reply> {
+  const record = await findUserRecord(em, id);
+  if (!record) throw new GatewayError('not_found');
+  return { status, body: { data: presentUserRecord(record) } };
 }
 
 /**

@@ -1,9 +1,16 @@
 // Presents records as JSON for administrators: a user's content is masked, secrets are absent.
+import type { UserRecord } from '../../db/identity/user-records.ts';
 import type { Redemption } from '../../db/entities/redeem-codes.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import type { RedeemCodeRecord } from '../../db/redeem/redeem-codes.ts';
 import { toCredits } from '../../domain/credits.ts';
-import type { FreshRedeemCodeView, RedeemCodeView, RedemptionView } from '../shapes/administration.ts';
+import type {
+  FreshRedeemCodeView,
+  RedeemCodeView,
+  RedemptionView,
+  UserRecordView,
+} from '../shapes/administration.ts';
+import { presentUser } from '../account/views.ts';
 import type { ForeignTaskView } from '../shapes/tasks.ts';
 
 const MASKED = '[masked]';
@@ -34,6 +41,17 @@ export function presentRedeemCode(record: RedeemCodeRecord): RedeemCodeView {
 
 export function presentRedemption({ id, userId, credits, createdAt }: Redemption): RedemptionView {
   return { id, userId, credits: toCredits(credits), createdAt: createdAt.toISOString() };
+}
+
+/** Presents a user to administrators: with the state of the account, and when the user was last seen. */
+export function presentUserRecord({ user, account, lastSeenAt }: UserRecord): UserRecordView {
+  return {
+    ...presentUser(user),
+    balance: toCredits(account.balance),
+    reserved: toCredits(account.reserved + account.earmarked),
+    frozen: Boolean(account.frozenAt),
+    lastSeenAt: lastSeenAt?.toISOString() ?? null,
+  };
 }
 
 /** A task of another user: prompt, payload, results and error texts are masked. */

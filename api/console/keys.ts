@@ -1,16 +1,11 @@
 // Lists, creates, limits and revokes the caller's own API keys. The text of a key is shown once.
 import { z } from 'zod';
-import {
-  changeKey,
-  createLimitedApiKey,
-  findOwnKey,
-  listOwnKeys,
-  revokeKey,
-  type KeyChanges,
-} from '../../db/keys/api-keys.ts';
+import { createLimitedApiKey, findOwnKey, listOwnKeys } from '../../db/keys/api-keys.ts';
+import { changeKey, revokeKey, type KeyChanges } from '../../db/keys/key-changes.ts';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
+import { originOf } from '../http/audit-origin.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import {
   creditAmount,
@@ -20,6 +15,7 @@ import {
   readQuery,
   shortText,
 } from '../http/request-fields.ts';
+import { logRefusal } from '../monitoring/security-log.ts';
 import { presentKey } from '../account/views.ts';
 
 /** Most unrevoked keys of a user. Expired keys count too: they can be given a later expiry. */
@@ -56,41 +52,40 @@ export async function listKeys({ em, caller, query }: RequestContext<SessionCall
   return answerPage(found, limit, presentKey);
 }
 
-export async function createKey({
-  services,
-  em,
-  caller,
-  body,
-}: RequestContext<SessionCaller>): Promise<Reply> {
+export async function createKey(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const { services, em, caller, body } = ctx;
   const input = withKnownModels(services.catalog, readBody(NEW_KEY_BODY, body));
   const userId = caller.user.id;
-  const created = await createLimitedApiKey(
-    em,
-    services.secrets,
-    { userId, ...input },
-    API_KEYS_PER_USER_MAX,
-  );
+  const rules = { keysMax: API_KEYS_PER_USER_MAX, origin: originOf(ctx) };
+  const created = await createLimitedApiKey(em, services.secrets, { userId, ...input }, rules);
   const entry = created && (await findOwnKey(em, userId, created.id));
   if (!entry) throw new GatewayError('key_limit_reached');
   return { status: 201, body: { data: { ...presentKey(entry), key: created.key } } };
 }
 
-export async function changeOwnKey({
-  services,
-  em,
-  caller,
-  body,
-  params,
-}: RequestContext<SessionCaller>): Promise<Reply> {
+/**
+ * Changes the name or the limits of a key. Raising or removing a limit needs a step-up verification, as making
+ * a key does; lowering one needs none.
+ */
+export async function changeOwnKey(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const { services, em, caller, body, params, requestId } = ctx;
   const changes: KeyChanges = withKnownModels(services.catalog, readBody(KEY_CHANGES, body));
-  const changed = await changeKey(em, caller.user.id, readId('key', params), changes);
+  const owner = { userId: caller.user.id, origin: originOf(ctx), mayWiden: caller.isVerified };
+  const changed = await changeKey(em, owner, readId('key', params), changes);
+  if (changed === 'may_not_widen') {
+    const code = 'verification_required';
+    const route = { method: 'PATCH', path: '/api/keys/:id' };
+    logRefusal(services.log, { userId: caller.user.id, route, code, requestId });
+    throw new GatewayError(code);
+  }
   if (changed === 'not_found') throw new GatewayError('not_found');
   if (changed === 'revoked') throw new GatewayError('key_revoked');
   return { status: 200, body: { data: presentKey(changed) } };
 }
 
-export async function revokeOwnKey({ em, caller, params }: RequestContext<SessionCaller>): Promise<Reply> {
-  const revoked = await revokeKey(em, caller.user.id, readId('key', params));
+export async function revokeOwnKey(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const owner = { userId: ctx.caller.user.id, origin: originOf(ctx) };
+  const revoked = await revokeKey(ctx.em, owner, readId('key', ctx.params));
   if (!revoked) throw new GatewayError('not_found');
   return { status: 200, body: { data: presentKey(revoked) } };
 }

@@ -5,8 +5,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import { bodyOfError } from './error-body.ts';
-import { trackExchanges, type Exchanges, type SlowSenderLimits } from './exchanges.ts';
 import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
+import { trackExchanges, type Exchanges, type SlowSenderLimits } from './exchanges.ts';
 
 export interface HttpLimits extends SlowSenderLimits {
   /** Limit from the first byte of a request to the end of its headers. */
@@ -51,6 +51,8 @@ export interface HttpServer {
 
 export interface HttpServerOptions {
   limits?: Partial<HttpLimits>;
+  /** Returns the security headers, for what is refused before it is a request. */
+  headers?: () => Readonly<Record<string, string>>;
   /** Called for what was refused before it was a request. */
   onRefused?: (refused: { code: ErrorCode; status: number; requestId: string; ip: string }) => void;
 }
@@ -87,7 +89,7 @@ export function createHttpServer(app: RequestListener, options: HttpServerOption
     req.on('newListener', invite);
     listener(req, res);
   });
-  refuseBrokenRequests(server, exchanges, options.onRefused);
+  refuseBrokenRequests(server, exchanges, options);
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -120,7 +122,7 @@ const LINGER_MS = 1_000;
 function refuseBrokenRequests(
   server: Server,
   exchanges: Exchanges,
-  onRefused: HttpServerOptions['onRefused'],
+  { headers = () => SECURITY_HEADERS, onRefused }: HttpServerOptions,
 ): void {
   const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -136,7 +138,7 @@ function refuseBrokenRequests(
     const gatewayError = new GatewayError(code);
     const ip = 'remoteAddress' in socket ? String(socket.remoteAddress) : '';
     onRefused?.({ code, status: gatewayError.status, requestId, ip });
-    socket.end(rawAnswer(gatewayError, requestId));
+    socket.end(rawAnswer(gatewayError, requestId, headers()));
     // Closing at once, with bytes still unread, would reset the connection and lose the answer.
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   });
@@ -169,13 +171,13 @@ function hasLongRequestLine(packet: Buffer | undefined): boolean {
   return lineEnd < 0 || lineEnd > URL_CHARACTERS_MAX;
 }
 
-function rawAnswer(error: GatewayError, requestId: string): string {
+function rawAnswer(error: GatewayError, requestId: string, common: Readonly<Record<string, string>>): string {
   const body = JSON.stringify(bodyOfError(error, requestId));
   const headers = {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
-    ...SECURITY_HEADERS,
+    ...common,
     'x-request-id': requestId,
     date: new Date().toUTCString(),
     connection: 'close',

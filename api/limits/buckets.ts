@@ -24,7 +24,7 @@ export type RouteLimit =
   | { limit: 'auth'; guess: RouteGuess };
 
 /** Points per window of whole seconds: Redis would keep a key without expiry for a shorter window. */
-export type LimitSettings = Readonly<Record<LimitName, { points: number; seconds: number }>>;
+export type LimitSettings = Readonly<Record<LimitName | 'stray', { points: number; seconds: number }>>;
 
 /** A quota that is renewed in fixed windows. */
 export interface Bucket extends Quota {

@@ -21,6 +21,8 @@ export interface Limits {
   counterOf: (limit: RouteLimit) => Counter;
   /** Counts unknown and malformed API keys per address block. */
   wrongKeys: Counter;
+  /** Counts requests that lead nowhere and need no login, per address block. */
+  strays: Counter;
   /** Creates a counter for a further bucket, with the same rules about Redis and memory. */
   createCounter: CreateCounter;
   /** Consumes a point, or throws the 429. `countedBy` as in Counter. */
@@ -81,6 +83,7 @@ export function createLimits({ settings, redisUrl, requiresRedis, hashKey, log }
       return counter;
     },
     wrongKeys: createCounter(WRONG_KEYS),
+    strays: createCounter({ name: 'stray', ...settings.stray }),
     createCounter,
     consume: async (counter, key, countedBy) => {
       const result = await counter.consume(key, countedBy);

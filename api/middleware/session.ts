@@ -1,6 +1,6 @@
 // Authenticates sessions by their cookie, and refuses requests that another site caused.
 import type { IncomingHttpHeaders } from 'node:http';
-import { findSession, type SeenFrom } from '../../db/identity/sessions.ts';
+import { findSession, type FoundSession, type SeenFrom } from '../../db/identity/sessions.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import type { Log } from '../../log.ts';
@@ -18,10 +18,26 @@ export async function authenticateSession(
   from?: SeenFrom,
 ): Promise<SessionCaller> {
   const token = readSessionToken(cookies);
-  const found = token === null ? null : await findSession(em, services.secrets, token, from);
+  const found = token === null ? null : await findLiveSession(services, em, token, from);
   if (!found) throw new GatewayError('not_authenticated');
   if (found.user.disabledAt) throw new GatewayError('account_disabled');
   return { proof: 'session', ...found };
+}
+
+/**
+ * Finds a session. A token without one is remembered for some seconds: what has ended never lives again, and
+ * a page that was left open asks over and over.
+ */
+async function findLiveSession(
+  { secrets, endedSessions }: Services,
+  em: Em,
+  token: string,
+  from?: SeenFrom,
+): Promise<FoundSession | null> {
+  if (endedSessions.has(token)) return null;
+  const found = await findSession(em, secrets, token, from);
+  if (!found) endedSessions.set(token, true);
+  return found;
 }
 
 /**

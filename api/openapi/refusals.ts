@@ -33,6 +33,7 @@ export function refusalsOf(
     ...(route.upload ? OF_UPLOAD : []),
     ...(route.idempotent ? OF_IDEMPOTENCY : []),
     ...(route.limit ? OF_LIMITS : []),
+    ...(added.includes('file_not_found') && route.proof === 'none' ? (['rate_limited'] as const) : []),
     ...added,
     'internal_error',
     'service_unavailable',

@@ -103,16 +103,17 @@ export const NEW_KEY = z
   })
   .meta({ id: 'NewApiKey' });
 
-export const USER = z
-  .strictObject({
-    id: id('usr'),
-    email: z.string(),
-    permissions: z.array(z.string()).meta({ examples: [[...PERMISSIONS]] }),
-    disabled: z.boolean(),
-    twoFactorEnabled: z.boolean(),
-    createdAt: instant,
-  })
-  .meta({ id: 'User' });
+/** The fields of a user, for its own eyes and for administrators. */
+export const userFields = {
+  id: id('usr'),
+  email: z.string(),
+  permissions: z.array(z.string()).meta({ examples: [[...PERMISSIONS]] }),
+  disabled: z.boolean(),
+  twoFactorEnabled: z.boolean(),
+  createdAt: instant,
+};
+
+export const USER = z.strictObject(userFields).meta({ id: 'User' });
 export type UserView = z.output<typeof USER>;
 
 export const SESSION = z

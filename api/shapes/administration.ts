@@ -1,6 +1,7 @@
 // JSON for administrators: redeem codes, grants, audit entries.
 import { z } from 'zod';
 import { AUDIT_ACTIONS } from '../../domain/audit.ts';
+import { userFields } from './account.ts';
 import { credits, id, instant } from './basics.ts';
 
 const codeFields = {
@@ -53,6 +54,17 @@ export const GRANT_RECEIPT = z.strictObject({
   balance: credits,
   available: credits,
 });
+
+export const USER_RECORD = z
+  .strictObject({
+    ...userFields,
+    balance: credits,
+    reserved: credits.describe('Set aside for tasks and calls that have not ended.'),
+    frozen: z.boolean().describe('Whether the account may not spend, after a broken rule of money.'),
+    lastSeenAt: instant.nullable().describe('The last use of a living session or a key, or the last login.'),
+  })
+  .meta({ id: 'UserRecord', description: 'A user as administrators see it.' });
+export type UserRecordView = z.output<typeof USER_RECORD>;
 
 export const AUDIT_ENTRY = z
   .strictObject({

@@ -34,6 +34,7 @@ const quiet = (): void => undefined;
 /** A chat reservation of a process that was killed is settled by the sweeper after its lease. */
 const SETTINGS = {
   SVC_LIMIT_AUTH: '1000000/60',
+  SVC_LIMIT_STRAY: '1000000/60',
   SVC_LIMIT_UPLOAD: '1000000/60',
   SVC_CHAT_LEASE_SECONDS: '15',
 };

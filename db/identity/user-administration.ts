@@ -1,8 +1,10 @@
 // What administrators do with users. A change and its audit entry share a transaction; no change, no entry.
 import { LockMode, sql } from '@mikro-orm/postgresql';
 import { BALANCE_MAX, toCredits, type MicroCredits } from '../../domain/credits.ts';
+import type { Permission } from '../../domain/permissions.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
+import { lockUntilEnd } from '../advisory-lock.ts';
 import { UserEntity, type User } from '../entities/identity.ts';
 import { makeId } from '../ids.ts';
 import { grant, type LedgerMove } from '../ledger/ledger.ts';
@@ -10,6 +12,9 @@ import { deleteOtherSessions } from './ending-sessions.ts';
 import { hashPassword } from './passwords.ts';
 import { insertUser, normaliseEmail } from './users.ts';
 import type { Em } from '../database.ts';
+
+/** The permission that makes administrators: its owner gives and takes the others. */
+const ADMINISTERS: Permission = 'users.write';
 
 export interface UserChanges {
   permissions?: readonly string[] | undefined;
@@ -38,7 +43,7 @@ export async function addUser(
 
 /**
  * Changes a user, if `mayChange` allows it: the question is asked under the lock of the user's row, so that
- * its answer still holds at the change. A new password ends all sessions. A disabled user's sessions stay, so
+ * its answer still holds at the change. The last administrator stays one. A new password ends all sessions. A disabled user's sessions stay, so
  * that requests can be told why they are refused, and end when the user is enabled again.
  */
 export async function changeUser(
@@ -47,12 +52,15 @@ export async function changeUser(
   id: string,
   changes: UserChanges,
   mayChange: (user: User) => boolean,
-): Promise<User | 'not_found' | 'refused'> {
+): Promise<User | 'not_found' | 'refused' | 'last_administrator'> {
   const passwordHash = changes.password === undefined ? null : await hashPassword(changes.password);
   return em.transactional(async (tx) => {
     const user = await tx.findOne(UserEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!user) return 'not_found';
-    if (!mayChange(user)) return 'refused';
+    const isAllowed = mayChange(user);
+    const isOwn = origin.actorId === id;
+    if ((isAllowed || isOwn) && (await isLastAdministrator(tx, user, changes))) return 'last_administrator';
+    if (!isAllowed) return 'refused';
     const detail = await updateUser(tx, id, changes, passwordHash);
     if (passwordHash !== null || detail?.['disabled'] === false) await deleteOtherSessions(tx, id, null);
     if (detail)
@@ -115,16 +123,20 @@ export async function grantCredits(
   });
 }
 
-/** Newest first, older than `beforeId` if given, at most `limit`; `email` finds the one user who has it. */
-export async function listUsers(
-  em: Em,
-  page: { limit: number; beforeId: string | null; email: string | null },
-): Promise<User[]> {
-  const where = {
-    ...(page.beforeId === null ? {} : { id: { $lt: page.beforeId } }),
-    ...(page.email === null ? {} : { email: normaliseEmail(page.email) }),
-  };
-  return em.find(UserEntity, where, { orderBy: { id: 'desc' }, limit: page.limit });
+/**
+ * Whether this change would leave no enabled user who may change users. From here on to the end of the
+ * transaction, no other change can take such a user away.
+ */
+async function isLastAdministrator(tx: Em, user: User, changes: UserChanges): Promise<boolean> {
+  const stays = changes.permissions === undefined || changes.permissions.includes(ADMINISTERS);
+  const isOne = user.permissions.includes(ADMINISTERS) && !user.disabledAt;
+  if (!isOne || (stays && !changes.disabled)) return false;
+  await lockUntilEnd(tx, 'administrators', '');
+  const [row] = await tx.execute<{ others: boolean }[]>(sql`
+    select exists (
+      select from app_user where id <> ${user.id} and disabled_at is null and ${ADMINISTERS} = any(permissions)
+    ) as others`);
+  return !row?.others;
 }
 
 /** What changed, for the audit entry; null when everything was so before. */

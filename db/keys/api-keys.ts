@@ -1,6 +1,8 @@
-// API keys: made once, shown once, stored as a keyed hash; their limits may change until they are revoked.
+// API keys: made once, shown once, stored as a keyed hash. How they change: key-changes.ts.
 import { sql } from '@mikro-orm/postgresql';
-import type { MicroCredits } from '../../domain/credits.ts';
+import { toCredits, type MicroCredits } from '../../domain/credits.ts';
+import type { JsonValue } from '../../domain/json.ts';
+import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
 import { ApiKeyEntity, UserEntity, type ApiKey, type User } from '../entities/identity.ts';
 import { makeId } from '../ids.ts';
 import { isWellFormed, makeKeyText, visiblePartOf } from './key-texts.ts';
@@ -17,14 +19,12 @@ export interface KeyLimits {
 }
 
 /** Each field may be left out, and `undefined` means the same. */
-type Optional<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
+export type Optional<Fields> = { [Name in keyof Fields]?: Fields[Name] | undefined };
 
 export interface NewApiKey extends Optional<KeyLimits> {
   userId: string;
   name: string;
 }
-
-export type KeyChanges = Optional<KeyLimits & { name: string }>;
 
 /** Makes a key for a user, however many there are. The returned text is its only copy. */
 export async function createApiKey(
@@ -38,18 +38,25 @@ export async function createApiKey(
 }
 
 /**
- * Makes a key if the user has fewer than `keysMax` that are not revoked, else answers null. Keys of one user
+ * Makes a key, with an audit entry, if the user has fewer than `keysMax` that are not revoked, else null. Keys of one user
  * are made one after the other, so that parallel calls cannot overshoot.
  */
 export async function createLimitedApiKey(
   em: Em,
   secrets: Secrets,
   input: NewApiKey,
-  keysMax: number,
+  { keysMax, origin }: { keysMax: number; origin: AuditOrigin },
 ): Promise<{ id: string; key: string } | null> {
   return em.transactional(async (tx) => {
     await lockUntilEnd(tx, 'keys', input.userId);
-    return insertKey(tx, secrets, input, keysMax);
+    const created = await insertKey(tx, secrets, input, keysMax);
+    if (!created) return null;
+    const { userId, name, ...limits } = input;
+    await writeAuditEntry(tx, origin, {
+      ...{ action: 'CREATE_API_KEY', targetType: 'api_key', targetId: created.id, userId },
+      detail: { name, ...describeLimits(limits) },
+    });
+    return created;
   });
 }
 
@@ -85,35 +92,6 @@ export async function listOwnKeys(
   return em.find(ApiKeyEntity, where, { orderBy: { id: 'desc' }, limit: page.limit });
 }
 
-/** Changes the given fields of a key that is not revoked; null removes a limit. Answers the changed key. */
-export async function changeKey(
-  em: Em,
-  userId: string,
-  id: string,
-  changes: KeyChanges,
-): Promise<ApiKey | 'not_found' | 'revoked'> {
-  const { name, quota, dailyBudget, modelScope, expiresAt } = changes;
-  const [changed] = await em.execute<{ id: string }[]>(sql`
-    update api_key
-    set name = coalesce(${name ?? null}, name),
-        quota = case when ${quota === undefined} then quota else ${quota ?? null}::bigint end,
-        daily_budget = case when ${dailyBudget === undefined} then daily_budget else ${dailyBudget ?? null}::bigint end,
-        model_scope = case when ${modelScope === undefined} then model_scope else ${storeScope(modelScope)} end,
-        expires_at = case when ${expiresAt === undefined} then expires_at else ${expiresAt ?? null}::timestamptz end
-    where id = ${id} and user_id = ${userId} and revoked_at is null
-    returning id`);
-  const key = await findOwnKey(em, userId, id);
-  if (!key) return 'not_found';
-  return changed ? key : 'revoked';
-}
-
-/** Revokes a key: once committed, it spends nothing. Answers the key, also when it was revoked before. */
-export async function revokeKey(em: Em, userId: string, id: string): Promise<ApiKey | null> {
-  await em.execute(sql`
-    update api_key set revoked_at = now() where id = ${id} and user_id = ${userId} and revoked_at is null`);
-  return findOwnKey(em, userId, id);
-}
-
 async function insertKey(
   em: Em,
   secrets: Secrets,
@@ -134,6 +112,17 @@ async function insertKey(
 }
 
 /** The model scope as an array expression; null stays null, because `array_agg` over no rows is null. */
-function storeScope(scope: string[] | null | undefined) {
+export function storeScope(scope: string[] | null | undefined) {
   return sql`(select array_agg(value) from jsonb_array_elements_text(${scope ? JSON.stringify(scope) : null}::jsonb))`;
+}
+
+/** The limits as an audit entry tells them: amounts in credits, null for no limit. */
+export function describeLimits(limits: Optional<KeyLimits>): { [name: string]: JsonValue } {
+  const { quota, dailyBudget, modelScope, expiresAt } = limits;
+  return {
+    ...(quota !== undefined && { quota: quota === null ? null : toCredits(quota) }),
+    ...(dailyBudget !== undefined && { dailyBudget: dailyBudget === null ? null : toCredits(dailyBudget) }),
+    ...(modelScope !== undefined && { modelScope }),
+    ...(expiresAt !== undefined && { expiresAt: expiresAt?.toISOString() ?? null }),
+  };
 }

@@ -9,7 +9,8 @@ import type { Secrets } from '../secrets.ts';
 import { readMicroCredits } from '../columns.ts';
 import type { Em } from '../database.ts';
 
-export type RedeemCodeStatus = 'active' | 'disabled' | 'expired' | 'exhausted';
+export const REDEEM_CODE_STATUSES = ['active', 'disabled', 'expired', 'exhausted'] as const;
+export type RedeemCodeStatus = (typeof REDEEM_CODE_STATUSES)[number];
 
 /** A code without its text, which is not stored. */
 export interface RedeemCodeRecord {
@@ -95,14 +96,24 @@ export async function findRedeemCode(em: Em, id: string): Promise<RedeemCodeReco
   return row ? readRecord(row) : null;
 }
 
-/** Newest first, older than the code `beforeId` if given; at most `limit`. */
+/**
+ * Newest first, older than the code `beforeId` if given; at most `limit`. `label`: only codes of this batch.
+ */
 export async function listRedeemCodes(
   em: Em,
-  page: { limit: number; beforeId: string | null },
+  page: {
+    limit: number;
+    beforeId: string | null;
+    status?: RedeemCodeStatus | undefined;
+    label?: string | undefined;
+  },
 ): Promise<RedeemCodeRecord[]> {
-  const before = page.beforeId === null ? sql`` : sql`where id < ${page.beforeId}`;
+  const { limit, beforeId, status, label } = page;
+  const before = beforeId === null ? sql`` : sql`and id < ${beforeId}`;
+  const labelled = label === undefined ? sql`` : sql`and label = ${label}`;
+  const inStatus = status === undefined ? sql`` : sql`and ${STATUS} = ${status}`;
   const rows = await em.execute<StoredCode[]>(sql`
-    select ${COLUMNS} from redeem_code ${before} order by id desc limit ${page.limit}`);
+    select ${COLUMNS} from redeem_code where true ${before} ${labelled} ${inStatus} order by id desc limit ${limit}`);
   return rows.map(readRecord);
 }
 
@@ -111,12 +122,15 @@ export async function listRedemptions(em: Em, codeId: string, limit: number): Pr
   return em.find(RedemptionEntity, { codeId }, { orderBy: { id: 'desc' }, limit });
 }
 
-/** The columns of a record. The database's clock decides what has expired, as it does for redemptions. */
+/** The status of a code. The database's clock decides what has expired, as it does for redemptions. */
+const STATUS = sql`
+  case when disabled_at is not null then 'disabled' when expires_at <= now() then 'expired'
+       when used_count >= max_uses then 'exhausted' else 'active' end`;
+
 const COLUMNS = sql`
   id, label, hint, credits, max_uses as "maxUses", per_user_limit as "perUserLimit", used_count as "usedCount",
   expires_at as "expiresAt", disabled_at as "disabledAt", created_by as "createdBy", created_at as "createdAt",
-  case when disabled_at is not null then 'disabled' when expires_at <= now() then 'expired'
-       when used_count >= max_uses then 'exhausted' else 'active' end as status`;
+  ${STATUS} as status`;
 
 type StoredCode = Omit<RedeemCodeRecord, 'credits' | 'expiresAt' | 'disabledAt' | 'createdAt'> & {
   credits: string;

@@ -5,8 +5,9 @@ import type { TestGateway, TestUser } from './servers/gateway.ts';
 
 export const KEYS = '/api/keys';
 
-/** Creates a key; resolves to its entry with the key itself. */
+/** Verifies the user's session and creates a key; resolves to its entry with the key itself. */
 export async function createKey(user: TestUser, fields: object = {}): Promise<Answer['body']> {
+  await user.verify();
   const { status, body } = await user.session.post(KEYS, { name: 'Build server', ...fields });
   expect(status, JSON.stringify(body)).to.equal(201);
   return body.data;

@@ -11,8 +11,9 @@ export const CREDIT = 1_000_000n;
 export const QUICK = '[[sandbox seconds=0]]';
 export const STUCK = '[[sandbox outcome=stuck]]';
 
-/** Changes the limits of the user's key. */
+/** Verifies the user's session and changes the limits of the key. */
 export async function change(user: TestUser, limits: object): Promise<void> {
+  await user.verify();
   const { status, body } = await user.session.patch(`/api/keys/${user.keyId}`, limits);
   expect(status, JSON.stringify(body)).to.equal(200);
 }

@@ -44,7 +44,8 @@ export const ACCOUNT_DESCRIPTIONS = {
     id: 'createKey',
     tag: keys,
     summary: 'Make a key',
-    description: 'The answer is the only place where the key itself appears.',
+    description:
+      'The answer is the only place where the key itself appears. Verify your identity first: POST /api/verify.',
     body: {
       schema: NEW_KEY_BODY,
       examples: {
@@ -59,10 +60,11 @@ export const ACCOUNT_DESCRIPTIONS = {
     id: 'changeKey',
     tag: keys,
     summary: 'Change a key’s name or limits',
-    description: 'Absent fields stay as they are; null removes a limit.',
+    description:
+      'Absent fields stay as they are; null removes a limit. Raising or removing a limit needs a fresh proof of identity: POST /api/verify.',
     body: { schema: KEY_CHANGES, examples: { 'A higher quota': { quota: 200 } } },
     responses: { 200: { description: 'The entry.', shape: dataOf(KEY) } },
-    refusals: ['not_found', 'key_revoked'],
+    refusals: ['verification_required', 'not_found', 'key_revoked'],
   },
   'DELETE /api/keys/:id': {
     id: 'revokeKey',

@@ -4,13 +4,13 @@ import { CODE_LIST_QUERY, NEW_CODE_BODY } from '../../admin/redeem-codes.ts';
 import { ALL_TASKS_QUERY } from '../../admin/tasks.ts';
 import { GRANT_BODY, NEW_USER_BODY, USER_CHANGES, USER_LIST_QUERY } from '../../admin/users.ts';
 import type { RouteDescription } from '../route-description.ts';
-import { USER } from '../../shapes/account.ts';
 import {
   AUDIT_ENTRY,
   GRANT_RECEIPT,
   NEW_REDEEM_CODE,
   REDEEM_CODE,
   REDEEM_CODE_WITH_REDEMPTIONS,
+  USER_RECORD,
 } from '../../shapes/administration.ts';
 import { dataOf, pageOf } from '../../shapes/basics.ts';
 import { FOREIGN_TASK } from '../../shapes/tasks.ts';
@@ -64,7 +64,7 @@ export const ADMIN_DESCRIPTIONS = {
       schema: NEW_USER_BODY,
       examples: { 'A user': { email: 'new@example.com', password: 'a long sentence that nobody guesses' } },
     },
-    responses: { 201: { description: 'The user.', shape: dataOf(USER) } },
+    responses: { 201: { description: 'The user.', shape: dataOf(USER_RECORD) } },
     refusals: ['permission_denied', 'email_taken'],
   },
   'GET /api/admin/users': {
@@ -72,16 +72,24 @@ export const ADMIN_DESCRIPTIONS = {
     tag,
     summary: 'List users',
     query: USER_LIST_QUERY,
-    responses: { 200: { description: 'A page of them.', shape: pageOf(USER) } },
+    responses: { 200: { description: 'A page of them.', shape: pageOf(USER_RECORD) } },
+  },
+  'GET /api/admin/users/:id': {
+    id: 'readUser',
+    tag,
+    summary: 'Read a user',
+    responses: { 200: { description: 'The user.', shape: dataOf(USER_RECORD) } },
+    refusals: ['not_found'],
   },
   'PATCH /api/admin/users/:id': {
     id: 'changeUser',
     tag,
     summary: 'Change a user',
-    description: 'Only users who have no permission that you do not have.',
+    description:
+      'Only users who have no permission that you do not have. The last enabled user with `users.write` stays one.',
     body: { schema: USER_CHANGES, examples: { Disable: { disabled: true } } },
-    responses: { 200: { description: 'The user.', shape: dataOf(USER) } },
-    refusals: ['permission_denied', 'not_found'],
+    responses: { 200: { description: 'The user.', shape: dataOf(USER_RECORD) } },
+    refusals: ['permission_denied', 'not_found', 'last_administrator'],
   },
   'POST /api/admin/users/:id/grants': {
     id: 'grantCredits',

@@ -29,6 +29,7 @@ describe('GET /api/usage/token', () => {
   };
   const createUser = async (limits: object, credits = 1000): Promise<TestUser> => {
     const user = await gateway.createUser(credits);
+    await user.verify();
     await user.session.patch(`/api/keys/${user.keyId}`, limits);
     return user;
   };
@@ -136,6 +137,7 @@ describe('GET /api/usage/token', () => {
   it('never shows less than nothing after a limit was lowered', async () => {
     const user = await createUser({ quota: 100, dailyBudget: 100 });
     await ended(user, 'seconds=0', 2);
+    await user.verify();
     await user.session.patch(`/api/keys/${user.keyId}`, { quota: 5, dailyBudget: 0 });
     expect(await usageOf(user)).to.include({
       ...{ total_granted: 5, total_used: 8, total_available: 0 },
@@ -150,6 +152,7 @@ describe('GET /api/usage/token', () => {
 
   it('shows every key its own figures', async () => {
     const user = await createUser({ quota: 8 });
+    await user.verify();
     const { key } = (await user.session.post('/api/keys', { name: 'Second', quota: 12 })).body.data;
     await ended(user, 'seconds=0');
     const second = await gateway.anonymous.get(PATH, { authorization: `Bearer ${key}` });

@@ -31,6 +31,7 @@ const ROUTES: Guarded[] = [
   },
   { ...at('POST', '/users'), permission: 'users.write', stepUp: true, status: 400 },
   { ...at('GET', '/users'), permission: 'users.read', stepUp: false, status: 200 },
+  { ...at('GET', `/users/${nobody}`), permission: 'users.read', stepUp: false, status: 404 },
   { ...at('PATCH', `/users/${nobody}`), permission: 'users.write', stepUp: true, status: 400 },
   { ...at('POST', `/users/${nobody}/grants`), permission: 'credits.grant', stepUp: true, status: 400 },
   { ...at('GET', '/tasks'), permission: 'tasks.read', stepUp: false, status: 200 },

@@ -54,9 +54,8 @@ describe('redeem codes for administrators', () => {
       expect(entry).to.deep.equal({
         id: entry.id,
         action: 'CREATE_REDEEM_CODE',
-        actorId: chief.id,
-        targetType: 'redeem_code',
-        targetId: id,
+        actor: { id: chief.id, email: chief.email },
+        target: { type: 'redeem_code', id },
         ip: '127.0.0.1',
         userAgent: 'console test',
         requestId: 'making-1',
@@ -176,6 +175,21 @@ describe('redeem codes for administrators', () => {
         expect(JSON.stringify([page.body, next.body])).not.to.contain(code.slice(4, 24));
       for (const query of ['limit=0', 'limit=101', 'limit=x', 'cursor=abc', `cursor=${makeId('usr')}`])
         expectError(await chief.session.get(`${CODES}?${query}`), 400, 'invalid_value');
+    });
+
+    it('finds the codes of a batch, and those in one state', async () => {
+      const label = 'Found again';
+      const [active, disabled] = [await makeCode(chief, { label }), await makeCode(chief, { label })];
+      await chief.session.patch(`${CODES}/${disabled.id}`);
+      const find = async (query: string): Promise<string[]> => {
+        const { body } = await chief.session.get(`${CODES}?label=${encodeURIComponent(label)}${query}`);
+        return body.data.map(({ id }: { id: string }) => id);
+      };
+      expect(await find('')).to.deep.equal([disabled.id, active.id]);
+      expect(await find('&status=active')).to.deep.equal([active.id]);
+      expect(await find('&status=disabled')).to.deep.equal([disabled.id]);
+      expect(await find('&status=exhausted')).to.deep.equal([]);
+      expectError(await chief.session.get(`${CODES}?status=lost`), 400, 'invalid_value', 'status');
     });
 
     it('shows one code with its redemptions', async () => {

@@ -54,6 +54,7 @@ describe('users for administrators', () => {
         disabled: false,
         twoFactorEnabled: false,
         createdAt,
+        ...{ balance: 0, reserved: 0, frozen: false, lastSeenAt: null },
       });
       expect((await logIn(email, PASSWORD)).status).to.equal(200);
       const [entry, ...more] = await readAudit(gateway, id);
@@ -166,6 +167,7 @@ describe('users for administrators', () => {
     });
 
     it('lets nobody disable themselves', async () => {
+      await createAdministrator(gateway); // so that it is not for being the last one
       expectError(await change(chief.id, { disabled: true }), 403, 'permission_denied');
       expect((await chief.session.get('/api/auth/me')).status).to.equal(200);
       expect(gateway.logged()).to.contain('"route":"PATCH /api/admin/users/:id","code":"permission_denied"');

@@ -20,6 +20,7 @@ describe('POST /api/keys', () => {
   before(async () => {
     gateway = await startGateway({ worker: false });
     owner = await gateway.createUser();
+    await owner.verify();
     stranger = await gateway.createUser();
   });
   after(() => gateway.stop());
@@ -44,6 +45,13 @@ describe('POST /api/keys', () => {
     expect(body.data.key).to.match(/^sk-svc_[0-9A-Za-z]{49}$/);
     expect(body.data.prefix).to.equal(body.data.key.slice(0, 15));
     expect((await callWith(body.data.key)).status).to.equal(200);
+  });
+
+  it('asks for a fresh proof of identity, before it looks at the body', async () => {
+    const user = await gateway.createUser(0);
+    expectError(await user.session.post(KEYS, { name: 'Mine' }), 403, 'verification_required', null);
+    expectError(await user.session.post(KEYS, {}), 403, 'verification_required', null);
+    expect((await list('', user)).data).to.have.length(1);
   });
 
   it('keeps every limit as it was given', async () => {
@@ -134,6 +142,7 @@ describe('POST /api/keys', () => {
 
   it('makes no more than 100 keys that live, however many ask at once; a revoked one makes room', async () => {
     const user = await gateway.createUser(0);
+    await user.verify();
     const rest = API_KEYS_PER_USER_MAX - 1; // the user came with one
     const asked = Array.from({ length: rest + 15 }, (_, n) => user.session.post(KEYS, { name: `${n}` }));
     const answers = await Promise.all(asked);

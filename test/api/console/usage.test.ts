@@ -93,6 +93,7 @@ describe('GET /api/usage', () => {
   });
 
   it('is filtered by model, key and status, together too', async () => {
+    await owner.verify();
     const { body: made } = await owner.session.post('/api/keys', { name: 'second' });
     const second = createActor(
       () => gateway.baseUrl,

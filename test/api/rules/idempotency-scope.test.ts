@@ -67,6 +67,7 @@ describe('the scope of an Idempotency-Key', function () {
     });
 
     it('to the user, not to the API key', async () => {
+      await owner.verify();
       const made = await owner.session.post('/api/keys', { name: 'Second' });
       const headers = { authorization: `Bearer ${made.body.data.key}`, 'idempotency-key': 'mine' };
       expectReplayOf(await create('mine'), await gateway.anonymous.post(IMAGES, order(), headers));

@@ -62,6 +62,7 @@ describe('the limits of a key', () => {
 
     it('two keys of one account do not share their limits', async () => {
       const user = await createUser({ quota: 0 });
+      await user.verify();
       const { key } = (await user.session.post('/api/keys', { name: 'Second' })).body.data;
       expectError(await order(user), 402, 'key_quota_exceeded', null);
       const headers = { authorization: `Bearer ${key}` };

@@ -53,6 +53,7 @@ describe(`any request (TEST_SEED=${SEED})`, function () {
     ];
     const ids = tasks.map(({ id }) => id);
     const { code, id: codeId } = await makeCode(chief, { maxUses: 1000 });
+    await owner.verify();
     return {
       ids: {
         tasks: ids,

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
+import { COMMAND_LINE } from '../../../db/audit-log.ts';
 import { createApiKey, createLimitedApiKey, findApiKey } from '../../../db/keys/api-keys.ts';
 import { isWellFormed, makeKeyText, visiblePartOf } from '../../../db/keys/key-texts.ts';
 import { migrate } from '../../../db/open-database.ts';
@@ -115,7 +116,7 @@ describe('API keys', () => {
       const user = { email: 'b@example.com', password: 'long enough', permissions: [] };
       const input = { userId: (await createUser(em(), user)) ?? '', name: 'k' };
       const secrets = new Secrets([newer]);
-      const make = () => createLimitedApiKey(em(), secrets, input, 5);
+      const make = () => createLimitedApiKey(em(), secrets, input, { keysMax: 5, origin: COMMAND_LINE });
       const made = await Promise.all(Array.from({ length: 12 }, make));
       expect(made.filter((key) => key !== null)).to.have.length(5);
       await em().execute(

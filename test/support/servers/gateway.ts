@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createApp } from '../../../api/app.ts';
 import { createHttpServer } from '../../../api/http/http-server.ts';
+import { securityHeaders } from '../../../api/middleware/security-headers.ts';
 import { openServices } from '../../../api/open-services.ts';
 import { loadConfig, type Config } from '../../../config/config.ts';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
@@ -39,6 +40,8 @@ export interface TestUser {
   key: Actor;
   /** Sends requests with the user's session cookie, as for /api. */
   session: Actor;
+  /** Puts the user's sessions into the state after /api/verify, for five minutes. */
+  verify(): Promise<void>;
 }
 
 export interface TestGateway {
@@ -70,6 +73,10 @@ export interface TestGatewayOptions {
 }
 
 const PASSWORD = 'correct horse battery';
+const VERIFY = `
+  update session
+  set verified_at = now(), verify_method = 'password', verified_until = now() + interval '5 minutes'
+  where user_id = ?`;
 /** High limits, because all tests of a file share an address and often a user. */
 const HIGH_LIMITS = {
   SVC_LIMIT_CHAT: '1000000/60',
@@ -77,6 +84,7 @@ const HIGH_LIMITS = {
   SVC_LIMIT_READ: '1000000/60',
   SVC_LIMIT_UPLOAD: '1000000/60',
   SVC_LIMIT_AUTH: '1000000/60',
+  SVC_LIMIT_STRAY: '1000000/60',
 };
 let bundle: Promise<WorkflowBundleOption> | undefined;
 
@@ -102,7 +110,9 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   );
   const services = openServices(config, stored.database, log);
   await services.limits.start();
-  const { server } = createHttpServer(createApp(services));
+  const { server } = createHttpServer(createApp(services), {
+    headers: () => securityHeaders(services),
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const port = (server.address() as { port: number }).port;
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -232,5 +242,8 @@ async function createTestUser(
     apiKey,
     key: createActor(url, () => ({ authorization: `Bearer ${apiKey}` })),
     session: createActor(url, () => ({ cookie: `svc_session=${token}` })),
+    verify: async () => {
+      await forkEm(services.database).execute(VERIFY, [id]);
+    },
   };
 }
