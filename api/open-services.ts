@@ -13,7 +13,7 @@ import { createTaskStarts } from './tasks/task-starts.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectTaskWorkflows } from '../workflows/client.ts';
 import { ConcurrentCalls } from './chat/concurrent-calls.ts';
-import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/relay-stream.ts';
+import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/stream-cut.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
 import { openEvents } from './events/services.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';

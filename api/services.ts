@@ -10,7 +10,7 @@ import type { LastUses } from '../db/keys/last-uses.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { ChatUpstreams } from '../providers/chat/chat.ts';
 import type { ConcurrentCalls } from './chat/concurrent-calls.ts';
-import type { StreamLimits } from './chat/relay-stream.ts';
+import type { StreamLimits } from './chat/stream-cut.ts';
 import type { SettlementWriter } from './chat/settlement-writer.ts';
 import type { Log } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';

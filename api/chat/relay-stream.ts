@@ -1,6 +1,6 @@
 // Relays a streamed answer event by event, at the pace of its reader, and bills it however it ends.
 import type { Response } from 'express';
-import { ERRORS, GatewayError } from '../../domain/errors.ts';
+import { ERRORS, type GatewayError } from '../../domain/errors.ts';
 import {
   drainBody,
   toUpstreamFailure,
@@ -14,7 +14,7 @@ import type { Consumption } from './chat-cost.ts';
 import { explainFailure } from './chat-errors.ts';
 import type { DeliveredEvents } from './delivered-events.ts';
 import { tokensPlausibleMax, type PricedChat } from './read-chat.ts';
-import { StreamCut } from './stream-cut.ts';
+import { StreamCut, type StreamLimits } from './stream-cut.ts';
 import { MalformedStreamError, StreamEvents, type StreamPiece } from './stream-events.ts';
 import { presentUsage } from './views.ts';
 
@@ -34,22 +34,6 @@ export interface StreamRelay {
   messagesText: () => string;
   limits: StreamLimits;
 }
-
-export interface StreamLimits {
-  /** Silence before a comment is sent to keep the connection open. */
-  commentEveryMs: number;
-  /** Longest life of a stream. */
-  secondsMax: number;
-  /** Longest time in which the reader takes nothing. */
-  readerPauseMs: number;
-}
-
-/**
- * Default of `commentEveryMs`: proxies on the way to the caller cut connections that are silent for longer.
- */
-export const COMMENT_EVERY_MS = 10_000;
-/** Default of `readerPauseMs`. */
-export const READER_PAUSE_MS = 60_000;
 
 /** How long a reader that took nothing may still fetch the error that ended its stream. */
 const UNREAD_LINGER_MS = 30_000;

@@ -6,16 +6,28 @@ import { GatewayError } from '../../domain/errors.ts';
 /** `left`: the caller disconnected. `unread`: the caller stays, and takes nothing. */
 export type CutCause = 'left' | 'unread' | 'too_long' | 'stopping';
 
-export interface StreamCutOptions {
+export interface StreamLimits {
+  /** Silence before a comment is sent to keep the connection open. */
+  commentEveryMs: number;
+  /** Longest life of a stream. */
+  secondsMax: number;
+  /** Longest time in which the reader takes nothing. */
+  readerPauseMs: number;
+}
+
+/**
+ * Default of `commentEveryMs`: proxies on the way to the caller cut connections that are silent for longer.
+ */
+export const COMMENT_EVERY_MS = 10_000;
+/** Default of `readerPauseMs`. */
+export const READER_PAUSE_MS = 60_000;
+
+export interface StreamCutOptions extends Omit<StreamLimits, 'commentEveryMs'> {
   body: { destroy(): unknown };
   /** Aborted when the caller disconnects. */
   disconnected: AbortSignal;
   /** Aborted when this process stops and must cut its streams. */
   stopping: AbortSignal;
-  /** Longest life of a stream. */
-  secondsMax: number;
-  /** Longest time in which the reader takes nothing. */
-  readerPauseMs: number;
   /** Whether the upstream has ended its answer, so that only the usage is left to come. */
   isAnswerComplete: () => boolean;
 }

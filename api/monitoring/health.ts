@@ -8,6 +8,7 @@ import { createInternalListener } from '../../runtime/listener.ts';
 import { addProcessMetrics } from '../../runtime/process-metrics.ts';
 import { checkSharedParts, type Readiness } from '../../runtime/readiness.ts';
 import type { Services } from '../services.ts';
+import { addChatMetrics } from './chat-metrics.ts';
 import { addDatabaseMetrics } from './database-metrics.ts';
 import { addEventMetrics } from './event-metrics.ts';
 import { addLimitMetrics } from './limit-metrics.ts';
@@ -25,6 +26,7 @@ export function createHealthServer(services: Services, probe: Database, isStoppi
   });
   addLimitMetrics(registry, limits);
   addEventMetrics(registry, services.events.watcher);
+  addChatMetrics(registry, services.chat);
   addDatabaseMetrics(registry, probe);
   return createInternalListener({
     registry,
