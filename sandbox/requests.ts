@@ -51,6 +51,11 @@ export function textIn(fields: Fields, field: string): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** Length of a prompt as vendors count it: an emoji is one character. */
+export function countCodePoints(text: string): number {
+  return Array.from(text).length;
+}
+
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

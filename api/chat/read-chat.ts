@@ -11,12 +11,11 @@ import { TOKENS_PLAUSIBLE_MAX } from '../../providers/chat/usage.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
 import type { SentImage } from '../uploads/input-images.ts';
-import { CHAT_MESSAGES, checkMessageParts, notOffered } from './chat-messages.ts';
+import { CHAT_MESSAGES, checkMessageParts } from './chat-messages.ts';
+import { rejectCostlierOptions } from './costlier-options.ts';
 
 const ANSWERS_MAX = 8;
 const ANSWERS_RULE = `must be a whole number from 1 to ${ANSWERS_MAX}`;
-/** Values of `prompt_cache_retention` at the price of an ordinary cache write; longer ones cost more. */
-const ORDINARY_RETENTIONS: readonly unknown[] = [null, 'in_memory', '30m'];
 
 /** Schema of a number of tokens. */
 export const TOKENS = z.int('must be a whole number, 1 or more').min(1, 'must be a whole number, 1 or more');
@@ -113,17 +112,4 @@ function upstreamBody(
     ...(isLimited ? {} : { max_completion_tokens: answerTokens }),
     ...(stream && { stream_options: { ...streamOptions, include_usage: true } }),
   };
-}
-
-/** Throws for options that upstreams bill beside the tokens, or at other prices than the catalogue's. */
-function rejectCostlierOptions(request: Readonly<Record<string, unknown>>): void {
-  const { service_tier: tier, modalities, prompt_cache_retention: retention } = request;
-  const costlier = [
-    { param: 'service_tier', isRequested: tier === 'priority' || tier === 'scale' },
-    { param: 'prompt_cache_retention', isRequested: !ORDINARY_RETENTIONS.includes(retention ?? null) },
-    { param: 'web_search_options', isRequested: (request['web_search_options'] ?? null) !== null },
-    { param: 'audio', isRequested: (request['audio'] ?? null) !== null },
-    { param: 'modalities', isRequested: Array.isArray(modalities) && modalities.includes('audio') },
-  ].find(({ isRequested }) => isRequested);
-  if (costlier) throw notOffered(costlier.param);
 }

@@ -3,6 +3,7 @@ import type { Upstream } from '../../domain/catalog/catalog.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import { refineChatFailure } from './refinement.ts';
+import { markUser } from './user-marks.ts';
 import { ChatTargets, type ChatTarget } from './targets.ts';
 import { failureOfNetwork } from '../http/client.ts';
 import { drainBody, openStream, waitForFirstBytes, type StreamingResponse } from '../http/stream.ts';
@@ -138,7 +139,7 @@ async function sendChat(
       'content-type': 'application/json',
       'x-client-request-id': requestId,
     },
-    body: JSON.stringify({ ...body, model: target.upstreamModel }),
+    body: JSON.stringify({ ...markUser(body, target.family, userId), model: target.upstreamModel }),
     timeoutMs,
     userId,
     signal,

@@ -7,7 +7,7 @@ import { errorText } from '../error-text.ts';
 import { reportUsage } from '../evidence.ts';
 import type { Job } from '../jobs.ts';
 import { nextDirectives } from '../polling.ts';
-import { readJsonObject } from '../requests.ts';
+import { countCodePoints, readJsonObject } from '../requests.ts';
 import { imageFile, inlineResult, sendInline } from '../results.ts';
 import { beginSubmission, confirmSubmission, createJob, waitUntilFinal } from '../submissions.ts';
 import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
@@ -136,7 +136,7 @@ function consumptionOf(
   { model, imageSize, inputImages }: ImageOrder,
   { prompt }: ImageRequest,
 ): Record<string, number> {
-  const promptTokens = Math.ceil(prompt.length / CHARACTERS_PER_TOKEN) + inputImages * INPUT_IMAGE_TOKENS;
+  const promptTokens = Math.ceil(countCodePoints(prompt) / CHARACTERS_PER_TOKEN) + inputImages * INPUT_IMAGE_TOKENS;
   const outputTokens = OUTPUT_TOKENS[imageSize] ?? 0;
   const thoughtTokens = thinks(model) ? THOUGHT_TOKENS : 0;
   return {

@@ -1,7 +1,7 @@
 // Checks an order of a Grok Imagine video: refuses what xAI would not accept and names the field.
 
 import { isWholeWithin, refuseField, refuseUnknown, requireOneOf } from '../field-checks.ts';
-import { type Fields, isFields } from '../requests.ts';
+import { countCodePoints, type Fields, isFields } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 
 export interface VideoOrder {
@@ -53,7 +53,7 @@ function checkPrompt(request: SandboxRequest, { prompt, image }: Fields): void {
   }
   if (prompt !== undefined && typeof prompt !== 'string')
     refuseField(request, 'prompt', 'The prompt must be a string.');
-  if (typeof prompt === 'string' && prompt.length > PROMPT_CHARACTERS_MAX) {
+  if (typeof prompt === 'string' && countCodePoints(prompt) > PROMPT_CHARACTERS_MAX) {
     refuseField(request, 'prompt', `The prompt is longer than ${PROMPT_CHARACTERS_MAX} characters.`);
   }
 }

@@ -44,10 +44,17 @@ async function complete(request: SandboxRequest): Promise<Answer> {
     const streamed = streamReply({ request, active, reply, headers, error });
     return confirmSubmission(submission, streamed, emptyStream(headers));
   }
+  const ms = wholeMs(active, reply);
+  if (ms > 0) await sleep(ms, undefined, { signal: request.closed });
   if (active.choose('outcome') === 'stuck') return { kind: 'hang' };
   const { created } = reply;
   const withoutId = json(200, { object: 'chat.completion', created, model: order.model }, headers);
   return confirmSubmission(submission, json(200, wholeReply(reply), headers), withoutId);
+}
+
+/** As long as the directives `first` and `delay` let a stream take; without them a whole answer comes at once. */
+function wholeMs(active: ActiveDirectives, { tokens, choices }: Reply): number {
+  return (active.number('first') ?? 0) + Math.max(0, tokens * choices - 1) * (active.number('delay') ?? 0);
 }
 
 function wholeReply(reply: Reply): object {

@@ -1,6 +1,6 @@
 // Checks an order of OpenAI's Images API, from JSON or a form: refuses what OpenAI would not accept.
 
-import { type Fields, isFields, isForm, readForm, readJsonObject, textIn } from '../requests.ts';
+import { countCodePoints, type Fields, isFields, isForm, readForm, readJsonObject, textIn } from '../requests.ts';
 import type { ImageFormat } from '../results.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 import { isAbsent, oneOf, refuseAbsent, refuseField } from './fields.ts';
@@ -89,7 +89,7 @@ function checkOrder(
   if (unknown !== undefined)
     refuseField(request, unknown, `Unknown parameter: '${unknown}'.`, 'unknown_parameter');
   if (prompt === '') refuseAbsent(request, 'prompt');
-  if (prompt.length > PROMPT_CHARACTERS_MAX) {
+  if (countCodePoints(prompt) > PROMPT_CHARACTERS_MAX) {
     refuseField(
       request,
       'prompt',

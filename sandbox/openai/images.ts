@@ -8,6 +8,7 @@ import type { Job } from '../jobs.ts';
 import { nextDirectives, requireJob } from '../polling.ts';
 import { imageFile, inlineResult, linkResult, sendInline, serveResult } from '../results.ts';
 import { beginSubmission, confirmSubmission, createJob, waitUntilFinal } from '../submissions.ts';
+import { countCodePoints } from '../requests.ts';
 import type { SandboxRequest, VendorApi } from '../vendor-api.ts';
 import { openaiErrorFormat } from './error-format.ts';
 import {
@@ -138,7 +139,7 @@ function imageOf(job: Job, order: ImageOrder, index: number): Content {
 }
 
 function consumptionOf(order: ImageOrder, prompt: string, count: number): Consumption {
-  const textTokens = Math.ceil(prompt.length / CHARACTERS_PER_TOKEN);
+  const textTokens = Math.ceil(countCodePoints(prompt) / CHARACTERS_PER_TOKEN);
   const imageTokens = order.inputImages * INPUT_IMAGE_TOKENS;
   const pixels = order.width * order.height;
   const perImage = Math.round(((OUTPUT_TOKENS[order.quality] ?? 0) * pixels) / REFERENCE_PIXELS);

@@ -1,7 +1,7 @@
 // Checks an order at one of Vidu's endpoints: refuses what the vendor would not accept and names the field.
 
 import { isWholeWithin } from '../field-checks.ts';
-import { type Fields, refuse } from '../requests.ts';
+import { countCodePoints, type Fields, refuse } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 
 export type Endpoint = 'text2video' | 'img2video' | 'start-end2video' | 'reference2video';
@@ -93,7 +93,7 @@ function checkPrompt(request: SandboxRequest, { prompt }: Fields, endpoint: Endp
   if (prompt === undefined && !isNeeded) return;
   if (prompt === undefined || prompt === '')
     refuseField(request, 'prompt', 'the field is lacking', 'FieldLacking');
-  if (typeof prompt !== 'string' || prompt.length > PROMPT_CHARACTERS_MAX) {
+  if (typeof prompt !== 'string' || countCodePoints(prompt) > PROMPT_CHARACTERS_MAX) {
     refuseField(request, 'prompt', `the prompt has at most ${PROMPT_CHARACTERS_MAX} characters`);
   }
 }

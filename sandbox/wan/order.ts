@@ -1,7 +1,7 @@
 // Checks an order of a Wan video: refuses what DashScope would not accept and names the field.
 
 import { isWholeWithin, refuseField, refuseUnknown } from '../field-checks.ts';
-import { type Fields, isFields, refuse, textIn } from '../requests.ts';
+import { countCodePoints, type Fields, isFields, refuse, textIn } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 import type { WanLimits } from './limits.ts';
 import { checkMedia } from './media.ts';
@@ -98,7 +98,7 @@ function limitsOf(request: SandboxRequest, model: string): WanLimits {
 function checkPrompt(request: SandboxRequest, prompt: unknown): void {
   if (typeof prompt !== 'string' || prompt.trim() === '')
     refuseField(request, 'input.prompt', 'A text is required.');
-  if (prompt.length > PROMPT_CHARACTERS_MAX) {
+  if (countCodePoints(prompt) > PROMPT_CHARACTERS_MAX) {
     refuseField(request, 'input.prompt', `At most ${PROMPT_CHARACTERS_MAX} characters.`);
   }
 }

@@ -103,6 +103,22 @@ describe('a chat call', () => {
       ],
       ['a search in the web', { web_search_options: {} }, 400, 'invalid_value', 'web_search_options'],
       ['an answer that is spoken', { modalities: ['text', 'audio'] }, 400, 'invalid_value', 'modalities'],
+      ...(
+        [
+          ['search_parameters', { mode: 'on' }],
+          ['plugins', [{ id: 'web' }]],
+          ['models', ['gpt-6-astra']],
+          ['provider', { order: ['dear'] }],
+          ['enable_search', true],
+        ] as const
+      ).map(([field, value]): [string, object, number, string, string] => [
+        `a field that buys more: ${field}`,
+        { [field]: value },
+        400,
+        'invalid_value',
+        field,
+      ]),
+      ['a tool of the vendor', { tools: [{ type: 'web_search' }] }, 400, 'invalid_value', 'tools[0].type'],
       ['a dearer tier', { service_tier: 'scale' }, 400, 'invalid_value', 'service_tier'],
       [
         'sound in a message',

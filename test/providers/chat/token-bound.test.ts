@@ -121,12 +121,12 @@ describe('the bound of a text’s tokens', function () {
       expect(maxTokens(text) / count(text)).to.be.within(1, CLOSE_FACTOR_MAX);
     });
 
-  it('takes a few milliseconds for a megabyte', () => {
+  it('takes milliseconds for a megabyte', () => {
     const text = (ORDINARY['English'] ?? '').repeat(10_000);
     maxTokens(text);
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     maxTokens(text);
-    expect(performance.now() - startedAt).to.be.below(100);
+    expect(process.cpuUsage(before).user / 1000).to.be.below(100);
   });
 });
 

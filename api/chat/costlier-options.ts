@@ -1,0 +1,49 @@
+// Refuses options that upstreams bill beside the tokens, or at other prices than the catalogue's.
+import { notOffered } from './chat-messages.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Values of `prompt_cache_retention` at the price of an ordinary cache write; longer ones cost more. */
+const ORDINARY_RETENTIONS: readonly unknown[] = [null, 'in_memory', '30m'];
+
+/**
+ * Fields that buy more than the model of the catalogue, whatever their value, with the service that knows
+ * them. Every other field is passed on.
+ */
+const COSTLIER_FIELDS = [
+  'web_search_options', // OpenAI, Perplexity: searches, billed by the call
+  'search_parameters', // xAI: live search, billed by the source (docs.x.ai, Live Search)
+  'enable_search', // Alibaba: searches (DashScope, compatible mode)
+  'search_options', // Alibaba: how it searches
+  'plugins', // OpenRouter: web search and parsing of PDFs (openrouter.ai/docs/guides/features/plugins)
+  'models', // OpenRouter: other models to fall back on (openrouter.ai/docs/features/model-routing)
+  'route', // OpenRouter: the same
+  'provider', // OpenRouter: other providers of the model, at their prices (…/features/provider-routing)
+  'preset', // OpenRouter: a stored configuration that may name another model (…/features/presets)
+  'data_sources', // Azure OpenAI: searches in data of the operator (On Your Data)
+  'audio', // OpenAI: spoken answers
+] as const;
+
+/** Kinds of tools that the caller runs. Tools of other kinds are run, and billed, by the vendor. */
+const CALLERS_TOOLS: readonly unknown[] = [undefined, 'function', 'custom'];
+
+/** Throws a GatewayError that names the field. */
+export function rejectCostlierOptions(request: Fields): void {
+  const { service_tier: tier, modalities, prompt_cache_retention: retention, tools } = request;
+  const field = COSTLIER_FIELDS.find((name) => isSet(request[name]));
+  if (field) throw notOffered(field);
+  if (tier === 'priority' || tier === 'scale') throw notOffered('service_tier');
+  if (!ORDINARY_RETENTIONS.includes(retention ?? null)) throw notOffered('prompt_cache_retention');
+  if (Array.isArray(modalities) && modalities.includes('audio')) throw notOffered('modalities');
+  const tool = Array.isArray(tools) ? tools.findIndex((each) => !CALLERS_TOOLS.includes(typeOf(each))) : -1;
+  if (tool >= 0) throw notOffered(`tools[${tool}].type`);
+}
+
+/** Whether a field asks for something: null and false do not. */
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false;
+}
+
+function typeOf(tool: unknown): unknown {
+  return typeof tool === 'object' && tool !== null ? Reflect.get(tool, 'type') : undefined;
+}
