@@ -1,0 +1,146 @@
+// Plays hostile users, one attack after the other and all together, and measures another user beside them.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { insertUser } from '../db/identity/users.ts';
+import { createApiKey } from '../db/keys/api-keys.ts';
+import { grant } from '../db/ledger/ledger.ts';
+import { openDatabase } from '../db/open-database.ts';
+import { forkEm, type Database } from '../db/database.ts';
+import { parseCredits } from '../domain/credits.ts';
+import { printTable } from './measure.ts';
+import { ATTACKS } from './neighbours/attacks.ts';
+import { readLoopStop, watchVictim, type Seen } from './neighbours/victim.ts';
+import { residentBytes } from './processes.ts';
+import { bySize } from './size.ts';
+import { startBenchSystem, type BenchSystem } from './system.ts';
+import { Verdict, type Row } from './verdict.ts';
+
+const KEYS_PER_USER = 20;
+/** Enough for 80 slow images and little more. */
+const HOSTILE_CREDITS = '900';
+const VICTIM_CREDITS = '1000';
+const WATCHED_MS = bySize({ full: 20_000, small: 8_000 });
+const BEGINNING_MS = 1_500;
+const RECOVERY_MS = 5_000;
+const P99_FACTOR_GOAL = 3;
+const LOOP_STOP_GOAL_MS = 100;
+const MEMORY_GROWTH_GOAL_MB = 150;
+/** The limits as they are delivered: they are part of what protects neighbours. */
+const AS_DELIVERED = {
+  SVC_LIMIT_CHAT: '120/60',
+  SVC_LIMIT_CREATE: '60/60',
+  SVC_LIMIT_READ: '600/60',
+  SVC_RUNNING_TASKS_PER_USER: '20',
+  SVC_WAITING_TASKS_PER_USER: '200',
+};
+
+interface Measured extends Seen {
+  loopStopMs: number;
+  /** Resident memory of the API, before the attack and some seconds after it. */
+  memoryMb: readonly [before: number, after: number];
+  /** Answers to the attacker by status. */
+  answers: string;
+}
+
+/** Runs `npm run bench -- neighbours`; BENCH_SLOW_BODIES changes the number of slow bodies. */
+export async function benchNeighbours(): Promise<readonly Row[]> {
+  const system = await startBenchSystem(AS_DELIVERED);
+  const database = openDatabase({ url: system.databaseUrl, connectionsMax: 2 });
+  const verdict = new Verdict();
+  const createKeys = (credits: string) => createUserKeys(system, database, credits);
+  try {
+    await watchVictim(system.baseUrl, await createKeys(VICTIM_CREDITS), BEGINNING_MS);
+    const quiet = await measure(system, createKeys, []);
+    const rows = [heading(), describe('nobody', quiet)];
+    const all = Object.keys(ATTACKS);
+    for (const names of [...all.map((name) => [name]), all]) {
+      const title = names.length === 1 ? String(names[0]) : 'all together';
+      const beside = await measure(system, createKeys, names);
+      rows.push(describe(title, beside));
+      judge(verdict, title, beside, quiet);
+    }
+    printTable(rows);
+    return verdict.rows;
+  } finally {
+    await database.close();
+    await system.stop();
+  }
+}
+
+async function measure(
+  system: BenchSystem,
+  createKeys: (credits: string) => Promise<string[]>,
+  names: readonly string[],
+): Promise<Measured> {
+  const victim = await createKeys(VICTIM_CREDITS);
+  const before = memoryMb(system);
+  await readLoopStop(system.internalUrl);
+  const attack = names.length > 0 ? beginAttack(system, await createKeys(HOSTILE_CREDITS), names) : null;
+  if (attack) await sleep(BEGINNING_MS);
+  const seen = await watchVictim(system.baseUrl, victim, WATCHED_MS);
+  const loopStopMs = await readLoopStop(system.internalUrl);
+  const answers = (await attack?.stop()) ?? '';
+  await sleep(RECOVERY_MS);
+  return { ...seen, loopStopMs, memoryMb: [before, memoryMb(system)], answers };
+}
+
+function beginAttack(
+  { baseUrl }: BenchSystem,
+  keys: readonly string[],
+  names: readonly string[],
+): { stop: () => Promise<string> } {
+  const script = join(import.meta.dirname, 'neighbours', 'attacker.ts');
+  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  let told = '';
+  child.stdout.on('data', (text: Buffer) => (told += text.toString()));
+  child.stdin.write(`${JSON.stringify({ names, baseUrl, keys })}\n`);
+  return {
+    stop: async () => {
+      child.stdin.end();
+      if (child.exitCode === null) await once(child, 'exit');
+      return told.trim();
+    },
+  };
+}
+
+function judge(verdict: Verdict, title: string, beside: Measured, quiet: Measured): void {
+  const { calls, failed, firstFailure, loopStopMs, memoryMb: memory } = beside;
+  const why = failed > 0 ? `, first ${firstFailure}` : '';
+  verdict.exact(`${title}: every call of the victim succeeds`, failed === 0, `${calls - failed} of ${calls}${why}`);
+  const factor = Math.max(beside.chatP99Ms / quiet.chatP99Ms, beside.readP99Ms / quiet.readP99Ms);
+  verdict.atMost(`${title}: p99 of the victim, as a multiple of the quiet one`, factor, P99_FACTOR_GOAL);
+  verdict.atMost(`${title}: longest stop of the event loop`, loopStopMs, LOOP_STOP_GOAL_MS, ' ms');
+  verdict.atMost(`${title}: memory that does not return`, memory[1] - memory[0], MEMORY_GROWTH_GOAL_MB, ' MB');
+}
+
+function heading(): string[] {
+  const times = ['chat p99 ms', 'read p99 ms', 'loop stop ms'];
+  return ['attack', 'victim’s calls', 'failed', ...times, 'MB before', 'MB after', 'the attacker was answered'];
+}
+
+function describe(title: string, seen: Measured): string[] {
+  const { calls, failed, chatP99Ms, readP99Ms, loopStopMs, memoryMb: memory, answers } = seen;
+  const figures = [calls, failed, chatP99Ms, readP99Ms, loopStopMs, ...memory];
+  return [title, ...figures.map((figure) => figure.toFixed(0)), answers];
+}
+
+function memoryMb(system: BenchSystem): number {
+  const pid = system.pidOf('api');
+  return pid === null ? Number.NaN : residentBytes(pid) / 1024 ** 2;
+}
+
+/** Creates a user with these credits and many keys, since the rate of chat calls is limited for each key. */
+async function createUserKeys(system: BenchSystem, database: Database, credits: string): Promise<string[]> {
+  const em = forkEm(database);
+  const email = `bench-${crypto.randomUUID()}@example.com`;
+  const userId = await insertUser(em, { email, passwordHash: 'none', permissions: [] });
+  if (userId === null) throw new Error('a user of the bench could not be created');
+  const amount = parseCredits(credits);
+  await grant(em, { userId, amount, idempotencyKey: `bench:${userId}`, description: 'Bench credits' });
+  const keys: string[] = [];
+  for (let key = 0; key < KEYS_PER_USER; key += 1)
+    keys.push((await createApiKey(em, system.secrets, { userId, name: `Bench ${key}` })).key);
+  return keys;
+}
