@@ -1,6 +1,7 @@
 // All benches by name. Each measures one part of the product against its floor, and returns what it judged.
 import { benchBurst } from './burst.ts';
 import { benchChat } from './chat.ts';
+import { benchNeighbours } from './neighbours.ts';
 import { benchSlowVendor } from './slow-vendor.ts';
 import { benchTasks } from './tasks.ts';
 import type { Row } from './verdict.ts';
@@ -12,4 +13,5 @@ export const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = 
   burst: benchBurst,
   'slow-vendor': benchSlowVendor,
   waiting: benchWaiting,
+  neighbours: benchNeighbours,
 };

@@ -108,16 +108,33 @@ function beginAttack(
 function judge(verdict: Verdict, title: string, beside: Measured, quiet: Measured): void {
   const { calls, failed, firstFailure, loopStopMs, memoryMb: memory } = beside;
   const why = failed > 0 ? `, first ${firstFailure}` : '';
-  verdict.exact(`${title}: every call of the victim succeeds`, failed === 0, `${calls - failed} of ${calls}${why}`);
+  verdict.exact(
+    `${title}: every call of the victim succeeds`,
+    failed === 0,
+    `${calls - failed} of ${calls}${why}`,
+  );
   const factor = Math.max(beside.chatP99Ms / quiet.chatP99Ms, beside.readP99Ms / quiet.readP99Ms);
   verdict.atMost(`${title}: p99 of the victim, as a multiple of the quiet one`, factor, P99_FACTOR_GOAL);
   verdict.atMost(`${title}: longest stop of the event loop`, loopStopMs, LOOP_STOP_GOAL_MS, ' ms');
-  verdict.atMost(`${title}: memory that does not return`, memory[1] - memory[0], MEMORY_GROWTH_GOAL_MB, ' MB');
+  verdict.atMost(
+    `${title}: memory that does not return`,
+    memory[1] - memory[0],
+    MEMORY_GROWTH_GOAL_MB,
+    ' MB',
+  );
 }
 
 function heading(): string[] {
   const times = ['chat p99 ms', 'read p99 ms', 'loop stop ms'];
-  return ['attack', 'victim’s calls', 'failed', ...times, 'MB before', 'MB after', 'the attacker was answered'];
+  return [
+    'attack',
+    'victim’s calls',
+    'failed',
+    ...times,
+    'MB before',
+    'MB after',
+    'the attacker was answered',
+  ];
 }
 
 function describe(title: string, seen: Measured): string[] {

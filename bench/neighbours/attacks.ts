@@ -54,13 +54,17 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   },
   'masking bombs': async (hostile) => {
     const note = JSON.stringify({ a: `${'[password='.repeat(6_400)}x` });
-    const notes = Object.fromEntries(Array.from({ length: MASKED_STRINGS }, (_, index) => [`n${index}`, note]));
+    const notes = Object.fromEntries(
+      Array.from({ length: MASKED_STRINGS }, (_, index) => [`n${index}`, note]),
+    );
     const order = { model: 'grok-imagine-video', prompt: 'waves', duration: 4, metadata: notes };
     const body = JSON.stringify(order);
     await repeat(hostile, 1_000, (call) => post(hostile, call, '/v1/videos/generations', body));
   },
   'refused megabytes': async (hostile) => {
-    const words = Array.from({ length: REFUSED_PROMPT_CHARACTERS / 8 }, (_, word) => `w${word}`.padEnd(7, 'o'));
+    const words = Array.from({ length: REFUSED_PROMPT_CHARACTERS / 8 }, (_, word) =>
+      `w${word}`.padEnd(7, 'o'),
+    );
     const messages = say(words.join(' '));
     const body = JSON.stringify({ model: 'gpt-6-luna', max_tokens: 5, messages, reasoning_effort: 'bad' });
     await repeat(hostile, 500, (call) => post(hostile, call, CHAT, body));

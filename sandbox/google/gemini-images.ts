@@ -136,7 +136,8 @@ function consumptionOf(
   { model, imageSize, inputImages }: ImageOrder,
   { prompt }: ImageRequest,
 ): Record<string, number> {
-  const promptTokens = Math.ceil(countCodePoints(prompt) / CHARACTERS_PER_TOKEN) + inputImages * INPUT_IMAGE_TOKENS;
+  const promptTokens =
+    Math.ceil(countCodePoints(prompt) / CHARACTERS_PER_TOKEN) + inputImages * INPUT_IMAGE_TOKENS;
   const outputTokens = OUTPUT_TOKENS[imageSize] ?? 0;
   const thoughtTokens = thinks(model) ? THOUGHT_TOKENS : 0;
   return {

@@ -1,6 +1,14 @@
 // Checks an order of OpenAI's Images API, from JSON or a form: refuses what OpenAI would not accept.
 
-import { countCodePoints, type Fields, isFields, isForm, readForm, readJsonObject, textIn } from '../requests.ts';
+import {
+  countCodePoints,
+  type Fields,
+  isFields,
+  isForm,
+  readForm,
+  readJsonObject,
+  textIn,
+} from '../requests.ts';
 import type { ImageFormat } from '../results.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 import { isAbsent, oneOf, refuseAbsent, refuseField } from './fields.ts';
