@@ -1,33 +1,25 @@
 // Waiting inside an activity: heartbeats while work runs, pauses that a cancellation ends.
 import { Context } from '@temporalio/activity';
 
-const HEARTBEAT_INTERVAL_MS = 1_000;
-const ON_HEARTBEAT_INTERVAL_MS = 4_000;
+/** What an activity does, for operators, and how often it tells Temporal that its worker lives. */
+export interface Beat {
+  phase: string;
+  /** A third of the time-out by which Temporal misses the heartbeat, or less. */
+  everyMs: number;
+}
 
-/**
- * Runs `work` and tells Temporal every second that this worker lives; `phase` is what operators read.
- * `onHeartbeat` is called every few seconds beside it; its failures are ignored.
- */
-export async function withHeartbeat<Result>(
-  phase: string,
-  onHeartbeat: () => Promise<void>,
-  work: () => Promise<Result>,
-): Promise<Result> {
+/** Runs `work` and sends heartbeats meanwhile. */
+export async function withHeartbeat<Result>(beat: Beat, work: () => Promise<Result>): Promise<Result> {
   const context = Context.current();
+  const { phase, everyMs } = beat;
   // None at the beginning: the start itself was a sign of life, and each one is a write for Temporal.
-  const timers = [
-    setInterval(() => context.heartbeat({ phase }), HEARTBEAT_INTERVAL_MS),
-    setInterval(() => void onHeartbeat().catch(noop), ON_HEARTBEAT_INTERVAL_MS),
-  ];
+  const timer = setInterval(() => context.heartbeat({ phase }), everyMs);
   try {
     return await work();
   } finally {
-    for (const timer of timers) clearInterval(timer);
+    clearInterval(timer);
   }
 }
-
-/** For `onHeartbeat` where nothing is to be done beside the heartbeat. */
-export async function noop(): Promise<void> {}
 
 /**
  * A signal that fires when the task was cancelled, and only then: a worker that shuts down, or an activity

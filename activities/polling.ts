@@ -9,7 +9,7 @@ import type { TaskAttempt } from '../domain/tasks.ts';
 import { UpstreamFailure, type JobState, type Provider, type UpstreamResult } from '../providers/provider.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith } from './failures.ts';
-import { noop, pause, withHeartbeat } from './heartbeat.ts';
+import { pause, withHeartbeat } from './heartbeat.ts';
 import type { KeptResult } from './results.ts';
 
 /** The vendor may not see its own job for a moment after it took it. */
@@ -23,6 +23,9 @@ const FAST_INTERVAL_MS = 1_000;
 const SLOW_INTERVAL_MAX_MS = 15_000;
 /** 100 is only for a task that has completed. */
 const RUNNING_PROGRESS_MAX = 99;
+
+/** Rarely: thousands of them wait at once, and one whose worker died has only lost its next look. */
+const POLLING = { phase: 'polling', everyMs: 10_000 };
 
 interface Job {
   provider: Provider;
@@ -39,8 +42,7 @@ export function createPolling(dependencies: ActivityDependencies) {
     /** Ends when the vendor has finished, fails when it has failed; a look without an answer is neither. */
     async poll(task: TaskAttempt): Promise<void> {
       const job = await findJob(dependencies, task);
-      if (!job.isFinished)
-        await withHeartbeat('polling', noop, () => pollUntilFinished(dependencies, task, job));
+      if (!job.isFinished) await withHeartbeat(POLLING, () => pollUntilFinished(dependencies, task, job));
     },
 
     /**

@@ -12,12 +12,13 @@ import { UpstreamFailure, type Provider, type UpstreamResult } from '../provider
 import { retryWrite } from './activity-retry.ts';
 import { RESULT_BYTES_MAX, type ActivityDependencies } from './dependencies.ts';
 import { failTaskWith, retryLater } from './failures.ts';
-import { noop, withHeartbeat } from './heartbeat.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { forkEm } from '../db/database.ts';
 
 /** A result whose download failed so often is given up. */
 const FETCHES_MAX = 8;
 const RENEW_LIMIT_MS = 60_000;
+const COPYING = { phase: 'copying the result to storage', everyMs: 4_000 };
 
 export function createResults(dependencies: ActivityDependencies) {
   const { database, secrets, providers, storage } = dependencies;
@@ -36,7 +37,7 @@ export function createResults(dependencies: ActivityDependencies) {
       const { handle } = submission;
       const context = `${task.taskId}:${task.attempt}`;
       const results: KeptResult[] = JSON.parse(secrets.decrypt('result', context, sealed));
-      await withHeartbeat('copying the result to storage', noop, async () => {
+      await withHeartbeat(COPYING, async () => {
         const outputs: TaskOutput[] = [];
         for (const [index, result] of results.entries())
           outputs.push(await copy({ provider, handle }, result, { task, index, mode: row.mode }));

@@ -5,6 +5,7 @@ import { forkEm } from '../db/database.ts';
 import type { CredentialChoice } from '../db/tasks/credentials.ts';
 import { decryptRequest, type DecryptedRequest } from '../db/tasks/requests.ts';
 import * as submissions from '../db/tasks/submissions.ts';
+import { findUnconfirmedCancels } from '../db/tasks/sweep.ts';
 import { findTask } from '../db/tasks/tasks.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
@@ -13,7 +14,8 @@ import type { Task } from '../db/entities/tasks.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createFamilySlots } from './family-slots.ts';
 import { failTaskWith, retryLater } from './failures.ts';
-import { abortOnCancel, noop, pause, withHeartbeat } from './heartbeat.ts';
+import { createHandOvers, type HandOvers } from './hand-overs.ts';
+import { abortOnCancel, pause, withHeartbeat } from './heartbeat.ts';
 import { lookForLostJob } from './lost-job.ts';
 import { recordAnswer, recordRefusal, type Handover, type HandoverState } from './submission-outcome.ts';
 
@@ -24,10 +26,19 @@ const FRESH_CHECK_INTERVAL_MS = 500;
 const HAND_OVERS_PER_FAMILY_MAX = 1_000;
 /** Wait before the next try when every credential has as many jobs as it may have. */
 const BUSY_WAIT_MS = 2_000;
+const EARLIER_TRY = { phase: 'waiting for an earlier try', everyMs: 4_000 };
+const LOOK_UP = { phase: 'looking for the earlier try', everyMs: 4_000 };
 
 export function createSubmission(dependencies: ActivityDependencies) {
   const { database, secrets, providers } = dependencies;
   const slots = createFamilySlots(HAND_OVERS_PER_FAMILY_MAX);
+  const handOvers = createHandOvers({
+    keepFresh: (task) => submissions.keepSubmissionFresh(forkEm(database), task),
+    findCancelRequested: async () => {
+      const tasks = await findUnconfirmedCancels(forkEm(database), 0);
+      return tasks.map(({ id }) => id);
+    },
+  });
 
   return {
     async submit(task: TaskAttempt): Promise<HandoverState> {
@@ -59,7 +70,8 @@ export function createSubmission(dependencies: ActivityDependencies) {
     });
     const intent = await submissions.intendSubmission(em, task, choiceOf(provider, upstreamModel));
     const handover = { task, provider };
-    if (intent.kind === 'proceed') return handOver(dependencies, handover, jobWith(intent.credential));
+    if (intent.kind === 'proceed')
+      return handOver(dependencies, handOvers, handover, jobWith(intent.credential));
     if (intent.kind === 'busy') throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);
     return resume(dependencies, handover, jobWith);
   }
@@ -73,13 +85,12 @@ export function createSubmission(dependencies: ActivityDependencies) {
 /** Calls the vendor, once. */
 async function handOver(
   dependencies: ActivityDependencies,
+  handOvers: HandOvers,
   handover: Handover,
   job: UpstreamJob,
 ): Promise<HandoverState> {
-  const { database } = dependencies;
   const { task, provider } = handover;
-  const stayFresh = () => submissions.keepSubmissionFresh(forkEm(database), task);
-  return withHeartbeat('waiting for the provider’s answer', stayFresh, async () => {
+  return handOvers.run(task, 'waiting for the provider’s answer', async () => {
     const abort = provider.delivery === 'immediate' ? abortOnCancel() : undefined;
     const sentAt = new Date();
     let answer: Submission;
@@ -106,7 +117,7 @@ async function resume(
 ): Promise<HandoverState> {
   const { database } = dependencies;
   const { task } = handover;
-  await withHeartbeat('waiting for an earlier try', noop, () => waitWhileFresh(dependencies, task));
+  await withHeartbeat(EARLIER_TRY, () => waitWhileFresh(dependencies, task));
   const submission = await submissions.findSubmission(forkEm(database), task);
   switch (submission?.state) {
     case 'accepted':
@@ -122,9 +133,7 @@ async function resume(
       const job = jobWith(submission.credential ?? '');
       const failure = new UpstreamFailure('transient', 'unknown');
       const lost = { job, sentAt: submission.sentAt, failure };
-      return withHeartbeat('looking for the earlier try', noop, () =>
-        lookForLostJob(dependencies, handover, lost),
-      );
+      return withHeartbeat(LOOK_UP, () => lookForLostJob(dependencies, handover, lost));
     }
     default: // there is no submission and none may be made: the task has ended
       throw failTaskWith('internal_error');

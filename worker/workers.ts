@@ -19,8 +19,11 @@ import type { Tracing } from '../runtime/tracing-types.ts';
 const HAND_OVER_SLOTS = 4_000;
 /** Jobs waited for at the same time in one process. */
 const POLL_SLOTS = 10_000;
-/** Cancellation reaches a submission with its next heartbeat, so heartbeats are sent every second. */
-const HEARTBEAT_THROTTLE = '1s';
+/**
+ * Cancellation reaches a submission with the answer to a heartbeat, and `activities/hand-overs.ts` sends one
+ * when it is asked for: the SDK must not hold it back.
+ */
+const HEARTBEAT_THROTTLE = '200ms';
 /** After the grace, running activities have this long to notice that they are to stop. */
 const FORCE_AFTER_GRACE_SECONDS = 4;
 

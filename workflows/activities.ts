@@ -24,7 +24,7 @@ export const { begin } = admission('Take one of the user’s slots for running t
 export const { submit } = proxyActivities<Activities>({
   taskQueue: HAND_OVER_QUEUE,
   startToCloseTimeout: '24h',
-  heartbeatTimeout: '10s',
+  heartbeatTimeout: '15s',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
