@@ -6,7 +6,7 @@ import { expectError } from '../../support/http/expect-error.ts';
 import { createActor, type Actor, type Answer } from '../../support/http/http.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { sweepNow } from '../../support/servers/engine.ts';
-import { startApiProcess } from '../../support/servers/process.ts';
+import { startApiProcess, type ApiProcess } from '../../support/servers/process.ts';
 import { createCleanup } from '../../support/cleanup.ts';
 import { IMAGE_CREDITS, IMAGE_MODEL, readAvailable } from '../../support/tasks.ts';
 import { until, untilFinal } from '../../support/until.ts';
@@ -24,6 +24,13 @@ function postTo(actors: readonly Actor[], each: number): Promise<Answer> {
   if (!actor) throw new Error('a burst needs an actor');
   return actor.post(IMAGES, ORDER);
 }
+
+/** The user, with the API key at another process. */
+const keyAt = (baseUrl: string, { apiKey }: TestUser): Actor =>
+  createActor(
+    () => baseUrl,
+    () => ({ authorization: `Bearer ${apiKey}` }),
+  );
 
 const createPoorUser = (gateway: TestGateway) => gateway.createUser(AFFORDABLE * IMAGE_CREDITS);
 
@@ -48,10 +55,14 @@ describe('a burst of creations', function () {
   this.timeout(120_000);
   const cleanup = createCleanup();
   let gateway: TestGateway;
+  /** Another API process beside the gateway's own. */
+  let api: ApiProcess;
 
   before(async () => {
     gateway = await startGateway();
     cleanup.later(() => gateway.stop());
+    api = await startApiProcess(gateway.env);
+    cleanup.later(() => api.process.kill());
   });
   after(() => cleanup.run());
   afterEach(() => gateway.expectSoundMoney());
@@ -71,14 +82,7 @@ describe('a burst of creations', function () {
 
   it('at two API processes admits what the credits cover, and no more', async () => {
     const poor = await createPoorUser(gateway);
-    const apis = await Promise.all([startApiProcess(gateway.env), startApiProcess(gateway.env)]);
-    for (const api of apis) cleanup.later(() => api.process.kill());
-    const actors = apis.map(({ baseUrl }) =>
-      createActor(
-        () => baseUrl,
-        () => ({ authorization: `Bearer ${poor.apiKey}` }),
-      ),
-    );
+    const actors = [poor.key, keyAt(api.baseUrl, poor)];
     for (const id of expectSevenAdmitted(await burst(actors, 100)))
       expect(await untilFinal(poor.session, id)).to.include({ status: 'completed' });
     await expectNothingSetAside(gateway, poor);
@@ -86,12 +90,7 @@ describe('a burst of creations', function () {
 
   it('whose API is killed loses nothing that was answered 202, and the sums add up', async () => {
     const user = await gateway.createUser(1_000);
-    const { process: api, baseUrl } = await startApiProcess(gateway.env);
-    cleanup.later(() => api.kill());
-    const actor = createActor(
-      () => baseUrl,
-      () => ({ authorization: `Bearer ${user.apiKey}` }),
-    );
+    const actor = keyAt(api.baseUrl, user);
     const accepted: string[] = [];
     const all = Promise.allSettled(
       Array.from({ length: 60 }, async () => {
@@ -100,7 +99,7 @@ describe('a burst of creations', function () {
       }),
     );
     await until('some were accepted', async () => accepted.length >= 5);
-    await api.kill();
+    await api.process.kill();
     await all;
     const written = await gateway.em().execute<{ id: string }[]>(sql`
       select id from task where user_id = ${user.id}`);

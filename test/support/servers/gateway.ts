@@ -146,6 +146,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       server.close();
       await stopWorker();
       services.limits.stop();
+      await services.taskStarts.drain();
       await services.taskWorkflows.close();
       await sandbox.close();
       await stored.drop();
