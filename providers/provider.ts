@@ -60,6 +60,8 @@ export interface UpstreamJob {
   inputImages: readonly string[];
   /** https URLs. */
   inputVideos: readonly string[];
+  /** What must not be seen; null where nothing was said of it. */
+  negativePrompt: string | null;
 }
 
 /**

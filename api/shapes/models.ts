@@ -45,6 +45,14 @@ const LIMITS = z
     inputVideosMax: count.optional(),
     inputVideoSecondsMax: count.optional().describe('Of each input video.'),
     inputVideoSecondsTotalMax: count.optional().describe('Of all input videos together.'),
+    options: z
+      .strictObject({
+        seed: z.strictObject({ min: z.int(), max: z.int() }).optional(),
+        negativePrompt: z.strictObject({ charactersMax: count }).optional(),
+        quality: z.array(z.string()).optional(),
+      })
+      .optional()
+      .describe('What `metadata` may hold beside `resolution`, `audio`, `first_frame` and `last_frame`.'),
     contextTokens: count.optional().describe('Prompt and answer together.'),
     outputTokensMax: count.optional().describe('The answer alone.'),
   } satisfies Record<keyof ModelLimits, z.ZodType>)

@@ -31,6 +31,7 @@ export function buildNewTask(
       prompt: input.prompt,
       inputImages: input.mode === 'text' ? [] : [...input.inputImages],
       inputVideos: inputVideos.urls,
+      negativePrompt: (input.mode === 'text' ? null : input.options?.negativePrompt) ?? null,
       isConversation,
     }),
   };

@@ -6,6 +6,8 @@ import { CHAT_MESSAGES, checkMessageParts } from '../chat/chat-messages.ts';
 import { TOKENS } from '../chat/read-chat.ts';
 import { maxPromptTokens } from '../../providers/chat/token-bound.ts';
 import { oneOf, readBody } from '../http/request-fields.ts';
+import { conflict, nameImages, readInputImages, readVideoImages } from './ordered-images.ts';
+import { IMAGE_METADATA, readOptions, VIDEO_METADATA } from './metadata.ts';
 import type { TaskRequest } from './price-request.ts';
 
 const links = z.array(z.string().min(1, 'must not be empty'));
@@ -38,6 +40,7 @@ const IMAGE = {
     .enum(['url', 'b64_json'], 'must be url or b64_json')
     .optional()
     .describe('`b64_json` puts the image into the answer as well.'),
+  metadata: IMAGE_METADATA.optional(),
 };
 
 /** Fields of POST /v1/videos/generations, and of the video mode of the console. */
@@ -50,13 +53,7 @@ const VIDEO = {
   duration: z.number().optional().describe('In whole seconds; see the model’s `limits.durations`.'),
   aspect_ratio: ratio.describe('Another name of `size`.'),
   video_urls: links.optional().describe('https URLs of input videos, for models that take any.'),
-  metadata: z
-    .looseObject({
-      resolution: z.string().max(100).optional(),
-      audio: z.boolean().optional(),
-    })
-    .optional()
-    .describe('Options of the model. `metadata.resolution` is another name of `resolution`.'),
+  metadata: VIDEO_METADATA.optional(),
 };
 
 export const IMAGE_BODY = z.object(IMAGE);
@@ -138,34 +135,31 @@ function textRequest({
 
 function imageRequest(body: z.output<typeof IMAGE_BODY>): TaskRequest {
   const { name, images } = readInputImages(body);
+  const { resolution, resolutionName } = readResolution(body);
   return {
     model: body.model,
-    images: images.map((url, index) => ({ url, param: `${name}[${index}]` })),
+    images: nameImages(name, images),
     input: {
       mode: 'image',
       prompt: body.prompt,
       images: body.n,
       ratio: body.size,
-      resolution: body.resolution,
+      resolution,
       inputImages: images,
       responseFormat: body.response_format,
-      names: { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: name },
+      options: readOptions(IMAGE_METADATA, body.metadata),
+      names: { ratio: 'size', resolution: resolutionName, audio: 'metadata.audio', inputImages: name },
     },
   };
 }
 
 function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
-  const { name, images } = readInputImages(body);
+  const { name, images } = readVideoImages(body);
   const ratio = mergeAliases('size', body.size, 'aspect_ratio', body.aspect_ratio);
-  const resolution = mergeAliases(
-    'resolution',
-    body.resolution,
-    'metadata.resolution',
-    body.metadata?.resolution,
-  );
+  const { resolution, resolutionName } = readResolution(body);
   return {
     model: body.model,
-    images: images.map((url, index) => ({ url, param: `${name}[${index}]` })),
+    images: nameImages(name, images),
     input: {
       mode: 'video',
       prompt: body.prompt,
@@ -175,9 +169,10 @@ function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
       audio: body.metadata?.audio,
       inputImages: images,
       inputVideos: body.video_urls ?? [],
+      options: readOptions(VIDEO_METADATA, body.metadata),
       names: {
         ratio: body.size === undefined ? 'aspect_ratio' : 'size',
-        resolution: body.resolution === undefined ? 'metadata.resolution' : 'resolution',
+        resolution: resolutionName,
         audio: 'metadata.audio',
         inputImages: name,
       },
@@ -185,21 +180,13 @@ function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
   };
 }
 
-/** Merges the two names of the input images. For a video, the name also says what the images are for. */
-function readInputImages(body: {
-  image_urls?: string[] | undefined;
-  reference_images?: string[] | undefined;
-}) {
-  const { image_urls: urls, reference_images: references } = body;
-  if (urls && references && !isSameList(urls, references)) throw conflict('image_urls', 'reference_images');
-  return references && !urls
-    ? { name: 'reference_images', images: references }
-    : { name: 'image_urls', images: urls ?? [] };
-}
-
-/** Not by their JSON, which would be written for megabytes of images. */
-function isSameList(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((entry, index) => entry === others[index]);
+/** The resolution, and the name under which it was sent. */
+function readResolution({ resolution, metadata }: z.output<typeof IMAGE_BODY> | z.output<typeof VIDEO_BODY>) {
+  const other = metadata?.resolution;
+  return {
+    resolution: mergeAliases('resolution', resolution, 'metadata.resolution', other),
+    resolutionName: resolution === undefined && other !== undefined ? 'metadata.resolution' : 'resolution',
+  };
 }
 
 /** Merges two names of one field. Throws 400 when both are sent and differ. */
@@ -211,9 +198,4 @@ function mergeAliases(
 ): string | undefined {
   if (value !== undefined && other !== undefined && value !== other) throw conflict(name, otherName);
   return value ?? other;
-}
-
-function conflict(name: string, other: string): GatewayError {
-  const message = `${name} and ${other} mean the same; send one of them.`;
-  return new GatewayError('conflicting_params', { param: other, message });
 }

@@ -7,6 +7,8 @@ import type { Em } from '../database.ts';
 export interface RequestBody {
   inputImages: string[];
   inputVideos: string[];
+  /** What must not be seen; null where nothing was said of it. */
+  negativePrompt: string | null;
   /** Whether `prompt` holds the messages of a conversation, as JSON. */
   isConversation: boolean;
 }

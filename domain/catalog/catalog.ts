@@ -85,6 +85,14 @@ const COMBINATION = z
   })
   .describe('An order that matches the first three, as far as present, may only have what the others say.');
 
+const OPTIONS = z
+  .object({
+    seed: z.object({ min: z.int(), max: z.int() }).exactOptional(),
+    negativePrompt: z.object({ charactersMax: count }).exactOptional(),
+    quality: texts.exactOptional(),
+  })
+  .describe('What `metadata` may hold beside resolution, sound and frames; the vendor gets it as it is.');
+
 const LIMITS = z
   .object({
     promptCharactersMax: count,
@@ -108,6 +116,7 @@ const LIMITS = z
       .exactOptional()
       .describe('Input images have to be https URLs: this model takes no data URIs.'),
     inputVideosMax: count.exactOptional(),
+    options: OPTIONS.exactOptional(),
     contextTokens: count.exactOptional().describe('Of a text model: prompt and answer together.'),
     outputTokensMax: count.exactOptional().describe('Of a text model: the answer alone.'),
     inputVideoSecondsMax: count
@@ -128,6 +137,7 @@ const DEFAULTS = z
     resolution: text.exactOptional(),
     ratio: text.exactOptional(),
     audio: z.boolean().exactOptional(),
+    quality: text.exactOptional(),
   })
   .describe('Values for what a caller leaves out, so that a vendor’s default never decides.');
 

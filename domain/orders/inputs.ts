@@ -11,6 +11,9 @@ export interface OrderedInputs {
   inputVideoSeconds: number;
 }
 
+/** The name under which frames are ordered one by one. */
+const FRAMES_PARAM = 'metadata.first_frame';
+
 /**
  * Counts the inputs and does not read them. Throws a GatewayError that names the field and what the model
  * takes.
@@ -45,7 +48,7 @@ function roleOf(model: Model, images: number, param: string): ImageRole {
   const { frameImagesMax = 1, referenceImagesMax = 0 } = model.limits;
   if (param !== 'reference_images' && images <= frameImagesMax)
     return images === 1 ? 'first_frame' : 'first_and_last_frame';
-  if (images <= referenceImagesMax) return 'references';
+  if (param !== FRAMES_PARAM && images <= referenceImagesMax) return 'references';
   throw notTaken(param, model, describeImages(frameImagesMax, referenceImagesMax));
 }
 

@@ -25,6 +25,10 @@ export interface Order {
   /** The most that all answers of a text can have together; 0 for images and videos. */
   outputTokens: number;
   responseFormat: 'url' | 'b64_json';
+  /** Null: the vendor chooses, or the model takes none. */
+  seed: number | null;
+  /** Null where the model has no such choice. */
+  quality: string | null;
 }
 
 /** What one request asks for, already of the right types; absent means: as the model's default says. */
@@ -44,7 +48,17 @@ export interface MediaOrderInput {
   /** URLs. */
   inputVideos?: readonly string[] | undefined;
   responseFormat?: 'url' | 'b64_json' | undefined;
+  options?: MediaOptions | undefined;
   names: FieldNames;
+}
+
+/** Model-specific options, which callers send as `metadata`. */
+export interface MediaOptions {
+  seed?: number | undefined;
+  negativePrompt?: string | undefined;
+  quality?: string | undefined;
+  /** Names that no model knows. */
+  unknown?: readonly string[] | undefined;
 }
 
 export interface TextOrderInput {
@@ -65,8 +79,8 @@ export interface FieldNames {
   resolution: string;
   audio: string;
   /**
-   * `reference_images` says that a video's input images are references; under another name their number
-   * decides.
+   * `reference_images` says that a video's input images are references, `metadata.first_frame` that they are
+   * frames; under another name their number decides.
    */
   inputImages: string;
 }

@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.ts';
 import { cutText } from '../cut-text.ts';
 import { checkCombinations, checkDuration } from './combinations.ts';
 import { checkInputs } from './inputs.ts';
+import { checkOptions } from './options.ts';
 import type { MediaOrderInput, Order, OrderInput } from './order.ts';
 import { invalidValue, notOffered } from './refusals.ts';
 import { resolveTextOrder } from './text.ts';
@@ -48,6 +49,7 @@ function resolveMediaOrder(model: Model, input: MediaOrderInput): Order {
     promptTokens: 0,
     outputTokens: 0,
     responseFormat: input.responseFormat ?? 'url',
+    ...checkOptions(model, input),
   };
   checkCombinations(limits.combinations ?? [], order, input.names);
   return { ...order, videoTokens: countVideoTokens(model, order) };
@@ -73,6 +75,7 @@ function inputOf(order: Order): OrderInput {
     inputImages: Array.from({ length: order.inputImages }, () => KEPT_ELSEWHERE),
     inputVideos: Array.from({ length: order.inputVideos }, () => KEPT_ELSEWHERE),
     responseFormat: order.responseFormat,
+    options: { seed: order.seed ?? undefined, quality: order.quality ?? undefined },
     names: {
       ratio: 'size',
       resolution: 'resolution',

@@ -16,6 +16,8 @@ const NO_MEDIA = {
   inputVideoSeconds: 0,
   videoTokens: 0,
   responseFormat: 'url',
+  seed: null,
+  quality: null,
 } as const;
 
 /** The caller's limit of one answer, and the field it stands in. */

@@ -109,7 +109,7 @@ async function send({ api, service }: Context, request: JsonApiRequest) {
 /** Every choice is sent: the vendor's own defaults must never decide. */
 function requestBody(
   service: VeoService,
-  { order, prompt }: UpstreamJob,
+  { order, prompt, negativePrompt }: UpstreamJob,
   inputImages: readonly InputImage[],
 ): JsonObject {
   const images = inputImages.map(({ type, bytes }) => {
@@ -126,6 +126,7 @@ function requestBody(
   const parameters: Record<string, JsonValue> = { durationSeconds: order.seconds, sampleCount: 1 };
   if (order.resolution !== null) parameters['resolution'] = order.resolution;
   if (order.ratio !== null) parameters['aspectRatio'] = order.ratio;
+  if (negativePrompt !== null) parameters['negativePrompt'] = negativePrompt;
   // The Gemini API always makes sound and refuses to be asked.
   if (order.audio !== null && service.name === 'vertex') parameters['generateAudio'] = order.audio;
   return { instances: [instance], parameters };

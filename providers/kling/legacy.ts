@@ -42,6 +42,7 @@ function requestBody(job: UpstreamJob, images: readonly string[]): JsonObject {
     duration: String(order.seconds),
     external_task_id: externalIdOf(job),
   };
+  if (job.negativePrompt !== null) body['negative_prompt'] = job.negativePrompt;
   const mode = MODES[order.resolution ?? ''];
   if (mode !== undefined) body['mode'] = mode;
   if (order.audio !== null) body['sound'] = order.audio ? 'on' : 'off';

@@ -84,7 +84,7 @@ function requestFields(job: UpstreamJob) {
     prompt: job.prompt,
     n: Math.max(job.order.images, 1),
     size,
-    quality: QUALITY,
+    quality: job.order.quality ?? QUALITY,
     output_format: 'png',
   };
 }

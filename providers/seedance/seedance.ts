@@ -126,6 +126,7 @@ function requestBody(job: UpstreamJob): JsonObject {
   const ratio = takesRatioFromFrame(job) ? 'adaptive' : order.ratio;
   if (ratio !== null) body['ratio'] = ratio;
   if (order.audio !== null) body['generate_audio'] = order.audio;
+  if (order.seed !== null) body['seed'] = order.seed;
   if (isNewest(job) && job.inputVideos.length > 0) body['omni_reference_task_type'] = 'reference';
   return body;
 }

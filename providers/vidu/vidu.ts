@@ -128,6 +128,7 @@ function requestBody(job: UpstreamJob): JsonObject {
   // Frames give the video its ratio, and with them the vendor refuses this member.
   if (order.ratio !== null && !beginsWithFrame(order)) body['aspect_ratio'] = order.ratio;
   if (order.audio !== null) body['audio'] = order.audio;
+  if (order.seed !== null) body['seed'] = order.seed;
   return body;
 }
 

@@ -144,9 +144,15 @@ function requestBody(job: UpstreamJob): JsonObject {
   if (order.ratio !== null) parameters['ratio'] = order.ratio;
   // Only 3.0 can be silent; the others always have sound and no such parameter.
   if (order.audio !== null && upstreamModel.startsWith('wan3')) parameters['audio'] = order.audio;
+  if (order.seed !== null) parameters['seed'] = order.seed;
+  const { negativePrompt } = job;
   return {
     model: upstreamModel,
-    input: { prompt: markedPrompt(job), ...(media.length > 0 ? { media } : {}) },
+    input: {
+      prompt: markedPrompt(job),
+      ...(negativePrompt === null ? {} : { negative_prompt: negativePrompt }),
+      ...(media.length > 0 ? { media } : {}),
+    },
     parameters,
   };
 }

@@ -7,7 +7,7 @@ import { checkMessages, type PromptTokens } from './chat-messages.ts';
 import { checkKind, numberIn, oneOf, refuseField, requireText } from './fields.ts';
 
 /** The models that GET /v1/models lists. */
-export const MODELS = ['gpt-6-luna', 'gpt-6-sol', 'gpt-6-astra', 'gpt-6.1-terra'] as const;
+export const MODELS = ['gpt-6-luna', 'gpt-6-sol', 'gpt-6-astra', 'gpt-6.1-sol', 'gpt-6.1-terra'] as const;
 
 export interface ChatOrder {
   readonly model: string;

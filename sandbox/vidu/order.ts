@@ -28,12 +28,12 @@ interface EndpointLimits {
 const FRAME_MODELS = ['viduq3-pro', 'viduq3-turbo', 'viduq2-pro', 'viduq2-turbo', 'viduq1', 'vidu2.0'];
 const LIMITS: Readonly<Record<Endpoint, EndpointLimits>> = {
   text2video: {
-    models: ['viduq3-pro', 'viduq3-turbo', 'viduq2', 'viduq1'],
+    models: ['viduq4-preview', 'viduq3-pro', 'viduq3-turbo', 'viduq2', 'viduq1'],
     images: { min: 0, max: 0 },
     fields: ['aspect_ratio', 'style'],
   },
   img2video: {
-    models: [...FRAME_MODELS, 'viduq3-pro-fast', 'viduq2-pro-fast', 'viduq1-classic'],
+    models: [...FRAME_MODELS, 'viduq4-preview', 'viduq3-pro-fast', 'viduq2-pro-fast', 'viduq1-classic'],
     images: { min: 1, max: 1 },
     fields: ['images'],
   },
@@ -43,8 +43,17 @@ const LIMITS: Readonly<Record<Endpoint, EndpointLimits>> = {
     fields: ['images'],
   },
   reference2video: {
-    models: ['viduq3', 'viduq3-mix', 'viduq3-turbo', 'viduq3-drama', 'viduq3-ad', 'viduq2', 'viduq1'],
-    images: { min: 1, max: 7 },
+    models: [
+      'viduq4-preview',
+      'viduq3',
+      'viduq3-mix',
+      'viduq3-turbo',
+      'viduq3-drama',
+      'viduq3-ad',
+      'viduq2',
+      'viduq1',
+    ],
+    images: { min: 1, max: 15 },
     fields: ['images', 'subjects', 'aspect_ratio'],
   },
 };
@@ -57,6 +66,8 @@ const PROMPT_CHARACTERS_MAX = 5000;
 const RESOLUTIONS = ['540p', '720p', '1080p'];
 const ASPECT_RATIOS = ['16:9', '9:16', '3:4', '4:3', '1:1'];
 const DURATION_BY_DEFAULT = 5;
+/** References of models before Q4, which takes as many as its endpoint. */
+const REFERENCES_MAX_BEFORE_4 = 7;
 /** Resolutions of models that do not have all of RESOLUTIONS. */
 const RESOLUTIONS_BY_MODEL: Readonly<Record<string, readonly string[]>> = {
   'viduq3-pro-fast': ['720p', '1080p'],
@@ -74,6 +85,8 @@ export function checkViduOrder(request: SandboxRequest, fields: Fields, endpoint
     return refuseField(request, 'model', 'the model is unavailable', 'ModelUnavailable');
   checkPrompt(request, fields, endpoint);
   const images = checkImages(request, fields, limits);
+  if (images > REFERENCES_MAX_BEFORE_4 && !isNewest(model))
+    refuseField(request, 'images', `the number of images must be within 1 and ${REFERENCES_MAX_BEFORE_4}`);
   return {
     endpoint,
     model,
@@ -82,7 +95,7 @@ export function checkViduOrder(request: SandboxRequest, fields: Fields, endpoint
     aspectRatio: limits.fields.includes('aspect_ratio')
       ? oneOf(request, fields, 'aspect_ratio', ASPECT_RATIOS, '16:9')
       : '',
-    audio: flag(request, fields, 'audio', model.startsWith('viduq3')),
+    audio: flag(request, fields, 'audio', /^viduq[34]/.test(model)),
     images,
     offPeak: flag(request, fields, 'off_peak', false),
   };
@@ -118,9 +131,14 @@ function durationOf(
   { duration = DURATION_BY_DEFAULT }: Fields,
   model: string,
 ): number {
-  const max = model.startsWith('viduq3') ? 16 : 10;
-  if (isWholeWithin(duration, 1, max)) return duration;
-  return refuseField(request, 'duration', `the duration must be within 1 and ${max}`);
+  const min = isNewest(model) ? 3 : 1;
+  const max = /^viduq[34]/.test(model) ? 16 : 10;
+  if (isWholeWithin(duration, min, max)) return duration;
+  return refuseField(request, 'duration', `the duration must be within ${min} and ${max}`);
+}
+
+function isNewest(model: string): boolean {
+  return model.startsWith('viduq4');
 }
 
 function oneOf(

@@ -17,6 +17,7 @@ const LONG = 272_000;
 const LISTS: Record<string, { input: number; cached: number; written: number; output: number }> = {
   'gpt-6-luna': { input: 20, cached: 2, written: 25, output: 100 },
   'gpt-6-sol': { input: 400, cached: 40, written: 500, output: 2_000 },
+  'gpt-6.1-sol': { input: 400, cached: 20, written: 500, output: 2_000 },
   'gpt-6-astra': { input: 2_000, cached: 200, written: 2_500, output: 10_000 },
   'gpt-6.1-terra': { input: 200, cached: 10, written: 250, output: 1_000 },
 };

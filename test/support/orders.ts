@@ -18,6 +18,8 @@ export function orderOf(changes: Partial<Order>): Order {
     promptTokens: 0,
     outputTokens: 0,
     responseFormat: 'url',
+    seed: null,
+    quality: null,
     ...changes,
   };
 }

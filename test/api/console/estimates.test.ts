@@ -46,7 +46,9 @@ describe('POST /api/estimates', () => {
       expectError(await expectNoEffect(gateway, () => estimate(body)), status, code, param);
     });
 
-  it('takes any member of metadata, which vendors read', async () => {
-    expect((await estimate({ ...VIDEO, metadata: { seed: 1 } })).status).to.equal(200);
+  it('refuses an option that the model does not have, and names those it has', async () => {
+    const answer = await estimate({ ...VIDEO, metadata: { camera: 'pan' } });
+    expectError(answer, 400, 'invalid_value', 'metadata.camera');
+    expect(answer.body.error.message).to.contain('resolution, audio');
   });
 });

@@ -80,19 +80,15 @@ describe('the scope of an Idempotency-Key', function () {
         body,
         headers: { 'idempotency-key': 'written', 'content-type': 'application/json' },
       });
-    const first = await send(
-      `{"model":"${IMAGE_MODEL}","prompt":"a cat","n":1,"metadata":{"a":1,"b":[1,2]}}`,
-    );
+    const first = await send(`{"model":"${IMAGE_MODEL}","prompt":"a cat","n":1,"extra":{"a":1,"b":[1,2]}}`);
     expect(first.status).to.equal(202);
     expectReplayOf(
       first,
       await send(
-        `{ "metadata": {"b":[1, 2],"a":1}, "n": 1.0, "prompt": "a c\\u0061t", "model": "${IMAGE_MODEL}" }`,
+        `{ "extra": {"b":[1, 2],"a":1}, "n": 1.0, "prompt": "a c\\u0061t", "model": "${IMAGE_MODEL}" }`,
       ),
     );
-    const turned = await send(
-      `{"model":"${IMAGE_MODEL}","prompt":"a cat","n":1,"metadata":{"a":1,"b":[2,1]}}`,
-    );
+    const turned = await send(`{"model":"${IMAGE_MODEL}","prompt":"a cat","n":1,"extra":{"a":1,"b":[2,1]}}`);
     expectError(turned, 422, 'idempotency_key_reused');
   });
 

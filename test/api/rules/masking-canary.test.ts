@@ -28,9 +28,9 @@ describe('a secret', () => {
     'the query of an image URL': canary('query'),
     'the path of an image URL': canary('path'),
     'a data URI': canary('data'),
-    'an authorization in metadata': canary('bearer'),
-    'a cookie in metadata': canary('cookie'),
-    'a key in metadata': canary('apikey'),
+    'an authorization in another field': canary('bearer'),
+    'a cookie in another field': canary('cookie'),
+    'a key in another field': canary('apikey'),
     'a header of the request': canary('header'),
     'the query of the request': canary('search'),
     ...Object.fromEntries(
@@ -97,7 +97,7 @@ describe('a secret', () => {
       image_urls: [`http://${secrets['the path of an image URL']}.example/`],
     };
     keep(ownersAnswers, (await owner.key.post('/v1/images/generations', refusedImage, headers)).body);
-    const refusedField = { ...imageBody(prompt), resolution: `${secrets['a cookie in metadata']}` };
+    const refusedField = { ...imageBody(prompt), resolution: `${secrets['a cookie in another field']}` };
     keep(strangersAnswers, (await gateway.anonymous.post('/v1/images/generations', refusedField)).body);
   }
 
@@ -106,20 +106,27 @@ describe('a secret', () => {
     const encoded = png.toString('base64').replaceAll('=', '').slice(0, 88);
     const data = `data:image/png;base64,${encoded}${secrets['a data URI']}`;
     const padded = data + 'A'.repeat((4 - ((data.length - 22) % 4)) % 4);
-    return { model: IMAGE_MODEL, prompt: text, image_urls: [padded], metadata: metadata() };
+    return { model: IMAGE_MODEL, prompt: text, image_urls: [padded], extra: extraFields() };
   }
 
   function videoBody(text: string) {
     const { 'the query of an image URL': query, 'the path of an image URL': path } = secrets;
     const url = `https://images.example.com/${path}.png?signature=${query}`;
-    return { model: VIDEO_MODEL, prompt: text, duration: 1, image_urls: [url], metadata: metadata() };
+    return {
+      model: VIDEO_MODEL,
+      prompt: text,
+      duration: 1,
+      image_urls: [url],
+      resolution: '480p',
+      extra: extraFields(),
+    };
   }
 
-  function metadata() {
-    const { 'an authorization in metadata': bearer, 'a cookie in metadata': cookie } = secrets;
-    const key = secrets['a key in metadata'];
+  /** Fields that no model knows: kept with the request, and masked. */
+  function extraFields() {
+    const { 'an authorization in another field': bearer, 'a cookie in another field': cookie } = secrets;
+    const key = secrets['a key in another field'];
     return {
-      resolution: '480p',
       authorization: `Bearer ${bearer}`,
       headers: { Cookie: `sid=${cookie}`, 'X-Api-Key': key, Authorization: `Basic ${bearer}` },
       note: `sent with Bearer ${bearer}`,

@@ -103,7 +103,7 @@ describe('POST /v1/videos/generations', () => {
       blob: 'QUJD'.repeat(80),
     };
     const prompt = `fox at https://example.com/?token=mine ${QUICK}`;
-    const { body } = await create({ prompt, duration: 1, metadata: { ...secrets, resolution: '480p' } });
+    const { body } = await create({ prompt, duration: 1, resolution: '480p', extra: secrets });
     const { id } = body.data;
     await untilFinal(owner.session, id);
     const listed = (await owner.session.get('/api/tasks')).body.data;
@@ -119,14 +119,14 @@ describe('POST /v1/videos/generations', () => {
         model: MODEL,
         prompt,
         duration: 1,
-        metadata: {
+        resolution: '480p',
+        extra: {
           image_url: '[masked:url]',
           headers: { Authorization: '[masked]' },
           img: '[masked:data-uri image/png 70]',
           apiKey: '[masked]',
           note: 'see [masked:url] now',
           blob: '[masked:base64 320]',
-          resolution: '480p',
         },
       });
     }

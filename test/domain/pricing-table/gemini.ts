@@ -5,6 +5,7 @@ const LIST: readonly [model: string, resolution: string, one: string, four: stri
   ['gemini-nano-banana-2.1', '1K', '6.72', '26.88'], // $0.0336
   ['gemini-nano-banana-2.1', '2K', '10.08', '40.32'], // $0.0504
   ['gemini-nano-banana-2.1', '4K', '15.12', '60.48'], // $0.0756
+  ['gemini-3.1-flash-lite-image', '1K', '6.72', '26.88'], // $0.0336
   ['gemini-3-pro-image', '1K', '26.8', '107.2'], // $0.134
   ['gemini-3-pro-image', '2K', '26.8', '107.2'],
   ['gemini-3-pro-image', '4K', '48', '192'], // $0.24

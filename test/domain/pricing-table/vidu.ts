@@ -16,6 +16,15 @@ const LIST: readonly [model: string, roles: readonly ImageRole[], prices: readon
     ],
   ],
   [
+    'viduq4-preview',
+    ['none', 'first_frame', 'references'],
+    [
+      ['540p', 9],
+      ['720p', 19],
+      ['1080p', 24],
+    ],
+  ],
+  [
     'viduq3-turbo',
     FRAMES,
     [

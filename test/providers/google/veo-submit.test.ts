@@ -28,6 +28,11 @@ describeVeo((veo) => {
       expect(body()).to.deep.equal({ instances, parameters: PARAMETERS });
     });
 
+    it('says what must not be seen, where that is ordered', async () => {
+      await send(veo.gemini, { ...veoJob(), negativePrompt: 'rain' });
+      expect(body()).to.deep.include({ parameters: { ...PARAMETERS, negativePrompt: 'rain' } });
+    });
+
     it('says on Vertex whether sound is wanted, and proves itself with a token', async () => {
       await send(veo.vertex, veoJob({ audio: false }));
       const [{ path, headers } = { path: '', headers: {} }] = vendor.received;

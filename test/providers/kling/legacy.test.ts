@@ -20,6 +20,11 @@ describeKling(({ vendor, answer, sent }) => {
       });
     });
 
+    it('says what must not be seen, where that is ordered', async () => {
+      const { body } = await sent({ ...klingJob('kling-v2-6'), negativePrompt: 'rain' });
+      expect(body).to.include({ negative_prompt: 'rain' });
+    });
+
     it('says nothing about sound to a model without any', async () => {
       const { body } = await sent(klingJob('kling-v2-5-turbo', { audio: null }));
       expect(body).to.include({ mode: 'std' }).and.to.not.have.property('sound');

@@ -26,6 +26,12 @@ describeVendor('OpenAI images', { create: createOpenaiImages, path: '/v1' }, (ve
       });
     });
 
+    it('has the quality that was ordered, where the model has a choice', async () => {
+      deliver(vendor, ITEM);
+      await vendor.provider.submit(imageJob({ order: { ...imageJob().order, quality: 'medium' } }));
+      expect(JSON.parse(String(vendor.received.at(-1)?.body))).to.include({ quality: 'medium' });
+    });
+
     it('with input images gets a form with one file each', async () => {
       deliver(vendor, ITEM);
       await vendor.provider.submit(imageJob({ inputImages: [DATA_URI, DATA_URI] }));

@@ -35,6 +35,10 @@ describeSeedance((vendor) => {
       expect(headers?.authorization).to.equal('Bearer sk-first');
     });
 
+    it('has a seed where one is ordered', async () => {
+      expect(await sent(seedanceJob({ seed: 7 }))).to.include({ seed: 7 });
+    });
+
     it('has no word about sound where the model has no such choice', async () => {
       expect(await sent(seedanceJob({ audio: null }))).to.not.have.any.keys('generate_audio');
     });

@@ -20,6 +20,8 @@ describeVendor('Vidu', { create: createVidu }, (vendor) => {
     });
   }
 
+  const withSeed = (job: UpstreamJob): UpstreamJob => ({ ...job, order: { ...job.order, seed: 7 } });
+
   describe('submit', () => {
     const common = {
       model: 'viduq3-turbo',
@@ -31,6 +33,7 @@ describeVendor('Vidu', { create: createVidu }, (vendor) => {
     };
     const requests: [job: UpstreamJob, path: string, body: object][] = [
       [jobWith('none'), 'text2video', { ...common, aspect_ratio: '16:9' }],
+      [withSeed(jobWith('none')), 'text2video', { ...common, aspect_ratio: '16:9', seed: 7 }],
       [jobWith('first_frame', [IMAGE_URL]), 'img2video', { ...common, images: [IMAGE_URL] }],
       [
         jobWith('first_and_last_frame', [DATA_URI, IMAGE_URL]),

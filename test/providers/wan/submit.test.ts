@@ -29,6 +29,13 @@ describeWan((vendor) => {
       expect(headers).to.include({ authorization: 'Bearer sk-first', 'x-dashscope-async': 'enable' });
     });
 
+    it('has a seed, and what must not be seen, where they are ordered', async () => {
+      const job = wanJob({ seed: 7 }, { upstreamModel: 'wan2.7-t2v', negativePrompt: 'rain' });
+      const { input, parameters } = await sent(vendor, job);
+      expect(parameters).to.include({ seed: 7 });
+      expect(input).to.include({ negative_prompt: 'rain' });
+    });
+
     it('has the prompt with a mark of white space behind it, another one for every attempt', async () => {
       const markOf = async (reference: string): Promise<string> => {
         const { prompt } = (await sent(vendor, wanJob({}, { reference }))).input;

@@ -1,0 +1,44 @@
+// Reads `metadata`, the model-specific options of an order; which of them a model has is checked with the
+// model.
+import { z } from 'zod';
+import type { MediaOptions } from '../../domain/orders/order.ts';
+
+/** Of any model; each has a limit of its own. */
+const NEGATIVE_PROMPT_CHARACTERS_MAX = 4_000;
+
+const OPTIONS = {
+  resolution: z.string().max(100).optional().describe('Another name of `resolution`.'),
+  seed: z.number().optional().describe('Makes the same order look alike.'),
+  negative_prompt: z
+    .string()
+    .max(NEGATIVE_PROMPT_CHARACTERS_MAX)
+    .optional()
+    .describe('What must not be seen.'),
+  quality: z.string().max(100).optional(),
+};
+const DESCRIPTION = 'Options of the model: those it declares in `limits`. Others are refused by name.';
+
+/** The names are read as they are; unknown ones stay, to be refused where the model is known. */
+export const IMAGE_METADATA = z.looseObject(OPTIONS).describe(DESCRIPTION);
+
+export const VIDEO_METADATA = z
+  .looseObject({
+    audio: z.boolean().optional().describe('Whether the video has sound.'),
+    first_frame: z.string().min(1).optional().describe('The first frame, in place of `image_urls`.'),
+    last_frame: z.string().min(1).optional().describe('The last frame, beside `first_frame`.'),
+    ...OPTIONS,
+  })
+  .describe(DESCRIPTION);
+
+type Metadata = typeof IMAGE_METADATA | typeof VIDEO_METADATA;
+
+/** The options that are handed on with the order, and the names that no model knows. */
+export function readOptions<Schema extends Metadata>(
+  schema: Schema,
+  metadata: z.output<Metadata> | undefined,
+): MediaOptions {
+  if (!metadata) return {};
+  const { seed, negative_prompt: negativePrompt, quality } = metadata;
+  const unknown = Object.keys(metadata).filter((name) => !(name in schema.shape));
+  return { seed, negativePrompt, quality, unknown };
+}

@@ -1,0 +1,96 @@
+// Model-specific options: what a model declares is taken, all else is refused by name.
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { parseCatalog } from '../../../domain/catalog/parse-catalog.ts';
+import { GatewayError } from '../../../domain/errors.ts';
+import { optionNames } from '../../../domain/orders/options.ts';
+import type { MediaOptions, MediaOrderInput, Order } from '../../../domain/orders/order.ts';
+import { renewOrder, resolveOrder } from '../../../domain/orders/resolve-order.ts';
+
+const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
+const NAMES = { ratio: 'size', resolution: 'resolution', audio: 'audio', inputImages: 'image_urls' };
+
+function find(id: string) {
+  const model = catalog.models.get(id);
+  if (!model) throw new Error(`the catalogue has no ${id}`);
+  return model;
+}
+
+function orderWith(id: string, options: MediaOptions, changes: Partial<MediaOrderInput> = {}): Order {
+  const model = find(id);
+  const mode = model.kind === 'image' ? 'image' : 'video';
+  const input: MediaOrderInput = {
+    mode,
+    prompt: 'a cat',
+    inputImages: [],
+    names: NAMES,
+    options,
+    ...changes,
+  };
+  return resolveOrder(model, input);
+}
+
+/** The parameter and the sentence of the refusal. */
+function refusal(id: string, options: MediaOptions, changes: Partial<MediaOrderInput> = {}): string {
+  try {
+    orderWith(id, options, changes);
+    return 'accepted';
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return `${String(error.param)}: ${error.message}`;
+  }
+}
+
+describe('an option of an order', () => {
+  it('is taken where the model declares it, and stays in a retry', () => {
+    const order = orderWith('viduq3-pro', { seed: 7 });
+    expect(order.seed).to.equal(7);
+    expect(renewOrder(find('viduq3-pro'), order)).to.deep.equal(order);
+    const image = orderWith('gpt-image-2.5-flare', { quality: 'low' });
+    expect(image.quality).to.equal('low');
+    expect(renewOrder(find('gpt-image-2.5-flare'), image)).to.deep.equal(image);
+  });
+
+  it('has the default of the model where it is left out', () => {
+    expect(orderWith('gpt-image-2.5-flare', {}).quality).to.equal('medium');
+    expect(orderWith('gpt-image-2', {}).quality).to.equal(null);
+    expect(orderWith('viduq3-pro', {}).seed).to.equal(null);
+  });
+
+  const refusals: [model: string, options: MediaOptions, sentence: RegExp][] = [
+    [
+      'kling-3.0',
+      { unknown: ['camera'] },
+      /^metadata.camera: .* kling-3.0 knows resolution, audio, first_frame/,
+    ],
+    ['kling-3.0', { seed: 7 }, /^metadata.seed: .* kling-3.0 knows/],
+    ['viduq3-pro', { seed: 1.5 }, /^metadata.seed: .* integer from 0 to 2147483647/],
+    ['viduq3-pro', { seed: -1 }, /^metadata.seed: .* integer from 0/],
+    ['viduq3-pro', { negativePrompt: 'rain' }, /^metadata.negative_prompt: .* viduq3-pro knows/],
+    ['kling-v2-6', { negativePrompt: 'x'.repeat(2501) }, /^metadata.negative_prompt: .* at most 2500/],
+    ['gpt-image-2', { quality: 'high' }, /^metadata.quality: .* gpt-image-2 knows/],
+    ['gpt-image-2.5-flare', { quality: 'high' }, /^metadata.quality: .* low, medium/],
+  ];
+  for (const [model, options, sentence] of refusals)
+    it(`is refused by name: ${JSON.stringify(options).slice(0, 60)} of ${model}`, () => {
+      expect(refusal(model, options)).to.match(sentence);
+    });
+
+  it('that names frames is never taken for references', () => {
+    const names = { ...NAMES, inputImages: 'metadata.first_frame' };
+    const frames = { names, inputImages: ['https://a.example/1.png', 'https://a.example/2.png'] };
+    expect(orderWith('seedance-2.0', {}, frames).imageRole).to.equal('first_and_last_frame');
+    expect(refusal('grok-imagine-video', {}, frames)).to.match(/^metadata.first_frame: /);
+  });
+
+  it('is named in the list of each model as its limits have it', () => {
+    expect(optionNames(find('kling-v2-6'))).to.deep.equal([
+      'resolution',
+      'audio',
+      'negative_prompt',
+      'first_frame',
+      'last_frame',
+    ]);
+    expect(optionNames(find('gpt-image-2'))).to.deep.equal(['resolution']);
+  });
+});
