@@ -39,6 +39,7 @@ import { RESULT_ROUTE, sendResult } from './tasks/results.ts';
 import { answerWhenEnded } from './tasks/waiting.ts';
 import { sendUpload, UPLOAD_FILE_ROUTE } from './uploads/links.ts';
 import { V1_ROUTES } from './v1/routes.ts';
+import { serveConsole } from './web/serve-console.ts';
 
 const ROUTER_METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
 
@@ -73,6 +74,7 @@ export function createApp(services: Services): Express {
     rejectWhenOverloaded(services),
     rejectMalformedRequests,
     mountRoutes(services).dispatch,
+    serveConsole(services),
     rejectUnknownRoute,
   );
   app.use(

@@ -22,6 +22,7 @@ import { ApiKeyCache } from './key-cache.ts';
 import { createGuessLimiter } from './limits/guess-limiter.ts';
 import { createLimits, type Limits } from './limits/limits.ts';
 import { createOverloadGuard, overloadLimits, watchLoad } from './http/overload.ts';
+import { openBuiltConsole } from './web/built-console.ts';
 import { createRequestMetrics } from './monitoring/request-metrics.ts';
 import type { Database } from '../db/database.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
@@ -79,6 +80,8 @@ export function openServices(
     guesses: createGuessLimiter(limits),
     trustedProxies: config.trustedProxies,
     publicUrl: () => config.publicUrl,
+    console: openBuiltConsole(config.consoleDir),
+    consoleDir: config.consoleDir,
     production: config.production,
     startWaitMs: START_WAIT_MS,
     creationTurns,

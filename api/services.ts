@@ -17,6 +17,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { TaskWorkflows } from '../workflows/client.ts';
 import type { ApiKeyCache } from './key-cache.ts';
 import type { GuessLimiter } from './limits/guess-limiter.ts';
+import type { BuiltConsole } from './web/built-console.ts';
 import type { OverloadGuard } from './http/overload.ts';
 import type { BodyBudget } from './http/body-budget.ts';
 import type { RequestMetrics } from './monitoring/request-metrics.ts';
@@ -49,6 +50,9 @@ export interface Services {
   trustedProxies: number | string[];
   /** Returns the address of this service as callers know it, without a trailing slash. */
   publicUrl: () => string;
+  /** The built console, and the folder it is read from. */
+  console: BuiltConsole;
+  consoleDir: string;
   /** Whether the process runs in production, where cookies carry `Secure`. */
   production: boolean;
   /** Longest wait of a creation for Temporal to acknowledge the start of the workflow. */

@@ -42,6 +42,7 @@ function describeProcess(settings: Settings) {
   return {
     production: settings.NODE_ENV === 'production',
     dataDir: settings.SVC_DATA_DIR,
+    consoleDir: resolve(settings.SVC_CONSOLE_DIR),
     host: settings.HOST,
     port: settings.PORT,
     internalPort: settings.SVC_INTERNAL_PORT,

@@ -54,6 +54,9 @@ const PROCESS = {
   SVC_DATA_DIR: text
     .default('.data')
     .describe('results where there is no bucket; all of a development system'),
+  SVC_CONSOLE_DIR: text
+    .default('console/dist')
+    .describe('the built console; without one there, `/console/` answers 404'),
   SVC_SECRET_KEYS: text
     .transform(parseKeyRing)
     .describe(

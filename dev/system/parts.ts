@@ -1,10 +1,11 @@
 // Brings up each part of the system, in the order they need each other.
+import { buildConsole } from '../../console/build.ts';
 import { GENERATION_QUEUE } from '../../workflows/names.ts';
 import { type DataFolder } from './data-folder.ts';
 import { parseDemoAccount, type DemoAccount } from './demo-account.ts';
 import { startPostgres } from '../servers/postgres.ts';
 import { runScript, startServer, waitUntilOk, type ServerScript } from './scripts.ts';
-import { type PartAddresses, type StartSettings } from './settings.ts';
+import { consoleFolder, type PartAddresses, type StartSettings } from './settings.ts';
 import { type Part, type Supervised } from './supervisor.ts';
 import { ensureNamespace, waitForWorker } from '../servers/temporal-namespace.ts';
 import { ensureTemporalBinary, startTemporal } from '../servers/temporal.ts';
@@ -45,6 +46,7 @@ export interface Assembly {
 export async function startParts(assembly: Assembly): Promise<SystemSummary> {
   const { settings, addresses, terminal } = assembly;
   const engine = bringUpEngine(assembly);
+  const page = terminal.step('console', () => buildConsole(consoleFolder(settings), { isRelease: true }));
   const schema = bringUpDatabase(assembly).then(() =>
     terminal.step('database schema', () => runToEnd(assembly, 'migrate', 'cli/db.ts', ['migrate'])),
   );
@@ -54,7 +56,7 @@ export async function startParts(assembly: Assembly): Promise<SystemSummary> {
   const worker = Promise.all([schema, engine]).then(() => bringUpWorker(assembly));
   const internalUrl = `http://127.0.0.1:${settings.internalPort}`;
   const api = schema.then(() => bringUpApi(assembly, internalUrl));
-  const [demoLines] = await Promise.all([account, engine, bringUpSandbox(assembly), worker, api]);
+  const [demoLines] = await Promise.all([account, engine, bringUpSandbox(assembly), worker, api, page]);
   return {
     baseUrl: `http://${settings.reachableHost}:${settings.port}`,
     internalUrl,

@@ -52,6 +52,11 @@ export function readSettings(env: Environment): StartSettings {
   };
 }
 
+/** Where the console is built into, unless the environment names a folder. */
+export function consoleFolder({ dataDir }: Pick<StartSettings, 'dataDir'>): string {
+  return join(dataDir, 'console');
+}
+
 /** Passes on everything that is set; what is not set points at the parts that run here. */
 export function partEnvironment(
   env: Environment,
@@ -68,6 +73,7 @@ export function partEnvironment(
     // No load balancer has to notice the stop here, and a person waits for it after a Ctrl-C.
     SVC_DRAIN_SECONDS: env['SVC_DRAIN_SECONDS'] || '0',
     SVC_DATA_DIR: settings.dataDir,
+    SVC_CONSOLE_DIR: env['SVC_CONSOLE_DIR'] || consoleFolder(settings),
     // Node caches compiled code: every start but the first is about a third quicker.
     NODE_COMPILE_CACHE: env['NODE_COMPILE_CACHE'] || join(settings.dataDir, 'compile-cache'),
     SVC_SECRET_KEYS: parts.secretKeys,

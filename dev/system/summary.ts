@@ -15,10 +15,11 @@ export async function writeSummary(
       ? 'the real ones'
       : `${summary.sandboxUrl} plays ${settings.sandboxFamilies.map(({ prefix }) => prefix).join(', ')}`;
   const rows: [string, string][] = [
+    ['console', `${baseUrl}/console/`],
+    ['log in with', `${demo.user.email}  ${demo.user.password}`],
+    ['administrator', `${demo.admin.email}  ${demo.admin.password}`],
     ['API', baseUrl],
     ['demo key', demo.apiKey],
-    ['console', `${demo.user.email}  ${demo.user.password}`],
-    ['administrator', `${demo.admin.email}  ${demo.admin.password}`],
     ['Temporal UI', summary.temporalUiUrl ?? `of ${summary.temporalAddress}`],
     ['vendors', vendors],
     ['health', `${summary.internalUrl}/readyz`],

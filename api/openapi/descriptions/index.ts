@@ -22,6 +22,9 @@ type TableName = RouteName<
 type FileName =
   `GET ${typeof RESULT_ROUTE | typeof UPLOAD_FILE_ROUTE | typeof DOCUMENT_ROUTE | typeof DOCS_ROUTE | typeof DOCS_FILE_ROUTE}`;
 
+/** The descriptions with their schemas as types, from which the console derives bodies and answers. */
+export type RouteDescriptions = typeof COMPLETE;
+
 const COMPLETE = {
   ...CHAT_DESCRIPTIONS,
   ...V1_DESCRIPTIONS,

@@ -1,0 +1,94 @@
+// The pages: where each is found, what it is called, who may see it. All but the list of tasks load on demand.
+import { lazy } from 'preact-iso/lazy';
+import { Route, Router } from 'preact-iso/router';
+import { ROOT } from '../data/addresses.ts';
+import { hasPermission, type Permission, type User } from '../data/session.ts';
+import type { Texts } from '../texts/en.ts';
+import type { IconName } from '../ui/icons.tsx';
+import { t } from '../texts/index.ts';
+import { Empty } from '../ui/parts.tsx';
+import { Tasks } from '../pages/tasks/tasks.tsx';
+
+export interface PageEntry {
+  path: string;
+  name: keyof Texts['pages'];
+  icon: IconName;
+  /** The letter that leads here after `g`. */
+  key?: string;
+  permission?: Permission;
+}
+
+export const MAIN_PAGES: readonly PageEntry[] = [
+  { path: '', name: 'home', icon: 'home', key: 'h' },
+  { path: 'tasks', name: 'tasks', icon: 'tasks', key: 't' },
+  { path: 'create', name: 'create', icon: 'plus', key: 'n' },
+  { path: 'models', name: 'models', icon: 'models', key: 'm' },
+];
+export const MONEY_PAGES: readonly PageEntry[] = [
+  { path: 'calls', name: 'calls', icon: 'calls', key: 'l' },
+  { path: 'usage', name: 'usage', icon: 'usage', key: 'u' },
+  { path: 'credits', name: 'credits', icon: 'credits', key: 'c' },
+  { path: 'keys', name: 'keys', icon: 'keys', key: 'k' },
+];
+export const ACCOUNT_PAGE: PageEntry = { path: 'account', name: 'account', icon: 'account', key: 'a' };
+const ADMIN_PAGES: readonly PageEntry[] = [
+  { path: 'admin/tasks', name: 'adminTasks', icon: 'tasks', permission: 'tasks.read' },
+  { path: 'admin/users', name: 'adminUsers', icon: 'users', permission: 'users.read' },
+  { path: 'admin/codes', name: 'adminCodes', icon: 'codes', permission: 'redemption.read' },
+  { path: 'admin/audit', name: 'adminAudit', icon: 'audit', permission: 'audit.read' },
+];
+
+/** The pages of administration that this user may see. */
+export function adminPagesOf(user: User): readonly PageEntry[] {
+  return ADMIN_PAGES.filter(({ permission }) => permission === undefined || hasPermission(user, permission));
+}
+
+/** Whether the address is that of the page, or of something below it. */
+export function isCurrent({ path }: PageEntry, address: string): boolean {
+  const place = address.slice(ROOT.length);
+  return path === '' ? place === '' : place === path || place.startsWith(`${path}/`);
+}
+
+const Home = lazy(() => import('../pages/home/home.tsx'));
+const TaskPage = lazy(() => import('../pages/task/task.tsx'));
+const Create = lazy(() => import('../pages/create/create.tsx'));
+const Models = lazy(() => import('../pages/models/models.tsx'));
+const Calls = lazy(() => import('../pages/calls/calls.tsx'));
+const Credits = lazy(() => import('../pages/credits/credits.tsx'));
+const Keys = lazy(() => import('../pages/keys/keys.tsx'));
+const Account = lazy(() => import('../pages/account/account.tsx'));
+const AdminTasks = lazy(() => import('../pages/admin/tasks.tsx'));
+const AdminUsers = lazy(() => import('../pages/admin/users.tsx'));
+const AdminCodes = lazy(() => import('../pages/admin/codes.tsx'));
+const AdminAudit = lazy(() => import('../pages/admin/audit.tsx'));
+
+export function Pages({ onChange }: { onChange: () => void }) {
+  return (
+    <Router onRouteChange={onChange}>
+      <Route path={ROOT} component={Home} />
+      <Route path={`${ROOT}tasks`} component={Tasks} />
+      <Route path={`${ROOT}tasks/:id`} component={TaskPage} />
+      <Route path={`${ROOT}create`} component={Create} />
+      <Route path={`${ROOT}models`} component={Models} />
+      <Route path={`${ROOT}calls`} component={Calls} />
+      <Route path={`${ROOT}credits`} component={Credits} />
+      <Route path={`${ROOT}keys`} component={Keys} />
+      <Route path={`${ROOT}account`} component={Account} />
+      <Route path={`${ROOT}admin/tasks`} component={AdminTasks} />
+      <Route path={`${ROOT}admin/users`} component={AdminUsers} />
+      <Route path={`${ROOT}admin/codes`} component={AdminCodes} />
+      <Route path={`${ROOT}admin/audit`} component={AdminAudit} />
+      <Route default component={Missing} />
+    </Router>
+  );
+}
+
+function Missing() {
+  return (
+    <Empty icon="search" title={t.missing.title} note={t.missing.note}>
+      <a class="button" href={ROOT}>
+        {t.pages.home}
+      </a>
+    </Empty>
+  );
+}

@@ -1,0 +1,99 @@
+// Builds the console: bundles the sources with esbuild, names files by their content, compresses them beside.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { build, type Metafile } from 'esbuild';
+
+export interface ConsoleBuild {
+  /** Whether the code is made small, and compressed as far as it goes. Development does without. */
+  isRelease: boolean;
+}
+
+/** What the API has to know to write the page; stands in `manifest.json` of the folder. */
+export interface ConsoleManifest {
+  /** The page, with `%BASE%` where the way to the console's root belongs. */
+  page: string;
+  isRelease: boolean;
+}
+
+const SOURCES = import.meta.dirname;
+const ENTRY = join(SOURCES, 'app/main.tsx');
+const STYLES = join(SOURCES, 'style/console.css');
+const COMPRESSED = /\.(js|css|svg)$/;
+const BROTLI_FAST = 4;
+const [gzipText, brotliText] = [promisify(gzip), promisify(brotliCompress)];
+
+/**
+ * Builds into the folder: `assets/` with hashed names, each file also as `.gz` and `.br`, and
+ * `manifest.json`, which is written last and at once, so that a reader never sees half a build.
+ */
+export async function buildConsole(folder: string, { isRelease }: ConsoleBuild): Promise<Metafile> {
+  const assets = join(folder, 'assets');
+  mkdirSync(assets, { recursive: true });
+  const { metafile } = await build({
+    entryPoints: [ENTRY, STYLES],
+    outdir: assets,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: ['es2022', 'chrome123', 'firefox121', 'safari17.5'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    minify: isRelease,
+    sourcemap: isRelease ? false : 'inline',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    define: { 'process.env.NODE_ENV': isRelease ? '"production"' : '"development"' },
+    metafile: true,
+    legalComments: 'none',
+    absWorkingDir: SOURCES,
+    logLevel: 'silent',
+  });
+  const icon = readFileSync(join(SOURCES, 'icon.svg'));
+  const iconName = `icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8)}.svg`;
+  writeFileSync(join(assets, iconName), icon);
+  const names = new Set([iconName, ...Object.keys(metafile.outputs).map((path) => path.split('/').at(-1) ?? '')]);
+  for (const name of readdirSync(assets)) if (!names.has(name)) rmSync(join(assets, name));
+  await Promise.all([...names].filter((name) => COMPRESSED.test(name)).map((name) => compress(join(assets, name), isRelease)));
+  writeManifest(folder, { page: writePage(metafile, iconName, isRelease), isRelease });
+  return metafile;
+}
+
+/** Compresses the file in both ways that browsers understand. */
+async function compress(path: string, isRelease: boolean): Promise<void> {
+  const bytes = readFileSync(path);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: isRelease ? constants.BROTLI_MAX_QUALITY : BROTLI_FAST };
+  const [zipped, brotli] = await Promise.all([gzipText(bytes, { level: isRelease ? 9 : 1 }), brotliText(bytes, { params })]);
+  writeFileSync(`${path}.gz`, zipped);
+  writeFileSync(`${path}.br`, brotli);
+}
+
+/** Fills the names of the files into the page. What the entry imports is announced, so that all load at once. */
+function writePage({ outputs }: Metafile, iconName: string, isRelease: boolean): string {
+  const files = Object.entries(outputs);
+  const entry = files.find(([, { entryPoint }]) => entryPoint === 'app/main.tsx');
+  const styles = files.find(([, { entryPoint }]) => entryPoint === 'style/console.css');
+  if (!entry || !styles) throw new Error('esbuild did not write the entry of the console.');
+  const nameOf = (path: string): string => path.split('/').at(-1) ?? '';
+  const imported = entry[1].imports.filter(({ kind }) => kind === 'import-statement');
+  const preloads = imported.map(({ path }) => `<link rel="modulepreload" href="%BASE%assets/${nameOf(path)}" />`);
+  const values: Record<string, string> = {
+    '%ENTRY%': nameOf(entry[0]),
+    '%STYLES%': nameOf(styles[0]),
+    '%ICON%': iconName,
+    '%PRELOADS%': preloads.join('\n    '),
+    '%MODE%': isRelease ? 'release' : 'development',
+  };
+  const page = readFileSync(join(SOURCES, 'index.html'), 'utf8');
+  return page.replaceAll(/%[A-Z]+%/g, (name) => values[name] ?? name);
+}
+
+function writeManifest(folder: string, manifest: ConsoleManifest): void {
+  const path = join(folder, 'manifest.json');
+  writeFileSync(`${path}.new`, JSON.stringify(manifest));
+  renameSync(`${path}.new`, path);
+}
+
+if (import.meta.main) await buildConsole(resolve(process.argv[2] ?? join(SOURCES, 'dist')), { isRelease: true });

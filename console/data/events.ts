@@ -1,0 +1,92 @@
+// The one stream of events of the page that is seen: changes of tasks and of the balance, into the cache.
+import type { InfiniteData } from '@tanstack/preact-query';
+import { apiUrl } from './addresses.ts';
+import { client } from './client.ts';
+import { createStore } from './store.ts';
+import type { Balance, Task, TaskPage } from './types.ts';
+
+/** How changes arrive: pushed, or read every few seconds because no stream can be had. */
+export const liveness = createStore<'stream' | 'polling'>('polling');
+/** Counts tasks that were made since a list was read, and are not in it. */
+export const unseenTasks = createStore<ReadonlySet<string>>(new Set());
+
+type Listener = (task: Task, before: Task | undefined) => void;
+const listeners = new Set<Listener>();
+/** Pause before a stream that was refused is asked for again. */
+const REFUSED_MS = 30_000;
+/** A hidden page gives its stream back: browsers allow six connections per host. */
+const HIDDEN_MS = 2_000;
+
+/** Calls the listener at every change of a task. */
+export function onTaskChange(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Keeps a stream open while the page can be seen; returns what ends it. */
+export function followEvents(): () => void {
+  let source: EventSource | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const close = (): void => {
+    source?.close();
+    source = null;
+    liveness.set('polling');
+  };
+  const open = (): void => {
+    clearTimeout(timer);
+    if (source || document.hidden) return;
+    source = new EventSource(apiUrl('api/events'));
+    source.addEventListener('open', () => liveness.set('stream'));
+    source.addEventListener('task', (event) => taskChanged(JSON.parse(event.data)));
+    source.addEventListener('balance', (event) => balanceChanged(JSON.parse(event.data)));
+    source.addEventListener('error', () => {
+      liveness.set('polling');
+      if (source?.readyState !== EventSource.CLOSED) return;
+      close();
+      timer = setTimeout(open, REFUSED_MS);
+    });
+  };
+  const look = (): void => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(close, HIDDEN_MS);
+    else open();
+  };
+  open();
+  document.addEventListener('visibilitychange', look);
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', look);
+    close();
+  };
+}
+
+/** Puts a task's new state wherever the task is shown. */
+export function taskChanged(task: Task): void {
+  const before = client.getQueryData<Task>(['task', task.id]) ?? findListed(task.id);
+  client.setQueryData(['task', task.id], task);
+  let isListed = false;
+  client.setQueriesData<InfiniteData<TaskPage>>({ queryKey: ['tasks'] }, (list) => {
+    if (!list?.pages.some(({ data }) => data.some(({ id }) => id === task.id))) return list;
+    isListed = true;
+    const pages = list.pages.map((page) => ({
+      ...page,
+      data: page.data.map((row) => (row.id === task.id ? task : row)),
+    }));
+    return { ...list, pages };
+  });
+  if (!isListed && !before) unseenTasks.set(new Set([...unseenTasks.get(), task.id]));
+  void client.invalidateQueries({ queryKey: ['timeline', task.id] });
+  void client.invalidateQueries({ queryKey: ['running'] });
+  if (before?.status !== task.status && task.completedAt) void client.invalidateQueries({ queryKey: ['money'] });
+  for (const listener of listeners) listener(task, before);
+}
+
+function findListed(id: string): Task | undefined {
+  for (const [, list] of client.getQueriesData<InfiniteData<TaskPage>>({ queryKey: ['tasks'] }))
+    for (const page of list?.pages ?? []) for (const row of page.data) if (row.id === id) return row;
+  return undefined;
+}
+
+function balanceChanged(change: Pick<Balance, 'balance' | 'reserved' | 'available'>): void {
+  client.setQueryData<Balance>(['balance'], (balance) => balance && { ...balance, ...change });
+}

@@ -1,0 +1,29 @@
+// Filters of lists live in the address. Those that several pages have are kept from one to the next.
+import { useCallback } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+
+/** Filters that tasks, calls and usage have in common. */
+const SHARED = ['model', 'keyId', 'from', 'to'] as const;
+let kept: Readonly<Record<string, string | undefined>> = {};
+
+/** The common filters as they were last set. */
+export function keptFilters(): Readonly<Record<string, string | undefined>> {
+  return kept;
+}
+
+type Change = Readonly<Record<string, string | undefined>>;
+
+/** The filters in the address, and what changes some of them; an empty value removes a filter. */
+export function useFilters(): [filters: Readonly<Record<string, string>>, change: (changes: Change) => void] {
+  const { query, path, route } = useLocation();
+  kept = Object.fromEntries(SHARED.map((name) => [name, query[name]]));
+  const change = useCallback(
+    (changes: Change) => {
+      const search = new URLSearchParams();
+      for (const [name, value] of Object.entries({ ...query, ...changes })) if (value) search.set(name, value);
+      route(search.size > 0 ? `${path}?${search}` : path, true);
+    },
+    [query, path, route],
+  );
+  return [query, change];
+}

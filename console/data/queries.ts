@@ -1,0 +1,126 @@
+// What several pages read: who is logged in, the balance, tasks, keys, models.
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/preact-query';
+import { ApiError } from './api-error.ts';
+import { call } from './call.ts';
+import { liveness } from './events.ts';
+import { useStore } from './store.ts';
+import type { Model, Task } from './types.ts';
+import type { QueryOf } from '../../api/openapi/route-types.ts';
+
+/** Pause between readings of what changes, while no stream tells of changes. */
+const POLL_MS = 2_500;
+const LONG_MS = 10 * 60_000;
+const KEYS_MAX = 100;
+const PAGE_ROWS = 50;
+
+/** The user; null when nobody is logged in. */
+export function useMe() {
+  return useQuery({
+    queryKey: ['me'],
+    staleTime: LONG_MS,
+    queryFn: async ({ signal }) => {
+      try {
+        return (await call('GET /api/auth/me', { signal })).data;
+      } catch (error) {
+        if (error instanceof ApiError && (error.status === 401 || error.code === 'account_disabled')) return null;
+        throw error;
+      }
+    },
+  });
+}
+
+export function useBalance() {
+  const isPolling = useStore(liveness) === 'polling';
+  return useQuery({
+    queryKey: ['balance'],
+    refetchInterval: isPolling ? 4 * POLL_MS : false,
+    queryFn: async ({ signal }) => (await call('GET /api/balance', { signal })).data,
+  });
+}
+
+export type TaskFilters = Omit<NonNullable<QueryOf<'GET /api/tasks'>>, 'cursor' | 'limit'>;
+
+/** Tasks that fit the filters, page by page, newest first. */
+export function useTasks(filters: TaskFilters, { isPaused = false, rows = PAGE_ROWS } = {}) {
+  const isPolling = useStore(liveness) === 'polling';
+  return useInfiniteQuery({
+    queryKey: ['tasks', filters, rows],
+    initialPageParam: '',
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => {
+      const isMoving = state.data?.pages.some(({ data }) => data.some((task) => !task.completedAt));
+      return isPolling && isMoving && !isPaused ? POLL_MS : false;
+    },
+    queryFn: ({ signal, pageParam: cursor }) =>
+      call('GET /api/tasks', { signal, query: { ...filters, limit: String(rows), ...(cursor && { cursor }) } }),
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+}
+
+export function useTask(id: string) {
+  const isPolling = useStore(liveness) === 'polling';
+  return useQuery({
+    queryKey: ['task', id],
+    refetchInterval: ({ state }) => (isPolling && state.data && !state.data.completedAt ? POLL_MS : false),
+    queryFn: async ({ signal }): Promise<Task> =>
+      (await call('GET /api/tasks/:id', { signal, params: { id } })).data,
+  });
+}
+
+export function useTimeline(task: Task | undefined, id: string) {
+  const isPolling = useStore(liveness) === 'polling';
+  return useQuery({
+    queryKey: ['timeline', id, task?.status, task?.attempt],
+    placeholderData: keepPreviousData,
+    refetchInterval: isPolling && task && !task.completedAt ? POLL_MS : false,
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/tasks/:id/timeline', { signal, params: { id } })).data,
+  });
+}
+
+export function useKeys() {
+  return useQuery({
+    queryKey: ['keys'],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/keys', { signal, query: { limit: String(KEYS_MAX) } })).data,
+  });
+}
+
+export interface ShownModel extends Model {
+  /** Seconds that half and nine tenths of the last tasks took; null while too few are known. */
+  usual_seconds?: { p50: number; p90: number } | null | undefined;
+}
+
+export function useModels() {
+  return useQuery({
+    queryKey: ['models'],
+    staleTime: LONG_MS,
+    queryFn: async ({ signal }): Promise<ShownModel[]> =>
+      (await call('GET /api/models' as 'GET /v1/models', { signal })).data,
+  });
+}
+
+export interface About {
+  name: string;
+  version: string;
+  publicUrl: string;
+  /** Whether some vendors are played by the sandbox, which costs nothing. */
+  sandbox: boolean;
+  temporalUiUrl: string | null;
+}
+
+/** What installation this is; null where it does not say. */
+export function useAbout() {
+  return useQuery({
+    queryKey: ['about'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }): Promise<About | null> => {
+      try {
+        const answer = await call('GET /api/console' as 'GET /openapi.json', { signal });
+        return (answer as unknown as { data: About }).data;
+      } catch {
+        return null;
+      }
+    },
+  });
+}

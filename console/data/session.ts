@@ -1,0 +1,22 @@
+// Who is logged in. The end of a session, whoever ends it, shows the login in the place of the page.
+import type { AnswerOf } from '../../api/openapi/route-types.ts';
+import { client } from './client.ts';
+
+export type User = AnswerOf<'GET /api/auth/me'>['data'];
+export type Permission = string;
+
+const ME = ['me'] as const;
+
+/** Forgets everything that was read for the session that ended. */
+export function sessionEnded(): void {
+  client.setQueryData(ME, null);
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });
+}
+
+export function sessionBegan(user: User): void {
+  client.setQueryData(ME, user);
+}
+
+export function hasPermission(user: User, permission: Permission): boolean {
+  return user.permissions.includes(permission);
+}

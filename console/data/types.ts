@@ -1,0 +1,18 @@
+// The things that pages show, by the names that pages use.
+import type { AnswerOf, BodyOf } from '../../api/openapi/route-types.ts';
+
+export type TaskPage = AnswerOf<'GET /api/tasks'>;
+export type Task = TaskPage['data'][number];
+export type TaskStatus = Task['status'];
+export type TaskMode = Task['mode'];
+export type TaskEvent = AnswerOf<'GET /api/tasks/:id/timeline'>['data'][number];
+export type Estimate = AnswerOf<'POST /api/estimates'>['data'];
+export type TaskOrder = BodyOf<'POST /api/tasks'>;
+export type Balance = AnswerOf<'GET /api/balance'>['data'];
+export type LedgerEntry = NonNullable<Balance['ledger']>[number];
+export type Key = AnswerOf<'GET /api/keys'>['data'][number];
+export type Call = AnswerOf<'GET /api/usage'>['data'][number];
+export type Model = AnswerOf<'GET /v1/models'>['data'][number];
+export type ForeignTask = AnswerOf<'GET /api/admin/tasks'>['data'][number];
+export type RedeemCode = AnswerOf<'GET /api/admin/redeem-codes'>['data'][number];
+export type AuditEntry = AnswerOf<'GET /api/admin/audit-entries'>['data'][number];
