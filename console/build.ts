@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { build, type Metafile } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 
 export interface ConsoleBuild {
   /** Whether the code is made small, and compressed as far as it goes. Development does without. */
@@ -49,23 +49,43 @@ export async function buildConsole(folder: string, { isRelease }: ConsoleBuild):
     metafile: true,
     legalComments: 'none',
     absWorkingDir: SOURCES,
+    plugins: [SHARING],
     logLevel: 'silent',
   });
   const icon = readFileSync(join(SOURCES, 'icon.svg'));
   const iconName = `icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8)}.svg`;
   writeFileSync(join(assets, iconName), icon);
-  const names = new Set([iconName, ...Object.keys(metafile.outputs).map((path) => path.split('/').at(-1) ?? '')]);
+  const names = new Set([
+    iconName,
+    ...Object.keys(metafile.outputs).map((path) => path.split('/').at(-1) ?? ''),
+  ]);
   for (const name of readdirSync(assets)) if (!names.has(name)) rmSync(join(assets, name));
-  await Promise.all([...names].filter((name) => COMPRESSED.test(name)).map((name) => compress(join(assets, name), isRelease)));
+  await Promise.all(
+    [...names].filter((name) => COMPRESSED.test(name)).map((name) => compress(join(assets, name), isRelease)),
+  );
   writeManifest(folder, { page: writePage(metafile, iconName, isRelease), isRelease });
   return metafile;
 }
+
+/** Links every page to what pages share: esbuild would else cut a file for each set of pages that share something. */
+const SHARING: Plugin = {
+  name: 'sharing',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/console\/pages\/.*\.tsx$/ }, ({ path }) => ({
+      contents: `import '${join(SOURCES, 'app/shared.ts')}';\n${readFileSync(path, 'utf8')}`,
+      loader: 'tsx',
+    }));
+  },
+};
 
 /** Compresses the file in both ways that browsers understand. */
 async function compress(path: string, isRelease: boolean): Promise<void> {
   const bytes = readFileSync(path);
   const params = { [constants.BROTLI_PARAM_QUALITY]: isRelease ? constants.BROTLI_MAX_QUALITY : BROTLI_FAST };
-  const [zipped, brotli] = await Promise.all([gzipText(bytes, { level: isRelease ? 9 : 1 }), brotliText(bytes, { params })]);
+  const [zipped, brotli] = await Promise.all([
+    gzipText(bytes, { level: isRelease ? 9 : 1 }),
+    brotliText(bytes, { params }),
+  ]);
   writeFileSync(`${path}.gz`, zipped);
   writeFileSync(`${path}.br`, brotli);
 }
@@ -78,7 +98,9 @@ function writePage({ outputs }: Metafile, iconName: string, isRelease: boolean):
   if (!entry || !styles) throw new Error('esbuild did not write the entry of the console.');
   const nameOf = (path: string): string => path.split('/').at(-1) ?? '';
   const imported = entry[1].imports.filter(({ kind }) => kind === 'import-statement');
-  const preloads = imported.map(({ path }) => `<link rel="modulepreload" href="%BASE%assets/${nameOf(path)}" />`);
+  const preloads = imported.map(
+    ({ path }) => `<link rel="modulepreload" href="%BASE%assets/${nameOf(path)}" />`,
+  );
   const values: Record<string, string> = {
     '%ENTRY%': nameOf(entry[0]),
     '%STYLES%': nameOf(styles[0]),
@@ -96,4 +118,5 @@ function writeManifest(folder: string, manifest: ConsoleManifest): void {
   renameSync(`${path}.new`, path);
 }
 
-if (import.meta.main) await buildConsole(resolve(process.argv[2] ?? join(SOURCES, 'dist')), { isRelease: true });
+if (import.meta.main)
+  await buildConsole(resolve(process.argv[2] ?? join(SOURCES, 'dist')), { isRelease: true });

@@ -13,9 +13,10 @@ export function Help({ onClose }: { onClose: () => void }) {
     [['x'], t.keyHelp.select],
     [['c'], t.keyHelp.create],
     [['?'], t.keyHelp.help],
-    ...[...MAIN_PAGES, ...MONEY_PAGES, ACCOUNT_PAGE].map(
-      ({ key = '', name }): [string[], string] => [['g', key], t.pages[name]],
-    ),
+    ...[...MAIN_PAGES, ...MONEY_PAGES, ACCOUNT_PAGE].map(({ key = '', name }): [string[], string] => [
+      ['g', key],
+      t.pages[name],
+    ]),
   ];
   return (
     <Dialog title={t.keyHelp.title} onClose={onClose}>

@@ -97,9 +97,12 @@ function useEntries(user: User, text: string): Entry[] {
     const pages = [...MAIN_PAGES, ...MONEY_PAGES, ACCOUNT_PAGE, ...adminPagesOf(user)].map(
       ({ path, name, icon }): Entry => ({ name: t.pages[name], note: t.palette.page, icon, href: to(path) }),
     );
-    const offered = (models ?? []).map(
-      ({ id, kind }): Entry => ({ name: id, note: t.modes[kind], icon: kind, href: to('create', { model: id }) }),
-    );
+    const offered = (models ?? []).map(({ id, kind }): Entry => ({
+      name: id,
+      note: t.modes[kind],
+      icon: kind,
+      href: to('create', { model: id }),
+    }));
     const all = wanted === '' ? pages : [...pages, ...offered];
     return all.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, ENTRIES_MAX);
   }, [user, text, models]);

@@ -42,7 +42,7 @@ export function TopBar() {
     <header class="top-bar">
       <Brand />
       <a href={to('credits')} class="note strong">
-        <Available /> <span class="faint">{t.credits}</span>
+        <Available /> <span class="faint">{t.creditsUnit}</span>
       </a>
     </header>
   );
@@ -70,7 +70,9 @@ export function BottomBar({ user, address }: { user: User; address: string }) {
         <Dialog title={t.more} class="sheet" onClose={() => setOpen(false)}>
           <div class="dialog-body" onClick={() => setOpen(false)}>
             <Group pages={rest} address={address} />
-            {adminPagesOf(user).length > 0 && <Group pages={adminPagesOf(user)} address={address} title={t.groups.admin} />}
+            {adminPagesOf(user).length > 0 && (
+              <Group pages={adminPagesOf(user)} address={address} title={t.groups.admin} />
+            )}
             <LogOut />
           </div>
         </Dialog>
@@ -112,7 +114,12 @@ function Group({ pages, address, title }: { pages: readonly PageEntry[]; address
 function PageLink({ page, address, label }: { page: PageEntry; address: string; label?: string }) {
   const name = t.pages[page.name];
   return (
-    <a class="rail-link" href={hrefOf(page)} title={label ?? name} aria-current={isCurrent(page, address) ? 'page' : undefined}>
+    <a
+      class="rail-link"
+      href={hrefOf(page)}
+      title={label ?? name}
+      aria-current={isCurrent(page, address) ? 'page' : undefined}
+    >
       <Icon name={page.icon} />
       <span class="cut">{label ?? name}</span>
     </a>

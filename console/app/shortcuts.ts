@@ -2,23 +2,22 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { to } from '../data/addresses.ts';
-import { preferences } from '../data/preferences.ts';
+import { isShortcut } from '../ui/keys.ts';
 import { ACCOUNT_PAGE, MAIN_PAGES, MONEY_PAGES } from './pages.tsx';
 
 /** Time in which the letter has to follow the `g`. */
 const SEQUENCE_MS = 1_200;
-const PAGE_KEYS = new Map([...MAIN_PAGES, ...MONEY_PAGES, ACCOUNT_PAGE].map(({ key, path }) => [key ?? '', path]));
+const PAGE_KEYS = new Map(
+  [...MAIN_PAGES, ...MONEY_PAGES, ACCOUNT_PAGE].map(({ key, path }) => [key ?? '', path]),
+);
 
-/** Whether a single letter is meant as a shortcut, and not as text. */
-export function isShortcut(event: KeyboardEvent): boolean {
-  if (!preferences.get().hasShortcuts || event.ctrlKey || event.metaKey || event.altKey) return false;
-  const { target } = event;
-  if (target instanceof HTMLElement && target.matches('input:not([type=checkbox]), textarea, select, [contenteditable]'))
-    return false;
-  return document.querySelector('dialog[open]') === null;
-}
-
-export function useShortcuts({ openPalette, openHelp }: { openPalette: () => void; openHelp: () => void }): void {
+export function useShortcuts({
+  openPalette,
+  openHelp,
+}: {
+  openPalette: () => void;
+  openHelp: () => void;
+}): void {
   const { route } = useLocation();
   useEffect(() => {
     let goingUntil = 0;

@@ -37,14 +37,37 @@ function Ask({ answer }: { answer: (isVerified: boolean) => void }) {
       >
         <p class="soft">{t.verify.note}</p>
         {method === 'totp' ? (
-          <TextField key="totp" label={t.verify.code} value={code} onValue={setCode} inputMode="numeric" autoComplete="one-time-code" required autoFocus />
+          <TextField
+            key="totp"
+            label={t.verify.code}
+            value={code}
+            onValue={setCode}
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            required
+            autoFocus
+          />
         ) : (
-          <TextField key="password" label={t.login.password} type="password" value={code} onValue={setCode} autoComplete="current-password" required autoFocus />
+          <TextField
+            key="password"
+            label={t.login.password}
+            type="password"
+            value={code}
+            onValue={setCode}
+            autoComplete="current-password"
+            required
+            autoFocus
+          />
         )}
         <Problem error={verify.error} />
         <div class="dialog-foot">
           <Button onClick={() => answer(false)}>{t.notNow}</Button>
-          <Button type="submit" look="primary" isBusy={verify.isPending} disabled={code === '' || !state.data}>
+          <Button
+            type="submit"
+            look="primary"
+            isBusy={verify.isPending}
+            disabled={code === '' || !state.data}
+          >
             {t.verify.action}
           </Button>
         </div>

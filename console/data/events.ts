@@ -77,7 +77,8 @@ export function taskChanged(task: Task): void {
   if (!isListed && !before) unseenTasks.set(new Set([...unseenTasks.get(), task.id]));
   void client.invalidateQueries({ queryKey: ['timeline', task.id] });
   void client.invalidateQueries({ queryKey: ['running'] });
-  if (before?.status !== task.status && task.completedAt) void client.invalidateQueries({ queryKey: ['money'] });
+  if (before?.status !== task.status && task.completedAt)
+    void client.invalidateQueries({ queryKey: ['money'] });
   for (const listener of listeners) listener(task, before);
 }
 

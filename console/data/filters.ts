@@ -20,7 +20,8 @@ export function useFilters(): [filters: Readonly<Record<string, string>>, change
   const change = useCallback(
     (changes: Change) => {
       const search = new URLSearchParams();
-      for (const [name, value] of Object.entries({ ...query, ...changes })) if (value) search.set(name, value);
+      for (const [name, value] of Object.entries({ ...query, ...changes }))
+        if (value) search.set(name, value);
       route(search.size > 0 ? `${path}?${search}` : path, true);
     },
     [query, path, route],

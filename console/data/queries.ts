@@ -1,7 +1,7 @@
 // What several pages read: who is logged in, the balance, tasks, keys, models.
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { ApiError } from './api-error.ts';
-import { call } from './call.ts';
+import { call, callByName } from './call.ts';
 import { liveness } from './events.ts';
 import { useStore } from './store.ts';
 import type { Model, Task } from './types.ts';
@@ -22,7 +22,8 @@ export function useMe() {
       try {
         return (await call('GET /api/auth/me', { signal })).data;
       } catch (error) {
-        if (error instanceof ApiError && (error.status === 401 || error.code === 'account_disabled')) return null;
+        if (error instanceof ApiError && (error.status === 401 || error.code === 'account_disabled'))
+          return null;
         throw error;
       }
     },
@@ -47,23 +48,27 @@ export function useTasks(filters: TaskFilters, { isPaused = false, rows = PAGE_R
     queryKey: ['tasks', filters, rows],
     initialPageParam: '',
     placeholderData: keepPreviousData,
+    queryFn: ({ signal, pageParam: cursor }) =>
+      call('GET /api/tasks', {
+        signal,
+        query: { ...filters, limit: String(rows), ...(cursor && { cursor }) },
+      }),
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     refetchInterval: ({ state }) => {
       const isMoving = state.data?.pages.some(({ data }) => data.some((task) => !task.completedAt));
       return isPolling && isMoving && !isPaused ? POLL_MS : false;
     },
-    queryFn: ({ signal, pageParam: cursor }) =>
-      call('GET /api/tasks', { signal, query: { ...filters, limit: String(rows), ...(cursor && { cursor }) } }),
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
 }
 
-export function useTask(id: string) {
+export function useTask(id: string, enabled = true) {
   const isPolling = useStore(liveness) === 'polling';
   return useQuery({
     queryKey: ['task', id],
-    refetchInterval: ({ state }) => (isPolling && state.data && !state.data.completedAt ? POLL_MS : false),
+    enabled,
     queryFn: async ({ signal }): Promise<Task> =>
       (await call('GET /api/tasks/:id', { signal, params: { id } })).data,
+    refetchInterval: ({ state }) => (isPolling && state.data && !state.data.completedAt ? POLL_MS : false),
   });
 }
 
@@ -96,7 +101,7 @@ export function useModels() {
     queryKey: ['models'],
     staleTime: LONG_MS,
     queryFn: async ({ signal }): Promise<ShownModel[]> =>
-      (await call('GET /api/models' as 'GET /v1/models', { signal })).data,
+      (await callByName<{ data: ShownModel[] }>('GET /api/models', { signal })).data,
   });
 }
 
@@ -116,8 +121,7 @@ export function useAbout() {
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }): Promise<About | null> => {
       try {
-        const answer = await call('GET /api/console' as 'GET /openapi.json', { signal });
-        return (answer as unknown as { data: About }).data;
+        return (await callByName<{ data: About }>('GET /api/console', { signal })).data;
       } catch {
         return null;
       }

@@ -16,7 +16,16 @@ type ButtonProps = Omit<JSX.HTMLAttributes<HTMLButtonElement>, 'icon' | 'size'> 
 };
 
 /** A button. While it is busy it stays where it is and takes no second click. */
-export function Button({ look, icon, isSmall, isBusy, children, class: more, disabled, ...rest }: ButtonProps) {
+export function Button({
+  look,
+  icon,
+  isSmall,
+  isBusy,
+  children,
+  class: more,
+  disabled,
+  ...rest
+}: ButtonProps) {
   const isBare = children === undefined;
   const classes = ['button', look, isSmall && 'small', isBare && 'icon', more].filter(Boolean).join(' ');
   return (
@@ -27,10 +36,13 @@ export function Button({ look, icon, isSmall, isBusy, children, class: more, dis
   );
 }
 
-type LinkProps = { href: string; look?: Look; icon?: IconName; isSmall?: boolean; download?: boolean | string } & Pick<
-  JSX.HTMLAttributes<HTMLAnchorElement>,
-  'children' | 'class' | 'aria-label'
-> & { target?: string };
+type LinkProps = {
+  href: string;
+  look?: Look;
+  icon?: IconName;
+  isSmall?: boolean;
+  download?: boolean | string;
+} & Pick<JSX.HTMLAttributes<HTMLAnchorElement>, 'children' | 'class' | 'aria-label'> & { target?: string };
 
 /** A link that looks like a button. */
 export function ButtonLink({ look, icon, isSmall, children, class: more, ...rest }: LinkProps) {
@@ -47,7 +59,11 @@ interface FieldProps {
   label: string;
   hint?: ComponentChildren;
   error?: string | null;
-  children: (attributes: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: boolean }) => ComponentChildren;
+  children: (attributes: {
+    id: string;
+    'aria-describedby'?: string;
+    'aria-invalid'?: boolean;
+  }) => ComponentChildren;
 }
 
 /** A control with its label, its hint, and what is wrong with it. */
@@ -155,7 +171,12 @@ interface SelectProps {
 /** A list to choose from, named for readers of the screen alone. */
 export function Select({ label, value, options, onValue, class: more = '' }: SelectProps) {
   return (
-    <select class={`select ${more}`} aria-label={label} value={value} onChange={({ currentTarget }) => onValue(currentTarget.value)}>
+    <select
+      class={`select ${more}`}
+      aria-label={label}
+      value={value}
+      onChange={({ currentTarget }) => onValue(currentTarget.value)}
+    >
       {options.map((option) => (
         <option key={option.value} value={option.value} selected={option.value === value}>
           {option.label}

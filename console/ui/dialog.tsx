@@ -66,7 +66,16 @@ interface ConfirmProps {
 }
 
 /** Asks before something that cannot be taken back. */
-export function Confirm({ title, note, action, isBusy, isDangerous, onConfirm, onClose, children }: ConfirmProps) {
+export function Confirm({
+  title,
+  note,
+  action,
+  isBusy,
+  isDangerous,
+  onConfirm,
+  onClose,
+  children,
+}: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <div class="dialog-body">
@@ -74,7 +83,12 @@ export function Confirm({ title, note, action, isBusy, isDangerous, onConfirm, o
         {children}
         <div class="dialog-foot">
           <Button onClick={onClose}>{t.notNow}</Button>
-          <Button look={isDangerous ? 'danger' : 'primary'} isBusy={isBusy ?? false} onClick={onConfirm} data-autofocus>
+          <Button
+            look={isDangerous ? 'danger' : 'primary'}
+            isBusy={isBusy ?? false}
+            onClick={onConfirm}
+            data-autofocus
+          >
             {action}
           </Button>
         </div>

@@ -11,7 +11,8 @@ const PATHS = {
   credits: 'M2.5 4.5h11v8h-11zM2.5 7h11M5 10h2',
   keys: 'M9.5 9.5a3.5 3.5 0 1 0-3-3L2.5 10.5v3h3v-2h2v-2zM11 5h.01',
   account: 'M8 8a2.75 2.75 0 1 0 0-5.5A2.75 2.75 0 0 0 8 8ZM3 13.5c.5-2.5 2.5-3.5 5-3.5s4.5 1 5 3.5',
-  users: 'M6 7.5a2.25 2.25 0 1 0 0-4.5 2.25 2.25 0 0 0 0 4.5ZM1.5 13c.4-2.2 2.2-3.5 4.5-3.5s4.1 1.3 4.5 3.5M10.5 3.2a2.25 2.25 0 0 1 0 4.1M12 9.8c1.4.5 2.3 1.6 2.5 3.2',
+  users:
+    'M6 7.5a2.25 2.25 0 1 0 0-4.5 2.25 2.25 0 0 0 0 4.5ZM1.5 13c.4-2.2 2.2-3.5 4.5-3.5s4.1 1.3 4.5 3.5M10.5 3.2a2.25 2.25 0 0 1 0 4.1M12 9.8c1.4.5 2.3 1.6 2.5 3.2',
   codes: 'M2.5 5.5h11v2a1.5 1.5 0 0 0 0 3v2h-11v-2a1.5 1.5 0 0 0 0-3zM9.5 5.5v7',
   vendors: 'M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.01M5 11h.01',
   audit: 'M4 2.5h8v11H4zM6.5 5.5h3M6.5 8h3M6.5 10.5h1.5',
@@ -40,7 +41,11 @@ const PATHS = {
 } as const;
 export type IconName = keyof typeof PATHS;
 
-export function Icon({ name, size = 16, ...rest }: { name: IconName; size?: number } & JSX.SVGAttributes<SVGSVGElement>) {
+export function Icon({
+  name,
+  size = 16,
+  ...rest
+}: { name: IconName; size?: number } & JSX.SVGAttributes<SVGSVGElement>) {
   return (
     <svg
       width={size}

@@ -29,7 +29,12 @@ export function Head({ title, name, note, children }: HeadProps) {
   );
 }
 
-export function Card(props: { title?: ComponentChildren; actions?: ComponentChildren; children: ComponentChildren; isFlush?: boolean }) {
+export function Card(props: {
+  title?: ComponentChildren;
+  actions?: ComponentChildren;
+  children: ComponentChildren;
+  isFlush?: boolean;
+}) {
   return (
     <section class="card">
       {props.title !== undefined && (
@@ -43,7 +48,15 @@ export function Card(props: { title?: ComponentChildren; actions?: ComponentChil
   );
 }
 
-export function Figure({ name, children, hint }: { name: string; children: ComponentChildren; hint?: ComponentChildren }) {
+export function Figure({
+  name,
+  children,
+  hint,
+}: {
+  name: string;
+  children: ComponentChildren;
+  hint?: ComponentChildren;
+}) {
   return (
     <div class="figure">
       <dt>{name}</dt>
@@ -56,7 +69,12 @@ export function Figure({ name, children, hint }: { name: string; children: Compo
 }
 
 type NoticeLook = 'bad' | 'warn' | 'good' | '';
-const NOTICE_ICONS: Readonly<Record<NoticeLook, IconName>> = { bad: 'warning', warn: 'warning', good: 'check', '': 'info' };
+const NOTICE_ICONS: Readonly<Record<NoticeLook, IconName>> = {
+  bad: 'warning',
+  warn: 'warning',
+  good: 'check',
+  '': 'info',
+};
 
 export function Notice({ look = '', children }: { look?: NoticeLook; children: ComponentChildren }) {
   return (
@@ -68,7 +86,17 @@ export function Notice({ look = '', children }: { look?: NoticeLook; children: C
 }
 
 /** A place where nothing is yet, and what to do about it. */
-export function Empty({ icon, title, note, children }: { icon: IconName; title: string; note?: string; children?: ComponentChildren }) {
+export function Empty({
+  icon,
+  title,
+  note,
+  children,
+}: {
+  icon: IconName;
+  title: string;
+  note?: string;
+  children?: ComponentChildren;
+}) {
   return (
     <div class="empty">
       <span class="empty-mark">
@@ -119,7 +147,13 @@ export function useCopy(): [isDone: boolean, copy: (text: string) => void] {
 export function Copy({ text, children }: { text: string; children?: ComponentChildren }) {
   const [isDone, copy] = useCopy();
   return (
-    <button type="button" class="copy above" data-done={isDone || undefined} title={t.copy} onClick={() => copy(text)}>
+    <button
+      type="button"
+      class="copy above"
+      data-done={isDone || undefined}
+      title={t.copy}
+      onClick={() => copy(text)}
+    >
       <span class="cut">{children ?? text}</span>
       <Icon name={isDone ? 'check' : 'copy'} size={13} />
       <span class="unseen">{isDone ? t.copied : t.copy}</span>
@@ -146,7 +180,14 @@ export function Code({ text, label }: { text: string; label: string }) {
 export function Meter({ value, max, label }: { value: number; max: number; label: string }) {
   const share = max > 0 ? Math.min(1, value / max) : 0;
   return (
-    <span class={share >= 1 ? 'meter full' : 'meter'} role="meter" aria-label={label} aria-valuenow={value} aria-valuemin={0} aria-valuemax={max}>
+    <span
+      class={share >= 1 ? 'meter full' : 'meter'}
+      role="meter"
+      aria-label={label}
+      aria-valuenow={value}
+      aria-valuemin={0}
+      aria-valuemax={max}
+    >
       <i style={{ width: `${share * 100}%` }} />
     </span>
   );

@@ -13,7 +13,11 @@ interface ProblemProps {
 
 /** Shows nothing for no error, and for a verification that the user gave up. */
 export function Problem({ error, onRetry }: ProblemProps) {
-  if (!error || (error instanceof ApiError && (error.code === 'not_verified' || error.status === 401 && error.code === 'not_authenticated')))
+  if (
+    !error ||
+    (error instanceof ApiError &&
+      (error.code === 'not_verified' || (error.status === 401 && error.code === 'not_authenticated')))
+  )
     return null;
   const known = error instanceof ApiError ? error : null;
   return (

@@ -9,11 +9,11 @@ import { CREATION_REFUSALS, ORDER_REFUSALS, WAITED_REFUSALS } from './v1.ts';
 
 const tag = 'Console: tasks';
 const task = dataOf(TASK);
-const accepted: ResponseDescription = {
+const accepted = {
   description: 'Accepted.',
   shape: task,
   headers: { location: 'always', 'retry-after': 'always' },
-};
+} as const satisfies ResponseDescription;
 
 const EVENTS = [
   'Server-sent events for the user of the session. `event: task` carries the task as GET /api/tasks lists it, at',

@@ -21,7 +21,11 @@ export function LogIn() {
           <Head title={t.login.title} />
         </div>
         <div class="card">
-          {flowToken === null ? <Password onFlow={setFlowToken} /> : <SecondFactor flowToken={flowToken} onBack={() => setFlowToken(null)} />}
+          {flowToken === null ? (
+            <Password onFlow={setFlowToken} />
+          ) : (
+            <SecondFactor flowToken={flowToken} onBack={() => setFlowToken(null)} />
+          )}
         </div>
       </div>
     </main>
@@ -33,7 +37,8 @@ function Password({ onFlow }: { onFlow: (token: string) => void }) {
   const [password, setPassword] = useState('');
   const logIn = useMutation({
     mutationFn: () => call('POST /api/auth/login', { body: { email, password } }),
-    onSuccess: ({ data }) => ('twoFactorRequired' in data ? onFlow(data.flowToken) : sessionBegan(data satisfies User)),
+    onSuccess: ({ data }) =>
+      'twoFactorRequired' in data ? onFlow(data.flowToken) : sessionBegan(data satisfies User),
   });
   return (
     <form
@@ -43,8 +48,22 @@ function Password({ onFlow }: { onFlow: (token: string) => void }) {
         logIn.mutate();
       }}
     >
-      <TextField label={t.login.email} type="email" value={email} onValue={setEmail} autoComplete="username" required />
-      <TextField label={t.login.password} type="password" value={password} onValue={setPassword} autoComplete="current-password" required />
+      <TextField
+        label={t.login.email}
+        type="email"
+        value={email}
+        onValue={setEmail}
+        autoComplete="username"
+        required
+      />
+      <TextField
+        label={t.login.password}
+        type="password"
+        value={password}
+        onValue={setPassword}
+        autoComplete="current-password"
+        required
+      />
       <Problem error={logIn.error} />
       <Button type="submit" look="primary" class="full large" isBusy={logIn.isPending}>
         {t.login.action}
@@ -67,7 +86,15 @@ function SecondFactor({ flowToken, onBack }: { flowToken: string; onBack: () => 
         finish.mutate();
       }}
     >
-      <TextField label={t.login.code} hint={t.login.codeHint} value={code} onValue={setCode} autoComplete="one-time-code" required autoFocus />
+      <TextField
+        label={t.login.code}
+        hint={t.login.codeHint}
+        value={code}
+        onValue={setCode}
+        autoComplete="one-time-code"
+        required
+        autoFocus
+      />
       <Problem error={finish.error} />
       <Button type="submit" look="primary" class="full large" isBusy={finish.isPending}>
         {t.login.action}

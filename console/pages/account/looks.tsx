@@ -1,0 +1,63 @@
+// How this browser shows the console: theme, language, time zone, shortcuts.
+import { preferences, setPreference, type Language, type Theme } from '../../data/preferences.ts';
+import { useStore } from '../../data/store.ts';
+import { t } from '../../texts/index.ts';
+import { Choices, Field } from '../../ui/controls.tsx';
+
+const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
+const LANGUAGES: readonly { value: Language; label: string }[] = [
+  { value: 'en', label: 'English' },
+  { value: 'zh', label: '中文' },
+];
+
+export function Looks() {
+  const { theme, language, timeZone, hasShortcuts } = useStore(preferences);
+  const ofSystem = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zones = [
+    { value: '', label: t.account.systemZone(ofSystem) },
+    ...['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => ({ value: zone, label: zone })),
+  ];
+  return (
+    <div class="stack">
+      <Choices
+        label={t.account.theme}
+        isSegmented
+        value={theme}
+        options={THEMES.map((value) => ({ value, label: t.account.themes[value] }))}
+        onValue={(value) => setPreference('theme', value)}
+      />
+      <Choices
+        label={t.account.language}
+        isSegmented
+        value={language}
+        options={LANGUAGES}
+        onValue={(value) => setPreference('language', value)}
+      />
+      <Field label={t.account.zone}>
+        {({ id }) => (
+          <select
+            id={id}
+            class="select"
+            style={{ maxWidth: '320px' }}
+            value={timeZone}
+            onChange={({ currentTarget }) => setPreference('timeZone', currentTarget.value)}
+          >
+            {zones.map(({ value, label }) => (
+              <option key={value} value={value} selected={value === timeZone}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <label class="check note">
+        <input
+          type="checkbox"
+          checked={hasShortcuts}
+          onChange={() => setPreference('hasShortcuts', !hasShortcuts)}
+        />
+        {t.account.shortcuts}
+      </label>
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+// Changes the password.
+import { useMutation } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { call } from '../../data/call.ts';
+import { t } from '../../texts/index.ts';
+import { Button, TextField } from '../../ui/controls.tsx';
+import { Notice } from '../../ui/parts.tsx';
+import { Problem } from '../../ui/problem.tsx';
+
+export function Password() {
+  const [currentPassword, setCurrent] = useState('');
+  const [newPassword, setNew] = useState('');
+  const change = useMutation({
+    mutationFn: () => call('POST /api/auth/password', { body: { currentPassword, newPassword } }),
+    onSuccess: () => {
+      setCurrent('');
+      setNew('');
+    },
+  });
+  return (
+    <form
+      class="stack"
+      style={{ maxWidth: '320px' }}
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.mutate();
+      }}
+    >
+      <TextField
+        label={t.account.current}
+        type="password"
+        value={currentPassword}
+        onValue={setCurrent}
+        autoComplete="current-password"
+        required
+      />
+      <TextField
+        label={t.account.fresh}
+        hint={t.account.freshHint}
+        type="password"
+        value={newPassword}
+        onValue={setNew}
+        autoComplete="new-password"
+        required
+      />
+      {change.isSuccess && <Notice look="good">{t.account.changed}</Notice>}
+      <Problem error={change.error} />
+      <div>
+        <Button
+          type="submit"
+          isBusy={change.isPending}
+          disabled={currentPassword === '' || newPassword === ''}
+        >
+          {t.account.change}
+        </Button>
+      </div>
+    </form>
+  );
+}

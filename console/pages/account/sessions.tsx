@@ -1,0 +1,104 @@
+// Where the user is logged in, and what happened to the access to the account.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
+import { call } from '../../data/call.ts';
+import { t } from '../../texts/index.ts';
+import { Button } from '../../ui/controls.tsx';
+import { Skeleton } from '../../ui/parts.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Age } from '../../ui/times.tsx';
+
+const SHOWN = '20';
+
+export function Sessions() {
+  const queries = useQueryClient();
+  const sessions = useQuery({
+    queryKey: ['sessions'],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/auth/sessions', { signal, query: { limit: SHOWN } })).data,
+  });
+  const refresh = (): void => void queries.invalidateQueries({ queryKey: ['sessions'] });
+  const end = useMutation({
+    mutationFn: (id: string) => call('DELETE /api/auth/sessions/:id', { params: { id } }),
+    onSuccess: refresh,
+  });
+  const endOthers = useMutation({ mutationFn: () => call('DELETE /api/auth/sessions'), onSuccess: refresh });
+  if (sessions.isError) return <Problem error={sessions.error} />;
+  if (!sessions.data) return <Skeleton lines={2} />;
+  return (
+    <>
+      <ul class="card rows-plain">
+        {sessions.data.map((session) => (
+          <li key={session.id} class="row between">
+            <span class="grow">
+              <span class="note strong">{deviceOf(session.userAgent)}</span>{' '}
+              {session.current && <span class="tag good">{t.account.thisOne}</span>}
+              <span class="small faint cut" style={{ display: 'block' }}>
+                {session.ip} · {t.account.lastSeen} <Age at={session.lastSeenAt} />
+              </span>
+            </span>
+            {!session.current && (
+              <Button
+                isSmall
+                isBusy={end.isPending && end.variables === session.id}
+                onClick={() => end.mutate(session.id)}
+              >
+                {t.account.end}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <Problem error={end.error ?? endOthers.error} />
+      {sessions.data.length > 1 && (
+        <div>
+          <Button isSmall isBusy={endOthers.isPending} onClick={() => endOthers.mutate()}>
+            {t.account.endOthers}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+export function SecurityEvents() {
+  const events = useQuery({
+    queryKey: ['security-events'],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/security-events', { signal, query: { limit: SHOWN } })).data,
+  });
+  if (events.isError) return <Problem error={events.error} />;
+  if (!events.data) return <Skeleton lines={3} />;
+  return (
+    <ul class="card rows-plain scroll" tabIndex={0} role="region" aria-label={t.account.security}>
+      {events.data.map((event) => (
+        <li key={event.id} class="row between note">
+          <span class="cut">{wordsOf(event.action)}</span>
+          <span class="small faint row">
+            <span>{event.ip}</span>
+            <Age at={event.createdAt} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** `LOG_IN` as words. */
+function wordsOf(action: string): string {
+  const words = action.toLowerCase().replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const BROWSERS = [/Edg/, /OPR/, /Firefox/, /Chrome/, /Safari/, /curl/];
+const SYSTEMS = [/Windows/, /iPhone|iPad/, /Android/, /Mac OS/, /Linux/];
+
+/** Browser and system, as far as a user agent says. */
+function deviceOf(userAgent: string | null): string {
+  const found = [BROWSERS, SYSTEMS].map(
+    (names) => names.find((name) => name.test(userAgent ?? ''))?.source.split('|')[0],
+  );
+  const words = found
+    .filter((word) => word !== undefined)
+    .map((word) => ({ Edg: 'Edge', OPR: 'Opera', 'Mac OS': 'macOS' })[word] ?? word);
+  return words.length > 0 ? words.join(', ') : t.account.unknownDevice;
+}

@@ -1,0 +1,157 @@
+// Administration: redeem codes, and making many of them at once.
+import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { call } from '../../data/call.ts';
+import { useMe } from '../../data/queries.ts';
+import { hasPermission } from '../../data/session.ts';
+import type { RedeemCode } from '../../data/types.ts';
+import { t } from '../../texts/index.ts';
+import { Button } from '../../ui/controls.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { formatCount, formatCredits } from '../../ui/format.ts';
+import { BoneRows, More } from '../../ui/list.tsx';
+import { Card, Empty, Head, Meter } from '../../ui/parts.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Age, Moment } from '../../ui/times.tsx';
+import { MakeCodes } from './make-codes.tsx';
+
+const ROWS = '50';
+const COLUMNS = 7;
+const TAGS: Readonly<Record<RedeemCode['status'], string>> = {
+  active: 'good',
+  disabled: 'bad',
+  expired: 'warn',
+  exhausted: '',
+};
+
+export default function AdminCodes() {
+  const [isMaking, setMaking] = useState(false);
+  const [disabling, setDisabling] = useState<RedeemCode | null>(null);
+  const me = useMe().data;
+  const mayWrite = me ? hasPermission(me, 'redemption.sensitive_write') : false;
+  const list = useInfiniteQuery({
+    queryKey: ['admin', 'codes'],
+    initialPageParam: '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal, pageParam: cursor }) =>
+      call('GET /api/admin/redeem-codes', { signal, query: { limit: ROWS, ...(cursor && { cursor }) } }),
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+  const codes = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <>
+      <Head title={t.pages.adminCodes} note={t.admin.codesNote}>
+        {mayWrite && (
+          <Button look="primary" icon="plus" onClick={() => setMaking(true)}>
+            {t.admin.makeCodes}
+          </Button>
+        )}
+      </Head>
+      <Problem error={list.error} onRetry={() => void list.refetch()} />
+      {!list.isPending && codes.length === 0 ? (
+        <Card>
+          <Empty icon="codes" title={t.admin.noCodes} note={t.admin.codesNote} />
+        </Card>
+      ) : (
+        <div class="table-card">
+          <Table codes={codes} isLoading={list.isPending} onDisable={mayWrite ? setDisabling : null} />
+          {!list.isPending && <More pages={list} />}
+        </div>
+      )}
+      {isMaking && <MakeCodes onClose={() => setMaking(false)} />}
+      {disabling && <Disable code={disabling} onClose={() => setDisabling(null)} />}
+    </>
+  );
+}
+
+function Table({
+  codes,
+  isLoading,
+  onDisable,
+}: {
+  codes: readonly RedeemCode[];
+  isLoading: boolean;
+  onDisable: ((code: RedeemCode) => void) | null;
+}) {
+  return (
+    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.adminCodes}>
+      <table class="table dense" aria-busy={isLoading}>
+        <thead>
+          <tr>
+            <th>{t.admin.label}</th>
+            <th>{t.admin.code}</th>
+            <th>{t.admin.status}</th>
+            <th class="number">{t.admin.creditsEach}</th>
+            <th>{t.admin.uses}</th>
+            <th>{t.admin.expires}</th>
+            <th class="number">{t.tasks.age}</th>
+            <th class="tiny">
+              <span class="unseen">{t.admin.disable}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {isLoading && <BoneRows columns={COLUMNS + 1} />}
+          {codes.map((code) => (
+            <tr key={code.id}>
+              <td class="strong">{code.label}</td>
+              <td class="mono faint">…{code.codeHint}</td>
+              <td>
+                <span class={`tag ${TAGS[code.status]}`}>{t.admin.codeStatuses[code.status]}</span>
+              </td>
+              <td class="number">{formatCredits(code.credits)}</td>
+              <td>
+                <span class="stack" style={{ gap: '4px', minWidth: '80px' }}>
+                  {t.keys.of(formatCount(code.usedCount), formatCount(code.maxUses))}
+                  <Meter value={code.usedCount} max={code.maxUses} label={t.admin.uses} />
+                </span>
+              </td>
+              <td class="soft">
+                <Moment at={code.expiresAt} />
+              </td>
+              <td class="number faint tiny">
+                <Age at={code.createdAt} />
+              </td>
+              <td class="tiny">
+                {onDisable && code.disabledAt === null && (
+                  <Button
+                    isSmall
+                    look="quiet"
+                    aria-label={`${t.admin.disable}: ${code.label} …${code.codeHint}`}
+                    onClick={() => onDisable(code)}
+                  >
+                    {t.admin.disable}
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Disable({ code, onClose }: { code: RedeemCode; onClose: () => void }) {
+  const queries = useQueryClient();
+  const disable = useMutation({
+    mutationFn: () => call('PATCH /api/admin/redeem-codes/:id', { params: { id: code.id } }),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ['admin', 'codes'] });
+      onClose();
+    },
+  });
+  return (
+    <Confirm
+      title={t.admin.disableCode}
+      note={t.admin.disableCodeNote}
+      action={t.admin.disable}
+      isDangerous
+      isBusy={disable.isPending}
+      onConfirm={() => disable.mutate()}
+      onClose={onClose}
+    >
+      <Problem error={disable.error} />
+    </Confirm>
+  );
+}

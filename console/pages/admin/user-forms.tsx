@@ -1,0 +1,203 @@
+// The forms that make a user, change one, and add credits to one.
+import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useRef, useState } from 'preact/hooks';
+import type { BodyOf } from '../../../api/openapi/route-types.ts';
+import type { ComponentChildren } from 'preact';
+import { call } from '../../data/call.ts';
+import { makeIdempotencyKey } from '../../data/idempotency.ts';
+import { t } from '../../texts/index.ts';
+import { Button, TextField } from '../../ui/controls.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { formatCredits } from '../../ui/format.ts';
+import { Problem } from '../../ui/problem.tsx';
+import { announce } from '../../ui/toasts.tsx';
+import type { ShownUser } from './users.tsx';
+
+type NewUser = BodyOf<'POST /api/admin/users'>;
+type Permission = NonNullable<NewUser['permissions']>[number];
+
+/** All permissions, in the order of the API's own list. */
+const PERMISSIONS: readonly Permission[] = [
+  'redemption.read',
+  'redemption.sensitive_write',
+  'tasks.read',
+  'audit.read',
+  'users.read',
+  'users.write',
+  'credits.grant',
+];
+
+export function MakeUser({ onClose }: { onClose: () => void }) {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [permissions, setPermissions] = useState<readonly Permission[]>([]);
+  const save = useSaving(
+    () => call('POST /api/admin/users', { body: { email, password, permissions: [...permissions] } }),
+    onClose,
+  );
+  return (
+    <Form title={t.admin.makeUser} action={t.admin.makeUser} save={save} onClose={onClose}>
+      <TextField
+        label={t.account.email}
+        type="email"
+        value={email}
+        onValue={setEmail}
+        autoComplete="off"
+        required
+        autoFocus
+      />
+      <TextField
+        label={t.admin.initialPassword}
+        hint={t.account.freshHint}
+        type="password"
+        value={password}
+        onValue={setPassword}
+        autoComplete="new-password"
+        required
+      />
+      <Permissions chosen={permissions} onChoose={setPermissions} />
+    </Form>
+  );
+}
+
+export function ChangeUser({ user, onClose }: { user: ShownUser; onClose: () => void }) {
+  const [permissions, setPermissions] = useState(user.permissions as readonly Permission[]);
+  const [isDisabled, setDisabled] = useState(user.disabled);
+  const [password, setPassword] = useState('');
+  const save = useSaving(
+    () =>
+      call('PATCH /api/admin/users/:id', {
+        params: { id: user.id },
+        body: { permissions: [...permissions], disabled: isDisabled, ...(password !== '' && { password }) },
+      }),
+    onClose,
+  );
+  return (
+    <Form title={user.email} action={t.save} save={save} onClose={onClose}>
+      <Permissions chosen={permissions} onChoose={setPermissions} />
+      <TextField
+        label={t.admin.setPassword}
+        hint={t.account.freshHint}
+        type="password"
+        value={password}
+        onValue={setPassword}
+        autoComplete="new-password"
+      />
+      <label class="check note">
+        <input type="checkbox" checked={isDisabled} onChange={() => setDisabled(!isDisabled)} />
+        {t.admin.disabled}
+      </label>
+      <p class="hint">{t.admin.disableNote}</p>
+    </Form>
+  );
+}
+
+export function Grant({ user, onClose }: { user: ShownUser; onClose: () => void }) {
+  const [credits, setCredits] = useState('');
+  const [note, setNote] = useState('');
+  const named = useRef({ text: '', key: '' });
+  const save = useSaving(async () => {
+    const text = `${credits} ${note}`;
+    if (named.current.text !== text) named.current = { text, key: makeIdempotencyKey() };
+    const body = { credits: Number(credits), note };
+    await call('POST /api/admin/users/:id/grants', {
+      params: { id: user.id },
+      body,
+      idempotencyKey: named.current.key,
+    });
+    announce(t.admin.granted(formatCredits(Number(credits))));
+  }, onClose);
+  return (
+    <Form title={`${t.admin.grant}: ${user.email}`} action={t.admin.grant} save={save} onClose={onClose}>
+      <TextField
+        label={t.admin.grantCredits}
+        value={credits}
+        onValue={setCredits}
+        inputMode="decimal"
+        required
+        autoFocus
+      />
+      <TextField
+        label={t.admin.grantNote}
+        hint={t.admin.grantNoteHint}
+        value={note}
+        onValue={setNote}
+        required
+      />
+    </Form>
+  );
+}
+
+function useSaving(save: () => Promise<unknown>, onClose: () => void) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: save,
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ['admin'] });
+      onClose();
+    },
+  });
+}
+
+interface FormProps {
+  title: string;
+  action: string;
+  save: { mutate: () => void; isPending: boolean; error: Error | null };
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+function Form({ title, action, save, onClose, children }: FormProps) {
+  return (
+    <Dialog title={title} onClose={onClose} isFirm>
+      <form
+        class="dialog-body"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!save.isPending) save.mutate();
+        }}
+      >
+        {children}
+        <Problem error={save.error} />
+        <div class="dialog-foot">
+          <Button onClick={onClose}>{t.notNow}</Button>
+          <Button type="submit" look="primary" isBusy={save.isPending}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Permissions({
+  chosen,
+  onChoose,
+}: {
+  chosen: readonly Permission[];
+  onChoose: (permissions: readonly Permission[]) => void;
+}) {
+  return (
+    <fieldset class="choices">
+      <legend class="label">{t.admin.permissions}</legend>
+      <div class="stack" style={{ gap: 0 }}>
+        {PERMISSIONS.map((permission) => (
+          <label key={permission} class="check note">
+            <input
+              type="checkbox"
+              checked={chosen.includes(permission)}
+              onChange={() =>
+                onChoose(
+                  chosen.includes(permission)
+                    ? chosen.filter((one) => one !== permission)
+                    : [...chosen, permission],
+                )
+              }
+            />
+            <code>{permission}</code>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

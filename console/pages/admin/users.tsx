@@ -1,0 +1,179 @@
+// Administration: users, found by e-mail address, with what may be changed about each.
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../api/openapi/route-types.ts';
+import { call } from '../../data/call.ts';
+import { useFilters } from '../../data/filters.ts';
+import { useMe } from '../../data/queries.ts';
+import { hasPermission } from '../../data/session.ts';
+import { t } from '../../texts/index.ts';
+import { Button } from '../../ui/controls.tsx';
+import { formatCredits } from '../../ui/format.ts';
+import { Icon } from '../../ui/icons.tsx';
+import { BoneRows, More } from '../../ui/list.tsx';
+import { Card, Copy, Empty, Head } from '../../ui/parts.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Age } from '../../ui/times.tsx';
+import { ChangeUser, Grant, MakeUser } from './user-forms.tsx';
+
+/** A user as administrators see it; the last four where the API tells them. */
+export type ShownUser = AnswerOf<'GET /api/admin/users'>['data'][number] & {
+  balance?: number;
+  reserved?: number;
+  frozen?: boolean;
+  lastSeenAt?: string | null;
+};
+type Open = { kind: 'make' } | { kind: 'change' | 'grant'; user: ShownUser } | null;
+
+const ROWS = '50';
+const COLUMNS = 6;
+
+export default function AdminUsers() {
+  const [filters, change] = useFilters();
+  const [open, setOpen] = useState<Open>(null);
+  const me = useMe().data;
+  const email = filters['email'] ?? '';
+  const list = useInfiniteQuery({
+    queryKey: ['admin', 'users', email],
+    initialPageParam: '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal, pageParam: cursor }) =>
+      call('GET /api/admin/users', {
+        signal,
+        query: { limit: ROWS, ...(cursor && { cursor }), ...(email.includes('@') && { email }) },
+      }),
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+  const users = (list.data?.pages.flatMap(({ data }) => data) ?? []).filter(
+    (user) => (!filters['id'] || user.id === filters['id']) && user.email.includes(email.toLowerCase()),
+  );
+  const mayWrite = me ? hasPermission(me, 'users.write') : false;
+  return (
+    <>
+      <Head title={t.pages.adminUsers} note={t.admin.usersNote}>
+        {mayWrite && (
+          <Button look="primary" icon="plus" onClick={() => setOpen({ kind: 'make' })}>
+            {t.admin.makeUser}
+          </Button>
+        )}
+      </Head>
+      <div class="filters" role="search">
+        <div class="search">
+          <Icon name="search" size={14} />
+          <input
+            class="input"
+            data-filter
+            type="search"
+            size={26}
+            aria-label={t.admin.findUser}
+            placeholder={t.admin.findUser}
+            value={email}
+            onInput={({ currentTarget }) => change({ email: currentTarget.value, id: '' })}
+          />
+        </div>
+      </div>
+      <Problem error={list.error} onRetry={() => void list.refetch()} />
+      {!list.isPending && users.length === 0 ? (
+        <Card>
+          <Empty icon="users" title={t.admin.noUsers} />
+        </Card>
+      ) : (
+        <div class="table-card">
+          <Table
+            users={users}
+            isLoading={list.isPending}
+            onOpen={setOpen}
+            mayWrite={mayWrite}
+            mayGrant={me ? hasPermission(me, 'credits.grant') : false}
+          />
+          {!list.isPending && <More pages={list} />}
+        </div>
+      )}
+      {open?.kind === 'make' && <MakeUser onClose={() => setOpen(null)} />}
+      {open?.kind === 'change' && <ChangeUser user={open.user} onClose={() => setOpen(null)} />}
+      {open?.kind === 'grant' && <Grant user={open.user} onClose={() => setOpen(null)} />}
+    </>
+  );
+}
+
+interface TableProps {
+  users: readonly ShownUser[];
+  isLoading: boolean;
+  onOpen: (open: Open) => void;
+  mayWrite: boolean;
+  mayGrant: boolean;
+}
+
+function Table({ users, isLoading, onOpen, mayWrite, mayGrant }: TableProps) {
+  return (
+    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.adminUsers}>
+      <table class="table" aria-busy={isLoading}>
+        <thead>
+          <tr>
+            <th>{t.admin.user}</th>
+            <th>{t.admin.permissions}</th>
+            <th>{t.admin.factor}</th>
+            <th class="number">{t.admin.balance}</th>
+            <th class="number">{t.admin.lastSeen}</th>
+            <th class="tiny">
+              <span class="unseen">{t.admin.change}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {isLoading && <BoneRows columns={COLUMNS} />}
+          {users.map((user) => (
+            <tr key={user.id}>
+              <td>
+                <span class="strong">{user.email}</span>{' '}
+                {user.disabled && <span class="tag bad">{t.admin.disabled}</span>}{' '}
+                {user.frozen && <span class="tag warn">{t.admin.frozen}</span>}
+                <div class="small faint">
+                  <Copy text={user.id} />
+                </div>
+              </td>
+              <td class="soft" title={user.permissions.join('\n')}>
+                {user.permissions.length === 0 ? '–' : user.permissions.length}
+              </td>
+              <td>
+                {user.twoFactorEnabled ? (
+                  <Icon name="check" aria-label={t.account.factorOn} />
+                ) : (
+                  <span class="faint">–</span>
+                )}
+              </td>
+              <td class="number">{formatCredits(user.balance)}</td>
+              <td class="number faint tiny">
+                <Age at={user.lastSeenAt} />
+              </td>
+              <td class="tiny">
+                <span class="row end">
+                  {mayGrant && (
+                    <Button
+                      isSmall
+                      look="quiet"
+                      aria-label={`${t.admin.grant}: ${user.email}`}
+                      onClick={() => onOpen({ kind: 'grant', user })}
+                    >
+                      {t.admin.grant}
+                    </Button>
+                  )}
+                  {mayWrite && (
+                    <Button
+                      isSmall
+                      look="quiet"
+                      aria-label={`${t.admin.change}: ${user.email}`}
+                      onClick={() => onOpen({ kind: 'change', user })}
+                    >
+                      {t.admin.change}
+                    </Button>
+                  )}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,187 @@
+// Calls: the chat calls of the user's keys, with tokens, charge and its basis, time and error.
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
+import { call } from '../../data/call.ts';
+import { downloadCsv } from '../../data/csv.ts';
+import { useFilters } from '../../data/filters.ts';
+import { useKeys, useModels } from '../../data/queries.ts';
+import type { Call } from '../../data/types.ts';
+import { sentenceOf, t } from '../../texts/index.ts';
+import { Button, ButtonLink, Select } from '../../ui/controls.tsx';
+import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
+import { BoneRows, More } from '../../ui/list.tsx';
+import { Card, Copy, Empty, Head } from '../../ui/parts.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Age } from '../../ui/times.tsx';
+import { to } from '../../data/addresses.ts';
+
+const ROWS = 50;
+const COLUMNS = 7;
+
+export default function Calls() {
+  const [filters] = useFilters();
+  const { model, keyId, status } = filters;
+  const list = useInfiniteQuery({
+    queryKey: ['money', 'calls', model, keyId, status],
+    initialPageParam: '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal, pageParam: cursor }) =>
+      call('GET /api/usage', {
+        signal,
+        query: {
+          limit: String(ROWS),
+          ...(cursor && { cursor }),
+          model,
+          keyId,
+          status: status as Call['status'] | undefined,
+        },
+      }),
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+  const calls = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const isFiltered = Boolean(model || keyId || status);
+  return (
+    <>
+      <Head title={t.pages.calls} note={t.calls.note}>
+        <Button icon="download" disabled={calls.length === 0} onClick={() => saveCsv(calls)}>
+          {t.csv}
+        </Button>
+      </Head>
+      <Filters />
+      <Problem error={list.error} onRetry={() => void list.refetch()} />
+      {!list.isPending && calls.length === 0 ? (
+        <Card>
+          <Empty
+            icon="calls"
+            title={isFiltered ? t.calls.nothingFits : t.calls.empty}
+            {...(!isFiltered && { note: t.calls.emptyNote })}
+          >
+            {isFiltered ? (
+              <ButtonLink href={to('calls')}>{t.tasks.clear}</ButtonLink>
+            ) : (
+              <ButtonLink href={to('keys')}>{t.keys.make}</ButtonLink>
+            )}
+          </Empty>
+        </Card>
+      ) : (
+        <div class="table-card">
+          <Table calls={calls} isLoading={list.isPending} />
+          {!list.isPending && <More pages={list} />}
+        </div>
+      )}
+    </>
+  );
+}
+
+function Filters() {
+  const [filters, change] = useFilters();
+  const models = (useModels().data ?? []).filter(({ kind }) => kind === 'text');
+  const keys = useKeys().data ?? [];
+  const choose = (name: string, any: string, label: string, options: { value: string; label: string }[]) => (
+    <Select
+      label={label}
+      value={filters[name] ?? ''}
+      class={filters[name] ? 'set' : ''}
+      options={[{ value: '', label: any }, ...options]}
+      onValue={(value) => change({ [name]: value })}
+    />
+  );
+  return (
+    <div class="filters" role="search">
+      {choose(
+        'status',
+        t.calls.anyStatus,
+        t.calls.status,
+        ['completed', 'failed', 'cancelled'].map((value) => ({
+          value,
+          label: t.calls.statuses[value] ?? value,
+        })),
+      )}
+      {choose(
+        'model',
+        t.tasks.anyModel,
+        t.tasks.model,
+        models.map(({ id }) => ({ value: id, label: id })),
+      )}
+      {choose(
+        'keyId',
+        t.tasks.anyKey,
+        t.tasks.key,
+        keys.map(({ id, name }) => ({ value: id, label: name })),
+      )}
+    </div>
+  );
+}
+
+function Table({ calls, isLoading }: { calls: readonly Call[]; isLoading: boolean }) {
+  return (
+    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.calls}>
+      <table class="table dense" aria-busy={isLoading}>
+        <thead>
+          <tr>
+            <th>{t.calls.time}</th>
+            <th>{t.calls.model}</th>
+            <th>{t.calls.status}</th>
+            <th class="number">{t.calls.tokens}</th>
+            <th class="number">{t.calls.credits}</th>
+            <th class="number">{t.calls.latency}</th>
+            <th>{t.calls.request}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {isLoading && <BoneRows columns={COLUMNS} />}
+          {calls.map((one) => (
+            <tr key={one.id}>
+              <td class="tiny faint">
+                <Age at={one.createdAt} />
+              </td>
+              <td>
+                {one.model} {one.stream && <span class="tag">{t.calls.stream}</span>}
+              </td>
+              <td>
+                <span class={`status ${one.status}`}>{t.calls.statuses[one.status] ?? one.status}</span>
+                {one.errorCode && (
+                  <div class="small faint cut" style={{ maxWidth: '220px' }} title={one.errorMessage ?? ''}>
+                    {sentenceOf({ code: one.errorCode, message: one.errorMessage ?? one.errorCode })}
+                  </div>
+                )}
+              </td>
+              <td class="number">
+                {formatCount(one.promptTokens)} / {formatCount(one.completionTokens)}
+              </td>
+              <td class="number" title={t.calls.bases[one.billingBasis]}>
+                {formatCredits(one.creditsCharged)}
+              </td>
+              <td class="number">{formatDuration(one.latencyMs)}</td>
+              <td style={{ maxWidth: '150px' }}>
+                <Copy text={one.requestId} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function saveCsv(calls: readonly Call[]): void {
+  const columns = [
+    'id',
+    'createdAt',
+    'model',
+    'keyId',
+    'status',
+    'stream',
+    'promptTokens',
+    'completionTokens',
+    'creditsCharged',
+    'billingBasis',
+    'latencyMs',
+    'errorCode',
+    'requestId',
+  ] as const;
+  downloadCsv(
+    'calls.csv',
+    columns,
+    calls.map((one) => columns.map((name) => one[name])),
+  );
+}

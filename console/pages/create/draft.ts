@@ -1,0 +1,152 @@
+// The draft of an order, and what of it the model offers: choices that do not go together are not offered.
+import type { ShownModel } from '../../data/queries.ts';
+import type { TaskOrder } from '../../data/types.ts';
+
+export interface InputImage {
+  /** An https URL, or a data URI. */
+  url: string;
+  /** Address of a small picture of it; null for one that is not loaded here. */
+  preview: string | null;
+  bytes: number;
+}
+
+export interface Draft {
+  prompt: string;
+  count: number;
+  resolution: string;
+  ratio: string;
+  seconds: number;
+  audio: boolean;
+  answerTokens: number;
+  images: readonly InputImage[];
+  /** Whether input images of a video are its frames or references. */
+  role: 'frames' | 'references';
+  videos: readonly string[];
+}
+
+type Role = 'none' | 'first_frame' | 'first_and_last_frame' | 'references';
+
+export interface Offer {
+  resolutions: readonly string[];
+  ratios: readonly string[];
+  seconds: readonly number[];
+  audio: readonly boolean[];
+  countMax: number;
+  imagesMin: number;
+  imagesMax: number;
+  videosMax: number;
+  /** Whether the caller may choose what the input images are for. */
+  hasRoles: boolean;
+}
+
+export const EMPTY_DRAFT: Draft = {
+  ...{ prompt: '', count: 1, resolution: '', ratio: '', seconds: 0, audio: true, answerTokens: 0 },
+  ...{ images: [], role: 'frames', videos: [] },
+};
+/** A picture of one dot, which stands for input images while a price is asked for. */
+const DOT =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const DOT_URL = 'https://example.com/image.png';
+
+/** What the model offers beside what the draft has so far. */
+export function offerOf({ kind, limits }: ShownModel, draft: Draft): Offer {
+  const role = roleOf(limits, draft);
+  const hasVideo = draft.videos.length > 0;
+  const ofRole = (limits.combinations ?? []).filter(
+    (one) => (one.imageRole ?? role) === role && (one.inputVideo ?? hasVideo) === hasVideo,
+  );
+  const general = ofRole.filter(({ resolution }) => resolution === undefined);
+  const fitting = ofRole.filter(({ resolution }) => (resolution ?? draft.resolution) === draft.resolution);
+  const resolutions = (limits.resolutions ?? []).filter((value) =>
+    general.every((one) => one.resolutions?.includes(value) ?? true),
+  );
+  const seconds = listSeconds(limits.durations).filter((value) =>
+    fitting.every((one) => one.durations === undefined || listSeconds(one.durations).includes(value)),
+  );
+  const audio = (limits.audio ?? []).filter((value) =>
+    fitting.every((one) => one.audio?.includes(value) ?? true),
+  );
+  const frames = limits.frameImagesMax ?? (kind === 'video' ? 1 : 0);
+  return {
+    resolutions,
+    ratios: limits.ratios ?? [],
+    seconds,
+    audio,
+    countMax: limits.imagesMax ?? 1,
+    imagesMin: limits.inputImagesMin ?? 0,
+    imagesMax: limits.inputImagesMax ?? 0,
+    videosMax: Math.min(limits.inputVideosMax ?? 0, ...fitting.map((one) => one.inputVideosMax ?? 99)),
+    hasRoles: kind === 'video' && frames > 0 && (limits.referenceImagesMax ?? 0) > 0,
+  };
+}
+
+/** Moves every choice that the model does not offer to the nearest one that it does. */
+export function fitDraft(model: ShownModel, draft: Draft): Draft {
+  const first = offerOf(model, draft);
+  const resolution = nearest(first.resolutions, draft.resolution);
+  const offer = offerOf(model, { ...draft, resolution });
+  return {
+    ...draft,
+    resolution,
+    ratio: nearest(offer.ratios, draft.ratio),
+    seconds: nearestNumber(offer.seconds, draft.seconds || 5),
+    audio: offer.audio.includes(draft.audio) ? draft.audio : (offer.audio[0] ?? true),
+    count: Math.min(Math.max(1, draft.count), offer.countMax),
+    images: draft.images.slice(0, offer.imagesMax),
+    videos: draft.videos.slice(0, offer.videosMax),
+  };
+}
+
+/** The order to send. For a price, input images are replaced by a small one, because only their number counts. */
+export function orderOf(
+  { id: model, kind: mode, limits }: ShownModel,
+  draft: Draft,
+  isForPrice = false,
+): TaskOrder {
+  const prompt = isForPrice && mode !== 'text' ? '…' : draft.prompt.trim() || '…';
+  if (mode === 'text')
+    return { mode, model, prompt, ...(draft.answerTokens > 0 && { max_tokens: draft.answerTokens }) };
+  const dot = limits.inputImagesAsUrls ? DOT_URL : DOT;
+  const urls = draft.images.map(({ url }) => (isForPrice ? dot : url));
+  const isReferences = mode === 'video' && roleOf(limits, draft) === 'references';
+  const common = {
+    model,
+    prompt,
+    ...(draft.resolution && { resolution: draft.resolution }),
+    ...(draft.ratio && { size: draft.ratio }),
+    ...(urls.length > 0 && { [isReferences ? 'reference_images' : 'image_urls']: urls }),
+  };
+  if (mode === 'image') return { mode, ...common, n: draft.count };
+  return {
+    mode,
+    ...common,
+    ...(draft.seconds > 0 && { duration: draft.seconds }),
+    ...(limits.audio && { metadata: { audio: draft.audio } }),
+    ...(draft.videos.length > 0 && { video_urls: [...draft.videos] }),
+  };
+}
+
+function roleOf(limits: ShownModel['limits'], { images, role }: Draft): Role {
+  if (images.length === 0) return 'none';
+  const frames = limits.frameImagesMax ?? 1;
+  const isReferences =
+    (limits.referenceImagesMax ?? 0) > 0 && (role === 'references' || images.length > frames);
+  if (isReferences || frames === 0) return 'references';
+  return images.length === 1 ? 'first_frame' : 'first_and_last_frame';
+}
+
+function listSeconds(durations: ShownModel['limits']['durations']): number[] {
+  if (!durations) return [];
+  if ('values' in durations) return durations.values;
+  return Array.from({ length: durations.max - durations.min + 1 }, (_, step) => durations.min + step);
+}
+
+function nearest(offered: readonly string[], wanted: string): string {
+  return offered.includes(wanted)
+    ? wanted
+    : (offered.find((value) => value === '16:9' || value === '1:1' || value === '720p') ?? offered[0] ?? '');
+}
+
+function nearestNumber(offered: readonly number[], wanted: number): number {
+  return offered.toSorted((one, other) => Math.abs(one - wanted) - Math.abs(other - wanted))[0] ?? 0;
+}

@@ -1,0 +1,149 @@
+// Input images and videos of an order: dropped, chosen, or given as links.
+import { useState } from 'preact/hooks';
+import type { ShownModel } from '../../data/queries.ts';
+import { t } from '../../texts/index.ts';
+import { Button, Choices } from '../../ui/controls.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import type { Draft, InputImage, Offer } from './draft.ts';
+
+const TYPES = 'image/png,image/jpeg,image/webp';
+const MEGABYTES_MAX = 20;
+
+interface InputsProps {
+  model: ShownModel;
+  draft: Draft;
+  offer: Offer;
+  onChange: (changes: Partial<Draft>) => void;
+}
+
+export function Inputs({ model, draft, offer, onChange }: InputsProps) {
+  const [isOver, setOver] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const takesFiles = !model.limits.inputImagesAsUrls;
+  const add = (images: readonly InputImage[]): void =>
+    onChange({ images: [...draft.images, ...images].slice(0, offer.imagesMax) });
+  const addFiles = async (files: FileList | null | undefined): Promise<void> => {
+    const chosen = [...(files ?? [])].filter(({ type }) => TYPES.includes(type));
+    const isTooLarge = chosen.some(({ size }) => size > MEGABYTES_MAX * 1024 * 1024);
+    setProblem(isTooLarge ? t.create.tooLarge(MEGABYTES_MAX) : takesFiles ? null : t.create.onlyLinks);
+    if (!isTooLarge && takesFiles) add(await Promise.all(chosen.map(readImage)));
+  };
+  return (
+    <div class="field">
+      <span class="label">{t.create.inputs}</span>
+      <div
+        class={isOver ? 'drop over' : 'drop'}
+        onDragOver={(event) => {
+          event.preventDefault();
+          setOver(true);
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={(event) => {
+          event.preventDefault();
+          setOver(false);
+          void addFiles(event.dataTransfer?.files);
+        }}
+      >
+        <Pictures
+          images={draft.images}
+          onRemove={(at) => onChange({ images: draft.images.toSpliced(at, 1) })}
+        />
+        {draft.images.length < offer.imagesMax && (
+          <div class="row wrap">
+            {takesFiles && <FileButton onFiles={(files) => void addFiles(files)} />}
+            <LinkField onLink={(url) => add([{ url, preview: null, bytes: 0 }])} />
+          </div>
+        )}
+        <span class={problem ? 'small bad' : 'hint'}>
+          {problem ??
+            (offer.imagesMin > draft.images.length
+              ? t.create.inputsNeeded
+              : t.create.inputsHint(offer.imagesMax))}
+        </span>
+      </div>
+      {offer.hasRoles && draft.images.length > 0 && (
+        <Choices
+          label={t.create.roles}
+          value={draft.role}
+          options={[
+            { value: 'frames', label: t.create.frames },
+            { value: 'references', label: t.create.references },
+          ]}
+          onValue={(role) => onChange({ role })}
+        />
+      )}
+    </div>
+  );
+}
+
+function Pictures({ images, onRemove }: { images: readonly InputImage[]; onRemove: (at: number) => void }) {
+  if (images.length === 0) return null;
+  return (
+    <ul class="inputs">
+      {images.map(({ url, preview }, at) => (
+        <li key={`${at} ${url.slice(-40)}`} class="input-image" title={preview ? undefined : url}>
+          {preview ? <img src={preview} alt="" /> : <Icon name="image" size={22} />}
+          <button type="button" aria-label={`${t.create.remove} ${at + 1}`} onClick={() => onRemove(at)}>
+            <Icon name="cross" size={12} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function FileButton({ onFiles }: { onFiles: (files: FileList | null) => void }) {
+  return (
+    <label class="button small">
+      <Icon name="plus" size={14} />
+      {t.create.choose}
+      <input
+        type="file"
+        class="unseen"
+        accept={TYPES}
+        multiple
+        onChange={({ currentTarget }) => onFiles(currentTarget.files)}
+      />
+    </label>
+  );
+}
+
+function LinkField({ onLink }: { onLink: (url: string) => void }) {
+  const [url, setUrl] = useState('');
+  const add = (): void => {
+    if (!url.startsWith('https://')) return;
+    onLink(url.trim());
+    setUrl('');
+  };
+  return (
+    <div class="row grow">
+      <input
+        class="input"
+        type="url"
+        aria-label={t.create.addLink}
+        placeholder={t.create.addLink}
+        value={url}
+        onInput={({ currentTarget }) => setUrl(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          event.preventDefault();
+          add();
+        }}
+      />
+      <Button isSmall disabled={!url.startsWith('https://')} onClick={add}>
+        {t.create.add}
+      </Button>
+    </div>
+  );
+}
+
+function readImage(file: File): Promise<InputImage> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () =>
+      resolve({ url: String(reader.result), preview: URL.createObjectURL(file), bytes: file.size }),
+    );
+    reader.addEventListener('error', () => reject(reader.error ?? new Error('unreadable')));
+    reader.readAsDataURL(file);
+  });
+}

@@ -1,0 +1,125 @@
+// The price of the order as it stands, line by line, what is left after it, and the button that sends it.
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { to } from '../../data/addresses.ts';
+import { call } from '../../data/call.ts';
+import { makeIdempotencyKey } from '../../data/idempotency.ts';
+import { useBalance, type ShownModel } from '../../data/queries.ts';
+import { taskChanged } from '../../data/events.ts';
+import { t } from '../../texts/index.ts';
+import { Button } from '../../ui/controls.tsx';
+import { formatCount, formatCredits } from '../../ui/format.ts';
+import { Bone } from '../../ui/parts.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { orderOf, type Draft, type Offer } from './draft.ts';
+
+const PAUSE_MS = 200;
+
+interface PanelProps {
+  model: ShownModel;
+  draft: Draft;
+  offer: Offer;
+}
+
+export function PricePanel({ model, draft, offer }: PanelProps) {
+  const price = usePrice(model, draft);
+  const available = useBalance().data?.available;
+  const create = useCreate(model, draft);
+  const estimate = price.data?.creditsEstimate;
+  const isTooMuch = estimate !== undefined && available !== undefined && estimate > available;
+  const isComplete = draft.prompt.trim() !== '' && draft.images.length >= offer.imagesMin;
+  return (
+    <form
+      class="card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isComplete && !create.isPending) create.mutate();
+      }}
+    >
+      <div class="card-body stack">
+        <div class="price-total">
+          <h2>{t.create.price}</h2>
+          <strong aria-live="polite">
+            {price.isPending ? <Bone width="64px" /> : formatCredits(estimate)}
+          </strong>
+        </div>
+        {price.error ? (
+          <Problem error={price.error} />
+        ) : (
+          <dl class="lines">
+            {price.data?.breakdown.map(({ item, quantity, credits }) => (
+              <div key={item}>
+                <dt>
+                  {item} <span class="faint">× {formatCount(quantity)}</span>
+                </dt>
+                <dd>{formatCredits(credits)}</dd>
+              </div>
+            ))}
+            <div>
+              <dt>{t.create.available}</dt>
+              <dd>{formatCredits(available)}</dd>
+            </div>
+            <div class="sum">
+              <dt>{isTooMuch ? <span class="bad">{t.create.tooMuch}</span> : t.create.after}</dt>
+              <dd>
+                {estimate === undefined || available === undefined
+                  ? '–'
+                  : formatCredits(Number((available - estimate).toFixed(6)))}
+              </dd>
+            </div>
+          </dl>
+        )}
+        <Button
+          type="submit"
+          look="primary"
+          class="full large"
+          isBusy={create.isPending}
+          disabled={!isComplete || isTooMuch}
+        >
+          {t.create.action}
+        </Button>
+        <Problem error={create.error} />
+        <p class="small faint">{t.create.failsFree}</p>
+      </div>
+    </form>
+  );
+}
+
+/** The price of the order, asked for when the form has been still for a moment. */
+function usePrice(model: ShownModel, draft: Draft) {
+  const text = JSON.stringify(orderOf(model, draft, true));
+  const [asked, setAsked] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return useQuery({
+    queryKey: ['estimate', asked],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) =>
+      (await call('POST /api/estimates', { signal, body: JSON.parse(asked) })).data,
+  });
+}
+
+/** Sends the order under one key: the same order is made once, however often it is sent. */
+function useCreate(model: ShownModel, draft: Draft) {
+  const queries = useQueryClient();
+  const { route } = useLocation();
+  const order = orderOf(model, draft);
+  const text = JSON.stringify(order);
+  const named = useRef({ text, key: makeIdempotencyKey() });
+  return useMutation({
+    mutationFn: () => {
+      if (named.current.text !== text) named.current = { text, key: makeIdempotencyKey() };
+      return call('POST /api/tasks', { body: order, idempotencyKey: named.current.key });
+    },
+    onSuccess: ({ data }) => {
+      named.current = { text: '', key: makeIdempotencyKey() };
+      taskChanged(data);
+      void queries.invalidateQueries({ queryKey: ['tasks'] });
+      void queries.invalidateQueries({ queryKey: ['balance'] });
+      route(to(`tasks/${data.id}`));
+    },
+  });
+}

@@ -1,0 +1,154 @@
+// Home: what is there, what runs, what failed and why; for a new account, the way to the first result.
+import { to } from '../../data/addresses.ts';
+import { promptOf } from '../../data/prompts.ts';
+import { useBalance, useKeys, useTasks } from '../../data/queries.ts';
+import type { Task } from '../../data/types.ts';
+import { t } from '../../texts/index.ts';
+import { ButtonLink } from '../../ui/controls.tsx';
+import { formatCredits } from '../../ui/format.ts';
+import { Bone, Card, Empty, Figure, Head, Skeleton } from '../../ui/parts.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { isOpen, Status } from '../../ui/status.tsx';
+import { Thumb } from '../../ui/thumb.tsx';
+import { Age } from '../../ui/times.tsx';
+import { reasonOf } from '../tasks/views.tsx';
+import { FirstSteps } from './first-steps.tsx';
+import { Spending } from './spending.tsx';
+
+const SHOWN_MAX = 5;
+const RESULTS_MAX = 8;
+
+export default function Home() {
+  const list = useTasks({}, { rows: 50 });
+  const tasks = list.data?.pages[0]?.data ?? [];
+  const keys = useKeys();
+  const isNew = !list.isPending && tasks.length === 0;
+  return (
+    <>
+      <Head title={t.pages.home}>
+        <ButtonLink look="primary" icon="plus" href={to('create')}>
+          {t.pages.create}
+        </ButtonLink>
+      </Head>
+      <Problem error={list.error} onRetry={() => void list.refetch()} />
+      <Figures />
+      {isNew && !keys.isPending ? (
+        <FirstSteps hasKey={(keys.data?.length ?? 0) > 0} />
+      ) : (
+        <Overview tasks={tasks} isLoading={list.isPending} />
+      )}
+    </>
+  );
+}
+
+function Figures() {
+  const balance = useBalance().data;
+  const credits = (amount: number | undefined) =>
+    amount === undefined ? <Bone width="90px" /> : formatCredits(amount);
+  return (
+    <dl class="figures">
+      <Figure name={t.available}>{credits(balance?.available)}</Figure>
+      <Figure name={t.home.reserved} hint={t.home.reservedHint}>
+        {credits(balance?.reserved)}
+      </Figure>
+      <Spending />
+    </dl>
+  );
+}
+
+function Overview({ tasks, isLoading }: { tasks: readonly Task[]; isLoading: boolean }) {
+  const running = tasks.filter(isOpen);
+  const failed = tasks.filter(({ status }) => status === 'failed').slice(0, SHOWN_MAX);
+  const results = tasks.filter(({ outputs }) => outputs.length > 0).slice(0, RESULTS_MAX);
+  return (
+    <>
+      <div class="halves">
+        <Card title={t.home.running} isFlush>
+          {isLoading ? (
+            <Loading />
+          ) : running.length === 0 ? (
+            <Empty icon="clock" title={t.home.nothingRuns} note={t.home.nothingRunsNote} />
+          ) : (
+            <Rows tasks={running.slice(0, SHOWN_MAX)} />
+          )}
+        </Card>
+        <Card title={t.home.failures} isFlush>
+          {isLoading ? (
+            <Loading />
+          ) : failed.length === 0 ? (
+            <Empty icon="check" title={t.home.noFailures} note={t.home.noFailuresNote} />
+          ) : (
+            <Rows tasks={failed} />
+          )}
+        </Card>
+      </div>
+      {results.length > 0 && <Results tasks={results} />}
+    </>
+  );
+}
+
+function Loading() {
+  return (
+    <div class="card-body">
+      <Skeleton lines={4} />
+    </div>
+  );
+}
+
+function Rows({ tasks }: { tasks: readonly Task[] }) {
+  return (
+    <ul class="rows">
+      {tasks.map((task) => (
+        <li key={task.id}>
+          <a class="row wide" href={to(`tasks/${task.id}`)}>
+            <Thumb task={task} />
+            <span class="grow">
+              <span class="cut strong note" style={{ display: 'block' }}>
+                {promptOf(task) ?? t.tasks.noPrompt}
+              </span>
+              <span class="cut small faint" style={{ display: 'block' }}>
+                {task.status === 'failed' ? reasonOf(task) : task.model}
+              </span>
+            </span>
+            {task.status === 'failed' ? (
+              <span class="small faint">
+                <Age at={task.completedAt} />
+              </span>
+            ) : (
+              <Status task={task} />
+            )}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Results({ tasks }: { tasks: readonly Task[] }) {
+  return (
+    <section class="stack">
+      <div class="row between">
+        <h2>{t.home.recent}</h2>
+        <a class="link note" href={to('tasks', { status: 'completed' })}>
+          {t.task.back}
+        </a>
+      </div>
+      <ul class="grid-view">
+        {tasks.map((task) => (
+          <li key={task.id} class="tile">
+            <Thumb task={task} size={28} />
+            <div class="tile-text">
+              <a class="cut strong note" href={to(`tasks/${task.id}`)}>
+                {promptOf(task) ?? t.tasks.noPrompt}
+              </a>
+              <span class="row between small faint">
+                <span class="cut">{task.model}</span>
+                <Age at={task.createdAt} />
+              </span>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

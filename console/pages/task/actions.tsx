@@ -1,0 +1,93 @@
+// What can be done with a task: cancel it, retry it at today's price, order it again with changes.
+import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { to } from '../../data/addresses.ts';
+import { ApiError } from '../../data/api-error.ts';
+import { call } from '../../data/call.ts';
+import { taskChanged } from '../../data/events.ts';
+import type { Task } from '../../data/types.ts';
+import { t } from '../../texts/index.ts';
+import { Button, ButtonLink } from '../../ui/controls.tsx';
+import { Confirm } from '../../ui/dialog.tsx';
+import { formatCredits } from '../../ui/format.ts';
+import { Problem } from '../../ui/problem.tsx';
+import { isOpen } from '../../ui/status.tsx';
+import { announce } from '../../ui/toasts.tsx';
+import { usePriceToday } from './price-lines.tsx';
+
+export function TaskActions({ task }: { task: Task }) {
+  const [isRetrying, setRetrying] = useState(false);
+  return (
+    <>
+      {isOpen(task) && <Cancel task={task} />}
+      {task.status === 'failed' && (
+        <Button look="primary" icon="retry" onClick={() => setRetrying(true)}>
+          {t.task.retry}
+        </Button>
+      )}
+      <ButtonLink icon="plus" href={to('create', { like: task.id })}>
+        {t.task.again}
+      </ButtonLink>
+      {isRetrying && <Retry task={task} onClose={() => setRetrying(false)} />}
+    </>
+  );
+}
+
+function Cancel({ task }: { task: Task }) {
+  const queries = useQueryClient();
+  const cancel = useMutation({
+    mutationFn: () => call('DELETE /api/tasks/:id', { params: { id: task.id } }),
+    onSuccess: ({ data }) => taskChanged(data),
+    onError: (error) => {
+      if (!(error instanceof ApiError && error.code === 'task_not_cancellable')) return;
+      announce(t.task.tooFast, 'info');
+      void queries.invalidateQueries({ queryKey: ['task', task.id] });
+    },
+  });
+  return (
+    <Button
+      icon="stop"
+      isBusy={cancel.isPending || task.cancelRequestedAt !== null}
+      onClick={() => cancel.mutate()}
+    >
+      {task.cancelRequestedAt !== null || cancel.isPending ? t.cancelling : t.task.cancel}
+    </Button>
+  );
+}
+
+function Retry({ task, onClose }: { task: Task; onClose: () => void }) {
+  const today = usePriceToday(task);
+  const retry = useMutation({
+    mutationFn: () =>
+      call('POST /api/tasks/:id/retry', {
+        params: { id: task.id },
+        idempotencyKey: `${task.id}-retry-${task.attempt}`,
+      }),
+    onSuccess: ({ data }) => {
+      taskChanged(data);
+      onClose();
+    },
+  });
+  return (
+    <Confirm
+      title={t.task.retryTitle}
+      note={t.task.retryNote}
+      action={t.task.retry}
+      isBusy={retry.isPending}
+      onConfirm={() => retry.mutate()}
+      onClose={onClose}
+    >
+      <dl class="lines">
+        <div>
+          <dt>{t.task.before}</dt>
+          <dd>{formatCredits(task.creditsEstimate)}</dd>
+        </div>
+        <div class="sum">
+          <dt>{t.task.today}</dt>
+          <dd>{formatCredits(today.data?.creditsEstimate)}</dd>
+        </div>
+      </dl>
+      <Problem error={retry.error} />
+    </Confirm>
+  );
+}

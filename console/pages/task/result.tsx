@@ -1,0 +1,102 @@
+// The result of a task in its place: pictures, a video, a text; before that, how far it is; else why there is none.
+import { useModels } from '../../data/queries.ts';
+import type { Task } from '../../data/types.ts';
+import { t } from '../../texts/index.ts';
+import { ButtonLink } from '../../ui/controls.tsx';
+import { formatDuration } from '../../ui/format.ts';
+import { Icon } from '../../ui/icons.tsx';
+import { Empty } from '../../ui/parts.tsx';
+import { isOpen } from '../../ui/status.tsx';
+import { Duration, reasonOf } from '../tasks/views.tsx';
+
+export function Result({ task }: { task: Task }) {
+  if (isOpen(task)) return <Waiting task={task} />;
+  if (task.status === 'failed')
+    return (
+      <div class="result">
+        <Empty icon="warning" title={t.task.failedTitle} note={reasonOf(task)}>
+          {task.errorMessage && <p class="small">{task.errorMessage}</p>}
+        </Empty>
+      </div>
+    );
+  if (task.status === 'cancelled')
+    return (
+      <div class="result">
+        <Empty icon="stop" title={t.task.cancelledTitle} />
+      </div>
+    );
+  if (task.outputText !== null)
+    return (
+      <div class="result">
+        <div class="result-text">{task.outputText}</div>
+      </div>
+    );
+  return <Files task={task} />;
+}
+
+function Files({ task: { outputs } }: { task: Task }) {
+  if (outputs.length === 0)
+    return (
+      <div class="result">
+        <Empty icon="image" title={t.task.noResult} note={t.task.resultGone} />
+      </div>
+    );
+  return (
+    <div class="stack tight">
+      <div class={outputs.length > 1 ? 'result many' : 'result'}>
+        {outputs.map(({ url, contentType }, index) =>
+          contentType.startsWith('video/') ? (
+            <video
+              key={index}
+              src={url}
+              controls
+              preload="metadata"
+              playsInline
+              aria-label={t.task.output(index + 1)}
+            />
+          ) : (
+            <a key={index} href={url} target="_blank" rel="noopener" title={t.task.output(index + 1)}>
+              <img src={url} alt={t.task.output(index + 1)} decoding="async" />
+            </a>
+          ),
+        )}
+      </div>
+      <div class="row wrap end">
+        {outputs.map(({ url }, index) => (
+          <ButtonLink key={index} isSmall icon="download" href={url} download>
+            {outputs.length > 1 ? t.task.output(index + 1) : t.task.download}
+          </ButtonLink>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** While it is made: how far it is, and how long such tasks usually take. */
+function Waiting({ task }: { task: Task }) {
+  const usual = useModels().data?.find(({ id }) => id === task.model)?.usual_seconds;
+  return (
+    <div class="result">
+      <div class="empty" style={{ width: 'min(340px, 100%)' }}>
+        <span class="empty-mark">
+          <Icon name={task.mode} size={20} />
+        </span>
+        <h2>{task.status === 'queued' ? t.task.waiting : t.task.working}</h2>
+        <p class="note">
+          {t.task.elapsed} <Duration task={task} />
+          {usual && ` · ${t.task.usual(formatDuration(usual.p50 * 1000))}`}
+        </p>
+        <span
+          class="meter progress"
+          role="progressbar"
+          aria-valuenow={task.progress}
+          aria-valuemin={0}
+          aria-valuemax={100}
+          aria-label={t.task.working}
+        >
+          <i style={{ width: `${Math.max(2, task.progress)}%` }} />
+        </span>
+      </div>
+    </div>
+  );
+}

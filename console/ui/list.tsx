@@ -1,0 +1,67 @@
+// What lists have in common: the foot with the next page, and moving through rows by key.
+import { useEffect, useState } from 'preact/hooks';
+import { isShortcut } from './keys.ts';
+import { t } from '../texts/index.ts';
+import { Button } from './controls.tsx';
+import { Bone } from './parts.tsx';
+
+interface Pages {
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  fetchNextPage: () => unknown;
+}
+
+/** The foot of a list: the next page, or that there is none. */
+export function More({ pages }: { pages: Pages }) {
+  return (
+    <div class="more">
+      {pages.hasNextPage ? (
+        <Button isSmall isBusy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+          {t.loadMore}
+        </Button>
+      ) : (
+        t.thatIsAll
+      )}
+    </div>
+  );
+}
+
+/** Rows that keep the place of those that are being read. */
+export function BoneRows({ columns, rows = 6 }: { columns: number; rows?: number }) {
+  return (
+    <>
+      {Array.from({ length: rows }, (_, row) => (
+        <tr key={row} aria-hidden="true">
+          {Array.from({ length: columns }, (_, column) => (
+            <td key={column}>
+              <Bone width={`${80 - ((row * 13 + column * 29) % 45)}%`} />
+            </td>
+          ))}
+        </tr>
+      ))}
+    </>
+  );
+}
+
+/** The row that `j` and `k` have moved to; -1 before the first. Enter opens it, `x` selects it. */
+export function useRowKeys(
+  count: number,
+  keys: { open: (row: number) => void; select?: (row: number) => void },
+): number {
+  const [row, setRow] = useState(-1);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (!isShortcut(event)) return;
+      if (event.key === 'j') setRow((at) => Math.min(at + 1, count - 1));
+      else if (event.key === 'k') setRow((at) => Math.max(at - 1, 0));
+      else if (event.key === 'x' && row >= 0) keys.select?.(row);
+      else if (event.key === 'Enter' && row >= 0 && event.target === document.body) keys.open(row);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+  useEffect(() => {
+    document.querySelector('[data-active="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [row]);
+  return Math.min(row, count - 1);
+}
