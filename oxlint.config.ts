@@ -7,7 +7,7 @@ const ROOMS = [
   ...['config', 'runtime', 'cli', 'log'],
 ];
 /** No product file imports these. */
-const OUTSIDE = ['sandbox', 'dev', 'bench', 'test', 'examples'];
+const OUTSIDE = ['sandbox', 'dev', 'bench', 'test', 'examples', 'console/(?:app|build|data|pages|texts|ui)'];
 const VENDORS = ['google', 'grok', 'hailuo', 'kling', 'openai', 'seedance', 'vidu', 'wan'];
 const DB_SUBJECTS = ['chat', 'identity', 'keys', 'ledger', 'redeem', 'tasks'];
 
@@ -31,6 +31,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   runtime: ['domain', 'log'],
   cli: ['domain', 'db', 'config'],
   sandbox: [],
+  console: ['api'],
 };
 
 /** A module of Node or a package, instead of a file of this project. */
@@ -39,6 +40,17 @@ const NO_PACKAGE = '^[a-z@#]';
 /** What a folder has to observe beyond its arrows. */
 const FURTHER: Readonly<Record<string, readonly Pattern[]>> = {
   domain: [{ regex: NO_PACKAGE, message: 'domain/ imports no package and nothing of Node.' }],
+  console: [
+    {
+      regex: '^(\\.\\./)+api/([^o]|ope[^n]|open[^a]|openapi/[^r])',
+      message: 'console/ knows of api/ the types of its routes only.',
+    },
+    {
+      regex: '^(\\.\\./)+api/openapi/route-types',
+      message: 'console/ imports the types of routes, and nothing that runs.',
+      allowTypeImports: true,
+    },
+  ],
   workflows: [{ regex: '^node:', message: 'Workflows run in a sandbox without Node.' }],
   api: [
     {
@@ -84,7 +96,7 @@ export default defineConfig({
     'unicorn/no-useless-spread': 'off',
     'unicorn/consistent-function-scoping': 'off',
   },
-  ignorePatterns: ['node_modules', '.data*'],
+  ignorePatterns: ['node_modules', '.data*', 'console/dist'],
   overrides: [
     ...Object.keys(ARROWS).map((room) => restrict(`${room}/**`, patternsOf(room))),
     ...VENDORS.map((vendor) =>
@@ -162,6 +174,9 @@ export default defineConfig({
       files: ['config/**', 'dev/**/*.ts', 'dev/*.mjs', 'sandbox/**', 'test/**', 'bench/**', 'examples/**'],
       rules: { 'node/no-process-env': 'off', 'eslint/no-console': 'off' },
     },
+    // Markup is long without being difficult, and a table of texts is no program.
+    { files: ['console/**/*.tsx'], rules: { 'eslint/max-lines-per-function': ['error', { max: 80 }] } },
+    { files: ['console/texts/**'], rules: { 'eslint/max-lines': 'off' } },
     {
       files: ['test/**'],
       rules: {

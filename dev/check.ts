@@ -15,6 +15,11 @@ const CHECKS: readonly { name: string; program: string; args: readonly string[] 
     program: 'typescript/bin/tsc',
     args: ['--noEmit', '--incremental', '--tsBuildInfoFile', BUILD_INFO],
   },
+  {
+    name: 'types of the console',
+    program: 'typescript/bin/tsc',
+    args: ['--noEmit', '--project', 'console/tsconfig.json'],
+  },
   { name: 'lint', program: 'oxlint/bin/oxlint', args: ['--type-aware'] },
   { name: 'format', program: 'oxfmt/bin/oxfmt', args: ['--check', '.'] },
 ];

@@ -35,7 +35,7 @@ describe('package.json', () => {
   });
 
   it('declares for development what tests and tools import, and no other package', () => {
-    const imported = importedBy(['{bench,dev,examples,sandbox,test}/**/*.{ts,mjs}', '*.ts']);
+    const imported = importedBy(['{bench,console,dev,examples,sandbox,test}/**/*.{ts,tsx,mjs}', '*.ts']);
     const needed = Object.keys(declared.devDependencies).filter(
       (name) => !name.startsWith('@types/') && !(name in NOT_IMPORTED),
     );

@@ -73,6 +73,11 @@ const PROBES: [file: string, imported: string, allowed: boolean][] = [
   ['api/probe.ts', '../activities/index.ts', false],
   ['sandbox/probe.ts', '../domain/credits.ts', false],
   ['sandbox/kling/probe.ts', '../../providers/http/client.ts', false],
+  ['console/data/probe.ts', '../ui/format.ts', true],
+  ['console/data/probe.ts', '../../api/openapi/route-types.ts', false],
+  ['console/data/probe.ts', '../../api/openapi/document.ts', false],
+  ['console/data/probe.ts', '../../api/app.ts', false],
+  ['console/data/probe.ts', '../../domain/credits.ts', false],
 ];
 
 /** The arrows: each room with the rooms it may import from. */
@@ -89,6 +94,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   runtime: ['domain', 'log'],
   cli: ['domain', 'db', 'config'],
   sandbox: [],
+  console: [],
 };
 /** A file of each room, one that those may import which may import from the room at all. */
 const SAMPLES: Readonly<Record<string, string>> = {
@@ -96,7 +102,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   ...{ storage: 'storage/storage.ts', workflows: 'workflows/client.ts', activities: 'activities/index.ts' },
   ...{ worker: 'worker/main.ts', api: 'api/app.ts', config: 'config/config.ts', cli: 'cli/db.ts' },
   ...{ runtime: 'runtime/listener.ts', log: 'log.ts', sandbox: 'sandbox/server.ts', dev: 'dev/lock.ts' },
-  ...{ bench: 'bench/measure.ts', test: 'test/support/until.ts' },
+  ...{ bench: 'bench/measure.ts', test: 'test/support/until.ts', console: 'console/build.ts' },
 };
 for (const [room, allowed] of Object.entries(ARROWS))
   for (const [other, sample] of Object.entries(SAMPLES))

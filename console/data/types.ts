@@ -16,3 +16,10 @@ export type Model = AnswerOf<'GET /v1/models'>['data'][number];
 export type ForeignTask = AnswerOf<'GET /api/admin/tasks'>['data'][number];
 export type RedeemCode = AnswerOf<'GET /api/admin/redeem-codes'>['data'][number];
 export type AuditEntry = AnswerOf<'GET /api/admin/audit-entries'>['data'][number];
+/** A user as administrators see it; the last four where the API tells them. */
+export type ShownUser = AnswerOf<'GET /api/admin/users'>['data'][number] & {
+  balance?: number;
+  reserved?: number;
+  frozen?: boolean;
+  lastSeenAt?: string | null;
+};

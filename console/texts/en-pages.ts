@@ -126,7 +126,7 @@ export const enPages = {
     } as Record<string, string>,
   },
   create: {
-    note: 'One form for every model: only what goes together is offered, and the price stands beside it.',
+    note: 'Only what goes together is offered, and the price stands beside it.',
     kind: 'What to make',
     model: 'Model',
     prompt: 'Prompt',

@@ -162,26 +162,30 @@ export function Choices<Value extends string>(props: ChoicesProps<Value>) {
 
 interface SelectProps {
   label: string;
+  /** The id that a field gave; without it the list names itself. */
+  id?: string;
   value: string;
   options: readonly { value: string; label: string }[];
   onValue: (value: string) => void;
   class?: string;
 }
 
-/** A list to choose from, named for readers of the screen alone. */
-export function Select({ label, value, options, onValue, class: more = '' }: SelectProps) {
+/** A list to choose from. Its name is for readers of the screen alone, unless a field gives it one. */
+export function Select({ label, value, options, onValue, class: more = '', id }: SelectProps) {
   return (
-    <select
-      class={`select ${more}`}
-      aria-label={label}
-      value={value}
-      onChange={({ currentTarget }) => onValue(currentTarget.value)}
-    >
-      {options.map((option) => (
-        <option key={option.value} value={option.value} selected={option.value === value}>
-          {option.label}
-        </option>
-      ))}
-    </select>
+    <span class="select-box">
+      <select
+        class={`select ${more}`}
+        {...(id ? { id } : { 'aria-label': label })}
+        value={value}
+        onChange={({ currentTarget }) => onValue(currentTarget.value)}
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value} selected={option.value === value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </span>
   );
 }

@@ -2,7 +2,7 @@
 import { preferences, setPreference, type Language, type Theme } from '../../data/preferences.ts';
 import { useStore } from '../../data/store.ts';
 import { t } from '../../texts/index.ts';
-import { Choices, Field } from '../../ui/controls.tsx';
+import { Choices, Field, Select } from '../../ui/controls.tsx';
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 const LANGUAGES: readonly { value: Language; label: string }[] = [
@@ -35,19 +35,15 @@ export function Looks() {
       />
       <Field label={t.account.zone}>
         {({ id }) => (
-          <select
-            id={id}
-            class="select"
-            style={{ maxWidth: '320px' }}
-            value={timeZone}
-            onChange={({ currentTarget }) => setPreference('timeZone', currentTarget.value)}
-          >
-            {zones.map(({ value, label }) => (
-              <option key={value} value={value} selected={value === timeZone}>
-                {label}
-              </option>
-            ))}
-          </select>
+          <div style={{ maxWidth: '320px' }} class="field">
+            <Select
+              id={id}
+              label={t.account.zone}
+              value={timeZone}
+              options={zones}
+              onValue={(value) => setPreference('timeZone', value)}
+            />
+          </div>
         )}
       </Field>
       <label class="check note">

@@ -5,13 +5,13 @@ import type { BodyOf } from '../../../api/openapi/route-types.ts';
 import type { ComponentChildren } from 'preact';
 import { call } from '../../data/call.ts';
 import { makeIdempotencyKey } from '../../data/idempotency.ts';
+import type { ShownUser } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { Button, TextField } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { announce } from '../../ui/toasts.tsx';
-import type { ShownUser } from './users.tsx';
 
 type NewUser = BodyOf<'POST /api/admin/users'>;
 type Permission = NonNullable<NewUser['permissions']>[number];

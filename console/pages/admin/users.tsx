@@ -1,11 +1,11 @@
 // Administration: users, found by e-mail address, with what may be changed about each.
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
-import type { AnswerOf } from '../../../api/openapi/route-types.ts';
 import { call } from '../../data/call.ts';
 import { useFilters } from '../../data/filters.ts';
 import { useMe } from '../../data/queries.ts';
 import { hasPermission } from '../../data/session.ts';
+import type { ShownUser } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { Button } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
@@ -16,13 +16,6 @@ import { Problem } from '../../ui/problem.tsx';
 import { Age } from '../../ui/times.tsx';
 import { ChangeUser, Grant, MakeUser } from './user-forms.tsx';
 
-/** A user as administrators see it; the last four where the API tells them. */
-export type ShownUser = AnswerOf<'GET /api/admin/users'>['data'][number] & {
-  balance?: number;
-  reserved?: number;
-  frozen?: boolean;
-  lastSeenAt?: string | null;
-};
 type Open = { kind: 'make' } | { kind: 'change' | 'grant'; user: ShownUser } | null;
 
 const ROWS = '50';

@@ -139,22 +139,24 @@ function ModelChoice({
       />
       <Field label={t.create.model}>
         {({ id }) => (
-          <select
-            id={id}
-            class="select"
-            value={model.id}
-            onChange={({ currentTarget }) => onModel(currentTarget.value)}
-          >
-            {groupByFamily(ofKind).map(([family, members]) => (
-              <optgroup key={family} label={family}>
-                {members.map((one) => (
-                  <option key={one.id} value={one.id} selected={one.id === model.id}>
-                    {one.id}
-                  </option>
-                ))}
-              </optgroup>
-            ))}
-          </select>
+          <span class="select-box">
+            <select
+              id={id}
+              class="select"
+              value={model.id}
+              onChange={({ currentTarget }) => onModel(currentTarget.value)}
+            >
+              {groupByFamily(ofKind).map(([family, members]) => (
+                <optgroup key={family} label={family}>
+                  {members.map((one) => (
+                    <option key={one.id} value={one.id} selected={one.id === model.id}>
+                      {one.id}
+                    </option>
+                  ))}
+                </optgroup>
+              ))}
+            </select>
+          </span>
         )}
       </Field>
     </div>
