@@ -67,7 +67,10 @@ export async function buildConsole(folder: string, { isRelease }: ConsoleBuild):
   return metafile;
 }
 
-/** Links every page to what pages share: esbuild would else cut a file for each set of pages that share something. */
+/**
+ * Links every page to what pages share: esbuild would else cut a file for each set of pages that share
+ * something.
+ */
 const SHARING: Plugin = {
   name: 'sharing',
   setup: ({ onLoad }) => {
@@ -90,7 +93,7 @@ async function compress(path: string, isRelease: boolean): Promise<void> {
   writeFileSync(`${path}.br`, brotli);
 }
 
-/** Fills the names of the files into the page. What the entry imports is announced, so that all load at once. */
+/** Fills the names of files into the page. What the entry imports is announced, so that all load at once. */
 function writePage({ outputs }: Metafile, iconName: string, isRelease: boolean): string {
   const files = Object.entries(outputs);
   const entry = files.find(([, { entryPoint }]) => entryPoint === 'app/main.tsx');

@@ -1,4 +1,4 @@
-// What pages share, in one file of the build: each page is linked to it, so that no page brings small files along.
+// What pages share, in one file of the build: each page is linked to it, and brings no small files along.
 import '../data/client.ts';
 import '../data/csv.ts';
 import '../data/events.ts';

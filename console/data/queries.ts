@@ -13,7 +13,7 @@ const LONG_MS = 10 * 60_000;
 const KEYS_MAX = 100;
 const PAGE_ROWS = 50;
 
-/** The user; null when nobody is logged in. */
+/** The user; null without a session. */
 export function useMe() {
   return useQuery({
     queryKey: ['me'],

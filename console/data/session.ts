@@ -1,4 +1,4 @@
-// Who is logged in. The end of a session, whoever ends it, shows the login in the place of the page.
+// Who is logged in. The end of a session shows the login in the place of the page.
 import type { AnswerOf } from '../../api/openapi/route-types.ts';
 import { client } from './client.ts';
 

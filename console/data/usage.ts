@@ -82,7 +82,7 @@ function periodOf(days: number, interval: Interval, periodsAgo: number, zone: st
   return { from: new Date(first).toISOString(), to: new Date(last + 1).toISOString(), buckets: [...buckets] };
 }
 
-/** The moment at which the bucket of a moment begins: found by halves, because days may have 23 or 25 hours. */
+/** The moment at which a moment's bucket begins, found by halves: days may have 23 or 25 hours. */
 function beginningOf(at: number, interval: Interval, zone: string): number {
   const bucket = bucketOf(at, interval, zone);
   let [before, within] = [at - (interval === 'month' ? 32 * DAY_MS : 26 * 3_600_000), at];

@@ -97,7 +97,7 @@ export function fitDraft(model: ShownModel, draft: Draft): Draft {
   };
 }
 
-/** The order to send. For a price, input images are replaced by a small one, because only their number counts. */
+/** The order to send. For a price, a small image replaces each input image: only their number counts. */
 export function orderOf(
   { id: model, kind: mode, limits }: ShownModel,
   draft: Draft,
