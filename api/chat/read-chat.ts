@@ -76,8 +76,8 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
 }
 
 /**
- * Most tokens that a report can plausibly hold for prompt or answers; a larger report counts as none. More than
- * was ordered is plausible: see `readChatUsage`.
+ * Most tokens that a report can plausibly hold for prompt or answers; a larger report counts as none. More
+ * than was ordered is plausible: see `readChatUsage`.
  */
 export function tokensPlausibleMax({ model, order }: PricedChat): number {
   const context = model.limits.contextTokens;

@@ -60,7 +60,7 @@ export class StreamCut {
     return this.#cause;
   }
 
-  /** Returns the error that the caller reads; null where nothing was cut, or nobody is left to read it. */
+  /** Returns the error that the caller reads; null where nothing was cut, or the caller has left. */
   error(): GatewayError | null {
     const { secondsMax, readerPauseMs } = this.#options;
     if (this.#cause === 'stopping') return new GatewayError('service_unavailable');
@@ -72,8 +72,8 @@ export class StreamCut {
   }
 
   /**
-   * Waits until a slow reader has taken what was written; that holds the upstream back. Resolves also when the
-   * stream is cut or the caller leaves.
+   * Waits until a slow reader has taken what was written; that holds the upstream back. Resolves also when
+   * the stream is cut or the caller leaves.
    */
   async untilRead(res: Response): Promise<void> {
     const { disconnected, readerPauseMs } = this.#options;

@@ -103,9 +103,9 @@ interface UndeliveredCall {
 }
 
 /**
- * Finishes a call of which nothing was delivered: nothing is charged, but the prompt of a whole answer that was
- * still worked on for a caller who had left. The idempotency key is freed unless the error is the caller's own
- * (below 500). Resolves to the error for the caller.
+ * Finishes a call of which nothing was delivered: nothing is charged, but the prompt of a whole answer that
+ * was still worked on for a caller who had left. The idempotency key is freed unless the error is the
+ * caller's own (below 500). Resolves to the error for the caller.
  */
 async function failUndelivered(
   ctx: RequestContext<KeyCaller>,

@@ -1,8 +1,8 @@
 // Characters beyond ASCII that are one token each, measured with o200k_base, the encoding of OpenAI's models.
 //
 // They are the ordinary ones of their scripts: Latin, Greek, Cyrillic, Hebrew, Arabic, Devanagari, Bengali,
-// Tamil, Thai, Kana, Hangul, Han. Left out are those that become more tokens beside a letter or a sign of ASCII.
-// test/providers/chat/token-bound.test.ts measures them again.
+// Tamil, Thai, Kana, Hangul, Han. Left out are those that become more tokens beside a letter or a sign of
+// ASCII. test/providers/chat/token-bound.test.ts measures them again.
 
 export const COMMON_CHARACTERS: readonly string[] = [
   'ª«·º»ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÜÝÞßàáâãäåæçèéêëì',

@@ -8,12 +8,13 @@ import { readPrompt } from './prompt.ts';
 
 /** Tokens of a message beside its text: its role and its delimiters. */
 const TOKENS_PER_MESSAGE = 8;
-/** Tokens of a file, which nobody can read off its bytes: cut to the model's context by the order. */
+/** Tokens of a file, which its bytes do not tell: cut to the model's context by the order. */
 const TOKENS_PER_FILE = 10_000_000;
 /**
- * Most tokens of a picture by its `detail`. OpenAI's vision guide: a patch of 32 pixels is a token, times 2.46
- * for the smallest models; `low` has 256 patches, `high` 1,536 of small and 2,500 of large models, `original`
- * 10,000 of large models (github.com/openai/codex/pull/19865). Without `detail` the model chooses.
+ * Most tokens of a picture by its `detail`. OpenAI's vision guide: a patch of 32 pixels is a token, times
+ * 2.46 for the smallest models; `low` has 256 patches, `high` 1,536 of small and (unconfirmed) 2,500 of large
+ * models, `original` 10,000 of large models (github.com/openai/codex/pull/19865). Without `detail` the model
+ * chooses.
  */
 const TOKENS_PER_IMAGE: Readonly<Record<string, number>> = { low: 640, high: 3_800 };
 const TOKENS_PER_IMAGE_MAX = 10_000;

@@ -17,7 +17,7 @@ const TOKENS_PER_PICTURE = 1_500;
 
 /**
  * Loads the tokenizer, which stops the event loop for a quarter of a second and takes 80 MB: before a process
- * serves, so that nobody's first hang-up delays others.
+ * serves, so that the first hang-up delays no other call.
  */
 export async function loadTokenizer(): Promise<void> {
   await countTokens('x');

@@ -16,8 +16,8 @@ export const TOKENS_PLAUSIBLE_MAX = 10_000_000;
 
 /**
  * Reads the usage; null where it is absent or absurd: negative, not a whole number, beyond `tokensMax`. More
- * tokens than were ordered are no absurdity: hidden reasoning may exceed the limit of an answer. The charge is
- * cut to the reservation where it is computed (`computeCharge`), and the rest is the operator's loss.
+ * tokens than were ordered are no absurdity: hidden reasoning may exceed the limit of an answer. The charge
+ * is cut to the reservation where it is computed (`computeCharge`), and the rest is the operator's loss.
  */
 export function readChatUsage(usage: unknown, tokensMax: number = TOKENS_PLAUSIBLE_MAX): ChatUsage | null {
   const members = membersOf(usage);
@@ -29,13 +29,15 @@ export function readChatUsage(usage: unknown, tokensMax: number = TOKENS_PLAUSIB
   const cached = details['cached_tokens'] ?? members['prompt_cache_hit_tokens'];
   const cachedTokens = countOf(cached, promptTokens) ?? 0;
   const cacheWriteTokens = countOf(details['cache_write_tokens'], promptTokens - cachedTokens) ?? 0;
-  // xAI and Gemini's compatible endpoint count reasoning in the total alone.
+  // xAI counts reasoning in the total alone.
   const totalTokens = countOf(members['total_tokens'], 2 * tokensMax) ?? 0;
   const completionTokens = Math.max(answerTokens, totalTokens - promptTokens);
   return { promptTokens, completionTokens, cachedTokens, cacheWriteTokens };
 }
 
-/** Text of all choices in an answer, as its reader is shown it: content, reasoning, refusal and tool calls. */
+/**
+ * Text of all choices in an answer, as its reader is shown it: content, reasoning, refusal and tool calls.
+ */
 export function outputTextOf(json: unknown): string {
   return listOf(membersOf(json)['choices'])
     .map((choice) => textIn(membersOf(membersOf(choice)['message'])))

@@ -31,8 +31,8 @@ export class StreamPool {
   }
 
   /**
-   * Resolves with a connection's place once the user's share permits one. Throws `overloaded` after a time, and
-   * the reason of `signal` when it is aborted before.
+   * Resolves with a connection's place once the user's share permits one. Throws `overloaded` after a time,
+   * and the reason of `signal` when it is aborted before.
    */
   async take(origin: string, userId: string, signal: AbortSignal): Promise<Release> {
     const share = this.#shareOf(origin);

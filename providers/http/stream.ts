@@ -27,9 +27,9 @@ export interface StreamingResponse {
 const DRAIN_WAIT_MS = 1_000;
 
 /**
- * Resolves as soon as the headers of a 2xx response are there. Its connection belongs to the user's share until
- * the body is closed. Throws the UpstreamFailure that `toFailure` makes of any other status, or the one of a
- * network error, and what `StreamPool.take` throws.
+ * Resolves as soon as the headers of a 2xx response are there. Its connection belongs to the user's share
+ * until the body is closed. Throws the UpstreamFailure that `toFailure` makes of any other status, or the one
+ * of a network error, and what `StreamPool.take` throws.
  */
 export async function openStream(
   pool: StreamPool,

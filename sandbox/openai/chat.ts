@@ -52,7 +52,9 @@ async function complete(request: SandboxRequest): Promise<Answer> {
   return confirmSubmission(submission, json(200, wholeReply(reply), headers), withoutId);
 }
 
-/** As long as the directives `first` and `delay` let a stream take; without them a whole answer comes at once. */
+/**
+ * As long as the directives `first` and `delay` let a stream take; without them a whole answer comes at once.
+ */
 function wholeMs(active: ActiveDirectives, { tokens, choices }: Reply): number {
   return (active.number('first') ?? 0) + Math.max(0, tokens * choices - 1) * (active.number('delay') ?? 0);
 }

@@ -1,5 +1,5 @@
-// The bound of a prompt's tokens: never below the tokenizer's count, whatever the text, and close for ordinary
-// text.
+// The bound of a prompt's tokens: never below the tokenizer's count, whatever the text, and close for
+// ordinary text.
 import { expect } from 'chai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { COMMON_CHARACTERS } from '../../../providers/chat/common-characters.ts';

@@ -1,4 +1,5 @@
-// What an upstream reports of tokens, and what it sent: which figures are believed, and which texts are counted.
+// What an upstream reports of tokens, and what it sent: which figures are believed, and which texts are
+// counted.
 import { expect } from 'chai';
 import { billableTextOf, readChatUsage } from '../../../providers/chat/usage.ts';
 

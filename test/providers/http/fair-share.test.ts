@@ -5,7 +5,7 @@ import { FairShare, type Release } from '../../../providers/http/fair-share.ts';
 const never = new AbortController().signal;
 
 /** Takes places for a holder until it has to wait. */
-function takeAll(share: FairShare, holder: string): Release[] {
+function takeMany(share: FairShare, holder: string): Release[] {
   const taken: Release[] = [];
   for (let release = share.tryTake(holder); release; release = share.tryTake(holder)) taken.push(release);
   return taken;
@@ -14,14 +14,14 @@ function takeAll(share: FairShare, holder: string): Release[] {
 describe('a fair share', () => {
   it('gives one holder half of all places, and leaves every newcomer some', () => {
     const share = new FairShare(512);
-    const sizes = ['one', 'two', 'three', 'four'].map((holder) => takeAll(share, holder).length);
+    const sizes = ['one', 'two', 'three', 'four'].map((holder) => takeMany(share, holder).length);
     expect(sizes).to.deep.equal([256, 128, 64, 32]);
     expect(share.tryTake('five')).not.to.equal(null);
   });
 
   it('gives a place back once, however often it is released', () => {
     const share = new FairShare(8);
-    const [first] = takeAll(share, 'one');
+    const [first] = takeMany(share, 'one');
     first?.();
     first?.();
     expect(share.load).to.deep.equal({ taken: 3, waiting: 0 });
@@ -29,8 +29,8 @@ describe('a fair share', () => {
 
   it('serves those who wait by what they hold, then by their arrival', async () => {
     const share = new FairShare(8);
-    const big = takeAll(share, 'big');
-    const small = takeAll(share, 'small');
+    const big = takeMany(share, 'big');
+    const small = takeMany(share, 'small');
     const served: string[] = [];
     const wait = (holder: string): Promise<void> =>
       share.take(holder, never).then(() => void served.push(holder));
@@ -47,7 +47,7 @@ describe('a fair share', () => {
 
   it('forgets a holder who gives up waiting', async () => {
     const share = new FairShare(2);
-    const [release] = takeAll(share, 'one');
+    const [release] = takeMany(share, 'one');
     const leaving = new AbortController();
     const waiting = share.take('one', leaving.signal).catch((error: unknown) => error);
     leaving.abort(new Error('gone'));
