@@ -1,7 +1,7 @@
 // Model-specific options of an order: what a model declares in its limits is taken, all else is refused by
 // name, so that nothing is charged for what would be ignored.
 import type { Model } from '../catalog/catalog.ts';
-import { GatewayError } from '../errors.ts';
+import type { GatewayError } from '../errors.ts';
 import type { MediaOrderInput } from './order.ts';
 import { invalidValue } from './refusals.ts';
 
