@@ -26,7 +26,7 @@ import { openBuiltConsole } from './web/built-console.ts';
 import { createRequestMetrics } from './monitoring/request-metrics.ts';
 import type { Database } from '../db/database.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
-import { type ChatServices, type Services } from './services.ts';
+import type { ChatServices, Services, UploadServices } from './services.ts';
 
 /** Disk space that arriving uploads may take together, before the users' quotas are checked. */
 const UPLOAD_DISK_BUDGET: Readonly<BodyBudgetLimits> = {
@@ -88,14 +88,7 @@ export function openServices(
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
     chat: openChat(config, database, log),
-    uploads: {
-      bytesMax: config.uploadBytesMax,
-      quotaBytes: config.uploadQuotaBytes,
-      diskBudget: createBodyBudget({
-        bytesMax: Math.max(UPLOAD_DISK_BUDGET.bytesMax, config.uploadBytesMax),
-        bytesPerCallerMax: Math.max(UPLOAD_DISK_BUDGET.bytesPerCallerMax, config.uploadBytesMax),
-      }),
-    },
+    uploads: openUploads(config),
     events: openEvents({ database, secrets, log }, draining),
     metrics: createRequestMetrics(),
     tracing,
@@ -105,6 +98,17 @@ export function openServices(
       watchLoad(() => readPoolMetrics(database).waiting),
     ),
     stopping,
+  };
+}
+
+function openUploads(config: Config): UploadServices {
+  return {
+    bytesMax: config.uploadBytesMax,
+    quotaBytes: config.uploadQuotaBytes,
+    diskBudget: createBodyBudget({
+      bytesMax: Math.max(UPLOAD_DISK_BUDGET.bytesMax, config.uploadBytesMax),
+      bytesPerCallerMax: Math.max(UPLOAD_DISK_BUDGET.bytesPerCallerMax, config.uploadBytesMax),
+    }),
   };
 }
 
