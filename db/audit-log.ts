@@ -1,5 +1,5 @@
 // The audit log: an entry is written in the transaction of the change it records, and is never changed.
-import type { FilterQuery } from '@mikro-orm/postgresql';
+import { sql, type FilterQuery } from '@mikro-orm/postgresql';
 import type { AuditAction } from '../domain/audit.ts';
 import type { JsonValue } from '../domain/json.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities/audit.ts';
@@ -45,6 +45,19 @@ export async function writeAuditEntry(em: Em, origin: AuditOrigin, entry: NewAud
     detail: entry.detail ?? {},
     createdAt: new Date(now),
   });
+}
+
+/** The same as a part of a statement: writes the entry if the CTE `source` of that statement has a row. */
+export function insertAuditEntry(origin: AuditOrigin, entry: NewAuditEntry, source: string) {
+  const { action, targetType, targetId, userId = null, detail = {} } = entry;
+  const now = Date.now();
+  return sql`
+    insert into audit_entry
+      (id, action, actor_id, user_id, target_type, target_id, ip, user_agent, request_id, detail, created_at)
+    select ${makeId('aud', now)}, ${action}, ${origin.actorId}, ${userId}, ${targetType}, ${targetId}, ${origin.ip},
+           ${origin.userAgent}, ${origin.requestId}, ${JSON.stringify(detail)}::jsonb,
+           ${new Date(now).toISOString()}::timestamptz
+    from ${sql.ref(source)}`;
 }
 
 /** An entry with the e-mail address of the user who made the change. */

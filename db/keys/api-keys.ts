@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
+import { insertAuditEntry, type AuditOrigin } from '../audit-log.ts';
 import { ApiKeyEntity, UserEntity, type ApiKey, type User } from '../entities/identity.ts';
 import { makeId } from '../ids.ts';
 import { isWellFormed, makeKeyText, visiblePartOf } from './key-texts.ts';
@@ -32,7 +32,7 @@ export async function createApiKey(
   secrets: Secrets,
   input: NewApiKey,
 ): Promise<{ id: string; key: string }> {
-  const created = await insertKey(em, secrets, input, null);
+  const created = await insertKey(em, secrets, input, { keysMax: null, origin: null });
   if (!created) throw new Error('the key was not created');
   return created;
 }
@@ -49,14 +49,7 @@ export async function createLimitedApiKey(
 ): Promise<{ id: string; key: string } | null> {
   return em.transactional(async (tx) => {
     await lockUntilEnd(tx, 'keys', input.userId);
-    const created = await insertKey(tx, secrets, input, keysMax);
-    if (!created) return null;
-    const { userId, name, ...limits } = input;
-    await writeAuditEntry(tx, origin, {
-      ...{ action: 'CREATE_API_KEY', targetType: 'api_key', targetId: created.id, userId },
-      detail: { name, ...describeLimits(limits) },
-    });
-    return created;
+    return insertKey(tx, secrets, input, { keysMax, origin });
   });
 }
 
@@ -96,18 +89,26 @@ async function insertKey(
   em: Em,
   secrets: Secrets,
   input: NewApiKey,
-  keysMax: number | null,
+  { keysMax, origin }: { keysMax: number | null; origin: AuditOrigin | null },
 ): Promise<{ id: string; key: string } | null> {
   const key = makeKeyText();
+  const id = makeId('key');
+  const { userId, name, ...limits } = input;
+  const entry = { action: 'CREATE_API_KEY', targetType: 'api_key', targetId: id, userId } as const;
+  const detail = { name, ...describeLimits(limits) };
+  // One statement: the keys of a user are made one after the other, so every further one holds up the next.
+  const told = origin ? sql`, told as (${insertAuditEntry(origin, { ...entry, detail }, 'created')})` : sql``;
   const { secretKeyId, hash } = secrets.hash('api-key', key);
   const [created] = await em.execute<{ id: string }[]>(sql`
+    with created as (
     insert into api_key (id, user_id, name, secret_key_id, hash, prefix, quota, daily_budget, model_scope, expires_at)
-    select ${makeId('key')}, ${input.userId}, ${input.name}, ${secretKeyId}, ${hash}::bytea, ${visiblePartOf(key)},
+    select ${id}, ${input.userId}, ${input.name}, ${secretKeyId}, ${hash}::bytea, ${visiblePartOf(key)},
            ${input.quota ?? null}::bigint, ${input.dailyBudget ?? null}::bigint,
            ${storeScope(input.modelScope)}, ${input.expiresAt ?? null}::timestamptz
     where ${keysMax}::bigint is null
        or (select count(*) from api_key where user_id = ${input.userId} and revoked_at is null) < ${keysMax}::bigint
-    returning id`);
+    returning id
+    ) ${told} select id from created`);
   return created ? { id: created.id, key } : null;
 }
 
