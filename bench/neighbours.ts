@@ -21,6 +21,7 @@ const KEYS_PER_USER = 20;
 /** Enough for 80 slow images and little more. */
 const HOSTILE_CREDITS = '900';
 const VICTIM_CREDITS = '1000';
+const ONLY = process.env['BENCH_ATTACK'] ?? '';
 const WATCHED_MS = bySize({ full: 20_000, small: 8_000 });
 const BEGINNING_MS = 1_500;
 const RECOVERY_MS = 5_000;
@@ -44,7 +45,7 @@ interface Measured extends Seen {
   answers: string;
 }
 
-/** Runs `npm run bench -- neighbours`; BENCH_SLOW_BODIES changes the number of slow bodies. */
+/** Runs `npm run bench -- neighbours`; BENCH_ATTACK names a single attack, BENCH_SLOW_BODIES their number. */
 export async function benchNeighbours(): Promise<readonly Row[]> {
   const system = await startBenchSystem(AS_DELIVERED);
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 2 });
@@ -54,8 +55,8 @@ export async function benchNeighbours(): Promise<readonly Row[]> {
     await watchVictim(system.baseUrl, await createKeys(VICTIM_CREDITS), BEGINNING_MS);
     const quiet = await measure(system, createKeys, []);
     const rows = [heading(), describe('nobody', quiet)];
-    const all = Object.keys(ATTACKS);
-    for (const names of [...all.map((name) => [name]), all]) {
+    const all = Object.keys(ATTACKS).filter((name) => ONLY === '' || name === ONLY);
+    for (const names of [...all.map((name) => [name]), ...(ONLY === '' ? [all] : [])]) {
       const title = names.length === 1 ? String(names[0]) : 'all together';
       const beside = await measure(system, createKeys, names);
       rows.push(describe(title, beside));
@@ -77,7 +78,8 @@ async function measure(
   const victim = await createKeys(VICTIM_CREDITS);
   const before = memoryMb(system);
   await readLoopStop(system.internalUrl);
-  const attack = names.length > 0 ? beginAttack(system, await createKeys(HOSTILE_CREDITS), names) : null;
+  const attack =
+    names.length > 0 ? await beginAttack(system, await createKeys(HOSTILE_CREDITS), names) : null;
   if (attack) await sleep(BEGINNING_MS);
   const seen = await watchVictim(system.baseUrl, victim, WATCHED_MS);
   const loopStopMs = await readLoopStop(system.internalUrl);
@@ -86,21 +88,22 @@ async function measure(
   return { ...seen, loopStopMs, memoryMb: [before, memoryMb(system)], answers };
 }
 
-function beginAttack(
+async function beginAttack(
   { baseUrl }: BenchSystem,
   keys: readonly string[],
   names: readonly string[],
-): { stop: () => Promise<string> } {
+): Promise<{ stop: () => Promise<string> }> {
   const script = join(import.meta.dirname, 'neighbours', 'attacker.ts');
   const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
   let told = '';
   child.stdout.on('data', (text: Buffer) => (told += text.toString()));
   child.stdin.write(`${JSON.stringify({ names, baseUrl, keys })}\n`);
+  await once(child.stdout, 'data'); // starting the process takes seconds on a busy machine
   return {
     stop: async () => {
       child.stdin.end();
       if (child.exitCode === null) await once(child, 'exit');
-      return told.trim();
+      return told.replace('begins', '').trim();
     },
   };
 }

@@ -1,7 +1,7 @@
 // A process of its own for the hostile user, so that its work does not count as the victim's waiting.
 //
-// Reads one line from its parent: the attack's names, the base URL and the keys. Writes one line when it is
-// told to stop by the end of its input: how many answers had which status.
+// Reads one line from its parent: the attack's names, the base URL and the keys. Writes a line when it begins,
+// and one when it is told to stop by the end of its input: how many answers had which status.
 import { once } from 'node:events';
 import { ATTACKS } from './attacks.ts';
 
@@ -21,5 +21,6 @@ const [line] = await once(process.stdin.setEncoding('utf8'), 'data');
 const { names, baseUrl, keys }: Order = JSON.parse(String(line));
 process.stdin.resume().once('end', () => stopping.abort());
 const hostile = { baseUrl, keys, signal: stopping.signal, note };
+process.stdout.write('begins\n');
 await Promise.all(names.map((name) => ATTACKS[name]?.(hostile)));
 process.stdout.write(`${JSON.stringify(Object.fromEntries(counts))}\n`, () => process.exit(0));
