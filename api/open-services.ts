@@ -11,7 +11,7 @@ import { createChatUpstreams } from '../providers/chat/chat.ts';
 import { CREATION_TURN_LIMITS, createCreationTurns } from './tasks/creation-turns.ts';
 import { createTaskStarts } from './tasks/task-starts.ts';
 import { createStorage } from '../storage/storage.ts';
-import { connectTaskWorkflows } from '../workflows/client.ts';
+import { connectTaskWorkflows, type TaskWorkflows } from '../workflows/client.ts';
 import { ConcurrentCalls } from './chat/concurrent-calls.ts';
 import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/stream-cut.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
@@ -59,16 +59,11 @@ export function openServices(
     taskDeadlineSeconds: config.taskDeadlineSeconds,
     interceptor: tracing?.workflowClient,
   });
-  const creationTurns = createCreationTurns({
-    ...CREATION_TURN_LIMITS,
-    // Half of the connections: the other half is left to all other requests.
-    turnsMax: Math.max(1, Math.floor(config.databaseConnectionsMax / 2)),
-  });
   return {
     database,
     secrets,
     taskWorkflows,
-    taskStarts: createTaskStarts(taskWorkflows, () => creationTurns.countWaiting() > 0),
+    ...openCreations(config, taskWorkflows),
     storage: createStorage(config.storage),
     catalog: config.catalog,
     keyCache: new ApiKeyCache(database, secrets),
@@ -84,7 +79,6 @@ export function openServices(
     consoleDir: config.consoleDir,
     production: config.production,
     startWaitMs: START_WAIT_MS,
-    creationTurns,
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
     chat: openChat(config, database, log),
@@ -110,6 +104,19 @@ function openUploads(config: Config): UploadServices {
       bytesPerCallerMax: Math.max(UPLOAD_DISK_BUDGET.bytesPerCallerMax, config.uploadBytesMax),
     }),
   };
+}
+
+function openCreations(
+  config: Config,
+  taskWorkflows: TaskWorkflows,
+): Pick<Services, 'creationTurns' | 'taskStarts'> {
+  const creationTurns = createCreationTurns({
+    ...CREATION_TURN_LIMITS,
+    // Half of the connections: the other half is left to all other requests.
+    turnsMax: Math.max(1, Math.floor(config.databaseConnectionsMax / 2)),
+  });
+  const taskStarts = createTaskStarts(taskWorkflows, () => creationTurns.countWaiting() > 0);
+  return { creationTurns, taskStarts };
 }
 
 function openChat(config: Config, database: Database, log: Log): ChatServices {

@@ -29,12 +29,18 @@ export async function createImage(ctx: RequestContext<KeyCaller>): Promise<Reply
       message: 'This endpoint has one model of its own. Order images of others with POST /api/tasks.',
     });
   const task = await createAndStartTask(ctx, request);
+  // A repeat with the key of a creation that was never answered may find its task ended: what it brought is
+  // read, as after any creation.
   const {
-    creditsCharged: _charged,
-    upstreamTaskId: _id,
-    outputUrl: _url,
-    ...created
+    id,
+    object,
+    model: name,
+    status,
+    progress,
+    creditsEstimate,
+    created_at,
   } = presentImageTask(ctx.services, task);
+  const created = { id, object, model: name, status, progress, creditsEstimate, created_at };
   return { status: 202, body: created, headers: { ...RETRY_AFTER, location: `/v1/images/tasks/${task.id}` } };
 }
 
