@@ -39,12 +39,13 @@ export function createAdmission({ database, runningTasksPerUserMax }: ActivityDe
     },
 
     /**
-     * Takes one of the user's slots for running tasks. Answers where the attempt stands; 'queued': none is
-     * free.
+     * Takes one of the user's slots for running tasks, if user and key may still spend: the key may have been
+     * revoked while the task waited. Answers where the attempt stands; 'queued': no slot is free.
      */
     async begin(task: TaskAttempt): Promise<{ status: TaskStatus }> {
-      const status = await beginTask(forkEm(database), task, runningTasksPerUserMax);
-      return { status: status === 'missing' ? 'failed' : status };
+      const verdict = await beginTask(forkEm(database), task, runningTasksPerUserMax);
+      if (verdict.kind === 'refused') throw failTaskWith(verdict.reason);
+      return { status: verdict.status === 'missing' ? 'failed' : verdict.status };
     },
   };
 }

@@ -15,6 +15,8 @@ export interface ActivityDependencies {
   log: Pick<Log, 'warn' | 'error'>;
   runningTasksPerUserMax: number;
   requestKeptDays: number;
+  /** How long a chat call lives without renewal of its lease. */
+  chatLeaseSeconds: number;
 }
 
 /** The largest result that is copied to storage. */

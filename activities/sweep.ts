@@ -3,9 +3,9 @@ import { settleAbandonedCalls } from '../db/chat/chat-ledger.ts';
 import { forkEm } from '../db/database.ts';
 import type { Task } from '../db/entities/tasks.ts';
 import { removeExpiredKeys } from '../db/idempotency.ts';
-import { failTask } from '../db/tasks/settlement.ts';
+import { cancelUnreserved, failTask } from '../db/tasks/settlement.ts';
 import * as leftovers from '../db/tasks/sweep.ts';
-import { cancelUnreserved } from '../db/tasks/tasks.ts';
+import { RENEWALS_PER_LEASE } from '../domain/chat-calls.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { sweepUploads } from './sweep-uploads.ts';
@@ -17,13 +17,15 @@ const MAYBE_ORPHANED_AFTER_SECONDS = 30;
 
 export function createSweep(dependencies: ActivityDependencies) {
   const { database, storage, requestKeptDays } = dependencies;
+  const abandonedCalls = createAbandonedCalls(dependencies);
 
   return {
     async sweepTasks(): Promise<{ started: number; settled: number }> {
+      const calls = await abandonedCalls.settle();
       const started = await startUnstarted(dependencies);
       await repeatCancels(dependencies);
       const settled = await settleOrphaned(dependencies);
-      return { started, settled: settled + (await settleAbandonedCalls(forkEm(database))) };
+      return { started, settled: settled + calls };
     },
 
     async removeOldRequests(): Promise<{ removed: number }> {
@@ -34,6 +36,28 @@ export function createSweep(dependencies: ActivityDependencies) {
       while ((await removeExpiredKeys(forkEm(database))) > 0);
       await sweepUploads({ database, storage });
       return { removed };
+    },
+  };
+}
+
+/**
+ * Settles chat calls whose lease is over. While the database is away no process can renew a lease, so that
+ * its end proves nothing: after a round that could not reach the database, each gets the time of a renewal.
+ */
+function createAbandonedCalls({ database, chatLeaseSeconds }: ActivityDependencies) {
+  const renewalMs = (chatLeaseSeconds / RENEWALS_PER_LEASE) * 1000;
+  let restsUntil = 0;
+  return {
+    async settle(): Promise<number> {
+      const em = forkEm(database);
+      try {
+        if (Date.now() >= restsUntil) return await settleAbandonedCalls(em);
+        await em.execute('select 1');
+        return 0;
+      } catch (error) {
+        restsUntil = Date.now() + renewalMs;
+        throw error;
+      }
     },
   };
 }

@@ -6,7 +6,7 @@
 // - `beginOnce`, when the answer comes later: a task waits for its admission, a chat call for a vendor. The
 //   handler's final answer is kept. If the process dies before that, the next request with the key reaches
 //   the handler again, with the id of the begun effect in `ctx.idempotency.resumedId`: the handler must
-//   answer from that, and have no effect.
+//   answer from that, or, if that effect was undone, begin anew.
 // Without the header, `ctx.idempotency` is null and both only run the function they are given. A repeat
 // with other content is refused; the content is the JSON body and the query, or of an uploaded file its
 // bytes, whatever its name.
@@ -93,6 +93,7 @@ export async function beginOnce<Begun>(
     return act(tx);
   });
   idempotency.stage = 'begun';
+  idempotency.resumedId = null;
   return begun;
 }
 
@@ -128,6 +129,7 @@ async function claim(
   const isFirst = await claimKey(tx, idempotency.request, {
     rowId: idempotency.rowId,
     subjectId,
+    undoneId: idempotency.resumedId,
     leaseSeconds,
   });
   if (!isFirst) throw idempotencyInProgress();

@@ -1,6 +1,7 @@
 // All benches by name. Each measures one part of the product against its floor, and returns what it judged.
 import { benchBurst } from './burst.ts';
 import { benchChat } from './chat.ts';
+import { benchLedger } from './ledger.ts';
 import { benchNeighbours } from './neighbours.ts';
 import { benchSlowVendor } from './slow-vendor.ts';
 import { benchTasks } from './tasks.ts';
@@ -9,6 +10,7 @@ import { benchWaiting } from './waiting.ts';
 
 export const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   chat: benchChat,
+  ledger: benchLedger,
   tasks: benchTasks,
   burst: benchBurst,
   'slow-vendor': benchSlowVendor,

@@ -132,9 +132,9 @@ async function judgeExactness(verdict: Verdict, system: BenchSystem, upstreamPor
   const em = forkEm(database);
   const [counts] = await em.execute<{ calls: number; recorded: number; charges: number; open: number }[]>(`
     select (select count(*)::int from chat_call where status = 'completed') as calls,
-           (select count(*)::int from chat_call) as recorded,
-           (select count(*)::int from ledger_transaction where kind = 'charge') as charges,
-           (select count(*)::int from reservation where state = 'open') as open`);
+           (select count(*)::int from chat_call where status <> 'open') as recorded,
+           (select count(*)::int from ledger_transfer where kind = 'charge') as charges,
+           (select count(*)::int from chat_call where status = 'open') as open`);
   const violations = await findViolations(em);
   await database.close();
   const upstream = await countUpstream(upstreamPort);

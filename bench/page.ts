@@ -6,8 +6,6 @@ import { BENCH_SIZE } from './size.ts';
 import type { Row } from './verdict.ts';
 
 export const PERFORMANCE_PAGE = 'docs/performance.md';
-/** What stands between the markers before the first run. */
-export const NOT_MEASURED = 'Not measured yet: `npm run bench -- all` writes this part.';
 const BEGIN = '<!-- measured: begin -->';
 const END = '<!-- measured: end -->';
 
@@ -18,22 +16,18 @@ export interface BenchResult {
 
 /** Replaces the measured part of the page. */
 export function writePerformancePage(results: readonly BenchResult[], now: Date = new Date()): void {
-  const { before, after } = splitPage(readFileSync(PERFORMANCE_PAGE, 'utf8'));
+  const page = readFileSync(PERFORMANCE_PAGE, 'utf8');
+  const [before, after] = [page.split(BEGIN)[0], page.split(END)[1]];
+  if (before === undefined || after === undefined)
+    throw new Error(`${PERFORMANCE_PAGE} has lost its markers`);
   const measured = [BEGIN, '', ...describeRun(now), '', ...describeRows(results), '', END].join('\n');
   writeFileSync(PERFORMANCE_PAGE, `${before}${measured}${after}`);
 }
 
-/** Splits the page at its markers, which belong to no part. Throws when they are gone. */
-export function splitPage(page: string): { before: string; measured: string; after: string } {
-  const [before = '', rest = ''] = page.split(BEGIN);
-  const [measured = '', after] = rest.split(END);
-  if (after === undefined) throw new Error(`${PERFORMANCE_PAGE} has lost its markers`);
-  return { before, measured, after };
-}
-
-/** Returns the names of the benches that have rows in the tables of a text. */
-export function benchesIn(text: string): string[] {
-  return [...new Set([...text.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = '']) => name))];
+/** Returns the names of the benches whose rows the page holds. */
+export function benchesOnPage(page: string): string[] {
+  const part = page.split(BEGIN)[1]?.split(END)[0] ?? '';
+  return [...new Set([...part.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = '']) => name))];
 }
 
 function describeRun(now: Date): string[] {

@@ -176,7 +176,7 @@ async function judgeExactness(verdict: Verdict, system: BenchSystem): Promise<vo
     await new Promise((resolve) => setTimeout(resolve, 100));
   const [counts] = await em.execute<{ tasks: number; charges: number }[]>(`
     select (select count(*)::int from task where status = 'completed') as tasks,
-           (select count(*)::int from ledger_transaction where kind = 'charge') as charges`);
+           (select count(*)::int from ledger_transfer where kind = 'charge') as charges`);
   const violations = await findViolations(em);
   await database.close();
   const jobs = await fetch(`${system.sandboxUrl}/_journal?contains=a%20bench`);

@@ -97,10 +97,10 @@ export const ADMIN_COMMANDS: Readonly<Record<string, Command>> = {
       const move = await grantCredits(em, COMMAND_LINE, { userId, credits, note: note.trim() });
       if (move === 'not_found') throw new Refusal(`${email} has no account.`);
       if (move === 'balance_limit') throw new Refusal(`The balance of ${email} cannot grow that much.`);
-      const { entryId, balance, available } = move;
+      const { transferId, balance, available } = move;
       const [now, free] = [toCredits(balance), toCredits(available)];
       return {
-        text: `granted ${toCredits(credits)} to ${email}: balance ${now}, available ${free}, entry ${entryId}\n`,
+        text: `granted ${toCredits(credits)} to ${email}: balance ${now}, available ${free}, entry ${transferId}\n`,
       };
     },
   },

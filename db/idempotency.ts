@@ -81,13 +81,13 @@ export async function findIdempotencyRow(
 /**
  * Takes the key; false when it is taken: roll back. Call it first in the transaction of the effect: a second
  * request waits here until the first has committed or rolled back, and holds no lock that others need.
- * `rowId` is new; `subjectId` names what will exist once this has committed; `leaseSeconds` is how long the
- * answer may take.
+ * `subjectId` names what will exist once this has committed; `leaseSeconds` is how long the answer may take.
+ * `undoneId`: the subject of an earlier request with the key, whose effect was undone; its row is taken over.
  */
 export async function claimKey(
   tx: Em,
   request: IdentifiedRequest,
-  claim: { rowId: string; subjectId: string | null; leaseSeconds: number },
+  claim: { rowId: string; subjectId: string | null; undoneId: string | null; leaseSeconds: number },
 ): Promise<boolean> {
   const { userId, method, path, keyHash, fingerprint } = request;
   try {
@@ -99,6 +99,7 @@ export async function claimKey(
       set id = excluded.id, fingerprint = excluded.fingerprint, subject_id = excluded.subject_id, answer = null,
           answer_secret_key_id = null, created_at = excluded.created_at, leased_until = excluded.leased_until
       where idempotency_key.created_at <= now() - make_interval(hours => ${KEY_KEPT_HOURS})
+         or (idempotency_key.subject_id = ${claim.undoneId} and idempotency_key.answer is null)
       returning id`);
     return rows.length > 0;
   } catch (error) {

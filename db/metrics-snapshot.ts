@@ -27,8 +27,7 @@ interface Row {
   openTasks: MetricsSnapshot['openTasks'] | null;
   unstarted: MetricsSnapshot['unstarted'];
   openReservations: MetricsSnapshot['openReservations'];
-  sums: Record<'granted' | 'charged' | 'balance' | 'reserved', string> & { frozen: number };
-  loss: string;
+  sums: Record<'granted' | 'charged' | 'balance' | 'reserved' | 'loss', string> & { frozen: number };
   violations: MetricsSnapshot['violations'] | null;
 }
 
@@ -45,12 +44,12 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
         from task where status = 'queued' and admitted_at is null) as "unstarted",
       (select jsonb_build_object('count', count(*),
           'oldestSeconds', coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0))
-        from reservation where state = 'open') as "openReservations",
+        from (select created_at from task_attempt where state = 'open'
+              union all select created_at from chat_call where status = 'open') r) as "openReservations",
       (select jsonb_build_object(
           'granted', coalesce(sum(total_granted), 0)::text, 'charged', coalesce(sum(total_charged), 0)::text,
           'balance', coalesce(sum(balance), 0)::text, 'reserved', coalesce(sum(reserved + earmarked), 0)::text,
-          'frozen', count(frozen_at)) from account) as sums,
-      (select coalesce(sum(loss), 0)::text from reservation where loss > 0) as loss,
+          'loss', coalesce(sum(total_loss), 0)::text, 'frozen', count(frozen_at)) from account) as sums,
       (select jsonb_agg(v) from (
         select rule, count(*)::int as count from ledger_violation where resolved_at is null group by rule) v)
         as violations`);
@@ -64,7 +63,7 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
     charged: readCredits(sums.charged),
     balance: readCredits(sums.balance),
     reserved: readCredits(sums.reserved),
-    loss: readCredits(row.loss),
+    loss: readCredits(sums.loss),
     frozenAccounts: sums.frozen,
     violations: row.violations ?? [],
     credentials: await listCredentialLoad(em),

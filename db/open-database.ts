@@ -14,26 +14,26 @@ import {
 } from './entities/identity.ts';
 import {
   AccountEntity,
-  LedgerEntryEntity,
-  LedgerTransactionEntity,
-  ReservationEntity,
+  KeySpendingEntity,
+  LedgerTransferEntity,
+  TaskAttemptEntity,
 } from './entities/ledger.ts';
 import { RedeemCodeEntity, RedemptionEntity } from './entities/redeem-codes.ts';
+import { SqlFunctionEntity } from './entities/sql-functions.ts';
 import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
 import { UploadEntity, UploadUseEntity } from './entities/uploads.ts';
-import { Migration001Initial } from './migrations/001-initial.ts';
-import { Migration002Identity } from './migrations/002-identity.ts';
-import { Migration003Idempotency } from './migrations/003-idempotency.ts';
-import { Migration004Credentials } from './migrations/004-credentials.ts';
-import { Migration005Chat } from './migrations/005-chat.ts';
+import { installFunctions } from './functions.ts';
+import { Migration001Identity } from './migrations/001-identity.ts';
+import { Migration002Tasks } from './migrations/002-tasks.ts';
+import { Migration003Ledger } from './migrations/003-ledger.ts';
+import { Migration004Chat } from './migrations/004-chat.ts';
+import { Migration005RedeemCodes } from './migrations/005-redeem-codes.ts';
 import { Migration006Uploads } from './migrations/006-uploads.ts';
-import { Migration009Operation } from './migrations/009-operation.ts';
-import { Migration010OneJobEach } from './migrations/010-one-job-each.ts';
-import { Migration011Earmarks } from './migrations/011-earmarks.ts';
+import { Migration007Idempotency } from './migrations/007-idempotency.ts';
 import { Migration020TaskChanges } from './migrations/020-task-changes.ts';
 import { Migration030SecurityEvents } from './migrations/030-security-events.ts';
 import { Migration031UserSearch } from './migrations/031-user-search.ts';
-import { registerPool, type PoolLike } from './pool.ts';
+import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
 
 export interface DatabaseSettings {
@@ -43,17 +43,15 @@ export interface DatabaseSettings {
   connectionWaitMs?: number;
 }
 
-/** The migrations, in the order in which they are applied. Numbers 007 and 008 were not used. */
+/** The migrations, in the order in which they are applied. */
 export const MIGRATIONS = [
-  { name: '001-initial', class: Migration001Initial },
-  { name: '002-identity', class: Migration002Identity },
-  { name: '003-idempotency', class: Migration003Idempotency },
-  { name: '004-credentials', class: Migration004Credentials },
-  { name: '005-chat', class: Migration005Chat },
+  { name: '001-identity', class: Migration001Identity },
+  { name: '002-tasks', class: Migration002Tasks },
+  { name: '003-ledger', class: Migration003Ledger },
+  { name: '004-chat', class: Migration004Chat },
+  { name: '005-redeem-codes', class: Migration005RedeemCodes },
   { name: '006-uploads', class: Migration006Uploads },
-  { name: '009-operation', class: Migration009Operation },
-  { name: '010-one-job-each', class: Migration010OneJobEach },
-  { name: '011-earmarks', class: Migration011Earmarks },
+  { name: '007-idempotency', class: Migration007Idempotency },
   { name: '020-task-changes', class: Migration020TaskChanges },
   { name: '030-security-events', class: Migration030SecurityEvents },
   { name: '031-user-search', class: Migration031UserSearch },
@@ -67,7 +65,7 @@ const CONNECTION_WAIT_MS = 2_000;
  */
 export function openDatabase(settings: DatabaseSettings): Database {
   const { connectionWaitMs = CONNECTION_WAIT_MS } = settings;
-  const pooled: { max: number; pool: PoolLike | undefined } = {
+  const pooled: { max: number; pool: DriverPool | undefined } = {
     max: settings.connectionsMax,
     pool: undefined,
   };
@@ -84,9 +82,9 @@ export function openDatabase(settings: DatabaseSettings): Database {
       TaskEventEntity,
       SubmissionEntity,
       AccountEntity,
-      ReservationEntity,
-      LedgerTransactionEntity,
-      LedgerEntryEntity,
+      KeySpendingEntity,
+      TaskAttemptEntity,
+      LedgerTransferEntity,
       RedeemCodeEntity,
       RedemptionEntity,
       AuditEntryEntity,
@@ -96,6 +94,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
       LedgerViolationEntity,
       UploadEntity,
       UploadUseEntity,
+      SqlFunctionEntity,
     ],
     pool: { min: 0, max: settings.connectionsMax },
     driverOptions: {
@@ -103,7 +102,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
       query_timeout: 6_000,
       options:
         '-c lock_timeout=2000 -c statement_timeout=5000 -c idle_in_transaction_session_timeout=10000 -c timezone=UTC',
-      onPoolCreated: (pool: PoolLike) => {
+      onPoolCreated: (pool: DriverPool) => {
         pooled.pool = pool;
       },
     },
@@ -120,8 +119,12 @@ export function openDatabase(settings: DatabaseSettings): Database {
   return database;
 }
 
-/** Applies missing migrations and answers their names. The migrator locks, so parallel calls are safe. */
+/**
+ * Applies missing migrations and installs changed functions; answers the names of both. Both lock, so
+ * parallel calls are safe.
+ */
 export async function migrate(database: Database): Promise<string[]> {
   const done = await database.migrator.up();
-  return done.map((migration) => migration.name);
+  const installed = await installFunctions(database);
+  return [...done.map((migration) => migration.name), ...installed];
 }

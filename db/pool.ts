@@ -1,5 +1,5 @@
-// The pool of database connections as operators see it.
-import type { Database } from './database.ts';
+// The driver's pool of database connections: for prepared statements, and as operators see it.
+import type { Database, Em } from './database.ts';
 
 export interface PoolMetrics {
   open: number;
@@ -9,22 +9,36 @@ export interface PoolMetrics {
   max: number;
 }
 
-/** The part of the driver's pool that is read. */
-export interface PoolLike {
+/** The part of the driver's pool that is used. */
+export interface DriverPool {
   totalCount: number;
   idleCount: number;
   waitingCount: number;
+  query<Row>(statement: { name: string; text: string; values: readonly unknown[] }): Promise<{ rows: Row[] }>;
 }
 
-const pools = new WeakMap<Database, { max: number; pool: PoolLike | undefined }>();
+interface PoolSource {
+  max: number;
+  pool: DriverPool | undefined;
+}
+
+const pools = new WeakMap<object, PoolSource>();
 
 /** Called by openDatabase. The driver's pool exists from the first connection on. */
-export function registerPool(database: Database, source: { max: number; pool: PoolLike | undefined }): void {
-  pools.set(database, source);
+export function registerPool(database: Database, source: PoolSource): void {
+  pools.set(database.em.getDriver(), source);
+}
+
+/** The pool behind `em`; its first use opens it. */
+export async function driverPoolOf(em: Em): Promise<DriverPool> {
+  const source = pools.get(em.getDriver());
+  if (source && !source.pool) await em.getConnection().ensureConnection();
+  if (!source?.pool) throw new Error('the database was not opened by openDatabase');
+  return source.pool;
 }
 
 export function readPoolMetrics(database: Database): PoolMetrics {
-  const { max, pool } = pools.get(database) ?? { max: 0, pool: undefined };
+  const { max, pool } = pools.get(database.em.getDriver()) ?? { max: 0, pool: undefined };
   return {
     open: pool?.totalCount ?? 0,
     idle: pool?.idleCount ?? 0,

@@ -1,5 +1,6 @@
 // Connections for health checks and metrics: an exhausted pool must not make the database look down.
 import { MikroORM, sql } from '@mikro-orm/postgresql';
+import { areFunctionsInstalled } from './functions.ts';
 import { MIGRATIONS } from './open-database.ts';
 import type { Database } from './database.ts';
 
@@ -21,7 +22,10 @@ export function openProbe(url: string): Database {
   });
 }
 
-/** Whether every migration that this code knows was applied. Throws when the database does not answer. */
+/**
+ * Whether every migration and function that this code knows was installed. Throws when the database does not
+ * answer.
+ */
 export async function isSchemaCurrent(probe: Database): Promise<boolean> {
   const em = probe.em.fork();
   const [table] = await em.execute<{ name: string | null }[]>(
@@ -30,5 +34,5 @@ export async function isSchemaCurrent(probe: Database): Promise<boolean> {
   if (!table?.name) return false;
   const applied = await em.execute<{ name: string }[]>(sql`select name from mikro_orm_migrations`);
   const names = new Set(applied.map(({ name }) => name));
-  return MIGRATIONS.every(({ name }) => names.has(name));
+  return MIGRATIONS.every(({ name }) => names.has(name)) && areFunctionsInstalled(em);
 }

@@ -7,6 +7,11 @@ export type ChatCallStatus = (typeof CHAT_CALL_STATUSES)[number];
 export const BILLING_BASES = ['upstream', 'estimated', 'none'] as const;
 export type BillingBasis = (typeof BILLING_BASES)[number];
 
+/**
+ * How often a running call renews its lease before it would end: it stays alive when two renewals fail.
+ */
+export const RENEWALS_PER_LEASE = 3;
+
 /** One upstream that was asked, with the outcome. */
 export interface TriedUpstream {
   family: string;

@@ -3,9 +3,7 @@
 export const ID_PREFIXES = [
   'task',
   'key',
-  'res',
   'led',
-  'txn',
   'usr',
   'ses',
   'rdm',

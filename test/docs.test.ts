@@ -2,8 +2,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
 import { ROUTES } from '../api/app.ts';
-import { BENCHES } from '../bench/benches.ts';
-import { benchesIn, NOT_MEASURED, PERFORMANCE_PAGE, splitPage } from '../bench/page.ts';
 import { SETTING_DEFAULTS } from '../config/settings.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 import { readDirectives } from '../sandbox/directives.ts';
@@ -177,22 +175,6 @@ describe('docs/sandbox.md', () => {
     for (const [, key = '', values = ''] of rows)
       for (const [, value = ''] of values.matchAll(/`(\w+)`/g))
         expect(() => readDirectives(`[[sandbox ${key}=${value}]]`), `${key}=${value}`).not.to.throw();
-  });
-});
-
-describe('docs/performance.md', () => {
-  const { before, measured } = splitPage(read(PERFORMANCE_PAGE));
-
-  it('explains every bench, and no other', () => {
-    expect(benchesIn(before)).to.have.members(Object.keys(BENCHES));
-  });
-
-  it('holds rows of every bench, each with its goal and what came of it, or says that it was not measured', () => {
-    const rows = [...measured.matchAll(/^\| `.*$/gm)].map(([row]) => row);
-    if (rows.length === 0) expect(measured.trim()).to.equal(NOT_MEASURED);
-    else expect(benchesIn(measured)).to.have.members(Object.keys(BENCHES));
-    for (const row of rows)
-      expect(row).to.match(/ \| (exact|at (most|least) [^|]+) \| .* \| (met|\*\*(missed|broken)\*\*) \|$/);
   });
 });
 

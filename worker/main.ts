@@ -54,8 +54,7 @@ async function work(config: Config, log: Log): Promise<void> {
       storage: createStorage(config.storage),
       taskRuns: taskWorkflows,
       log,
-      runningTasksPerUserMax: config.runningTasksPerUserMax,
-      requestKeptDays: config.requestKeptDays,
+      ...limitsOf(config),
     },
   });
   addProcessMetrics(registry, {
@@ -96,4 +95,9 @@ function createCheckedProviders(config: Config, registry: Registry, tracing: Tra
     if (!providers.get(adapter))
       throw new ConfigError(`SVC_CATALOG: ${id} names an adapter that does not exist: ${adapter}`);
   return providers;
+}
+
+/** The settings that activities obey. */
+function limitsOf({ runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds }: Config) {
+  return { runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds };
 }

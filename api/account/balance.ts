@@ -1,6 +1,6 @@
 // Reads balance and ledger, in the same way for an API key and for a session.
 import { z } from 'zod';
-import { findAccount, listLedger } from '../../db/ledger/accounts.ts';
+import { findAccount, listTransfers } from '../../db/ledger/accounts.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, KeyCaller, Reply, SessionCaller } from '../context.ts';
 import { cutPage } from '../http/pages.ts';
@@ -22,7 +22,7 @@ export async function readBalance({
   const account = await findAccount(em, caller.user.id);
   const balance = presentBalance(account);
   if (includeLedger === '0') return { status: 200, body: { data: balance } };
-  const lines = await listLedger(em, caller.user.id, {
+  const lines = await listTransfers(em, caller.user.id, {
     limit: limit + 1,
     beforeSequence: readCursor(cursor),
   });

@@ -1,9 +1,9 @@
 // Presents records as JSON for their owner: one function per shape of `api/shapes/`, which the compiler
 // compares.
 import { toUnixSeconds } from '../../domain/times.ts';
-import type { LedgerLine } from '../../db/ledger/accounts.ts';
-import type { Account } from '../../db/entities/ledger.ts';
+import type { Account, LedgerTransfer } from '../../db/entities/ledger.ts';
 import type { ApiKey, Session, User } from '../../db/entities/identity.ts';
+import type { OwnKey } from '../../db/keys/api-keys.ts';
 import type { KeyUsage } from '../../db/keys/key-usage.ts';
 import { CREDITS_PER_USD, toCredits, toUsd, type MicroCredits } from '../../domain/credits.ts';
 import type {
@@ -30,30 +30,30 @@ export function presentBalance(account: Account): BalanceView {
   };
 }
 
-export function presentLedgerLine(line: LedgerLine): LedgerLineView {
+export function presentLedgerLine(line: LedgerTransfer): LedgerLineView {
   return {
     id: line.id,
-    type: line.type,
+    type: line.kind,
     amount: toCredits(line.amount),
     balanceAfter: toCredits(line.balanceAfter),
-    taskId: line.taskId,
-    requestId: line.requestId,
-    keyId: line.keyId,
-    model: line.model,
+    taskId: line.taskId ?? null,
+    requestId: line.requestId ?? null,
+    keyId: line.keyId ?? null,
+    model: line.model ?? null,
     description: line.description,
     createdAt: line.createdAt.toISOString(),
   };
 }
 
 /** Presents an API key without its text, which is only in the answer that creates the key. */
-export function presentKey(key: ApiKey): KeyView {
+export function presentKey({ key, spending }: OwnKey): KeyView {
   return {
     id: key.id,
     name: key.name,
     prefix: key.prefix,
-    quota: orNull(key.quota),
-    used: toCredits(key.used),
-    dailyBudget: orNull(key.dailyBudget),
+    quota: orNull(spending.quota),
+    used: toCredits(spending.used),
+    dailyBudget: orNull(spending.dailyBudget),
     modelScope: key.modelScope ?? null,
     expiresAt: key.expiresAt?.toISOString() ?? null,
     createdAt: key.createdAt.toISOString(),

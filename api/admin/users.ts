@@ -105,7 +105,7 @@ async function grantIn(
 ): Promise<Reply> {
   const move = await grantCredits(em, originOf(ctx), input);
   if (move === 'not_found' || move === 'balance_limit') throw new GatewayError(move);
-  const { entryId: ledgerEntryId, balance, available } = move;
+  const { transferId: ledgerEntryId, balance, available } = move;
   const data = { ledgerEntryId, balance: toCredits(balance), available: toCredits(available) };
   return { status: 201, body: { data } };
 }

@@ -1,11 +1,10 @@
 // Bills one chat call: reserves credits before it, renews the lease while it runs, settles once at its end.
 //
-// The conditions of a reservation and the effects of a settlement are SQL: `reserve_calls` and `settle_calls`
-// in db/migrations/011-earmarks.ts and 005-chat-functions.ts, called by db/chat/chat-ledger.ts.
-import type { ChatCallVerdict, NewChatCall } from '../../db/chat/chat-ledger.ts';
+// The conditions of a reservation and the effects of a settlement are SQL, in db/chat/ and db/ledger/.
+import type { ChatCallKey, ChatCallVerdict, NewChatCall } from '../../db/chat/chat-ledger.ts';
 import { makeId } from '../../db/ids.ts';
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';
-import { toCredits } from '../../domain/credits.ts';
+import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { GatewayError } from '../../domain/errors.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
 import { beginOnce } from '../idempotent-effects.ts';
@@ -41,10 +40,12 @@ const BASIS: Record<Consumption['kind'], BillingBasis> = {
 export class ChatBilling {
   readonly #ctx: RequestContext<KeyCaller>;
   readonly #chat: PricedChat;
-  readonly #reservationId = makeId('res');
+  readonly #id = makeId('call');
   readonly #startedAt = performance.now();
   #stopRenewal = (): void => undefined;
   #isFinished = false;
+  /** What was really taken, once that is known. */
+  #charged: MicroCredits | null = null;
 
   constructor(ctx: RequestContext<KeyCaller>, chat: PricedChat) {
     this.#ctx = ctx;
@@ -56,12 +57,10 @@ export class ChatBilling {
    * reserved.
    */
   async reserve(): Promise<void> {
-    const { caller, requestId } = this.#ctx;
+    const { requestId } = this.#ctx;
     const { model, stream, estimate } = this.#chat;
     const verdict = await this.#requestReservation({
-      id: this.#reservationId,
-      userId: caller.user.id,
-      keyId: caller.key.id,
+      ...this.#callKey(),
       requestId,
       model: model.id,
       stream,
@@ -80,6 +79,7 @@ export class ChatBilling {
       leaseSeconds: services.chat.leaseSeconds,
       renew: async () => this.#renewLease(textSoFar()),
       onFailure: (error) => services.log.warn({ err: error, requestId }, 'a lease was not renewed'),
+      onLoss: () => services.log.warn({ requestId }, 'the call was settled, because its lease was over'),
     });
   }
 
@@ -93,8 +93,8 @@ export class ChatBilling {
     this.#stopRenewal(); // before the first await: a renewal under way must not schedule another one
     const { promptTokens, completionTokens, amount, loss } = await computeChatCost(this.#chat, consumption);
     if (isFirst) {
-      await this.#ctx.services.chat.settlementWriter.write({
-        id: this.#reservationId,
+      this.#charged = await this.#ctx.services.chat.settlementWriter.write({
+        ...this.#callKey(),
         charged: amount,
         loss,
         status,
@@ -112,7 +112,7 @@ export class ChatBilling {
       promptTokens,
       completionTokens,
       credits_estimate: toCredits(this.#chat.estimate),
-      credits_charged: toCredits(amount),
+      credits_charged: toCredits(this.#charged ?? amount),
     };
   }
 
@@ -136,10 +136,16 @@ export class ChatBilling {
     );
   }
 
-  async #renewLease(text: string): Promise<void> {
+  /** False: the call was settled, since its lease was over. */
+  async #renewLease(text: string): Promise<boolean> {
     const consumption: Consumption = text === '' ? { kind: 'nothing' } : { kind: 'counted', text };
     const { promptTokens, completionTokens, amount } = await computeChatCost(this.#chat, consumption);
-    const id = this.#reservationId;
-    await this.#ctx.services.chat.calls.renewLease({ id, charge: amount, promptTokens, completionTokens });
+    const known = { charge: amount, promptTokens, completionTokens };
+    return this.#ctx.services.chat.calls.renewLease({ ...this.#callKey(), ...known });
+  }
+
+  #callKey(): ChatCallKey {
+    const { caller } = this.#ctx;
+    return { id: this.#id, userId: caller.user.id, keyId: caller.key.id };
   }
 }

@@ -1,5 +1,6 @@
 // Settles chat calls without losing one: while the database is away, it retries beside the answer.
 import type { ChatCallEnd, ChatCalls } from '../../db/chat/chat-ledger.ts';
+import type { MicroCredits } from '../../domain/credits.ts';
 import type { Log } from '../../log.ts';
 
 /** Longest wait of an answer for its own settlement; after that it is sent, and the retries go on. */
@@ -11,7 +12,7 @@ export class SettlementWriter {
   readonly #log: Log;
   /** Calls with an older lease are settled by the sweeper, so retrying longer is of no use. */
   readonly #leaseMs: number;
-  readonly #pending = new Set<Promise<void>>();
+  readonly #pending = new Set<Promise<MicroCredits | null>>();
 
   constructor(calls: ChatCalls, leaseSeconds: number, log: Log) {
     this.#calls = calls;
@@ -19,16 +20,19 @@ export class SettlementWriter {
     this.#log = log;
   }
 
-  /** Resolves when the end is written, or when the answer must not wait any longer. Never rejects. */
-  async write(end: ChatCallEnd): Promise<void> {
+  /**
+   * Resolves to what the call was really charged when the end is written; to null when the answer must not
+   * wait any longer. Never rejects.
+   */
+  async write(end: ChatCallEnd): Promise<MicroCredits | null> {
     const writing = this.#writeWithRetries(end);
     this.#pending.add(writing);
     void writing.finally(() => this.#pending.delete(writing));
     let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ANSWER_WAIT_MS);
+    const timeout = new Promise<null>((resolve) => {
+      timer = setTimeout(resolve, ANSWER_WAIT_MS, null);
     });
-    await Promise.race([writing, timeout]).finally(() => clearTimeout(timer));
+    return Promise.race([writing, timeout]).finally(() => clearTimeout(timer));
   }
 
   /** Waits until everything pending is written or given up. */
@@ -36,15 +40,14 @@ export class SettlementWriter {
     await Promise.all(this.#pending);
   }
 
-  async #writeWithRetries(end: ChatCallEnd): Promise<void> {
+  async #writeWithRetries(end: ChatCallEnd): Promise<MicroCredits | null> {
     const giveUpAt = Date.now() + this.#leaseMs;
     for (;;) {
       try {
-        await this.#calls.settle(end);
-        return;
+        return await this.#calls.settle(end);
       } catch (error) {
-        this.#log.warn({ err: error, reservationId: end.id }, 'a chat call could not be settled yet');
-        if (Date.now() > giveUpAt) return;
+        this.#log.warn({ err: error, callId: end.id }, 'a chat call could not be settled yet');
+        if (Date.now() > giveUpAt) return null;
         await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
       }
     }

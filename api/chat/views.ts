@@ -1,5 +1,5 @@
 // Presents a chat call as JSON: the usage in its answer, and the record that its owner can list.
-import type { ChatCall } from '../../db/entities/chat-calls.ts';
+import type { EndedChatCall } from '../../db/chat/call-records.ts';
 import { toCredits } from '../../domain/credits.ts';
 import type { ChatCallView } from '../shapes/chat.ts';
 import type { ChatCharge } from './chat-billing.ts';
@@ -19,7 +19,7 @@ export function presentUsage(reported: unknown, { promptTokens, completionTokens
 }
 
 /** Presents the record of one chat call to its owner. */
-export function presentChatCall(call: ChatCall): ChatCallView {
+export function presentChatCall(call: EndedChatCall): ChatCallView {
   return {
     id: call.id,
     requestId: call.requestId,

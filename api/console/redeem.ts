@@ -22,7 +22,7 @@ export async function redeemCode(ctx: RequestContext<SessionCaller>): Promise<Re
   return answerOnce(ctx, async (em) => {
     const outcome = await redeem(em, services.secrets, { userId: caller.user.id, code, requestId });
     if (outcome.kind === 'refused') throw new GatewayError(outcome.reason);
-    const { credits, balance, available, redeemedAt, entryId: ledgerEntryId } = outcome;
+    const { credits, balance, available, redeemedAt, transferId: ledgerEntryId } = outcome;
     const data = {
       credits: toCredits(credits),
       balance: toCredits(balance),

@@ -2,13 +2,8 @@
 import { z } from 'zod';
 import type { Task } from '../../db/entities/tasks.ts';
 import { decryptPrompts } from '../../db/tasks/requests.ts';
-import {
-  cancelUnreserved,
-  findOwnTask,
-  listEvents,
-  listOwnTasks,
-  requestCancel,
-} from '../../db/tasks/tasks.ts';
+import { cancelUnreserved } from '../../db/tasks/settlement.ts';
+import { findOwnTask, listEvents, listOwnTasks, requestCancel } from '../../db/tasks/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal, TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';

@@ -113,14 +113,16 @@ async function answerRepeat(
   if (row.answer) return replay(row.answer);
   const isOwn = row.id === idempotency.rowId;
   if ((row.isLeased && !isOwn) || row.subjectId === null) throw idempotencyInProgress();
-  // The process that began the effect died before it answered; the handler now answers from what was begun.
+  // The process that began the effect died before it answered; the handler now answers from what was begun,
+  // or begins anew if that was undone.
   // An error here would not be about the effect, so it is not stored.
   idempotency.rowId = row.id;
   idempotency.resumedId = row.subjectId;
   idempotency.stage = 'begun';
   const reply = await handle();
   if (!reply.stream) await keep(ctx, idempotency, storedReply(reply));
-  return isOwn ? reply : { ...reply, headers: { ...reply.headers, ...REPLAYED } };
+  const isAnew = idempotency.resumedId === null;
+  return isOwn || isAnew ? reply : { ...reply, headers: { ...reply.headers, ...REPLAYED } };
 }
 
 function replay(answer: StoredAnswer): Reply {

@@ -137,12 +137,13 @@ function errorOf(thrown: unknown, failure: unknown, messagesText: () => string):
 
 /**
  * Refuses a key whose earlier request broke off when its process died: what was charged then is not delivered
- * twice. Throws `idempotency_in_progress` while the sweeper has not settled that call yet.
+ * twice. Throws `idempotency_in_progress` while the sweeper has not settled that call yet; when nothing was
+ * charged, this request does the work.
  */
 async function rejectAlreadyCharged(ctx: RequestContext<KeyCaller>): Promise<void> {
   const resumedId = ctx.idempotency?.resumedId ?? null;
   if (resumedId === null) return;
-  const charged = await findCharge(ctx.em, resumedId);
+  const charged = await findCharge(ctx.em, ctx.caller.user.id, resumedId);
   if (charged === null) throw idempotencyInProgress();
   if (charged > 0n)
     throw new GatewayError('idempotency_key_reused', {

@@ -49,7 +49,7 @@ async function untilNothingIsOpen(em: Em): Promise<number> {
   const giveUpAt = Date.now() + SETTLED_LIMIT_MS;
   for (;;) {
     const [row] = await em.execute<{ open: number }[]>(
-      `select count(*)::int as open from reservation where state = 'open'`,
+      `select count(*)::int as open from chat_call where status = 'open'`,
     );
     const open = row?.open ?? 0;
     if (open === 0 || Date.now() > giveUpAt) return open;
@@ -59,7 +59,7 @@ async function untilNothingIsOpen(em: Em): Promise<number> {
 
 async function countCharges(em: Em): Promise<number> {
   const [row] = await em.execute<{ charges: number }[]>(
-    `select count(*)::int as charges from ledger_transaction where kind = 'charge'`,
+    `select count(*)::int as charges from ledger_transfer where kind = 'charge'`,
   );
   return row?.charges ?? 0;
 }

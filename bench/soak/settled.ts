@@ -46,7 +46,8 @@ export async function checkSettled(
 
 async function countOpen(database: Database): Promise<Open> {
   const [open] = await forkEm(database).execute<Open[]>(`
-    select (select count(*)::int from reservation where state = 'open') as reservations,
+    select (select count(*)::int from task_attempt where state = 'open')
+           + (select count(*)::int from chat_call where status = 'open') as reservations,
            (select count(*)::int from task where status in ('queued', 'in_progress')) as tasks`);
   return open ?? { reservations: 0, tasks: 0 };
 }
@@ -57,7 +58,7 @@ async function countTasks(
 ): Promise<{ completed: number; charges: number; lost: number }> {
   const [counted] = await forkEm(database).execute<{ completed: number; charges: number; lost: number }[]>(
     `select (select count(*)::int from task where status = 'completed') as completed,
-            (select count(*)::int from reservation where state = 'charged' and task_id is not null) as charges,
+            (select count(*)::int from task_attempt where state = 'charged') as charges,
             (select count(*)::int from jsonb_array_elements_text(?::jsonb) as a (id)
              where not exists (select 1 from task t where t.id = a.id)) as lost`,
     [JSON.stringify([...accepted])],

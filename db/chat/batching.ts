@@ -1,4 +1,5 @@
 // Batching: what is asked while a statement runs goes out together in the next statement.
+import pLimit from 'p-limit';
 
 interface Waiter<Item, Answer> {
   item: Item;
@@ -6,11 +7,14 @@ interface Waiter<Item, Answer> {
   reject: (error: unknown) => void;
 }
 
+/** Items of a failed batch that are asked alone at once: beside the next batches, on few connections. */
+const ALONE_MAX = 2;
+
 /**
  * Turns `askAll` into a function that asks for one item; one statement runs at a time, for at most `itemsMax`
  * items. `askAll` answers in the order of its items. When it fails in a way that `isOneItemsFault`
  * recognises, such as a lock that another transaction holds, each item is asked alone, so that no caller
- * fails because of another.
+ * fails because of another; the next batches do not wait for that.
  */
 export function batch<Item, Answer>(
   askAll: (items: readonly Item[]) => Promise<readonly Answer[]>,
@@ -22,6 +26,7 @@ export function batch<Item, Answer>(
   },
 ): (item: Item) => Promise<Answer> {
   const queue: Waiter<Item, Answer>[] = [];
+  const alone = pLimit(ALONE_MAX);
   let isRunning = false;
 
   async function ask(waiters: readonly Waiter<Item, Answer>[]): Promise<void> {
@@ -34,7 +39,7 @@ export function batch<Item, Answer>(
       }
     } catch (error) {
       if (waiters.length > 1 && options.isOneItemsFault(error)) {
-        await Promise.all(waiters.map((waiter) => ask([waiter])));
+        for (const waiter of waiters) void alone(() => ask([waiter]));
         return;
       }
       for (const { reject } of waiters) reject(error);

@@ -1,7 +1,7 @@
-// Records of chat calls, as their owner lists them. Their money: chat-ledger.ts.
+// Chat calls that are over, as their owner lists them. Their money: chat-ledger.ts.
 import { ChatCallEntity, type ChatCall } from '../entities/chat-calls.ts';
 import type { Em } from '../database.ts';
-import type { ChatCallStatus } from '../../domain/chat-calls.ts';
+import type { BillingBasis, ChatCallStatus } from '../../domain/chat-calls.ts';
 
 export interface ChatCallPage {
   limit: number;
@@ -11,15 +11,27 @@ export interface ChatCallPage {
   status: ChatCallStatus | undefined;
 }
 
+/** A call that is over, with what the schema guarantees of its row. */
+export interface EndedChatCall extends ChatCall {
+  status: ChatCallStatus;
+  billingBasis: BillingBasis;
+  latencyMs: number;
+}
+
 /** Newest first, older than `beforeId` if given; filtered by owner before anything else. */
-export async function listOwnChatCalls(em: Em, userId: string, page: ChatCallPage): Promise<ChatCall[]> {
+export async function listOwnChatCalls(em: Em, userId: string, page: ChatCallPage): Promise<EndedChatCall[]> {
   const { limit, beforeId, model, keyId, status } = page;
   const where = {
     userId,
     ...(model !== undefined && { model }),
     ...(keyId !== undefined && { keyId }),
-    ...(status !== undefined && { status }),
     ...(beforeId !== null && { id: { $lt: beforeId } }),
+    status: status ?? { $ne: 'open' as const },
   };
-  return em.find(ChatCallEntity, where, { orderBy: { id: 'desc' }, limit });
+  const found = await em.find(ChatCallEntity, where, { orderBy: { id: 'desc' }, limit });
+  return found.filter(hasEnded);
+}
+
+function hasEnded(call: ChatCall): call is EndedChatCall {
+  return call.status !== 'open';
 }

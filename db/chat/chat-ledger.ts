@@ -1,7 +1,5 @@
 // The money of chat calls: set aside before the upstream is called, settled once when it is over, many calls
-// at a time. The conditions are PL/pgSQL: `reserve_calls` in db/migrations/011-earmarks.ts, `settle_calls` in
-// db/migrations/005-chat-functions.ts.
-import { sql } from '@mikro-orm/postgresql';
+// at a time. The conditions are SQL, in the files beside this one.
 import type { MicroCredits } from '../../domain/credits.ts';
 import { makeId } from '../ids.ts';
 import { readMicroCredits } from '../columns.ts';
@@ -9,12 +7,17 @@ import { batch } from './batching.ts';
 import { forkEm, type Database, type Em } from '../database.ts';
 import { type ChatCallStatus, type BillingBasis, type TriedUpstream } from '../../domain/chat-calls.ts';
 import type { ReserveRefusal } from '../ledger/reservations.ts';
+import { prepare, storableJson, storableText } from '../prepared.ts';
 
-export interface NewChatCall {
-  /** The reservation's id, from `makeId('res')`. */
+/** What names a call in the database: its row is found by user and id, its key's counters are locked. */
+export interface ChatCallKey {
+  /** From `makeId('call')`. */
   id: string;
   userId: string;
   keyId: string;
+}
+
+export interface NewChatCall extends ChatCallKey {
   model: string;
   stream: boolean;
   requestId: string;
@@ -24,16 +27,9 @@ export interface NewChatCall {
 /** `available`: what the account still had at that moment, in micro-credits. */
 export type ChatCallVerdict =
   | { kind: 'reserved' }
-  | { kind: 'refused'; reason: ChatCallRefusal; available: MicroCredits };
-export type ChatCallRefusal =
-  | ReserveRefusal
-  | 'model_not_allowed'
-  | 'key_quota_exceeded'
-  | 'daily_budget_exceeded';
+  | { kind: 'refused'; reason: ReserveRefusal; available: MicroCredits };
 
-export interface ChatCallEnd {
-  /** The reservation's id. */
-  id: string;
+export interface ChatCallEnd extends ChatCallKey {
   charged: MicroCredits;
   /** What the call cost beyond the charge; the operator bears it. */
   loss: MicroCredits;
@@ -50,8 +46,7 @@ export interface ChatCallEnd {
 }
 
 /** What a running call has delivered so far: the least to be charged if its process dies. */
-export interface ChatCallProgress {
-  id: string;
+export interface ChatCallProgress extends Pick<ChatCallKey, 'id' | 'userId'> {
   charge: MicroCredits;
   promptTokens: number;
   completionTokens: number;
@@ -62,10 +57,16 @@ export interface ChatCalls {
   reserve(call: NewChatCall): Promise<ChatCallVerdict>;
   /** Reserves within the transaction of `em`, in a statement of its own. */
   reserveIn(em: Em, call: NewChatCall): Promise<ChatCallVerdict>;
-  /** Charges and writes the record of the call. Safe to repeat: the first one counts. */
-  settle(end: ChatCallEnd): Promise<void>;
-  /** Extends the lease of a running call and records its progress. */
-  renewLease(known: ChatCallProgress): Promise<void>;
+  /**
+   * Charges and completes the row of the call. Safe to repeat: the first end counts, except that the end of a
+   * call which the sweeper took for abandoned corrects it once. Answers what the call was really charged.
+   */
+  settle(end: ChatCallEnd): Promise<MicroCredits>;
+  /**
+   * Extends the lease of a running call and records its progress. False: the call is settled, since its lease
+   * was over.
+   */
+  renewLease(known: ChatCallProgress): Promise<boolean>;
 }
 
 /** A larger statement would make its callers wait longer than a second statement takes. */
@@ -73,47 +74,33 @@ const BATCH_ITEMS_MAX = 100;
 const GATHER_MS = 1;
 /** Abandoned calls settled in one statement. */
 const ABANDONED_MAX = 200;
-/** Tries of a reservation that was refused only because of its neighbours in the batch. */
-const RESERVE_TRIES_MAX = 20;
-/** PostgreSQL's codes for a lock that was not to be had in time, and for a deadlock. */
-const LOCK_CODES = ['55P03', '40P01'];
+/**
+ * PostgreSQL's codes for a fault of one item among others: of its data (classes 22 and 23), a lock that was
+ * not to be had in time, a deadlock, a serialization failure.
+ */
+const ONE_ITEMS_FAULT = /^(22...|23...|55P03|40P01|40001)$/;
 
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
-  const move = batch((moves: readonly Move[]) => moveAll(forkEm(database), moves, leaseSeconds), {
-    itemsMax: BATCH_ITEMS_MAX,
-    gatherMs: GATHER_MS,
-    isOneItemsFault: isLockFault,
-  });
+  const options = { itemsMax: BATCH_ITEMS_MAX, gatherMs: GATHER_MS, isOneItemsFault };
   return {
-    reserve: async (call) => {
-      for (let tries = 0; tries < RESERVE_TRIES_MAX; tries += 1) {
-        const verdict = await move({ call });
-        if (verdict !== 'again' && verdict !== 'settled') return verdict;
-      }
-      throw new Error('a reservation was put off too often');
-    },
+    // Of their own, so that neither waits for the other: both lock in the same order.
+    reserve: batch((calls) => reserveAll(forkEm(database), calls, leaseSeconds), options),
+    settle: batch((ends) => settleAll(forkEm(database), ends), options),
     reserveIn: async (em, call) => {
-      const [verdict] = await moveAll(em, [{ call }], leaseSeconds);
-      // A batch of one has no neighbours to wait for.
-      if (verdict === undefined || verdict === 'again' || verdict === 'settled')
-        throw new Error('a reservation was not decided');
+      const [verdict] = await reserveAll(em, [call], leaseSeconds);
+      if (!verdict) throw new Error('a reservation was not decided');
       return verdict;
     },
-    settle: async (end) => void (await move({ end })),
-    renewLease: async ({ id, charge, promptTokens, completionTokens }) => {
-      await forkEm(database).execute(sql`
-        update reservation
-        set lease_until = now() + make_interval(secs => ${leaseSeconds}), known_charge = least(${charge}, amount),
-            known_prompt_tokens = ${promptTokens}, known_completion_tokens = ${completionTokens}
-        where id = ${id} and state = 'open' and task_id is null`);
+    renewLease: async ({ id, userId, charge, promptTokens, completionTokens }) => {
+      const values = [userId, id, leaseSeconds, charge, promptTokens, completionTokens];
+      return (await renew(forkEm(database), values)).length > 0;
     },
   };
 }
 
 /** What a call was charged; null while it runs, or when there is no such call. */
-export async function findCharge(em: Em, reservationId: string): Promise<MicroCredits | null> {
-  const [row] = await em.execute<{ charged: string }[]>(sql`
-    select coalesce(charged, 0) as charged from reservation where id = ${reservationId} and state <> 'open'`);
+export async function findCharge(em: Em, userId: string, id: string): Promise<MicroCredits | null> {
+  const [row] = await selectCharge(em, [userId, id]);
   return row ? readMicroCredits(row.charged) : null;
 }
 
@@ -122,99 +109,81 @@ export async function findCharge(em: Em, reservationId: string): Promise<MicroCr
  * returns the rest. Answers how many there were.
  */
 export async function settleAbandonedCalls(em: Em): Promise<number> {
-  const rows = await em.execute<AbandonedRow[]>(sql`
-    select id, known_charge as "charge", known_prompt_tokens as "promptTokens",
-           known_completion_tokens as "completionTokens",
-           (extract(epoch from lease_until - created_at) * 1000)::int as "latencyMs"
-    from reservation where state = 'open' and lease_until < now() order by lease_until limit ${ABANDONED_MAX}`);
-  if (rows.length === 0) return 0;
-  const ends = rows.map(({ id, charge, promptTokens, completionTokens, latencyMs }): Move => ({
-    end: {
-      id,
-      charged: readMicroCredits(charge),
-      loss: 0n,
-      status: 'failed',
-      promptTokens,
-      completionTokens,
-      billingBasis: readMicroCredits(charge) > 0n ? 'estimated' : 'none',
-      latencyMs,
-      upstreamRequestId: null,
-      errorCode: 'internal_error',
-      errorMessage: 'The call broke off on our side.',
-      tried: [],
-    },
-  }));
-  await moveAll(em, ends, 0);
-  return rows.length;
+  const transferIds = Array.from({ length: ABANDONED_MAX }, () => makeId('led'));
+  const [row] = await settleAbandoned(em, [transferIds]);
+  return row?.settled ?? 0;
 }
 
-interface AbandonedRow {
-  id: string;
-  charge: string;
-  promptTokens: number | null;
-  completionTokens: number | null;
-  latencyMs: number;
+const reserveCalls = prepare<{ n: number; refusal: ReserveRefusal; available: string }>(
+  'reserve-calls',
+  'select n, refusal, available from reserve_calls($1, $2, $3, $4, $5, $6, $7, $8)',
+);
+const settleCalls = prepare<{ n: number; charged: string }>(
+  'settle-calls',
+  'select n, charged from settle_calls($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)',
+);
+const settleAbandoned = prepare<{ settled: number }>(
+  'settle-abandoned-calls',
+  'select settle_abandoned_calls($1) as settled',
+);
+const renew = prepare<{ id: string }>(
+  'renew-lease',
+  `update chat_call
+   set lease_until = now() + make_interval(secs => $3), known_charge = least($4, credits_reserved),
+       prompt_tokens = $5, completion_tokens = $6
+   where user_id = $1 and id = $2 and status = 'open' returning id`,
+);
+const selectCharge = prepare<{ charged: string }>(
+  'find-charge',
+  `select credits_charged as charged from chat_call where user_id = $1 and id = $2 and status <> 'open'`,
+);
+
+/** Reserves many calls in one statement, each as if it had come after those before it. */
+export async function reserveAll(
+  em: Em,
+  calls: readonly NewChatCall[],
+  leaseSeconds: number,
+): Promise<ChatCallVerdict[]> {
+  const refused = await reserveCalls(em, [
+    calls.map(({ id }) => id),
+    calls.map(({ userId }) => userId),
+    calls.map(({ keyId }) => keyId),
+    calls.map(({ requestId }) => storableText(requestId)),
+    calls.map(({ model }) => model),
+    calls.map(({ stream }) => stream),
+    calls.map(({ amount }) => amount),
+    leaseSeconds,
+  ]);
+  const verdicts: ChatCallVerdict[] = calls.map(() => ({ kind: 'reserved' }));
+  for (const { n, refusal: reason, available } of refused)
+    verdicts[n - 1] = { kind: 'refused', reason, available: readMicroCredits(available) };
+  return verdicts;
 }
 
-interface VerdictRow {
-  n: number;
-  verdict: ChatCallRefusal | 'reserved' | 'again' | 'settled';
-  available: string;
+/** Settles many calls in one statement; answers what each was really charged. */
+export async function settleAll(em: Em, ends: readonly ChatCallEnd[]): Promise<MicroCredits[]> {
+  const exceptions = await settleCalls(em, [
+    ends.map(({ id }) => id),
+    ends.map(({ userId }) => userId),
+    ends.map(({ keyId }) => keyId),
+    ends.map(() => makeId('led')),
+    ends.map(({ charged }) => charged),
+    ends.map(({ loss }) => loss),
+    ends.map(({ status }) => status),
+    ends.map(({ promptTokens }) => promptTokens),
+    ends.map(({ completionTokens }) => completionTokens),
+    ends.map(({ billingBasis }) => billingBasis),
+    ends.map(({ latencyMs }) => latencyMs),
+    ends.map(({ upstreamRequestId }) => upstreamRequestId && storableText(upstreamRequestId)),
+    ends.map(({ errorCode }) => errorCode),
+    ends.map(({ errorMessage }) => errorMessage && storableText(errorMessage)),
+    ends.map(({ tried }) => storableJson(tried)),
+  ]);
+  const charged = ends.map((end) => end.charged);
+  for (const { n, charged: amount } of exceptions) charged[n - 1] = readMicroCredits(amount);
+  return charged;
 }
 
-/** An item of a batch: a call that begins or one that ends. */
-type Move = { call: NewChatCall } | { end: ChatCallEnd };
-type Moved = ChatCallVerdict | 'again' | 'settled';
-
-/** Settles before it reserves: the credits that ending calls return are there for those that begin. */
-async function moveAll(em: Em, moves: readonly Move[], leaseSeconds: number): Promise<Moved[]> {
-  const begun = moves.flatMap((move, n) => ('call' in move ? [reserveItem(move.call, n)] : []));
-  const ended = moves.flatMap((move, n) => ('end' in move ? [settleItem(move.end, n)] : []));
-  const settle = sql`select -1 as n, 'settled' as verdict, 0::bigint as available
-                     from settle_calls(${JSON.stringify(ended)}::jsonb)`;
-  const reserve = sql`select n, verdict, available
-                      from reserve_calls(${JSON.stringify(begun)}::jsonb, ${leaseSeconds})`;
-  const rows = await em.execute<VerdictRow[]>(
-    begun.length === 0 ? settle : ended.length === 0 ? reserve : sql`${settle} union all ${reserve}`,
-  );
-  const byIndex = new Map(rows.map((row) => [row.n, row]));
-  return moves.map((move, n) => ('end' in move ? 'settled' : readVerdict(byIndex.get(n))));
-}
-
-function readVerdict(row: VerdictRow | undefined): Moved {
-  if (!row) throw new Error('a call belongs to no account');
-  if (row.verdict === 'again' || row.verdict === 'settled') return row.verdict;
-  if (row.verdict === 'reserved') return { kind: 'reserved' };
-  return { kind: 'refused', reason: row.verdict, available: readMicroCredits(row.available) };
-}
-
-function isLockFault(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && LOCK_CODES.includes(String(error.code));
-}
-
-function reserveItem({ id, userId, keyId, model, stream, requestId, amount }: NewChatCall, n: number) {
-  const columns = { user_id: userId, key_id: keyId, request_id: requestId };
-  return { n, id, ...columns, model, stream, amount: String(amount) };
-}
-
-function settleItem(end: ChatCallEnd, n: number) {
-  return {
-    n,
-    id: end.id,
-    call_id: makeId('call'),
-    transaction_id: makeId('txn'),
-    entry_id: makeId('led'),
-    counter_entry_id: makeId('led'),
-    charged: String(end.charged),
-    loss: String(end.loss),
-    status: end.status,
-    prompt_tokens: end.promptTokens,
-    completion_tokens: end.completionTokens,
-    billing_basis: end.billingBasis,
-    latency_ms: end.latencyMs,
-    upstream_request_id: end.upstreamRequestId,
-    error_code: end.errorCode,
-    error_message: end.errorMessage,
-    tried: end.tried,
-  };
+function isOneItemsFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ONE_ITEMS_FAULT.test(String(error.code));
 }

@@ -41,18 +41,6 @@ export const ApiKeyEntity = defineEntity({
     revokedAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     lastUsedAt: p.datetime().nullable(),
-    /**
-     * Amounts in micro-credits; only db/ledger/ and db/chat/chat-ledger.ts change what was used and reserved.
-     */
-    quota: p.bigint('bigint').nullable(),
-    used: p.bigint('bigint').defaultRaw('0'),
-    reserved: p.bigint('bigint').defaultRaw('0'),
-    earmarked: p.bigint('bigint').defaultRaw('0'),
-    dailyBudget: p.bigint('bigint').nullable(),
-    /** The UTC day of `dayUsed` and `dayReserved`, as YYYY-MM-DD. */
-    day: p.date().defaultRaw("(now() at time zone 'utc')::date"),
-    dayUsed: p.bigint('bigint').defaultRaw('0'),
-    dayReserved: p.bigint('bigint').defaultRaw('0'),
   },
 });
 export type ApiKey = InferEntity<typeof ApiKeyEntity>;

@@ -1,4 +1,4 @@
-// Accounts, reservations and the append-only ledger. Only db/ledger/ and db/chat/chat-ledger.ts write them.
+// Accounts, the spending of keys, reservations of tasks, and the append-only ledger. SQL functions write them.
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 
 export const AccountEntity = defineEntity({
@@ -17,23 +17,46 @@ export const AccountEntity = defineEntity({
     running: p.integer(),
     totalGranted: p.bigint('bigint'),
     totalCharged: p.bigint('bigint'),
+    /** What tasks and calls cost beyond their charges; the operator bears it. */
+    totalLoss: p.bigint('bigint'),
+    /** The number of the last transfer. */
     sequence: p.bigint('bigint'),
+    /** The user's, mirrored by a trigger. */
+    disabledAt: p.datetime().nullable(),
     frozenAt: p.datetime().nullable(),
     updatedAt: p.datetime(),
   },
 });
 export type Account = InferEntity<typeof AccountEntity>;
 
-export const ReservationEntity = defineEntity({
-  name: 'Reservation',
-  tableName: 'reservation',
+/** What a key may spend and has spent, in micro-credits. */
+export const KeySpendingEntity = defineEntity({
+  name: 'KeySpending',
+  tableName: 'key_spending',
   properties: {
-    id: p.text().primary(),
+    keyId: p.text().primary(),
+    quota: p.bigint('bigint').nullable(),
+    dailyBudget: p.bigint('bigint').nullable(),
+    used: p.bigint('bigint'),
+    reserved: p.bigint('bigint'),
+    earmarked: p.bigint('bigint'),
+    /** The UTC day of `dayUsed` and `dayReserved`, as YYYY-MM-DD. */
+    day: p.date(),
+    dayUsed: p.bigint('bigint'),
+    dayReserved: p.bigint('bigint'),
+  },
+});
+export type KeySpending = InferEntity<typeof KeySpendingEntity>;
+
+/** The reservation of a task's attempt. */
+export const TaskAttemptEntity = defineEntity({
+  name: 'TaskAttempt',
+  tableName: 'task_attempt',
+  properties: {
+    taskId: p.text().primary(),
+    attempt: p.integer().primary(),
     userId: p.text(),
     keyId: p.text().nullable(),
-    /** The task whose attempt reserved; null for a chat call. */
-    taskId: p.text().nullable(),
-    attempt: p.integer().nullable(),
     amount: p.bigint('bigint'),
     state: p.text().$type<'open' | 'charged' | 'released'>(),
     charged: p.bigint('bigint').nullable(),
@@ -42,51 +65,35 @@ export const ReservationEntity = defineEntity({
     refunded: p.bigint('bigint'),
     /** The UTC day of the reservation: credits that return, return to that day's budget. */
     day: p.date(),
-    /** This and the next two: of a chat call only. */
-    requestId: p.text().nullable(),
-    model: p.text().nullable(),
-    stream: p.boolean().nullable(),
-    /** Renewed by the process that makes the chat call; once it has passed, that process is dead. */
-    leaseUntil: p.datetime().nullable(),
-    /** What a chat call has delivered so far: the least to be charged. */
-    knownCharge: p.bigint('bigint'),
-    knownPromptTokens: p.integer().nullable(),
-    knownCompletionTokens: p.integer().nullable(),
     createdAt: p.datetime(),
     settledAt: p.datetime().nullable(),
   },
 });
-export type Reservation = InferEntity<typeof ReservationEntity>;
 
-export type LedgerKind = 'grant' | 'redeem' | 'charge' | 'refund' | 'adjustment';
+export type TransferKind = 'grant' | 'redeem' | 'charge' | 'refund' | 'adjustment';
 
-export const LedgerTransactionEntity = defineEntity({
-  name: 'LedgerTransaction',
-  tableName: 'ledger_transaction',
+/** One move between a user's account and one of the operator's; `amount` is the user's side of it. */
+export const LedgerTransferEntity = defineEntity({
+  name: 'LedgerTransfer',
+  tableName: 'ledger_transfer',
   properties: {
-    id: p.text().primary(),
-    kind: p.text().$type<LedgerKind>(),
-    idempotencyKey: p.text().unique(),
-    reservationId: p.text().nullable(),
+    /** The user's id. */
+    accountId: p.text().primary(),
+    sequence: p.bigint('bigint').primary(),
+    id: p.text(),
+    operatorAccount: p.text().$type<'operator:grants' | 'operator:revenue'>(),
+    kind: p.text().$type<TransferKind>(),
+    amount: p.bigint('bigint'),
+    balanceAfter: p.bigint('bigint'),
+    idempotencyKey: p.text().nullable(),
     taskId: p.text().nullable(),
-    requestId: p.text().nullable(),
+    attempt: p.integer().nullable(),
+    callId: p.text().nullable(),
     keyId: p.text().nullable(),
     model: p.text().nullable(),
+    requestId: p.text().nullable(),
     description: p.text(),
     createdAt: p.datetime(),
   },
 });
-
-export const LedgerEntryEntity = defineEntity({
-  name: 'LedgerEntry',
-  tableName: 'ledger_entry',
-  properties: {
-    id: p.text().primary(),
-    transactionId: p.text(),
-    /** A user's id, or `operator:…`. */
-    accountId: p.text(),
-    amount: p.bigint('bigint'),
-    accountSequence: p.bigint('bigint').nullable(),
-    balanceAfter: p.bigint('bigint').nullable(),
-  },
-});
+export type LedgerTransfer = InferEntity<typeof LedgerTransferEntity>;

@@ -30,7 +30,8 @@ export const RedemptionEntity = defineEntity({
     id: p.text().primary(),
     codeId: p.text(),
     userId: p.text(),
-    transactionId: p.text().unique(),
+    /** With the user: the transfer that granted the credits. */
+    transferSequence: p.bigint('bigint'),
     credits: p.bigint('bigint'),
     createdAt: p.datetime().defaultRaw('now()'),
   },

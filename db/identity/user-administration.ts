@@ -108,11 +108,11 @@ export async function grantCredits(
     const move = await grant(tx, {
       userId,
       amount: credits,
-      idempotencyKey: `grant:${makeId('txn')}`,
+      idempotencyKey: `grant:${makeId('led')}`,
       description: note,
       requestId: origin.requestId,
     });
-    const detail = { credits: toCredits(credits), note, ledgerEntryId: move.entryId };
+    const detail = { credits: toCredits(credits), note, ledgerEntryId: move.transferId };
     await writeAuditEntry(tx, origin, {
       action: 'GRANT_CREDITS',
       targetType: 'user',

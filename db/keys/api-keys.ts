@@ -4,6 +4,7 @@ import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { insertAuditEntry, type AuditOrigin } from '../audit-log.ts';
 import { ApiKeyEntity, UserEntity, type ApiKey, type User } from '../entities/identity.ts';
+import { KeySpendingEntity, type KeySpending } from '../entities/ledger.ts';
 import { makeId } from '../ids.ts';
 import { isWellFormed, makeKeyText, visiblePartOf } from './key-texts.ts';
 import type { Secrets } from '../secrets.ts';
@@ -16,6 +17,13 @@ export interface KeyLimits {
   dailyBudget: MicroCredits | null;
   modelScope: string[] | null;
   expiresAt: Date | null;
+}
+
+/** A key with what it may spend and has spent. */
+export interface OwnKey {
+  id: string;
+  key: ApiKey;
+  spending: KeySpending;
 }
 
 /** Each field may be left out, and `undefined` means the same. */
@@ -69,8 +77,10 @@ export async function findApiKey(
 }
 
 /** A key of this user, or null: another user's key and a missing one look the same. */
-export async function findOwnKey(em: Em, userId: string, id: string): Promise<ApiKey | null> {
-  return em.findOne(ApiKeyEntity, { id, userId }, { refresh: true });
+export async function findOwnKey(em: Em, userId: string, id: string): Promise<OwnKey | null> {
+  const key = await em.findOne(ApiKeyEntity, { id, userId }, { refresh: true });
+  const [own] = key ? await withSpendings(em, [key]) : [];
+  return own ?? null;
 }
 
 /**
@@ -80,9 +90,30 @@ export async function listOwnKeys(
   em: Em,
   userId: string,
   page: { limit: number; beforeId: string | null },
-): Promise<ApiKey[]> {
+): Promise<OwnKey[]> {
   const where = { userId, ...(page.beforeId === null ? {} : { id: { $lt: page.beforeId } }) };
-  return em.find(ApiKeyEntity, where, { orderBy: { id: 'desc' }, limit: page.limit });
+  return withSpendings(
+    em,
+    await em.find(ApiKeyEntity, where, { orderBy: { id: 'desc' }, limit: page.limit }),
+  );
+}
+
+/**
+ * Waits until no move of the key's credits is under way: those that follow find the key as it is changed now.
+ */
+export async function lockSpending(tx: Em, keyId: string): Promise<void> {
+  await tx.execute(sql`select 1 from key_spending where key_id = ${keyId} for update`);
+}
+
+async function withSpendings(em: Em, keys: readonly ApiKey[]): Promise<OwnKey[]> {
+  const where = { keyId: { $in: keys.map(({ id }) => id) } };
+  const found = await em.find(KeySpendingEntity, where, { refresh: true });
+  const spendings = new Map(found.map((spending) => [spending.keyId, spending]));
+  return keys.map((key) => {
+    const spending = spendings.get(key.id);
+    if (!spending) throw new Error(`the key ${key.id} has no row of its spending`);
+    return { id: key.id, key, spending };
+  });
 }
 
 async function insertKey(
@@ -101,14 +132,17 @@ async function insertKey(
   const { secretKeyId, hash } = secrets.hash('api-key', key);
   const [created] = await em.execute<{ id: string }[]>(sql`
     with created as (
-    insert into api_key (id, user_id, name, secret_key_id, hash, prefix, quota, daily_budget, model_scope, expires_at)
-    select ${id}, ${input.userId}, ${input.name}, ${secretKeyId}, ${hash}::bytea, ${visiblePartOf(key)},
-           ${input.quota ?? null}::bigint, ${input.dailyBudget ?? null}::bigint,
-           ${storeScope(input.modelScope)}, ${input.expiresAt ?? null}::timestamptz
-    where ${keysMax}::bigint is null
-       or (select count(*) from api_key where user_id = ${input.userId} and revoked_at is null) < ${keysMax}::bigint
-    returning id
-    ) ${told} select id from created`);
+      insert into api_key (id, user_id, name, secret_key_id, hash, prefix, model_scope, expires_at)
+      select ${id}, ${input.userId}, ${input.name}, ${secretKeyId}, ${hash}::bytea, ${visiblePartOf(key)},
+             ${storeScope(input.modelScope)}, ${input.expiresAt ?? null}::timestamptz
+      where ${keysMax}::bigint is null
+         or (select count(*) from api_key where user_id = ${input.userId} and revoked_at is null) < ${keysMax}::bigint
+      returning id
+    ) ${told}, counted as (
+      insert into key_spending (key_id, quota, daily_budget)
+      select id, ${input.quota ?? null}::bigint, ${input.dailyBudget ?? null}::bigint from created
+    )
+    select id from created`);
   return created ? { id: created.id, key } : null;
 }
 

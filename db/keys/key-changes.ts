@@ -1,9 +1,16 @@
 // Changing and revoking API keys, with the audit entries that their owner reads.
-import { LockMode, sql } from '@mikro-orm/postgresql';
+import { sql } from '@mikro-orm/postgresql';
 import type { JsonValue } from '../../domain/json.ts';
 import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
-import { ApiKeyEntity, type ApiKey } from '../entities/identity.ts';
-import { describeLimits, findOwnKey, storeScope, type KeyLimits, type Optional } from './api-keys.ts';
+import {
+  describeLimits,
+  findOwnKey,
+  lockSpending,
+  storeScope,
+  type KeyLimits,
+  type Optional,
+  type OwnKey,
+} from './api-keys.ts';
 import type { Em } from '../database.ts';
 
 export type KeyChanges = Optional<KeyLimits & { name: string }>;
@@ -21,28 +28,31 @@ export async function changeKey(
   owner: { userId: string; origin: AuditOrigin; mayWiden: boolean },
   id: string,
   changes: KeyChanges,
-): Promise<ApiKey | KeyChangeRefusal> {
+): Promise<OwnKey | KeyChangeRefusal> {
   const { userId, origin, mayWiden } = owner;
   const { name, quota, dailyBudget, modelScope, expiresAt } = changes;
   return em.transactional(async (tx) => {
-    const lock = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true };
-    const before = await tx.findOne(ApiKeyEntity, { id, userId }, lock);
+    await lockSpending(tx, id);
+    const before = await findOwnKey(tx, userId, id);
     if (!before) return 'not_found';
-    if (before.revokedAt) return 'revoked';
+    if (before.key.revokedAt) return 'revoked';
     if (!mayWiden && isWidened(before, changes)) return 'may_not_widen';
     const detail = describeChanges(before, changes);
     await tx.execute(sql`
       update api_key
       set name = coalesce(${name ?? null}, name),
-          quota = case when ${quota === undefined} then quota else ${quota ?? null}::bigint end,
-          daily_budget = case when ${dailyBudget === undefined} then daily_budget else ${dailyBudget ?? null}::bigint end,
           model_scope = case when ${modelScope === undefined} then model_scope else ${storeScope(modelScope)} end,
           expires_at = case when ${expiresAt === undefined} then expires_at else ${expiresAt ?? null}::timestamptz end
       where id = ${id}`);
+    await tx.execute(sql`
+      update key_spending
+      set quota = case when ${quota === undefined} then quota else ${quota ?? null}::bigint end,
+          daily_budget = case when ${dailyBudget === undefined} then daily_budget else ${dailyBudget ?? null}::bigint end
+      where key_id = ${id}`);
     if (Object.keys(detail).length > 0)
       await writeAuditEntry(tx, origin, {
         ...{ action: 'UPDATE_API_KEY', targetType: 'api_key', targetId: id, userId },
-        detail: { name: name ?? before.name, ...detail },
+        detail: { name: name ?? before.key.name, ...detail },
       });
     return (await findOwnKey(tx, userId, id)) ?? 'not_found';
   });
@@ -53,8 +63,9 @@ export async function revokeKey(
   em: Em,
   { userId, origin }: { userId: string; origin: AuditOrigin },
   id: string,
-): Promise<ApiKey | null> {
+): Promise<OwnKey | null> {
   return em.transactional(async (tx) => {
+    await lockSpending(tx, id);
     const [revoked] = await tx.execute<{ name: string }[]>(sql`
       update api_key set revoked_at = now() where id = ${id} and user_id = ${userId} and revoked_at is null
       returning name`);
@@ -68,12 +79,15 @@ export async function revokeKey(
 }
 
 /** Whether the key could spend more, on more or for longer afterwards. */
-function isWidened(before: ApiKey, { quota, dailyBudget, modelScope, expiresAt }: KeyChanges): boolean {
-  const scope = before.modelScope;
+function isWidened(
+  { key, spending }: OwnKey,
+  { quota, dailyBudget, modelScope, expiresAt }: KeyChanges,
+): boolean {
+  const scope = key.modelScope;
   return (
-    isRaised(before.quota, quota) ||
-    isRaised(before.dailyBudget, dailyBudget) ||
-    isRaised(before.expiresAt, expiresAt) ||
+    isRaised(spending.quota, quota) ||
+    isRaised(spending.dailyBudget, dailyBudget) ||
+    isRaised(key.expiresAt, expiresAt) ||
     (modelScope !== undefined && Boolean(scope) && !modelScope?.every((model) => scope?.includes(model)))
   );
 }
@@ -88,8 +102,9 @@ function isRaised<Limit extends bigint | Date>(
 }
 
 /** The limits that are others than before. */
-function describeChanges(before: ApiKey, changes: KeyChanges): { [name: string]: JsonValue } {
-  const { quota = null, dailyBudget = null, modelScope = null, expiresAt = null } = before;
+function describeChanges({ key, spending }: OwnKey, changes: KeyChanges): { [name: string]: JsonValue } {
+  const { quota = null, dailyBudget = null } = spending;
+  const { modelScope = null, expiresAt = null } = key;
   const had = describeLimits({ quota, dailyBudget, modelScope, expiresAt });
   const wanted = Object.entries(describeLimits(changes));
   return Object.fromEntries(

@@ -22,10 +22,11 @@ export interface KeyUsage {
  */
 export async function readKeyUsage(em: Em, keyId: string): Promise<KeyUsage> {
   const [row] = await em.execute<UsageRow[]>(sql`
-    select k.quota, k.used, k.reserved + k.earmarked as reserved, k.daily_budget as "dailyBudget", a.balance - a.reserved - a.earmarked as available,
-           case when k.day = c.today then k.day_used + k.day_reserved else 0 end + k.earmarked as "spentToday",
+    select s.quota, s.used, s.reserved + s.earmarked as reserved, s.daily_budget as "dailyBudget",
+           a.balance - a.reserved - a.earmarked as available,
+           case when s.day = c.today then s.day_used + s.day_reserved else 0 end + s.earmarked as "spentToday",
            extract(epoch from (c.today + 1)::timestamp at time zone 'utc')::bigint as "dayEndsAt"
-    from api_key k join account a on a.user_id = k.user_id
+    from api_key k join key_spending s on s.key_id = k.id join account a on a.user_id = k.user_id
     cross join (select (now() at time zone 'utc')::date as today) c
     where k.id = ${keyId}`);
   if (!row) throw new Error(`there is no key ${keyId}`);

@@ -50,7 +50,7 @@ export class LastUses {
 
   /**
    * Answers the keys that another transaction has locked. They are left out rather than waited for: while
-   * waiting, this statement would hold up reservations on all other keys.
+   * waiting, this statement would hold up changes of all other keys.
    */
   async #write(uses: ReadonlyMap<string, Date>): Promise<string[]> {
     const batch = JSON.stringify([...uses].map(([id, at]) => ({ id, at })));

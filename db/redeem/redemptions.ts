@@ -93,11 +93,12 @@ async function recordRedemption(
   tx: Em,
   redemption: { id: string; codeId: string; userId: string; move: LedgerMove },
 ): Promise<Date> {
+  const { id, codeId, userId, move } = redemption;
   const [recorded] = await tx.execute<{ at: string }[]>(sql`
-    insert into redemption (id, code_id, user_id, transaction_id, credits, created_at)
-    select ${redemption.id}, ${redemption.codeId}, ${redemption.userId}, e.transaction_id, e.amount, clock_timestamp()
-    from ledger_entry e where e.id = ${redemption.move.entryId}
+    insert into redemption (id, code_id, user_id, transfer_sequence, credits, created_at)
+    select ${id}, ${codeId}, account_id, sequence, amount, clock_timestamp() from ledger_transfer
+    where account_id = ${userId} and sequence = ${move.sequence}
     returning created_at as at`);
-  if (!recorded) throw new Error('the grant of a redemption left no entry');
+  if (!recorded) throw new Error('the grant of a redemption left no transfer');
   return new Date(recorded.at);
 }

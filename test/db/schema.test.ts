@@ -48,35 +48,37 @@ describe('the schema', () => {
     expect(await migrate(test.database)).to.deep.equal([]);
   });
 
-  it('never changes or removes a ledger entry', async () => {
-    expect(await refusal(sql`update ledger_entry set amount = amount + 1`)).to.include('never changed');
-    expect(await refusal(sql`delete from ledger_entry`)).to.include('never changed');
-    expect(await refusal(sql`truncate ledger_entry cascade`)).to.include('never changed');
-    expect(await refusal(sql`update ledger_transaction set description = 'x'`)).to.include('never changed');
-    expect(await refusal(sql`delete from ledger_transaction`)).to.include('never changed');
+  it('never changes or removes a transfer', async () => {
+    expect(await refusal(sql`update ledger_transfer set amount = amount + 1`)).to.include('never changed');
+    expect(await refusal(sql`delete from ledger_transfer`)).to.include('never changed');
+    expect(await refusal(sql`truncate ledger_transfer cascade`)).to.include('never changed');
   });
 
-  it('refuses a transaction that does not sum to zero', async () => {
-    const unbalanced = sql`
-      with txn as (insert into ledger_transaction (id, kind, idempotency_key, description)
-                   values ('txn_x', 'adjustment', 'x', 'x') returning id)
-      insert into ledger_entry (id, transaction_id, account_id, amount)
-      select 'led_x' || v.n, txn.id, 'operator:test', v.amount from txn, (values (1, 5), (2, -4)) v (n, amount)`;
-    expect(await refusal(unbalanced)).to.include('does not balance');
+  it('refuses a transfer that goes the wrong way, moves nothing, or overdraws', async () => {
+    const transfer = (kind: string, amount: number, balance: number) => sql`
+      insert into ledger_transfer (account_id, sequence, id, operator_account, kind, amount, balance_after,
+                                   idempotency_key, description)
+      values (${userId}, 2, 'led_x', 'operator:grants', ${kind}, ${amount}, ${balance}, 'x', 'x')`;
+    for (const wrong of [transfer('grant', -1, 1), transfer('charge', 1, 1), transfer('grant', 0, 1)])
+      expect(await refusal(wrong)).to.include('ledger_transfer');
+    expect(await refusal(transfer('charge', -1, -1))).to.include('balance_after_check');
   });
 
-  it('refuses a transaction without entries, and an entry added later', async () => {
-    const empty = sql`insert into ledger_transaction (id, kind, idempotency_key, description) values ('txn_y', 'adjustment', 'y', 'y')`;
-    expect(await refusal(empty)).to.include('does not balance');
-    const late = sql`
-      insert into ledger_entry (id, transaction_id, account_id, amount)
-      select 'led_late', id, 'operator:test', 1 from ledger_transaction limit 1`;
-    expect(await refusal(late)).to.include('does not balance');
+  it('mirrors in the account that its user is disabled', async () => {
+    const isDisabled = async () => {
+      const [row] = await em().execute<{ at: string | null }[]>(sql`
+        select disabled_at as at from account where user_id = ${userId}`);
+      return row?.at !== null;
+    };
+    await em().execute(sql`update app_user set disabled_at = now() where id = ${userId}`);
+    expect(await isDisabled()).to.equal(true);
+    await em().execute(sql`update app_user set disabled_at = null where id = ${userId}`);
+    expect(await isDisabled()).to.equal(false);
   });
 
   it('refuses overdraft and negative reservations', async () => {
-    expect(await refusal(sql`update account set reserved = balance + 1`)).to.include('account_check');
-    expect(await refusal(sql`update account set balance = -1`)).to.include('account_check');
+    expect(await refusal(sql`update account set reserved = balance + 1`)).to.include('account_covers');
+    expect(await refusal(sql`update account set balance = -1`)).to.include('account_covers');
     expect(await refusal(sql`update account set reserved = -1`)).to.include('account_reserved_check');
   });
 

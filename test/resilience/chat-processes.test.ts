@@ -56,7 +56,7 @@ describe('chat calls and their processes', function () {
 
   async function knownCharge(): Promise<bigint> {
     const [row] = await gateway.em().execute<{ known: string }[]>(sql`
-      select known_charge as known from reservation where user_id = ${owner.id} and state = 'open'`);
+      select known_charge as known from chat_call where user_id = ${owner.id} and status = 'open'`);
     return BigInt(row?.known ?? 0);
   }
 

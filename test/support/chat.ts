@@ -90,7 +90,7 @@ export async function readCalls(gateway: TestGateway, user: TestUser): Promise<C
   return gateway.em().execute<CallRow[]>(sql`
     select status, tried, credits_reserved as reserved, credits_charged as charged, billing_basis as basis,
            prompt_tokens as "promptTokens", completion_tokens as "completionTokens"
-           , (select loss from reservation where id = reservation_id) as loss
+           , loss
     from chat_call where user_id = ${user.id} order by id`);
 }
 

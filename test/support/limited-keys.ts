@@ -65,7 +65,7 @@ export async function readCounters(
   const [row] = await gateway.em().execute<KeyCounters[]>(sql`
     select (used / 1000000)::int as used, (reserved / 1000000)::int as reserved,
            (day_used / 1000000)::int as "dayUsed", (day_reserved / 1000000)::int as "dayReserved"
-    from api_key where id = ${keyId}`);
+    from key_spending where key_id = ${keyId}`);
   return row;
 }
 

@@ -47,5 +47,5 @@ export async function queueTask(em: Em, userId: string, credits: bigint): Promis
 
 /** Makes a reserved task in progress. */
 export async function begin(em: Em, task: TaskAttempt): Promise<void> {
-  expect(await beginTask(em, task, 1_000_000)).to.equal('in_progress');
+  expect(await beginTask(em, task, 1_000_000)).to.deep.equal({ kind: 'status', status: 'in_progress' });
 }

@@ -54,13 +54,13 @@ export interface ReservationRow {
 /** The reservations of a task, by attempt. */
 export async function readReservations(gateway: TestGateway, taskId: string): Promise<ReservationRow[]> {
   return gateway.em().execute<ReservationRow[]>(sql`
-    select attempt, state, (charged / 1000000)::int as charged from reservation
+    select attempt, state, (charged / 1000000)::int as charged from task_attempt
     where task_id = ${taskId} order by attempt`);
 }
 
 export async function countCharges(gateway: TestGateway, taskId: string): Promise<number> {
   const [row] = await gateway.em().execute<{ count: number }[]>(sql`
-    select count(*)::int as count from ledger_transaction where task_id = ${taskId} and kind = 'charge'`);
+    select count(*)::int as count from ledger_transfer where task_id = ${taskId} and kind = 'charge'`);
   return row?.count ?? 0;
 }
 

@@ -109,7 +109,7 @@ describe('GET /api/usage/token', () => {
     const figures = async () => {
       const { total_granted, total_used, total_available, daily_used, daily_remaining } = await usageOf(user);
       const [row] = await gateway.em().execute<{ reserved: string }[]>(sql`
-        select reserved / 1000000 as reserved from api_key where id = ${user.keyId}`);
+        select reserved / 1000000 as reserved from key_spending where key_id = ${user.keyId}`);
       const reserved = Number(row?.reserved);
       expect(total_used + total_available + reserved, 'total')
         .to.equal(total_granted)

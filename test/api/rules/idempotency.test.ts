@@ -93,7 +93,7 @@ describe('an Idempotency-Key', function () {
     expect(ids.size).to.equal(1);
     await untilFinal(owner.session, [...ids][0]);
     const [row] = await gateway.em().execute<{ count: number }[]>(sql`
-      select count(*)::int as count from reservation where user_id = ${owner.id}`);
+      select count(*)::int as count from task_attempt where user_id = ${owner.id}`);
     expect(row?.count).to.equal(1);
   });
 

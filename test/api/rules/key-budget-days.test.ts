@@ -33,8 +33,8 @@ describe('the daily budget of a key, over midnight (UTC)', () => {
   const passMidnight = async ({ id, keyId }: TestUser): Promise<void> => {
     // One transaction, in the order of a settlement, which may come at the same time.
     await gateway.em().transactional(async (tx) => {
-      await tx.execute(sql`update reservation set day = day - 1 where user_id = ${id}`);
-      await tx.execute(sql`update api_key set day = day - 1 where id = ${keyId}`);
+      await tx.execute(sql`update task_attempt set day = day - 1 where user_id = ${id}`);
+      await tx.execute(sql`update key_spending set day = day - 1 where key_id = ${keyId}`);
     });
   };
   const dayOf = async (user: TestUser) => {

@@ -7,6 +7,8 @@ import { startGateway, type TestGateway, type TestUser } from '../../support/ser
 import { countSubmissions } from '../../support/servers/sandbox.ts';
 import { IMAGE_MODEL, uniqueWord, VIDEO_MODEL } from '../../support/tasks.ts';
 import { until, untilFinal, untilStatus } from '../../support/until.ts';
+import { COMMAND_LINE } from '../../../db/audit-log.ts';
+import { revokeKey } from '../../../db/keys/key-changes.ts';
 import { reserve } from '../../../db/ledger/reservations.ts';
 
 const IMAGES = '/v1/images/generations';
@@ -36,7 +38,7 @@ describe('a key that may not spend any more', () => {
   const countersOf = async ({ keyId }: TestUser) => {
     const [row] = await gateway.em().execute<object[]>(sql`
       select used::int, reserved::int, day_used::int as "dayUsed", day_reserved::int as "dayReserved"
-      from api_key where id = ${keyId}`);
+      from key_spending where key_id = ${keyId}`);
     return row;
   };
   const UNUSED = { used: 0, reserved: 0, dayUsed: 0, dayReserved: 0 };
@@ -45,12 +47,12 @@ describe('a key that may not spend any more', () => {
     const user = await gateway.createUser();
     const task = { taskId: await ordered(user), attempt: 1 };
     const { verdict } = await gateway.em().transactional(async (tx) => {
-      await tx.execute(sql`update api_key set revoked_at = now() where id = ${user.keyId}`);
+      await revokeKey(tx, { userId: user.id, origin: COMMAND_LINE }, user.keyId);
       const verdict = reserve(gateway.em(), task);
       await until('the reservation waits for the key', async () => {
         const waiting = await gateway.em().execute<object[]>(sql`
           select 1 from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like '%with wanted as%'`);
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%reserve_attempt%'`);
         return waiting.length > 0;
       });
       return { verdict };
@@ -106,7 +108,7 @@ describe('a key that may not spend any more', () => {
   const readEnd = async (taskId: string) => {
     const [row] = await gateway.em().execute<object[]>(sql`
       select status, error_code as "errorCode", credits_charged as charged,
-             (select count(*)::int from reservation where task_id = t.id) as reservations
+             (select count(*)::int from task_attempt where task_id = t.id) as reservations
       from task t where id = ${taskId} and completed_at is not null`);
     return row;
   };

@@ -28,7 +28,7 @@ describe('money', () => {
     return untilFinal(user.session, body.data.id);
   };
   const reservationOf = async (taskId: string) => {
-    const columns = sql`select state, amount, charged, loss from reservation where task_id = ${taskId}`;
+    const columns = sql`select state, amount, charged, loss from task_attempt where task_id = ${taskId}`;
     const rows = await gateway.em().execute<Record<string, string>[]>(columns);
     expect(rows).to.have.length(1);
     return rows[0];

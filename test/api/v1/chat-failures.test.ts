@@ -144,7 +144,7 @@ describe('POST /v1/chat/completions', () => {
   async function openReservations(): Promise<number> {
     const [row] = await gateway
       .em()
-      .execute<{ open: string }[]>(sql`select count(*) as open from reservation where state = 'open'`);
+      .execute<{ open: string }[]>(sql`select count(*) as open from chat_call where status = 'open'`);
     return Number(row?.open);
   }
 

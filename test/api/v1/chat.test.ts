@@ -85,7 +85,7 @@ describe('POST /v1/chat/completions', () => {
     expectError(await ask(owner, '', { messages }), 400, 'url_not_allowed', place);
     const [row] = await gateway
       .em()
-      .execute<{ open: string }[]>(sql`select count(*) as open from reservation where state = 'open'`);
+      .execute<{ open: string }[]>(sql`select count(*) as open from chat_call where status = 'open'`);
     expect(row?.open).to.equal('0');
   });
 

@@ -7,6 +7,7 @@ import {
   createChatCalls,
   settleAbandonedCalls,
   type ChatCallEnd,
+  type ChatCallProgress,
   type ChatCalls,
   type NewChatCall,
 } from '../../../db/chat/chat-ledger.ts';
@@ -123,22 +124,85 @@ describe('the money of chat calls', () => {
     const who = await createSpender(10);
     const [known, unknown, alive] = [newCall(who, 4), newCall(who, 2), newCall(who, 1)];
     for (const call of [known, unknown, alive]) await calls.reserve(call);
-    await calls.renewLease({ id: known.id, charge: CREDIT * 3n, promptTokens: 7, completionTokens: 9 });
+    expect(await calls.renewLease(progress(known, 3))).to.equal(true);
     await em().execute(sql`
-      update reservation set lease_until = now() - interval '1 second' where id <> ${alive.id} and user_id = ${who.userId}`);
+      update chat_call set lease_until = now() - interval '1 second' where id <> ${alive.id} and user_id = ${who.userId}`);
     expect(await settleAbandonedCalls(em())).to.equal(2);
     expect(await account(who)).to.deep.equal({ balance: '7000000', reserved: '1000000' });
-    await calls.settle(ended(unknown, 2)); // too late
-    expect(await account(who)).to.deep.equal({ balance: '7000000', reserved: '1000000' });
+    expect(await calls.renewLease(progress(known, 4)), 'its lease is over').to.equal(false);
     const rows = await em().execute(sql`
       select status, billing_basis as basis, completion_tokens as tokens from chat_call
-      where user_id = ${who.userId} order by credits_charged desc`);
+      where user_id = ${who.userId} and status <> 'open' order by credits_charged desc`);
     expect(rows).to.deep.equal([
       { status: 'failed', basis: 'estimated', tokens: 9 },
       { status: 'failed', basis: 'none', tokens: null },
     ]);
     await calls.settle(ended(alive, 1));
   });
+
+  it('that was taken for abandoned is corrected once by its own end: charged more, or booked as loss', async () => {
+    const who = await createSpender(10);
+    const [more, less, poor] = [newCall(who, 4), newCall(who, 2), newCall(who, 4)];
+    for (const call of [more, less, poor]) await calls.reserve(call);
+    await calls.renewLease(progress(more, 1));
+    await calls.renewLease(progress(less, 2));
+    await abandon(who);
+    expect(await account(who)).to.deep.equal({ balance: '7000000', reserved: '0' });
+    expect(await calls.settle(ended(more, 4)), 'charged in the end').to.equal(4n * CREDIT);
+    expect(await calls.settle(ended(less, 1)), 'nothing returns').to.equal(2n * CREDIT);
+    expect(await account(who)).to.deep.equal({ balance: '4000000', reserved: '0' });
+    const others = newCall(who, 3);
+    await calls.reserve(others);
+    expect(await calls.settle(ended(poor, 4)), 'one credit is free').to.equal(0n);
+    expect(await calls.settle(ended(more, 1)), 'again').to.equal(4n * CREDIT);
+    await calls.settle(ended(others, 0));
+    expect(await account(who)).to.deep.equal({ balance: '4000000', reserved: '0' });
+    const rows = await em().execute<object[]>(sql`
+      select status, credits_charged as charged, loss, completion_tokens as tokens from chat_call
+      where user_id = ${who.userId} order by credits_charged desc, loss desc`);
+    expect(rows).to.deep.equal([
+      { status: 'completed', charged: '4000000', loss: '0', tokens: 2 },
+      { status: 'completed', charged: '2000000', loss: '0', tokens: 2 },
+      { status: 'completed', charged: '0', loss: '4000000', tokens: 2 },
+      { status: 'completed', charged: '0', loss: '0', tokens: 2 },
+    ]);
+  });
+
+  it('ends as it should beside one with a text that the database cannot store', async () => {
+    const [who, other] = await Promise.all([createSpender(10), createSpender(10)]);
+    const [odd, plain] = [newCall(who, 1), newCall(other, 1)];
+    odd.requestId = 'half of an emoji \ud83d and a \0';
+    expect(await Promise.all([odd, plain].map((call) => calls.reserve(call)))).to.deep.equal([
+      { kind: 'reserved' },
+      { kind: 'reserved' },
+    ]);
+    const tried = [{ family: 'f', credential: '\0', outcome: '\ud83d' }];
+    const end = { ...ended(odd, 1), errorMessage: 'cut \ud83d', upstreamRequestId: 'a\0b', tried };
+    await Promise.all([calls.settle(end), calls.settle(ended(plain, 1))]);
+    expect(await account(who)).to.deep.equal({ balance: '9000000', reserved: '0' });
+    expect(await account(other)).to.deep.equal({ balance: '9000000', reserved: '0' });
+  });
+
+  it('fails alone when its data are refused', async () => {
+    const people = await Promise.all([createSpender(10), createSpender(10), createSpender(10)]);
+    const [first, bad, good] = people.map((who) => newCall(who, 1));
+    if (!first || !bad || !good) throw new Error('there are three');
+    for (const call of [first, bad, good]) await calls.reserve(call);
+    const ends = [ended(first, 1), ended(bad, 2), ended(good, 1)]; // more than was reserved
+    const [, refused, taken] = await Promise.allSettled(ends.map((end) => calls.settle(end)));
+    expect([refused?.status, taken?.status]).to.deep.equal(['rejected', 'fulfilled']);
+    await calls.settle(ended(bad, 1));
+  });
+
+  function progress({ id, userId }: NewChatCall, credits: number): ChatCallProgress {
+    return { id, userId, charge: CREDIT * BigInt(credits), promptTokens: 7, completionTokens: 9 };
+  }
+
+  async function abandon({ userId }: Spender): Promise<void> {
+    await em().execute(sql`
+      update chat_call set lease_until = now() - interval '1 second' where user_id = ${userId} and status = 'open'`);
+    await settleAbandonedCalls(em());
+  }
 
   interface Spender {
     userId: string;
@@ -157,23 +221,14 @@ describe('the money of chat calls', () => {
 
   function newCall(who: Spender, credits: number): NewChatCall {
     const amount = CREDIT * BigInt(credits);
-    return { id: makeId('res'), ...who, model: 'gpt', stream: false, requestId: 'r', amount };
+    return { id: makeId('call'), ...who, model: 'gpt', stream: false, requestId: 'r', amount };
   }
 
-  function ended({ id }: NewChatCall, credits: number): ChatCallEnd {
+  function ended({ id, userId, keyId }: NewChatCall, credits: number): ChatCallEnd {
     return {
-      id,
-      charged: CREDIT * BigInt(credits),
-      loss: 0n,
-      status: 'completed',
-      promptTokens: 1,
-      completionTokens: 2,
-      billingBasis: 'upstream',
-      latencyMs: 5,
-      upstreamRequestId: null,
-      errorCode: null,
-      errorMessage: null,
-      tried: [],
+      ...{ id, userId, keyId, charged: CREDIT * BigInt(credits), loss: 0n, status: 'completed' },
+      ...{ promptTokens: 1, completionTokens: 2, billingBasis: 'upstream', latencyMs: 5, tried: [] },
+      ...{ upstreamRequestId: null, errorCode: null, errorMessage: null },
     };
   }
 

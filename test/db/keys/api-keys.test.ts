@@ -1,14 +1,13 @@
-// API keys in the database: what a key looks like, which secrets find it, and what an older schema becomes.
+// API keys in the database: what a key looks like, which secrets find it, and how many a user may have.
 import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { COMMAND_LINE } from '../../../db/audit-log.ts';
-import { createApiKey, createLimitedApiKey, findApiKey } from '../../../db/keys/api-keys.ts';
+import { createApiKey, createLimitedApiKey, findApiKey, findOwnKey } from '../../../db/keys/api-keys.ts';
 import { isWellFormed, makeKeyText, visiblePartOf } from '../../../db/keys/key-texts.ts';
-import { migrate } from '../../../db/open-database.ts';
 import { Secrets, type SecretKey } from '../../../db/secrets.ts';
 import { createUser } from '../../../db/identity/users.ts';
-import { createDatabase, createEmptyDatabase, type TestDatabase } from '../../support/servers/database.ts';
+import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 import { forkEm } from '../../../db/database.ts';
 
 const ringKey = (id: string): SecretKey => ({ id, bytes: randomBytes(32) });
@@ -106,10 +105,18 @@ describe('API keys', () => {
         ...{ quota: 10_000_000_000_001n, dailyBudget: 0n, modelScope: ['a,b', '"c"', '{d}', 'null', ''] },
         expiresAt: new Date('2099-03-31T22:59:59.123Z'),
       };
-      const { key } = await createApiKey(em(), secrets, { userId, name: 'k', ...limits });
-      const found = await findApiKey(em(), secrets, key);
-      expect(found?.key).to.deep.include(limits);
-      expect(found?.key).to.include({ used: 0n, reserved: 0n, dayUsed: 0n, dayReserved: 0n });
+      const { id, key } = await createApiKey(em(), secrets, { userId, name: 'k', ...limits });
+      const { quota, dailyBudget, ...ofKey } = limits;
+      expect((await findApiKey(em(), secrets, key))?.key).to.deep.include(ofKey);
+      const own = await findOwnKey(em(), userId, id);
+      expect(own?.spending).to.include({
+        quota,
+        dailyBudget,
+        used: 0n,
+        reserved: 0n,
+        dayUsed: 0n,
+        dayReserved: 0n,
+      });
     });
 
     it('are limited in number per user, also when they are made at the same time', async () => {
@@ -126,68 +133,7 @@ describe('API keys', () => {
       expect(await make()).to.equal(null);
     });
   });
-
-  it('of the first schema get their counters from their reservations', async () => {
-    const test = await createEmptyDatabase();
-    try {
-      await test.database.migrator.up({ to: '001-initial' });
-      const em = forkEm(test.database);
-      await em.execute(FIRST_SCHEMA_ROWS);
-      expect((await migrate(test.database))[0]).to.equal('002-identity');
-      const keys = await em.execute<object[]>(sql`
-        select id, used::int, reserved::int, day_used::int as "dayUsed", day_reserved::int as "dayReserved",
-               quota, daily_budget as "dailyBudget", day = (now() at time zone 'utc')::date as "isToday"
-        from api_key order by id`);
-      const unlimited = { quota: null, dailyBudget: null, isToday: true };
-      expect(keys).to.deep.equal([
-        {
-          id: 'key_busy',
-          used: 5 - 2 + 7 + 6,
-          reserved: 3 + 4,
-          dayUsed: 3 + 6,
-          dayReserved: 3,
-          ...unlimited,
-        },
-        { id: 'key_other', used: 9, reserved: 0, dayUsed: 9, dayReserved: 0, ...unlimited },
-        { id: 'key_unused', used: 0, reserved: 0, dayUsed: 0, dayReserved: 0, ...unlimited },
-      ]);
-      const days = await em.execute<{ fits: boolean }[]>(sql`
-        select bool_and(day = (created_at at time zone 'utc')::date) as fits from reservation`);
-      expect(days).to.deep.equal([{ fits: true }]);
-      expect(await migrate(test.database)).to.deep.equal([]);
-    } finally {
-      await test.drop();
-    }
-  });
 });
-
-/** Reservations in every state, of today and of yesterday, by the key `busy`, by others and by none. */
-const FIRST_SCHEMA_ROWS = `
-insert into app_user (id, email, password_hash) values ('usr_1', 'a@example.com', 'x');
-insert into account (user_id, balance, reserved, total_granted) values ('usr_1', 1000, 20, 1000);
-insert into api_key (id, user_id, name, secret_key_id, hash, prefix)
-select 'key_' || name, 'usr_1', name, 'k', decode(md5(name), 'hex'), 'sk-svc_x'
-from unnest(array['busy', 'other', 'unused']) name;
-create temporary table wanted (n int, key_id text, amount int, state text, charged int, refunded int, days_ago int);
-insert into wanted values
-  (1, 'key_busy', 3, 'open', null, 0, 0),
-  (2, 'key_busy', 4, 'open', null, 0, 1),
-  (3, 'key_busy', 8, 'charged', 5, 2, 0),
-  (4, 'key_busy', 7, 'charged', 7, 0, 1),
-  (5, 'key_busy', 6, 'charged', 6, 0, 0),
-  (6, 'key_busy', 6, 'charged', 0, 0, 0),
-  (7, 'key_busy', 90, 'released', null, 0, 0),
-  (8, 'key_busy', 91, 'released', null, 0, 1),
-  (9, 'key_other', 9, 'charged', 9, 0, 0),
-  (10, null, 13, 'open', null, 0, 0);
-insert into task (id, user_id, key_id, mode, model, family, adapter, upstream_model, ordered, price, credits_estimate, request_payload)
-select 'task_' || n, 'usr_1', key_id, 'image', 'm', 'f', 'a', 'u', '{}', '{}', amount, '{}' from wanted;
-insert into reservation (id, user_id, key_id, task_id, attempt, amount, state, charged, refunded, created_at, settled_at)
-select 'res_' || n, 'usr_1', key_id, 'task_' || n, 1, amount, state, charged, refunded, now() - days_ago * interval '1 day',
-       case when state <> 'open' then now() end
-from wanted;
-drop table wanted;
-`;
 
 /** Swaps the first two different neighbours behind the prefix. */
 function swapNeighbours(key: string): string {

@@ -80,8 +80,8 @@ describe(`the ledger and its model (seed ${SEED}; set another one with TEST_SEED
     const ids = bench.people.map(({ userId }) => userId);
     const rows = await forkEm(stored.database).execute<Record<string, string>[]>(
       `select user_id as "userId", balance, a.reserved, total_granted as granted, total_charged as charged,
-              k.used as "keyUsed", k.reserved as "keyReserved"
-       from account a join api_key k using (user_id) where user_id in (?, ?)`,
+              s.used as "keyUsed", s.reserved as "keyReserved"
+       from account a join api_key k using (user_id) join key_spending s on s.key_id = k.id where user_id in (?, ?)`,
       ids,
     );
     return ids.map((id) => {

@@ -1,7 +1,7 @@
 // The ledger under repetition and in parallel: every move happens once, and nothing is ever overdrawn.
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
-import { findAccount, listLedger } from '../../../db/ledger/accounts.ts';
+import { findAccount, listTransfers } from '../../../db/ledger/accounts.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
 import * as ledger from '../../../db/ledger/ledger.ts';
 import * as reservations from '../../../db/ledger/reservations.ts';
@@ -33,7 +33,7 @@ describe('the ledger', () => {
     const input = { userId, amount: 7n * CREDIT, idempotencyKey: 'gift', description: 'Gift' };
     const moves = await Promise.all(Array.from({ length: 10 }, () => ledger.grant(em(), input)));
     const again = await ledger.grant(em(), input);
-    expect(new Set(moves.map((move) => move.entryId))).to.deep.equal(new Set([again.entryId]));
+    expect(new Set(moves.map((move) => move.transferId))).to.deep.equal(new Set([again.transferId]));
     expect((await account(userId)).balance).to.equal(7n * CREDIT);
   });
 
@@ -75,7 +75,7 @@ describe('the ledger', () => {
       reserved: 0n,
       totalCharged: 2n * CREDIT,
     });
-    expect(await listLedger(em(), userId, { limit: 10, beforeSequence: null })).to.have.length(2);
+    expect(await listTransfers(em(), userId, { limit: 10, beforeSequence: null })).to.have.length(2);
   });
 
   it('lets the first outcome stand when completion and failure race', async () => {
@@ -130,7 +130,7 @@ describe('the ledger', () => {
     };
     const first = await ledger.refund(em(), input);
     expect(first?.balance).to.equal(8n * CREDIT);
-    expect((await ledger.refund(em(), input))?.entryId).to.equal(first?.entryId);
+    expect((await ledger.refund(em(), input))?.transferId).to.equal(first?.transferId);
     expect(await ledger.refund(em(), { ...input, idempotencyKey: 'again' })).to.equal(null);
     expect(await account(userId)).to.include({ balance: 8n * CREDIT, totalCharged: 2n * CREDIT });
   });

@@ -16,7 +16,8 @@ export async function expectNoEffect(gateway: TestGateway, act: () => Promise<An
 async function readEffects(gateway: TestGateway): Promise<object> {
   const [counts] = await gateway.em().execute<object[]>(sql`
     select (select count(*) from task) as tasks, (select count(*) from task_event) as events,
-           (select count(*) from reservation) as reservations, (select count(*) from ledger_transaction) as moves,
+           (select count(*) from task_attempt) + (select count(*) from chat_call) as reservations,
+           (select count(*) from ledger_transfer) as moves,
            sum(balance) as balance, sum(reserved + earmarked) as reserved
     from account`);
   // Polls of a job that was just cancelled may still be under way; they change nothing.

@@ -88,7 +88,7 @@ export async function countEffects(gateway: TestGateway): Promise<Record<string,
   const [counts] = await gateway.em().execute<Record<string, number>[]>(sql`
     select (select count(*)::int from task) as tasks,
            (select count(*)::int from task_event where event in ('created', 'retried')) as attempts,
-           (select count(*)::int from ledger_transaction where kind in ('grant', 'redeem')) as additions,
+           (select count(*)::int from ledger_transfer where kind in ('grant', 'redeem')) as additions,
            (select count(*)::int from redemption) as redemptions,
            (select count(*)::int from redeem_code) as codes,
            (select count(*)::int from upload) as uploads,

@@ -3,7 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
 import { COMMAND_LINE } from '../../../db/audit-log.ts';
-import { createChatCalls, settleAbandonedCalls, type ChatCalls } from '../../../db/chat/chat-ledger.ts';
+import {
+  createChatCalls,
+  settleAbandonedCalls,
+  type ChatCalls,
+  type NewChatCall,
+} from '../../../db/chat/chat-ledger.ts';
 import { makeId } from '../../../db/ids.ts';
 import * as ledger from '../../../db/ledger/ledger.ts';
 import * as reservations from '../../../db/ledger/reservations.ts';
@@ -15,7 +20,7 @@ import { cancelTask, completeTask, failTask } from '../../../db/tasks/settlement
 import { beginTask, findTask } from '../../../db/tasks/tasks.ts';
 import type { PriceSnapshot } from '../../../domain/pricing.ts';
 import { insertUser } from '../../../db/identity/users.ts';
-import { parseCredits, type MicroCredits } from '../../../domain/credits.ts';
+import { parseCredits, toCredits, type MicroCredits } from '../../../domain/credits.ts';
 import { CODE, FIRST_GRANT, KEY_QUOTA, USERS, type Command } from './commands.ts';
 import { orderOf } from '../orders.ts';
 import { forkEm, type Database, type Em } from '../../../db/database.ts';
@@ -36,7 +41,7 @@ export class LedgerBench {
   readonly #calls: ChatCalls;
   readonly #run = randomBytes(6).toString('hex');
   readonly #tasks: { id: string; amount: MicroCredits }[] = [];
-  readonly #reserved: { id: string; amount: MicroCredits }[] = [];
+  readonly #reserved: NewChatCall[] = [];
   #code = { id: '', text: '' };
 
   private constructor(database: Database, secrets: Secrets) {
@@ -98,19 +103,12 @@ export class LedgerBench {
         return 'created';
       }
       case 'call': {
-        const id = makeId('res');
         const amount = parseCredits(command.credits);
-        const verdict = await this.#calls.reserve({
-          id,
-          userId,
-          keyId,
-          model: 'm',
-          stream: false,
-          requestId: 'r',
-          amount,
-        });
+        const about = { model: 'm', stream: false, requestId: 'r' };
+        const call = { id: makeId('call'), userId, keyId, ...about, amount };
+        const verdict = await this.#calls.reserve(call);
         if (verdict.kind === 'refused') return verdict.reason;
-        this.#reserved.push({ id, amount });
+        this.#reserved.push(call);
         return 'reserved';
       }
     }
@@ -126,8 +124,10 @@ export class LedgerBench {
         const verdict = await reservations.reserve(this.#em(), task);
         return verdict.kind === 'refused' ? verdict.reason : verdict.kind;
       }
-      case 'begin':
-        return beginTask(this.#em(), task, NO_LIMIT);
+      case 'begin': {
+        const verdict = await beginTask(this.#em(), task, NO_LIMIT);
+        return verdict.kind === 'refused' ? verdict.reason : verdict.status;
+      }
       case 'complete': {
         const amount = (found.amount * BigInt(command.percent)) / 100n;
         return completeTask(this.#em(), task, { outputs: [], outputText: null, amount, loss: 0n });
@@ -136,16 +136,6 @@ export class LedgerBench {
         return failTask(this.#em(), task, { code: 'internal_error', message: 'x' });
       case 'cancel':
         return cancelTask(this.#em(), task);
-      case 'charge again':
-      case 'release again': {
-        if (row.status === 'queued' || row.status === 'in_progress') return 'nothing';
-        const isCharge = command.kind === 'charge again';
-        const charge = { ...task, amount: found.amount, loss: 0n };
-        const isMoved = isCharge
-          ? reservations.charge(this.#em(), charge)
-          : reservations.release(this.#em(), task);
-        return (await isMoved) ? 'moved' : 'refused';
-      }
       case 'retry': {
         const { family, adapter, upstreamModel, ordered } = row;
         const renewed = {
@@ -172,16 +162,21 @@ export class LedgerBench {
   async #performOnCall(command: Extract<Command, { call: number }>): Promise<string> {
     const call = this.#reserved[command.call];
     if (!call) return 'nothing';
-    const { id, amount } = call;
+    const { id, userId, keyId, amount } = call;
     const of = (percent: number): MicroCredits => (amount * BigInt(percent)) / 100n;
-    if (command.kind === 'settle') await this.#calls.settle({ id, charged: of(command.percent), ...ENDED });
-    else if (command.kind === 'know') {
-      await this.#calls.renewLease({ id, charge: of(command.percent), promptTokens: 1, completionTokens: 1 });
-    } else {
-      await this.#em().execute(sql`
-        update reservation set lease_until = now() - interval '1 second' where id = ${id} and state = 'open'`);
-      await settleAbandonedCalls(this.#em());
+    if (command.kind === 'settle') {
+      const charged = of(command.percent);
+      const taken = await this.#calls.settle({ id, userId, keyId, charged, ...ENDED });
+      return `charged ${toCredits(taken)}`;
     }
+    if (command.kind === 'know') {
+      const known = { charge: of(command.percent), promptTokens: 1, completionTokens: 1 };
+      return (await this.#calls.renewLease({ id, userId, ...known })) ? 'renewed' : 'lost';
+    }
+    await this.#em().execute(sql`
+      update chat_call set lease_until = now() - interval '1 second'
+      where user_id = ${userId} and id = ${id} and status = 'open'`);
+    await settleAbandonedCalls(this.#em());
     return 'done';
   }
 

@@ -22,10 +22,18 @@ interface ModelTask {
   refunded: number;
 }
 
+interface ModelCall {
+  user: number;
+  credits: number;
+  state: 'open' | 'abandoned' | 'settled';
+  known: number;
+  charged: number;
+}
+
 export interface Model {
   users: ModelUser[];
   tasks: ModelTask[];
-  calls: { user: number; credits: number; isOpen: boolean; known: number }[];
+  calls: ModelCall[];
   code: { uses: number; isDisabled: boolean };
   once: Set<string>;
 }
@@ -67,7 +75,10 @@ export function predict(model: Model, command: Command): string {
       if (command.credits > user.balance - user.reserved - earmarked(model, command.user))
         return 'insufficient_credits';
       setAside(user, command.credits, true);
-      model.calls.push({ user: command.user, credits: command.credits, isOpen: true, known: 0 });
+      model.calls.push({
+        ...{ user: command.user, credits: command.credits },
+        ...{ state: 'open', known: 0, charged: 0 },
+      });
       return 'reserved';
   }
 }
@@ -77,6 +88,7 @@ function create(
   { user: number, credits, byKey }: Extract<Command, { kind: 'create' }>,
 ): string {
   const user = at(model.users, number);
+  if (user.isDisabled) return 'account_disabled';
   if (byKey && exceedsQuota(user, earmarkedByKey(model, number) + credits)) return 'key_quota_exceeded';
   if (user.balance - user.reserved - earmarked(model, number) < credits) return 'insufficient_credits';
   model.tasks.push({
@@ -131,7 +143,10 @@ function predictTask(model: Model, command: Extract<Command, { task: number }>):
       return 'reserved';
     case 'begin':
       if (isLate) return 'missing';
-      if (task.status === 'queued' && task.isAdmitted) task.status = 'in_progress';
+      if (task.status === 'queued' && task.isAdmitted) {
+        if (user.isDisabled) return 'account_disabled';
+        task.status = 'in_progress';
+      }
       return task.status;
     case 'complete':
       if (isLate) return 'failed';
@@ -142,9 +157,6 @@ function predictTask(model: Model, command: Extract<Command, { task: number }>):
     case 'cancel':
       if (isLate) return 'failed';
       return isOpen ? settle(command.kind === 'fail' ? 'failed' : 'cancelled', 0) : task.status;
-    case 'charge again':
-    case 'release again':
-      return isOpen ? 'nothing' : 'refused';
     case 'retry':
       return retry(model, task);
     case 'refund': {
@@ -172,15 +184,30 @@ function retry(model: Model, task: ModelTask): string {
 function predictCall(model: Model, command: Extract<Command, { call: number }>): string {
   const call = model.calls[command.call];
   if (!call) return 'nothing';
-  if (!call.isOpen) return 'done';
+  const user = at(model.users, call.user);
+  const isOpen = call.state === 'open';
   if (command.kind === 'know') {
-    call.known = (call.credits * command.percent) / 100;
-    return 'done';
+    if (isOpen) call.known = (call.credits * command.percent) / 100;
+    return isOpen ? 'renewed' : 'lost';
   }
-  const charged = command.kind === 'settle' ? (call.credits * command.percent) / 100 : call.known;
-  takeBack(at(model.users, call.user), call.credits, charged, true);
-  call.isOpen = false;
-  return 'done';
+  if (isOpen) {
+    call.charged = command.kind === 'settle' ? (call.credits * command.percent) / 100 : call.known;
+    takeBack(user, call.credits, call.charged, true);
+    call.state = command.kind === 'settle' ? 'settled' : 'abandoned';
+  } else if (call.state === 'abandoned' && command.kind === 'settle') {
+    call.charged += late(model, call, (call.credits * command.percent) / 100 - call.charged);
+    call.state = 'settled';
+  }
+  return command.kind === 'settle' ? `charged ${call.charged}` : 'done';
+}
+
+/** What is charged by the end of a call that was taken for abandoned: all that is owed, or nothing. */
+function late(model: Model, { user: number }: ModelCall, owed: number): number {
+  const user = at(model.users, number);
+  const free = user.balance - user.reserved - earmarked(model, number);
+  if (owed <= 0 || owed > free || exceedsQuota(user, earmarkedByKey(model, number) + owed)) return 0;
+  takeBack(user, 0, owed, true);
+  return owed;
 }
 
 function give(user: ModelUser, credits: number): void {

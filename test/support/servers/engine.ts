@@ -118,6 +118,7 @@ export function activitiesOf(gateway: TestGateway): Activities {
     log,
     runningTasksPerUserMax: gateway.config.runningTasksPerUserMax,
     requestKeptDays: gateway.config.requestKeptDays,
+    chatLeaseSeconds: gateway.config.chatLeaseSeconds,
   });
 }
 

@@ -212,7 +212,7 @@ async function createTestWorkers(config: Config, services: Services, log: Log): 
       taskRuns: services.taskWorkflows,
       log,
       runningTasksPerUserMax: config.runningTasksPerUserMax,
-      requestKeptDays: config.requestKeptDays,
+      ...{ requestKeptDays: config.requestKeptDays, chatLeaseSeconds: config.chatLeaseSeconds },
     },
   });
 }

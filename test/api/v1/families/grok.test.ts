@@ -68,7 +68,7 @@ describe('Grok Imagine on /v1/videos/generations', () => {
     const { task } = await order({ duration: 2 }, 'seconds=0 outcome=moderated');
     expect(task).to.include({ status: 'failed', errorCode: 'content_rejected', creditsCharged: 0 });
     const rows = await gateway.em().execute<{ state: string; loss: string }[]>(sql`
-      select state, loss from reservation where task_id = ${task.id}`);
+      select state, loss from task_attempt where task_id = ${task.id}`);
     expect(rows).to.deep.equal([{ state: 'released', loss: '28000000' }]);
     expect((await readMetricsSnapshot(gateway.database)).loss - lossBefore).to.equal(28);
     expect(gateway.logged()).to.contain('the upstream cost more than was charged');
@@ -84,7 +84,7 @@ describe('Grok Imagine on /v1/videos/generations', () => {
     await owner.session.delete(`/api/tasks/${id}`);
     expect(await untilFinal(owner.session, id)).to.include({ status: 'cancelled', creditsCharged: 0 });
     const rows = await gateway.em().execute<{ state: string; loss: string }[]>(sql`
-      select state, loss from reservation where task_id = ${id}`);
+      select state, loss from task_attempt where task_id = ${id}`);
     expect(rows).to.deep.equal([{ state: 'released', loss: '14000000' }]);
   });
 
@@ -96,7 +96,7 @@ describe('Grok Imagine on /v1/videos/generations', () => {
     ]) {
       const { task } = await order({ duration: 1 }, `seconds=0 ${directives}`);
       const rows = await gateway.em().execute<{ loss: string }[]>(sql`
-        select loss from reservation where task_id = ${task.id}`);
+        select loss from task_attempt where task_id = ${task.id}`);
       expect(rows, directives).to.deep.equal([{ loss: '0' }]);
     }
   });

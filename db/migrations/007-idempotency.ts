@@ -1,7 +1,7 @@
 // Idempotency keys: which request happened under which key, and what it answered.
 import { Migration } from '@mikro-orm/migrations';
 
-export class Migration003Idempotency extends Migration {
+export class Migration007Idempotency extends Migration {
   override up(): void {
     this.addSql(`
       create table idempotency_key (

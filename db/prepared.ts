@@ -1,0 +1,50 @@
+// Hot statements: parsed and planned once per connection, and run with parameters on the driver's own pool.
+import { driverPoolOf } from './pool.ts';
+import type { Em } from './database.ts';
+
+/** What a parameter may be: arrays are sent as arrays of PostgreSQL, amounts as numbers of any size. */
+export type Parameter =
+  | string
+  | number
+  | bigint
+  | boolean
+  | Uint8Array
+  | null
+  | readonly (string | number | bigint | boolean | null)[];
+
+/**
+ * Makes a statement with the parameters `$1`, `$2`… into a function. `name` tells it from all others. In a
+ * transaction of `em` it runs there; else on any connection of the pool, where the connection that ran it
+ * before knows it. All limits of `openDatabase` hold.
+ */
+export function prepare<Row extends object>(
+  name: string,
+  text: string,
+): (em: Em, values: readonly Parameter[]) => Promise<Row[]> {
+  return async (em, values) => {
+    if (em.isInTransaction()) {
+      const query = { kind: 'RawNode', sqlFragments: [text], parameters: [] } as const;
+      const compiled = { sql: text, parameters: [...values], query, queryId: { queryId: name } };
+      const { rows } = await em.getKysely().executeQuery<Row>(compiled);
+      return rows;
+    }
+    const pool = await driverPoolOf(em);
+    const { rows } = await pool.query<Row>({ name, text, values });
+    return rows;
+  };
+}
+
+/**
+ * A text as PostgreSQL can store it: without NUL and without halves of characters. For texts from elsewhere
+ * that share a statement with others, which one bad text would fail.
+ */
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '');
+}
+
+/** The same for all texts in a value that is stored as JSON. */
+export function storableJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'string' ? storableText(member) : member,
+  );
+}
