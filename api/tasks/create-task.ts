@@ -20,7 +20,7 @@ export async function createAndStartTask(
   const resumed = await findResumedTask(ctx);
   if (resumed) return resumed;
   const priced = await priceRequest(ctx, request);
-  const task = buildNewTask(ctx, request, priced);
+  const task = await buildNewTask(ctx, request, priced);
   return startTask(ctx, await writeTask(ctx, task, priced.inputVideos));
 }
 

@@ -1,4 +1,5 @@
 // Builds the row of a new task from its priced order: routing, price, encrypted request, masked payload.
+import { setImmediate } from 'node:timers/promises';
 import { makeId } from '../../db/ids.ts';
 import type { NewTask } from '../../db/tasks/new-tasks.ts';
 import { sealRequest } from '../../db/tasks/requests.ts';
@@ -8,14 +9,29 @@ import { maskPayload } from '../../domain/masking/masking.ts';
 import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
 import type { PricedOrder, TaskRequest } from './price-request.ts';
 
+/** From this length of all images together, masking and encrypting each have a turn of the event loop. */
+const LONG_IMAGES_LENGTH = 1024 * 1024;
+
 /** Builds the row. Nothing is written until `createTask` of `db/` is given the row. */
-export function buildNewTask(
+export async function buildNewTask(
   { services, caller, body }: RequestContext<KeyCaller | SessionCaller>,
   { input }: TaskRequest,
   { model, order, price, quote, inputVideos }: PricedOrder,
-): NewTask {
+): Promise<NewTask> {
   const id = makeId('task');
   const isConversation = input.mode === 'text' && Array.isArray(body['messages']);
+  const inputImages = input.mode === 'text' ? [] : [...input.inputImages];
+  const isLong = inputImages.reduce((sum, image) => sum + image.length, 0) > LONG_IMAGES_LENGTH;
+  const requestPayload = maskRequest(body, isConversation);
+  if (isLong) await setImmediate();
+  const sealed = await sealRequest(services.secrets, id, {
+    prompt: input.prompt,
+    inputImages,
+    inputVideos: inputVideos.urls,
+    negativePrompt: (input.mode === 'text' ? null : input.options?.negativePrompt) ?? null,
+    isConversation,
+  });
+  if (isLong) await setImmediate();
   return {
     id,
     userId: caller.user.id,
@@ -26,14 +42,8 @@ export function buildNewTask(
     ordered: order,
     price,
     creditsEstimate: quote.total,
-    requestPayload: maskRequest(body, isConversation),
-    sealed: sealRequest(services.secrets, id, {
-      prompt: input.prompt,
-      inputImages: input.mode === 'text' ? [] : [...input.inputImages],
-      inputVideos: inputVideos.urls,
-      negativePrompt: (input.mode === 'text' ? null : input.options?.negativePrompt) ?? null,
-      isConversation,
-    }),
+    requestPayload,
+    sealed,
   };
 }
 

@@ -1,7 +1,11 @@
 // The raw request of a task, encrypted: read by the task's attempts, its prompt also by its owner.
+import { setImmediate } from 'node:timers/promises';
 import { TaskRequestEntity } from '../entities/tasks.ts';
 import type { Sealed, Secrets } from '../secrets.ts';
 import type { Em } from '../database.ts';
+
+/** In UTF-16 code units. */
+const LONG_BODY_LENGTH = 1024 * 1024;
 
 /** What an adapter needs beside the order and the prompt. */
 export interface RequestBody {
@@ -17,14 +21,17 @@ export interface DecryptedRequest extends RequestBody {
   prompt: string;
 }
 
-export function sealRequest(
+/** Encrypts a request. Writing a long one as JSON and encrypting it each have a turn of the event loop. */
+export async function sealRequest(
   secrets: Secrets,
   taskId: string,
   request: DecryptedRequest,
-): { secretKeyId: string; prompt: Uint8Array; body: Uint8Array } {
+): Promise<{ secretKeyId: string; prompt: Uint8Array; body: Uint8Array }> {
   const { prompt, ...body } = request;
   const sealedPrompt = secrets.seal('request', `${taskId}:prompt`, prompt);
-  const sealedBody = secrets.seal('request', `${taskId}:body`, JSON.stringify(body));
+  const written = JSON.stringify(body);
+  if (written.length > LONG_BODY_LENGTH) await setImmediate();
+  const sealedBody = secrets.seal('request', `${taskId}:body`, written);
   return { secretKeyId: sealedPrompt.secretKeyId, prompt: sealedPrompt.bytes, body: sealedBody.bytes };
 }
 

@@ -9,6 +9,8 @@ export const MASKED_TEXT_LENGTH_MAX = 65_536;
 const REST_LENGTH_MAX = 40;
 const MARKER_LENGTH_MAX = 80;
 const MARKER = new RegExp(MARKER_SOURCE, 'g');
+/** What ends a run of base64. */
+const FOREIGN_CHARACTER = /[^A-Za-z0-9+/_-]/g;
 /** Characters that must all be of one kind before a whole long text is tested for that kind. */
 const BEGINNING_LENGTH = 1_000;
 
@@ -58,22 +60,12 @@ function nameBeginning(text: string): string {
  */
 function lengthOfEncodedRun(text: string): number {
   if (!/^[A-Za-z0-9+/_-]+$/.test(text.slice(0, BEGINNING_LENGTH))) return 0;
-  let signs = 0;
-  let end = 0;
-  while (end < text.length) {
-    const code = text.charCodeAt(end);
-    if (isSign(code)) signs += 1;
-    else if (!isLetterOrDigit(code)) break;
-    end += 1;
-  }
-  if (end <= MASKED_TEXT_LENGTH_MAX || signs * 2 > end) return 0;
+  FOREIGN_CHARACTER.lastIndex = 0;
+  const end = FOREIGN_CHARACTER.exec(text)?.index ?? text.length;
+  if (end <= MASKED_TEXT_LENGTH_MAX || isMostlySigns(text.slice(0, MASKED_TEXT_LENGTH_MAX))) return 0;
   return end + (/^={0,2}/.exec(text.slice(end, end + 2))?.[0].length ?? 0);
 }
 
-function isSign(code: number): boolean {
-  return code === 0x2b || code === 0x2d || code === 0x2f || code === 0x5f; // + - / _
-}
-
-function isLetterOrDigit(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
+function isMostlySigns(text: string): boolean {
+  return text.replace(/[+/_-]+/g, '').length * 2 < text.length;
 }

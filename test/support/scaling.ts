@@ -12,7 +12,7 @@ const RATIO_MAX = 64;
 /** Below them, a measured time is noise. */
 const SHORT_MS_MIN = 0.1;
 const LONG_MS_MIN = 15;
-const RUNS_MAX = 15;
+const RUNS_MAX = 8;
 
 /**
  * Null when the work is linear in texts of this piece, else what was measured. Measures once, and only what

@@ -17,6 +17,7 @@ import * as secrets from '../../../domain/masking/secrets.ts';
 import { decodedView, joinedView, visibleView } from '../../../domain/masking/views.ts';
 import { findSlowness } from '../../support/scaling.ts';
 
+const SHOWN_MAX = 3;
 const FOLDER = new URL('../../../domain/masking/', import.meta.url);
 const SIGNS: readonly string[] = [
   ...'"\'`{}[]()<>\\/|.,:;?!@#$%^&*-_+=~ \n\t',
@@ -94,18 +95,27 @@ describe('the time of masking', function () {
 
   for (const [name, work] of PARTS)
     it(`is linear for ${name}`, () => {
-      expect(ownPairs.map((piece) => findSlowness(work, piece)).filter(Boolean)).to.deep.equal([]);
+      expect(slowOnes(work, ownPairs)).to.deep.equal([]);
     });
 
   // The parts were tried with all of them.
   const someTexts = ownPairs.filter((_, index) => index % 23 === 0);
   for (const [name, work] of WHOLES)
     it(`is linear for ${name} as a whole`, () => {
-      expect(
-        [...SIGNS, ...PHRASES, ...someTexts].map((piece) => findSlowness(work, piece)).filter(Boolean),
-      ).to.deep.equal([]);
+      expect(slowOnes(work, [...SIGNS, ...PHRASES, ...someTexts])).to.deep.equal([]);
     });
 });
+
+/** Up to three pieces that are slow, with what was measured. */
+function slowOnes(work: (text: string) => unknown, pieces: readonly string[]): string[] {
+  const slow: string[] = [];
+  for (const piece of pieces) {
+    const measured = findSlowness(work, piece);
+    if (measured !== null) slow.push(measured);
+    if (slow.length === SHOWN_MAX) break;
+  }
+  return slow;
+}
 
 /** Each with each, in one order: a row of "ab" is a row of "ba" but for its ends. */
 function pairs(some: readonly string[], others: readonly string[]): string[] {
