@@ -87,10 +87,12 @@ describe('chat calls and their processes', function () {
     expect((await ask(owner)).status, 'the owner can spend again').to.equal(200);
   });
 
-  it('killed before the first token: nothing is charged', async () => {
+  it('killed before the first token: nothing is charged, and a repeat with its key does the work', async () => {
     const api = await startApi();
     const word = uniqueWord();
-    const answer = openStream(api.baseUrl, owner, { directive: 'submit=hang', word }).catch(() => 'broken');
+    const headers = { 'idempotency-key': uniqueWord() };
+    const params = { directive: 'submit=hang*1', word, headers };
+    const answer = openStream(api.baseUrl, owner, params).catch(() => 'broken');
     await until(
       'the upstream is asked',
       async () => (await readJournal(gateway.sandboxUrl, word)).length > 0,
@@ -100,6 +102,14 @@ describe('chat calls and their processes', function () {
     await until('the sweeper settles it', async () => (await sweep()).settled === 1);
     expect(await readBalance(owner)).to.include({ balance: 1_000, reserved: 0 });
     expect(await lastCall(owner)).to.include({ status: 'failed', creditsCharged: 0, billingBasis: 'none' });
+    const again = { model: CHAT_MODEL, messages: say(params.directive, word), stream: true };
+    const repeats = await Promise.all(
+      [1, 2].map(() => owner.key.post('/v1/chat/completions', again, headers)),
+    );
+    expect(repeats.map(({ status }) => status).sort(), 'only one of them works').to.deep.equal([200, 409]);
+    const worked = repeats.find(({ status }) => status === 200);
+    expect(worked?.headers.get('idempotent-replayed')).to.equal(null);
+    expect((await readCalls(gateway, owner)).map(({ status }) => status)).to.have.length(2);
   });
 
   it('that outlive their lease are not swept, streamed or whole, nor while the upstream is silent', async () => {

@@ -7,6 +7,7 @@ import * as ledger from '../../../db/ledger/ledger.ts';
 import * as reservations from '../../../db/ledger/reservations.ts';
 import { completeTask, failTask } from '../../../db/tasks/settlement.ts';
 import { createTask } from '../../../db/tasks/new-tasks.ts';
+import { beginTask } from '../../../db/tasks/tasks.ts';
 import * as rows from '../../support/rows.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 import { forkEm } from '../../../db/database.ts';
@@ -114,6 +115,20 @@ describe('the ledger', () => {
     await em().execute(sql`update account set frozen_at = null where user_id = ${userId}`);
     await failTask(em(), task, { code: 'internal_error', message: 'x' });
     expect(await reservations.reserve(em(), task)).to.deep.equal({ kind: 'not_claimable' });
+  });
+
+  it('does not begin what waited while its user was disabled or its account frozen', async () => {
+    const userId = await createOwner(10n * CREDIT);
+    const task = await queueTask(userId, CREDIT);
+    await reservations.reserve(em(), task);
+    const refused = { kind: 'refused', reason: 'account_disabled' };
+    await em().execute(sql`update app_user set disabled_at = now() where id = ${userId}`);
+    expect(await beginTask(em(), task, 5)).to.deep.equal(refused);
+    await em().execute(sql`update app_user set disabled_at = null where id = ${userId}`);
+    await em().execute(sql`update account set frozen_at = now() where user_id = ${userId}`);
+    expect(await beginTask(em(), task, 5)).to.deep.equal(refused);
+    await failTask(em(), task, { code: 'account_disabled', message: 'x' });
+    expect(await account(userId)).to.include({ reserved: 0n, queued: 0, running: 0 });
   });
 
   it('refunds once per key and never more than was charged', async () => {
