@@ -13,6 +13,7 @@ import { retryWrite } from './activity-retry.ts';
 import { RESULT_BYTES_MAX, type ActivityDependencies } from './dependencies.ts';
 import { failTaskWith, retryLater } from './failures.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { withPreview } from './previews.ts';
 import { forkEm } from '../db/database.ts';
 
 /** A result whose download failed so often is given up. */
@@ -56,7 +57,7 @@ export function createResults(dependencies: ActivityDependencies) {
       }
       const key = keyOf(target, type);
       const { bytes } = await storage.write(key, whole, { contentType: type });
-      return { key, contentType: type, bytes };
+      return await withPreview(dependencies, { key, contentType: type, bytes });
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       const isHopeless = error.errorClass !== 'transient' || Context.current().info.attempt >= FETCHES_MAX;
@@ -70,7 +71,7 @@ export function createResults(dependencies: ActivityDependencies) {
  * storage is away. What is no image is left out.
  */
 export async function storeInline(
-  { storage }: Pick<ActivityDependencies, 'storage'>,
+  dependencies: Pick<ActivityDependencies, 'storage' | 'log'>,
   task: TaskAttempt,
   results: readonly UpstreamResult[],
 ): Promise<TaskOutput[]> {
@@ -81,9 +82,11 @@ export async function storeInline(
     if (!type?.startsWith('image/')) continue;
     const key = keyOf({ task, index: outputs.length, mode: 'image' }, type);
     await retryWrite(async () => {
-      await storage.write(key, Readable.from([result.bytes], { objectMode: false }), { contentType: type });
+      await dependencies.storage.write(key, Readable.from([result.bytes], { objectMode: false }), {
+        contentType: type,
+      });
     });
-    outputs.push({ key, contentType: type, bytes: result.bytes.length });
+    outputs.push(await withPreview(dependencies, { key, contentType: type, bytes: result.bytes.length }));
   }
   return outputs;
 }

@@ -15,6 +15,7 @@ import { connectTaskWorkflows, type TaskWorkflows } from '../workflows/client.ts
 import { ConcurrentCalls } from './chat/concurrent-calls.ts';
 import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/stream-cut.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
+import { createUsualTimes } from './tasks/usual-times.ts';
 import { openEvents } from './events/services.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
 import { START_WAIT_MS } from './context.ts';
@@ -83,6 +84,8 @@ export function openServices(
     resultUrlSeconds: config.resultUrlSeconds,
     chat: openChat(config, database, log),
     uploads: openUploads(config),
+    usualTimes: createUsualTimes(database),
+    about: config.about,
     events: openEvents({ database, secrets, log }, draining),
     metrics: createRequestMetrics(),
     tracing,

@@ -2,6 +2,7 @@
 import type { LRUCache } from 'lru-cache';
 import type { TaskStarts } from './tasks/task-starts.ts';
 import type { CreationTurns } from './tasks/creation-turns.ts';
+import type { UsualTimes } from './tasks/usual-times.ts';
 import type { EventServices } from './events/services.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChatCalls } from '../db/chat/chat-ledger.ts';
@@ -66,6 +67,9 @@ export interface Services {
   chat: ChatServices;
   uploads: UploadServices;
   events: EventServices;
+  usualTimes: UsualTimes;
+  /** What a page may know without a login. */
+  about: { name: string; version: string; sandbox: boolean; temporalUiUrl: string | null };
   metrics: RequestMetrics;
   /** Tracing; null when it is switched off. */
   tracing: Tracing | null;

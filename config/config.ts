@@ -1,9 +1,14 @@
 // Settings: the only reader of the environment. Parsed, bounded and frozen; every problem is named at once.
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { z } from 'zod';
 import { offerModels, readCatalog } from './catalog.ts';
-import { readFamilies, upstreamFamilies } from './families.ts';
+import { readFamilies, upstreamFamilies, type Family } from './families.ts';
 import { SETTING_MEANINGS, SETTINGS, type Settings } from './settings.ts';
+
+const PACKAGE_FILE = new URL('../package.json', import.meta.url);
+const PACKAGE = z.object({ name: z.string(), version: z.string() });
 
 /** Thrown by loadConfig; the message lists every problem, one per line. */
 export class ConfigError extends Error {}
@@ -34,6 +39,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     /** Models that have a key and cannot be served with it all the same. */
     withheldModels: withheld,
     families,
+    about: describeAbout(settings, families),
     storage: describeStorage(settings),
   });
 }
@@ -64,6 +70,25 @@ function describeProcess(settings: Settings) {
     drainSeconds: settings.SVC_DRAIN_SECONDS,
     workerGraceSeconds: settings.SVC_WORKER_GRACE_SECONDS,
   };
+}
+
+/** What a page may know without a login. */
+function describeAbout(settings: Settings, families: Readonly<Record<string, Family>>) {
+  const { name, version } = PACKAGE.parse(JSON.parse(readFileSync(PACKAGE_FILE, 'utf8')));
+  return {
+    name,
+    version,
+    /** Whether a vendor is reached on this machine without TLS, as only the sandbox is. */
+    sandbox: Object.values(families).some(({ baseUrl }) => isLoopback(baseUrl)),
+    temporalUiUrl: settings.SVC_TEMPORAL_UI_URL ?? null,
+  };
+}
+
+function isLoopback(baseUrl: string): boolean {
+  const { protocol, hostname } = URL.parse(baseUrl) ?? {};
+  return (
+    protocol === 'http:' && (hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]')
+  );
 }
 
 function describeWork(settings: Settings) {

@@ -46,6 +46,9 @@ const PROCESS = {
   SVC_PUBLIC_URL: url(/^https?$/)
     .optional()
     .describe('the address callers use; result links begin with it'),
+  SVC_TEMPORAL_UI_URL: url(/^https?$/)
+    .optional()
+    .describe('where administrators reach Temporal’s UI; the console links to it'),
   SVC_TRUSTED_PROXIES: proxies
     .optional()
     .describe(

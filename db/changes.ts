@@ -8,7 +8,7 @@ import { readMicroCredits } from './columns.ts';
 import type { Em } from './database.ts';
 import { TaskEntity, type Task } from './entities/tasks.ts';
 import { isLive } from './identity/sessions.ts';
-import { decryptPrompt } from './tasks/requests.ts';
+import { openDetails, type DetailsRow, type TaskDetails } from './tasks/details.ts';
 import type { Secrets } from './secrets.ts';
 
 /** How far a reader has come. `page` is set while one span of changes is read in several pages. */
@@ -27,10 +27,9 @@ export interface ChangeQuery {
   awaitedTaskIds: readonly string[];
 }
 
-/** A task with its owner's prompt, which is missing when its key has left the ring. */
 export interface ReadTask {
   task: Task;
-  prompt: string | undefined;
+  details: TaskDetails;
 }
 
 export interface UserBalance {
@@ -73,8 +72,10 @@ export async function readChanges(
       select 'ended', t.* from task t
       where t.id = any(${texts(query.awaitedTaskIds)}) and t.status in ('completed', 'failed', 'cancelled')
     ), numbered as (select row_number() over () as number, r.* from read r)
-    select m.snapshot::text as moment, ${facts(query)}, q.secret_key_id as sealed_with, q.prompt as sealed_prompt, r.*
+    select m.snapshot::text as moment, ${facts(query)}, q.secret_key_id as sealed_with, q.prompt as sealed_prompt,
+           s.evidence, r.*
     from moment m left join numbered r on true left join task_request q on q.task_id = r.id
+    left join submission s on s.task_id = r.id and s.attempt = r.attempt
     order by r.reason, r.changed_xid, r.id`);
   return readRows(em, secrets, position, rows);
 }
@@ -132,8 +133,9 @@ interface Row extends Record<string, unknown> {
   number: string | null;
   balances: Record<string, [balance: string, reserved: string]> | null;
   live_sessions: string[] | null;
-  sealed_with: string | null;
-  sealed_prompt: Uint8Array | null;
+  sealed_with: DetailsRow['sealed_with'];
+  sealed_prompt: DetailsRow['sealed_prompt'];
+  evidence: DetailsRow['evidence'];
   changed_xid: string | null;
   id: string | null;
 }
@@ -177,11 +179,7 @@ function nextPosition(
 
 function readTask(em: Em, secrets: Secrets, row: Row): ReadTask {
   const { moment: _m, reason: _r, number: _n, balances: _b, live_sessions: _l, ...rest } = row;
-  const { sealed_with: secretKeyId, sealed_prompt: bytes, ...columns } = rest;
+  const { sealed_with, sealed_prompt, evidence, ...columns } = rest;
   const task = em.map(TaskEntity, columns);
-  const prompt =
-    secretKeyId !== null && bytes !== null
-      ? decryptPrompt(secrets, { taskId: task.id, secretKeyId, prompt: bytes })
-      : undefined;
-  return { task, prompt };
+  return { task, details: openDetails(secrets, { id: task.id, sealed_with, sealed_prompt, evidence }) };
 }

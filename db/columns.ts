@@ -29,6 +29,8 @@ export interface TaskOutput {
   key: string;
   contentType: string;
   bytes: number;
+  /** Key of a small preview; absent where none could be made. */
+  previewKey?: string;
 }
 
 export function storePrice(price: PriceSnapshot): StoredPrice {

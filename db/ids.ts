@@ -49,6 +49,11 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[0-9A-HJKMNP-TV-Z]{26}$/.test(text.slice(prefix.length + 1));
 }
 
+/** The smallest id of a moment: every id made then or later sorts behind it or is equal. */
+export function firstIdAt(prefix: IdPrefix, moment: Date): string {
+  return makeId(prefix, Math.max(0, moment.getTime()), new Uint8Array(RANDOM_BYTES));
+}
+
 /** When an id was made, by the clock of the process that made it. */
 export function timeOfId(id: string): Date {
   const [, text = ''] = id.split('_');

@@ -31,6 +31,7 @@ import { Migration005RedeemCodes } from './migrations/005-redeem-codes.ts';
 import { Migration006Uploads } from './migrations/006-uploads.ts';
 import { Migration007Idempotency } from './migrations/007-idempotency.ts';
 import { Migration020TaskChanges } from './migrations/020-task-changes.ts';
+import { Migration021ListIndexes } from './migrations/021-list-indexes.ts';
 import { Migration030SecurityEvents } from './migrations/030-security-events.ts';
 import { Migration031UserSearch } from './migrations/031-user-search.ts';
 import { registerPool, type DriverPool } from './pool.ts';
@@ -53,6 +54,7 @@ export const MIGRATIONS = [
   { name: '006-uploads', class: Migration006Uploads },
   { name: '007-idempotency', class: Migration007Idempotency },
   { name: '020-task-changes', class: Migration020TaskChanges },
+  { name: '021-list-indexes', class: Migration021ListIndexes },
   { name: '030-security-events', class: Migration030SecurityEvents },
   { name: '031-user-search', class: Migration031UserSearch },
 ];

@@ -8,5 +8,6 @@ export const PERMISSIONS = [
   'users.read',
   'users.write',
   'credits.grant',
+  'system.read',
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];

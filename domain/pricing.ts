@@ -79,6 +79,13 @@ export function computeCharge(
   evidence: Evidence,
   estimate: MicroCredits = quote(price, order).total,
 ): Charge {
+  const delivered = priceOf(deliveredLines(price, order, evidence));
+  const amount = smaller(delivered, estimate);
+  const cost = larger(delivered, plausibleCost(evidence, estimate));
+  return { amount, loss: cost - amount };
+}
+
+function deliveredLines(price: PriceSnapshot, order: Order, evidence: Evidence) {
   const quantities = { ...orderedQuantities(order) };
   if (evidence.images !== undefined) quantities.images = evidence.images;
   if (evidence.seconds !== undefined) quantities.seconds = evidence.seconds;
@@ -86,11 +93,27 @@ export function computeCharge(
   if (evidence.tokens !== undefined) quantities.video_tokens = evidence.tokens / 1_000_000;
   const matching = matchingLines(price, order, evidence.promptTokens ?? order.promptTokens);
   Object.assign(quantities, deliveredTokens(matching, evidence));
-  const lines = matching.map((line) => ({ line, quantity: billable(line, quantities) }));
-  const delivered = priceOf(lines);
-  const amount = smaller(delivered, estimate);
-  const cost = larger(delivered, plausibleCost(evidence, estimate));
-  return { amount, loss: cost - amount };
+  return matching.map((line) => ({ line, quantity: billable(line, quantities) }));
+}
+
+/**
+ * The lines of a charge, which sum up to it exactly: what was delivered at its price, and where that exceeds
+ * the estimate, what is not charged.
+ */
+export function chargeLines(price: PriceSnapshot, order: Order, evidence: Evidence): QuoteLine[] {
+  const lines = deliveredLines(price, order, evidence)
+    .filter(({ quantity }) => quantity > 0)
+    .map(({ line, quantity }) => {
+      return { item: line.item, quantity, amount: priceOf([{ line, quantity }]), meter: line.meter };
+    });
+  const { amount } = computeCharge(price, order, evidence);
+  const difference = amount - lines.reduce((sum, line) => sum + line.amount, 0n);
+  const last = lines.at(-1);
+  // Each line is rounded up, the charge once.
+  if (last && difference < 0n && -difference <= BigInt(lines.length)) last.amount += difference;
+  else if (difference !== 0n)
+    lines.push({ item: 'Beyond the estimate, not charged', meter: 'tasks', quantity: 1, amount: difference });
+  return lines;
 }
 
 /**

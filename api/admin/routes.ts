@@ -1,7 +1,8 @@
 // The route table of administration. Permissions and step-up are declared here and checked before handlers.
+import { readHealth } from './health.ts';
 import { listAudit } from './audit-entries.ts';
 import { createCode, disableCode, listCodes, readCode } from './redeem-codes.ts';
-import { listTasksOfAllUsers } from './tasks.ts';
+import { listTasksOfAllUsers, readTaskOfAnyUser } from './tasks.ts';
 import { createUser, grantToUser, listAllUsers, readUser, updateUser } from './users.ts';
 import { BODY_BYTES_MAX, type Route } from '../context.ts';
 
@@ -38,6 +39,20 @@ export const ADMIN_ROUTES = [
     ...session,
     permission: 'tasks.read',
     handle: listTasksOfAllUsers,
+  },
+  {
+    method: 'GET',
+    path: '/api/admin/tasks/:id',
+    ...session,
+    permission: 'tasks.read',
+    handle: readTaskOfAnyUser,
+  },
+  {
+    method: 'GET',
+    path: '/api/admin/health',
+    ...session,
+    permission: 'system.read',
+    handle: readHealth,
   },
   {
     method: 'GET',

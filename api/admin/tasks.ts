@@ -1,17 +1,19 @@
-// Lists the tasks of all users for administrators. Nothing is decrypted, and the owner's content is masked.
+// Lists and reads the tasks of all users for administrators. Nothing is decrypted, and the owner's content is masked.
 import { z } from 'zod';
 import { listAllTasks } from '../../db/tasks/all-tasks.ts';
+import { findTask, listEvents } from '../../db/tasks/tasks.ts';
+import { GatewayError } from '../../domain/errors.ts';
 import { isId } from '../../db/ids.ts';
-import { TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
-import { oneOf, readQuery } from '../http/request-fields.ts';
+import { readId, readQuery } from '../http/request-fields.ts';
+import { TASK_FILTERS } from '../tasks/task-filters.ts';
+import { presentEvent } from '../tasks/views.ts';
 import { presentForeignTask } from './views.ts';
 
 export const ALL_TASKS_QUERY = z.object({
   ...pageQuery('task'),
-  status: oneOf(TASK_STATUSES).optional(),
-  mode: oneOf(TASK_MODES).optional(),
+  ...TASK_FILTERS,
   userId: z
     .string()
     .refine((text) => isId('usr', text), 'must be the id of a user')
@@ -19,8 +21,15 @@ export const ALL_TASKS_QUERY = z.object({
 });
 
 export async function listTasksOfAllUsers({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
-  const { limit, cursor, status, mode, userId } = readQuery(ALL_TASKS_QUERY, query);
-  const filters = { status: status ?? null, mode: mode ?? null, userId: userId ?? null };
+  const { limit, cursor, ...filters } = readQuery(ALL_TASKS_QUERY, query);
   const found = await listAllTasks(em, { limit: limit + 1, beforeId: cursor ?? null, ...filters });
   return answerPage(found, limit, presentForeignTask);
+}
+
+/** Reads one task of any user, masked, with what happened to it. */
+export async function readTaskOfAnyUser({ em, params }: RequestContext<SessionCaller>): Promise<Reply> {
+  const task = await findTask(em, readId('task', params));
+  if (!task) throw new GatewayError('task_not_found');
+  const timeline = (await listEvents(em, task.id)).map(presentEvent);
+  return { status: 200, body: { data: { ...presentForeignTask(task), timeline } } };
 }

@@ -107,8 +107,8 @@ function createEventWriter({ services }: Context, stream: EventStream): EventWri
   return {
     write: ({ tasks, balance, from, to }) => {
       const id = resumeIdOf(from);
-      for (const { task, prompt } of tasks)
-        stream.send({ event: 'task', id, data: presentTask(services, task, prompt) });
+      for (const { task, details } of tasks)
+        stream.send({ event: 'task', id, data: presentTask(services, task, details) });
       const data = balance && presentBalanceEvent(balance);
       const isNew = data !== null && JSON.stringify(data) !== lastBalance;
       if (isNew) {

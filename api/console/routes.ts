@@ -5,6 +5,9 @@ import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../context.
 import { readTokenUsage } from '../account/token-usage.ts';
 import { IDENTITY_ROUTES } from './identity-routes.ts';
 import { changeOwnKey, createKey, listKeys, revokeOwnKey } from './keys.ts';
+import { createUpload, deleteUpload, listUploads, readUpload } from '../uploads/uploads.ts';
+import { readAbout } from './about.ts';
+import { listAllModels } from './models.ts';
 import { streamEvents } from './events.ts';
 import { redeemCode } from './redeem.ts';
 import { listUsage } from './usage.ts';
@@ -19,6 +22,7 @@ const creation = {
   waits: true,
   readCreated: readTask,
 } as const;
+const upload = { proof: 'session', limit: 'upload', idempotent: true, upload: true } as const;
 const estimate = { ...session, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 
 export const CONSOLE_ROUTES = [
@@ -31,6 +35,12 @@ export const CONSOLE_ROUTES = [
   { method: 'DELETE', path: '/api/tasks/:id', ...session, handle: cancelTask },
   { method: 'GET', path: '/api/tasks/:id/timeline', ...session, handle: readTimeline },
   { method: 'POST', path: '/api/tasks/:id/retry', ...retry, handle: retryOwnTask },
+  { method: 'GET', path: '/api/models', ...session, handle: listAllModels },
+  { method: 'GET', path: '/api/console', proof: 'none', limit: 'read', handle: readAbout },
+  { method: 'POST', path: '/api/uploads/videos', ...upload, handle: createUpload },
+  { method: 'GET', path: '/api/uploads/videos', ...session, handle: listUploads },
+  { method: 'GET', path: '/api/uploads/videos/:id', ...session, handle: readUpload },
+  { method: 'DELETE', path: '/api/uploads/videos/:id', ...session, handle: deleteUpload },
   { method: 'GET', path: '/api/events', ...session, endless: true, handle: streamEvents },
   { method: 'GET', path: '/api/keys', ...session, handle: listKeys },
   {

@@ -1,17 +1,18 @@
 // Creates, lists, reads, follows, cancels and retries tasks in the console. All tasks are the caller's own.
 import { z } from 'zod';
 import type { Task } from '../../db/entities/tasks.ts';
-import { decryptPrompts } from '../../db/tasks/requests.ts';
+import { NO_DETAILS, readDetails } from '../../db/tasks/details.ts';
 import { cancelUnreserved } from '../../db/tasks/settlement.ts';
 import { findOwnTask, listEvents, listOwnTasks, requestCancel } from '../../db/tasks/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
-import { isFinal, TASK_MODES, TASK_STATUSES } from '../../domain/tasks.ts';
+import { isFinal } from '../../domain/tasks.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { cutPage, pageCursor, pageQuery } from '../http/pages.ts';
-import { oneOf, readQuery, readId } from '../http/request-fields.ts';
+import { readQuery, readId } from '../http/request-fields.ts';
 import { createAndStartTask } from '../tasks/create-task.ts';
 import { retryAndStartTask } from '../tasks/retry-task.ts';
 import { readModeRequest } from '../tasks/task-requests.ts';
+import { TASK_FILTERS } from '../tasks/task-filters.ts';
 import { presentEvent, presentTask } from '../tasks/views.ts';
 
 /**
@@ -24,8 +25,7 @@ const RETRY_AFTER_SECONDS = { text: '2', image: '2', video: '5' } as const;
 export const TASK_LIST_QUERY = z.object({
   ...pageQuery('task'),
   cursor: pageCursor('task'),
-  status: oneOf(TASK_STATUSES).optional(),
-  mode: oneOf(TASK_MODES).optional(),
+  ...TASK_FILTERS,
 });
 
 export async function createConsoleTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
@@ -40,16 +40,12 @@ export async function listTasks({
   caller,
   query,
 }: RequestContext<SessionCaller>): Promise<Reply> {
-  const { limit, cursor, status, mode } = readQuery(TASK_LIST_QUERY, query);
-  const page = { limit: limit + 1, beforeId: cursor ?? null, status: status ?? null, mode: mode ?? null };
+  const { limit, cursor, ...filters } = readQuery(TASK_LIST_QUERY, query);
+  const page = { limit: limit + 1, beforeId: cursor ?? null, ...filters };
   const found = await listOwnTasks(em, caller.user.id, page);
   const { rows: tasks, hasMore, nextCursor } = cutPage(found, limit, ({ id }) => id);
-  const prompts = await decryptPrompts(
-    em,
-    services.secrets,
-    tasks.map(({ id }) => id),
-  );
-  const data = tasks.map((task) => presentTask(services, task, prompts.get(task.id)));
+  const details = await readDetails(em, services.secrets, tasks);
+  const data = tasks.map((task) => presentTask(services, task, details.get(task.id) ?? NO_DETAILS));
   return { status: 200, body: { data, hasMore, nextCursor } };
 }
 
@@ -84,8 +80,8 @@ export async function cancelTask(ctx: RequestContext<SessionCaller>): Promise<Re
 
 export async function retryOwnTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const retried = await retryAndStartTask(ctx, await requireOwnTask(ctx));
-  const prompts = await decryptPrompts(ctx.em, ctx.services.secrets, [retried.id]);
-  return accepted(ctx, retried, prompts.get(retried.id));
+  const details = await readDetails(ctx.em, ctx.services.secrets, [retried]);
+  return accepted(ctx, retried, details.get(retried.id)?.prompt);
 }
 
 /** Finds the caller's task. Throws the same 404 for another user's task and for an unknown one. */
@@ -96,8 +92,8 @@ async function requireOwnTask({ em, caller, params }: RequestContext<SessionCall
 }
 
 async function present({ services, em }: RequestContext<SessionCaller>, task: Task) {
-  const prompts = await decryptPrompts(em, services.secrets, [task.id]);
-  return presentTask(services, task, prompts.get(task.id));
+  const details = await readDetails(em, services.secrets, [task]);
+  return presentTask(services, task, details.get(task.id) ?? NO_DETAILS);
 }
 
 function accepted(
@@ -106,5 +102,5 @@ function accepted(
   prompt: string | undefined,
 ): Reply {
   const headers = { location: `/api/tasks/${task.id}`, 'retry-after': RETRY_AFTER_SECONDS[task.mode] };
-  return { status: 202, body: { data: presentTask(services, task, prompt) }, headers };
+  return { status: 202, body: { data: presentTask(services, task, { ...NO_DETAILS, prompt }) }, headers };
 }

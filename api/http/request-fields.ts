@@ -6,6 +6,7 @@ import { parseCredits } from '../../domain/credits.ts';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 
 const INSTANT_CHARACTERS_MAX = 40;
+const FILTER_CHARACTERS_MAX = 200;
 /** The last instant whose ISO text has four digits for the year. */
 const INSTANT_MAX_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 /** The error of an id that is unknown, another user's or malformed, by the prefix of the id. */
@@ -76,6 +77,19 @@ export function queryInstant() {
 /** Schema of an id of this kind in a query or a body. */
 export function idText(prefix: IdPrefix) {
   return z.string().refine((text) => isId(prefix, text), `must be an id, such as ${prefix}_…`);
+}
+
+/** The query fields of a period: from one time on, before the other. */
+export function periodQuery() {
+  return {
+    from: isoInstant().optional().describe('From this time on: ISO 8601 with an offset.'),
+    to: isoInstant().optional().describe('Before this time.'),
+  };
+}
+
+/** Schema of a filter by a text that stands in the rows, such as the id of a model. */
+export function filterText() {
+  return z.string().max(FILTER_CHARACTERS_MAX).optional();
 }
 
 /** Schema of an ISO instant with an offset that lies in the future. */

@@ -15,6 +15,8 @@ export interface FileToSend {
   key: string;
   contentType: string;
   filename: string;
+  /** Absent: no cache may keep it. */
+  cacheControl?: string;
 }
 
 /** Whether path and query carry a signature of ours that has not expired. */
@@ -40,7 +42,7 @@ export async function sendFile(
   res.attachment(file.filename);
   res.setHeader('content-type', file.contentType);
   res.setHeader('content-security-policy', "sandbox; default-src 'none'");
-  res.setHeader('cache-control', 'private, no-store');
+  res.setHeader('cache-control', file.cacheControl ?? 'private, no-store');
   res.setHeader('accept-ranges', 'bytes');
   res.setHeader('content-length', range ? range.last - range.first + 1 : bytes);
   if (range) res.status(206).setHeader('content-range', `bytes ${range.first}-${range.last}/${bytes}`);

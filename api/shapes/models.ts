@@ -73,4 +73,14 @@ export const MODEL = z
   .meta({ id: 'Model', description: 'A model: what may be ordered, and what it costs.' });
 export type ModelView = z.output<typeof MODEL>;
 
+export const MODEL_WITH_TIMES = z
+  .strictObject({
+    ...MODEL.shape,
+    usual_seconds: z
+      .strictObject({ p50: z.number(), p90: z.number() })
+      .nullable()
+      .describe('How long its last completed tasks took; null where there are too few.'),
+  })
+  .meta({ id: 'ModelWithTimes' });
+
 export const MODEL_LIST = z.strictObject({ object: z.literal('list'), data: z.array(MODEL) });

@@ -32,13 +32,37 @@ const taskTimes = {
   cancelRequestedAt: instant.nullable(),
 };
 
+const priceLines = z.array(
+  z.strictObject({
+    item: z.string(),
+    quantity: z.number(),
+    credits: credits.describe('Of the whole line.'),
+  }),
+);
+
 export const TASK = z
   .strictObject({
     id: id('task'),
+    keyId: id('key').nullable().describe('The key that ordered it; null: the console.'),
     ...taskFields,
+    billingMode,
+    breakdown: z
+      .strictObject({
+        ordered: priceLines.describe('The lines of the estimate.'),
+        charged: priceLines.describe(
+          'The lines of the charge, which sum up to it. Empty until it is completed.',
+        ),
+      })
+      .describe('What the credits are for.'),
     upstreamTaskId,
     outputUrl,
-    outputs: z.array(z.strictObject({ url: z.url(), contentType: z.string() })),
+    outputs: z.array(
+      z.strictObject({
+        url: z.url(),
+        contentType: z.string(),
+        previewUrl: z.url().nullable().describe('A small WebP of an image, where one could be made.'),
+      }),
+    ),
     outputText: z.string().nullable().describe('The result of a text task.'),
     errorMessage,
     errorCode: z.string().nullable(),
@@ -80,6 +104,10 @@ export const TASK_EVENT = z
   })
   .meta({ id: 'TaskEvent', description: 'Something that happened to a task.' });
 export type TaskEventView = z.output<typeof TASK_EVENT>;
+
+export const FOREIGN_TASK_WITH_TIMELINE = z
+  .strictObject({ ...FOREIGN_TASK.shape, timeline: z.array(TASK_EVENT) })
+  .meta({ id: 'ForeignTaskWithTimeline', description: 'A task of any user, with what happened to it.' });
 
 const imageFields = {
   id: id('task'),
@@ -162,13 +190,7 @@ export const ESTIMATE = z
   .strictObject({
     creditsEstimate: estimate,
     billingMode,
-    breakdown: z.array(
-      z.strictObject({
-        item: z.string(),
-        quantity: z.number(),
-        credits: credits.describe('Of the whole line.'),
-      }),
-    ),
+    breakdown: priceLines,
   })
   .meta({ id: 'Estimate', description: 'What a task would cost at most.' });
 export type EstimateView = z.output<typeof ESTIMATE>;

@@ -10,14 +10,15 @@ import type { Services } from '../services.ts';
 export const RESULT_ROUTE = '/results/:taskId/:attempt/:name';
 
 /** Pattern of the paths that are served; a valid signature over any other path is answered 404. */
-const RESULT_PATH = /^\/results\/task_[0-9A-Z]{26}\/\d+\/\d+\.[a-z0-9]+$/;
-/** Step of expiry times, so that reading a task twice gives the same link. */
-const EXPIRY_STEP_SECONDS = 60;
+const RESULT_PATH = /^\/results\/task_[0-9A-Z]{26}\/\d+\/\d+(\.preview)?\.[a-z0-9]+$/;
+/** Parts of its life during which a link stays the same, so that browsers keep what they have loaded. */
+const STEPS_OF_LIFE = 4;
 
 /** Creates a link to a result, valid for the configured time from `now`. */
 export function signResultLink(services: Services, key: string, now: Date = new Date()): string {
+  const stepSeconds = Math.ceil(services.resultUrlSeconds / STEPS_OF_LIFE);
   const lastSecond = now.getTime() / 1000 + services.resultUrlSeconds;
-  const expiresAt = new Date(Math.ceil(lastSecond / EXPIRY_STEP_SECONDS) * EXPIRY_STEP_SECONDS * 1000);
+  const expiresAt = new Date(Math.ceil(lastSecond / stepSeconds) * stepSeconds * 1000);
   const keys = services.secrets.signingKeys();
   return signUrl({ publicUrl: services.publicUrl(), path: `/${key}`, expiresAt, keys });
 }
@@ -28,8 +29,19 @@ export function sendResult(services: Services): RequestHandler {
     if (!isSigned(services, url) || !RESULT_PATH.test(url.pathname)) throw new GatewayError('file_not_found');
     const filename = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
     const contentType = typeOf(filename.slice(filename.lastIndexOf('.') + 1));
-    await sendFile(services.storage, req, res, { key: url.pathname.slice(1), contentType, filename });
+    await sendFile(services.storage, req, res, {
+      key: url.pathname.slice(1),
+      contentType,
+      filename,
+      // The file under a link never changes, and the link ends when its copy does.
+      cacheControl: `private, max-age=${secondsLeft(url)}, immutable`,
+    });
   };
+}
+
+/** Seconds until a signed link ends. */
+function secondsLeft({ searchParams }: URL): number {
+  return Math.max(0, Number(searchParams.get('expires')) - Math.ceil(Date.now() / 1000));
 }
 
 function typeOf(extension: string): string {

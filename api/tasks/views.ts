@@ -1,33 +1,40 @@
 // Presents task records as JSON for their owner, one function per shape.
 import { toUnixSeconds } from '../../domain/times.ts';
 import type { Task, TaskEventRow } from '../../db/entities/tasks.ts';
+import { readEvidence, readPrice } from '../../db/columns.ts';
+import type { TaskDetails } from '../../db/tasks/details.ts';
 import { toCredits } from '../../domain/credits.ts';
+import { chargeLines, quote, type QuoteLine } from '../../domain/pricing.ts';
 import type { PricedOrder } from './price-request.ts';
 import type { EstimateView, ImageTaskView, TaskEventView, TaskView, VideoTaskView } from '../shapes/tasks.ts';
 import { signResultLink } from './results.ts';
 import type { Services } from '../services.ts';
 
-/** Presents a task in the console. `prompt` is the owner's text; undefined without one. */
-export function presentTask(services: Services, task: Task, prompt: string | undefined): TaskView {
-  const outputs = task.outputs.map(({ key, contentType }) => ({
+/** Presents a task in the console, with the prompt of its owner. */
+export function presentTask(services: Services, task: Task, details: TaskDetails): TaskView {
+  const outputs = task.outputs.map(({ key, contentType, previewKey }) => ({
     url: signResultLink(services, key),
     contentType,
+    previewUrl: previewKey === undefined ? null : signResultLink(services, previewKey),
   }));
   return {
     id: task.id,
+    keyId: task.keyId ?? null,
     mode: task.mode,
     model: task.model,
     status: task.status,
     progress: task.progress,
     creditsEstimate: toCredits(task.creditsEstimate),
     creditsCharged: toCredits(task.creditsCharged),
+    billingMode: task.price.billingMode,
+    breakdown: presentBreakdown(task, details),
     upstreamTaskId: task.upstreamTaskId ?? null,
     outputUrl: outputs[0]?.url ?? null,
     outputs,
     outputText: task.outputText ?? null,
     errorMessage: task.errorMessage ?? null,
     errorCode: task.errorCode ?? null,
-    requestPayload: presentPayload(task, prompt),
+    requestPayload: presentPayload(task, details.prompt),
     attempt: task.attempt,
     createdAt: task.createdAt.toISOString(),
     updatedAt: task.updatedAt.toISOString(),
@@ -35,6 +42,20 @@ export function presentTask(services: Services, task: Task, prompt: string | und
     completedAt: task.completedAt?.toISOString() ?? null,
     cancelRequestedAt: task.cancelRequestedAt?.toISOString() ?? null,
   };
+}
+
+/** The price lines of the estimate, and once it is completed those of the charge. */
+function presentBreakdown(task: Task, { evidence }: TaskDetails): TaskView['breakdown'] {
+  const price = readPrice(task.price);
+  const charged = task.status === 'completed' ? chargeLines(price, task.ordered, readEvidence(evidence)) : [];
+  return {
+    ordered: quote(price, task.ordered).lines.map(presentLine),
+    charged: charged.map(presentLine),
+  };
+}
+
+function presentLine({ item, quantity, amount }: QuoteLine) {
+  return { item, quantity, credits: toCredits(amount) };
 }
 
 /** Presents a task on the image endpoints. A cancelled task reads as failed here, and only here. */
@@ -96,15 +117,11 @@ export function presentEvent(event: TaskEventRow): TaskEventView {
   };
 }
 
-export function presentEstimate({ model, quote }: PricedOrder): EstimateView {
+export function presentEstimate({ model, quote }: Pick<PricedOrder, 'model' | 'quote'>): EstimateView {
   return {
     creditsEstimate: toCredits(quote.total),
     billingMode: model.billingMode,
-    breakdown: quote.lines.map(({ item, quantity, amount }) => ({
-      item,
-      quantity,
-      credits: toCredits(amount),
-    })),
+    breakdown: quote.lines.map(presentLine),
   };
 }
 

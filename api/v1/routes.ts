@@ -5,7 +5,7 @@ import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../context.
 import { completeChat } from './chat.ts';
 import { createImage, readCreatedImage, readImageTask } from './images.ts';
 import { listModels, readModel } from './models.ts';
-import { createUpload, deleteUpload, listUploads, readUpload } from './uploads.ts';
+import { createUpload, deleteUpload, listUploads, readUpload } from '../uploads/uploads.ts';
 import { createVideo, readVideoTask } from './videos.ts';
 
 const read = { proof: 'key', limit: 'read' } as const;

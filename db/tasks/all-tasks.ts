@@ -1,24 +1,21 @@
 // The task log as administrators read it: the tasks of all users.
-import type { TaskMode, TaskStatus } from '../../domain/tasks.ts';
-import { TaskEntity, type Task } from '../entities/tasks.ts';
+import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
+import type { Task } from '../entities/tasks.ts';
+import { has, all } from './filters.ts';
+import { findTasks, matches, type TaskFilters } from './tasks.ts';
 
-/** Newest first, older than the task `beforeId` if given; at most `limit`. */
-export async function listAllTasks(
-  em: Em,
-  page: {
-    limit: number;
-    beforeId: string | null;
-    status: TaskStatus | null;
-    mode: TaskMode | null;
-    userId: string | null;
-  },
-): Promise<Task[]> {
-  const where = {
-    ...(page.beforeId === null ? {} : { id: { $lt: page.beforeId } }),
-    ...(page.status === null ? {} : { status: page.status }),
-    ...(page.mode === null ? {} : { mode: page.mode }),
-    ...(page.userId === null ? {} : { userId: page.userId }),
-  };
-  return em.find(TaskEntity, where, { orderBy: { id: 'desc' }, limit: page.limit });
+export interface AllTasksFilters extends TaskFilters {
+  userId?: string | undefined;
+}
+
+/**
+ * Newest first. A key belongs to one user, so that the tasks of a key are found among those of its user, by
+ * the index of the user's list.
+ */
+export async function listAllTasks(em: Em, filters: AllTasksFilters): Promise<Task[]> {
+  const { userId, keyId, limit } = filters;
+  const ofKey =
+    keyId !== undefined && sql`t.user_id = (select k.user_id from api_key k where k.id = ${keyId})`;
+  return findTasks(em, all([has(sql`t.user_id`, userId), ofKey, matches(filters)]), limit);
 }

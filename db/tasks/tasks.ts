@@ -1,10 +1,11 @@
 // The task log: reads, and changes of a status as conditional statements. New tasks: new-tasks.ts.
-import { sql } from '@mikro-orm/postgresql';
+import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import type { TaskAttempt, TaskMode, TaskStatus } from '../../domain/tasks.ts';
 import { TaskEntity, TaskEventEntity, type Task, type TaskEventRow } from '../entities/tasks.ts';
 import type { SpenderRefusal } from '../ledger/reservations.ts';
 import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
+import { all, has, isOnPage, type PageFilters } from './filters.ts';
 
 export async function findTask(em: Em, id: string): Promise<Task | null> {
   return em.findOne(TaskEntity, { id }, { refresh: true });
@@ -16,18 +17,36 @@ export async function findOwnTask(em: Em, userId: string, id: string): Promise<T
 }
 
 /** Tasks of one user, newest first, older than the task `beforeId` if given; at most `limit`. */
-export async function listOwnTasks(
-  em: Em,
-  userId: string,
-  page: { limit: number; beforeId: string | null; status: TaskStatus | null; mode: TaskMode | null },
-): Promise<Task[]> {
-  const where = {
-    userId,
-    ...(page.beforeId === null ? {} : { id: { $lt: page.beforeId } }),
-    ...(page.status === null ? {} : { status: page.status }),
-    ...(page.mode === null ? {} : { mode: page.mode }),
-  };
-  return em.find(TaskEntity, where, { orderBy: { id: 'desc' }, limit: page.limit });
+export async function listOwnTasks(em: Em, userId: string, filters: TaskFilters): Promise<Task[]> {
+  return findTasks(em, sql`t.user_id = ${userId} and ${matches(filters)}`, filters.limit);
+}
+
+export interface TaskFilters extends PageFilters {
+  status?: TaskStatus | undefined;
+  mode?: TaskMode | undefined;
+  model?: string | undefined;
+  keyId?: string | undefined;
+  errorCode?: string | undefined;
+}
+
+/** The condition of a task `t` that the filters ask for. */
+export function matches(filters: TaskFilters): RawQueryFragment {
+  const { status, mode, model, keyId, errorCode } = filters;
+  return all([
+    isOnPage(sql`t.id`, 'task', filters),
+    has(sql`t.status`, status),
+    has(sql`t.mode`, mode),
+    has(sql`t.model`, model),
+    has(sql`t.key_id`, keyId),
+    has(sql`t.error_code`, errorCode),
+  ]);
+}
+
+/** Tasks `t` that fulfil the condition, newest first. */
+export async function findTasks(em: Em, condition: RawQueryFragment, limit: number): Promise<Task[]> {
+  const rows = await em.execute<Record<string, unknown>[]>(sql`
+    select t.* from task t where ${condition} order by t.id desc limit ${limit}`);
+  return rows.map((row) => em.map(TaskEntity, row));
 }
 
 export async function listEvents(em: Em, taskId: string): Promise<TaskEventRow[]> {

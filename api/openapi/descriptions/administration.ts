@@ -13,7 +13,8 @@ import {
   USER_RECORD,
 } from '../../shapes/administration.ts';
 import { dataOf, pageOf } from '../../shapes/basics.ts';
-import { FOREIGN_TASK } from '../../shapes/tasks.ts';
+import { HEALTH } from '../../shapes/health.ts';
+import { FOREIGN_TASK, FOREIGN_TASK_WITH_TIMELINE } from '../../shapes/tasks.ts';
 
 const tag = 'Administration';
 const codes = 'Redeem codes';
@@ -106,6 +107,20 @@ export const ADMIN_DESCRIPTIONS = {
     description: 'Prompt, payload, upstream id, URLs and error texts are masked.',
     query: ALL_TASKS_QUERY,
     responses: { 200: { description: 'A page of them.', shape: pageOf(FOREIGN_TASK) } },
+  },
+  'GET /api/admin/tasks/:id': {
+    id: 'readAnyTask',
+    tag,
+    summary: 'Read a task of any user',
+    description: 'Masked as in the list, with its timeline.',
+    responses: { 200: { description: 'The task.', shape: dataOf(FOREIGN_TASK_WITH_TIMELINE) } },
+    refusals: ['task_not_found'],
+  },
+  'GET /api/admin/health': {
+    id: 'readHealth',
+    tag,
+    summary: 'How vendors, queues and limits are doing',
+    responses: { 200: { description: 'The state at this moment.', shape: dataOf(HEALTH) } },
   },
   'GET /api/admin/audit-entries': {
     id: 'listAuditEntries',

@@ -5,6 +5,8 @@ import type { ResponseDescription, RouteDescription } from '../route-description
 import { dataOf, pageOf } from '../../shapes/basics.ts';
 import { ESTIMATE, TASK, TASK_EVENT } from '../../shapes/tasks.ts';
 import { z } from 'zod';
+import { ABOUT } from '../../shapes/about.ts';
+import { MODEL_WITH_TIMES } from '../../shapes/models.ts';
 import { CREATION_REFUSALS, ORDER_REFUSALS, WAITED_REFUSALS } from './v1.ts';
 
 const tag = 'Console: tasks';
@@ -56,6 +58,23 @@ export const TASK_DESCRIPTIONS = {
     summary: 'List your tasks',
     query: TASK_LIST_QUERY,
     responses: { 200: { description: 'A page of them.', shape: pageOf(TASK) } },
+  },
+  'GET /api/models': {
+    id: 'listModelsInConsole',
+    tag: 'Models',
+    summary: 'List the models, with the time their tasks usually take',
+    responses: {
+      200: {
+        description: 'All models.',
+        shape: z.strictObject({ object: z.literal('list'), data: z.array(MODEL_WITH_TIMES) }),
+      },
+    },
+  },
+  'GET /api/console': {
+    id: 'readAbout',
+    tag: 'Console: session',
+    summary: 'What a page may know before a login',
+    responses: { 200: { description: 'Name, version, addresses.', shape: dataOf(ABOUT) } },
   },
   'GET /api/events': {
     id: 'streamEvents',

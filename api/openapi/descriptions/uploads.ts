@@ -1,6 +1,6 @@
 // Descriptions of the upload routes.
 import { z } from 'zod';
-import { UPLOAD_LIST_QUERY } from '../../v1/uploads.ts';
+import { UPLOAD_LIST_QUERY } from '../../uploads/uploads.ts';
 import type { RouteDescription } from '../route-description.ts';
 import { dataOf, pageOf } from '../../shapes/basics.ts';
 import { UPLOAD } from '../../shapes/uploads.ts';
@@ -13,7 +13,7 @@ const FORM = z.object({
   }),
 });
 
-export const UPLOAD_DESCRIPTIONS = {
+const UNDER_V1 = {
   'POST /v1/uploads/videos': {
     id: 'uploadVideo',
     tag,
@@ -45,5 +45,17 @@ export const UPLOAD_DESCRIPTIONS = {
     description: 'At once: its link is dead, its room is free, and a task that still needs it fails.',
     responses: { 204: { description: 'It is gone.' } },
     refusals: ['file_not_found'],
+  },
+} as const satisfies Readonly<Record<string, RouteDescription>>;
+
+/** The same four routes with the cookie. */
+export const UPLOAD_DESCRIPTIONS = {
+  ...UNDER_V1,
+  'POST /api/uploads/videos': { ...UNDER_V1['POST /v1/uploads/videos'], id: 'uploadVideoInConsole' },
+  'GET /api/uploads/videos': { ...UNDER_V1['GET /v1/uploads/videos'], id: 'listUploadsInConsole' },
+  'GET /api/uploads/videos/:id': { ...UNDER_V1['GET /v1/uploads/videos/:id'], id: 'readUploadInConsole' },
+  'DELETE /api/uploads/videos/:id': {
+    ...UNDER_V1['DELETE /v1/uploads/videos/:id'],
+    id: 'deleteUploadInConsole',
   },
 } as const satisfies Readonly<Record<string, RouteDescription>>;

@@ -35,6 +35,8 @@ const ROUTES: Guarded[] = [
   { ...at('PATCH', `/users/${nobody}`), permission: 'users.write', stepUp: true, status: 400 },
   { ...at('POST', `/users/${nobody}/grants`), permission: 'credits.grant', stepUp: true, status: 400 },
   { ...at('GET', '/tasks'), permission: 'tasks.read', stepUp: false, status: 200 },
+  { ...at('GET', `/tasks/${makeId('task')}`), permission: 'tasks.read', stepUp: false, status: 404 },
+  { ...at('GET', '/health'), permission: 'system.read', stepUp: false, status: 200 },
   { ...at('GET', '/audit-entries'), permission: 'audit.read', stepUp: false, status: 200 },
 ];
 

@@ -33,12 +33,15 @@ describe('console tasks', () => {
       expect(body).to.deep.equal({
         data: {
           id,
+          keyId: null,
           mode: 'image',
           model: IMAGE.model,
           status: 'queued',
           progress: 0,
           creditsEstimate: 4,
           creditsCharged: 0,
+          billingMode: 'per_image',
+          breakdown: { ordered: [{ item: '1K image', quantity: 1, credits: 4 }], charged: [] },
           upstreamTaskId: null,
           outputUrl: null,
           outputs: [],
@@ -101,7 +104,9 @@ describe('console tasks', () => {
         creditsCharged: 14,
       });
       expect(task).to.include({ errorCode: null, errorMessage: null, attempt: 1 });
-      expect(task.outputs).to.deep.equal([{ url: task.outputUrl, contentType: 'video/mp4' }]);
+      expect(task.outputs).to.deep.equal([
+        { url: task.outputUrl, contentType: 'video/mp4', previewUrl: null },
+      ]);
       expect(task.upstreamTaskId).to.be.a('string');
       const times = [task.createdAt, task.startedAt, task.completedAt];
       expect(times).to.deep.equal([...times].sort((one, other) => one.localeCompare(other)));

@@ -1,4 +1,4 @@
-// Creates, lists, reads and deletes a caller's own uploads, which are kept for a day: /v1/uploads/videos.
+// Creates, lists, reads and deletes a caller's own uploads, which are kept for a day, on /v1 and /api.
 import { z } from 'zod';
 import {
   findOwnUpload,
@@ -10,11 +10,11 @@ import {
 import type { Upload } from '../../db/entities/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { uploadKey } from '../../domain/files/uploads.ts';
-import type { RequestContext, KeyCaller, Reply } from '../context.ts';
+import type { RequestContext, KeyCaller, Reply, SessionCaller } from '../context.ts';
 import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { readId, readQuery } from '../http/request-fields.ts';
-import { signUploadLink } from '../uploads/links.ts';
+import { signUploadLink } from './links.ts';
 import type { UploadView } from '../shapes/uploads.ts';
 import type { Services } from '../services.ts';
 
@@ -23,7 +23,7 @@ export const UPLOAD_LIST_QUERY = z.object(pageQuery('file'));
 /**
  * Keeps the received file if the user's storage quota allows it; otherwise throws `storage_quota_exceeded`.
  */
-export async function createUpload(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+export async function createUpload(ctx: RequestContext<KeyCaller | SessionCaller>): Promise<Reply> {
   const { services, caller, file } = ctx;
   if (!file) throw new Error('an upload without its file');
   return answerOnce(ctx, async (em) => {
@@ -38,7 +38,7 @@ export async function listUploads({
   em,
   caller,
   query,
-}: RequestContext<KeyCaller>): Promise<Reply> {
+}: RequestContext<KeyCaller | SessionCaller>): Promise<Reply> {
   const { limit, cursor } = readQuery(UPLOAD_LIST_QUERY, query);
   const found = await listOwnUploads(em, caller.user.id, { limit: limit + 1, beforeId: cursor ?? null });
   return answerPage(found, limit, (upload) => presentUpload(services, upload));
@@ -49,7 +49,7 @@ export async function readUpload({
   em,
   caller,
   params,
-}: RequestContext<KeyCaller>): Promise<Reply> {
+}: RequestContext<KeyCaller | SessionCaller>): Promise<Reply> {
   const upload = await findOwnUpload(em, caller.user.id, readId('file', params));
   if (!upload) throw new GatewayError('file_not_found');
   return { status: 200, body: { data: presentUpload(services, upload) } };
@@ -65,7 +65,7 @@ export async function deleteUpload({
   caller,
   params,
   requestId,
-}: RequestContext<KeyCaller>): Promise<Reply> {
+}: RequestContext<KeyCaller | SessionCaller>): Promise<Reply> {
   const removed = await removeUpload(em, caller.user.id, readId('file', params));
   if (!removed) throw new GatewayError('file_not_found');
   try {
