@@ -62,7 +62,7 @@ export async function startParts(assembly: Assembly): Promise<SystemSummary> {
     internalUrl,
     workerInternalUrl: `http://127.0.0.1:${addresses.workerInternalPort}`,
     sandboxUrl: addresses.sandboxUrl,
-    temporalUiUrl: settings.temporalAddress === null ? `http://127.0.0.1:${assembly.ports.temporalUi}` : null,
+    temporalUiUrl: addresses.temporalUiUrl,
     temporalAddress: addresses.temporalAddress,
     databaseUrl: addresses.databaseUrl,
     demo: parseDemoAccount(demoLines),

@@ -22,6 +22,8 @@ export interface StartSettings {
 export interface PartAddresses {
   databaseUrl: string;
   temporalAddress: string;
+  /** Null where Temporal is not started here. */
+  temporalUiUrl: string | null;
   secretKeys: string;
   sandboxUrl: string | null;
   workerInternalPort: number;
@@ -79,6 +81,7 @@ export function partEnvironment(
     SVC_SECRET_KEYS: parts.secretKeys,
     DATABASE_URL: parts.databaseUrl,
     TEMPORAL_ADDRESS: parts.temporalAddress,
+    ...(parts.temporalUiUrl === null ? {} : { SVC_TEMPORAL_UI_URL: parts.temporalUiUrl }),
   };
 }
 

@@ -123,6 +123,7 @@ function chooseAddresses(
   return {
     databaseUrl: settings.databaseUrl ?? postgresUrl(embedded),
     temporalAddress: settings.temporalAddress ?? `127.0.0.1:${ports.temporal}`,
+    temporalUiUrl: settings.temporalAddress === null ? `http://127.0.0.1:${ports.temporalUi}` : null,
     secretKeys: settings.secretKeys ?? keepSecretKeys(folder),
     sandboxUrl: settings.sandboxFamilies.length === 0 ? null : `http://127.0.0.1:${ports.sandbox}`,
     workerInternalPort: settings.workerInternalPort ?? ports.workerInternal,
