@@ -47,13 +47,17 @@ export function presentLedgerLine(line: LedgerTransfer): LedgerLineView {
 
 /** Presents an API key without its text, which is only in the answer that creates the key. */
 export function presentKey({ key, spending }: OwnKey): KeyView {
+  const today = new Date().toISOString().slice(0, 10);
   return {
     id: key.id,
     name: key.name,
     prefix: key.prefix,
     quota: orNull(spending.quota),
     used: toCredits(spending.used),
+    reserved: toCredits(spending.reserved + spending.earmarked),
     dailyBudget: orNull(spending.dailyBudget),
+    usedToday: toCredits(spending.day === today ? spending.dayUsed : 0n),
+    dailyResetsAt: new Date(Date.parse(today) + DAY_MS).toISOString(),
     modelScope: key.modelScope ?? null,
     expiresAt: key.expiresAt?.toISOString() ?? null,
     createdAt: key.createdAt.toISOString(),
@@ -119,3 +123,5 @@ function orNull(amount: MicroCredits | null | undefined): number | null {
 function notBelowZero(amount: MicroCredits): MicroCredits {
   return amount < 0n ? 0n : amount;
 }
+
+const DAY_MS = 86_400_000;

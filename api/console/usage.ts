@@ -5,25 +5,28 @@ import { CHAT_CALL_STATUSES } from '../../domain/chat-calls.ts';
 import { presentChatCall } from '../chat/views.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
-import { oneOf, readQuery } from '../http/request-fields.ts';
-
-const NAME_CHARACTERS_MAX = 200;
+import { filterText, oneOf, periodQuery, readQuery } from '../http/request-fields.ts';
 
 export const USAGE_QUERY = z.object({
   ...pageQuery('call'),
-  model: z.string().max(NAME_CHARACTERS_MAX).optional(),
-  keyId: z.string().max(NAME_CHARACTERS_MAX).optional(),
+  model: filterText(),
+  keyId: filterText(),
+  errorCode: filterText(),
+  ...periodQuery(),
   status: oneOf(CHAT_CALL_STATUSES).optional(),
 });
 
 export async function listUsage({ em, caller, query }: RequestContext<SessionCaller>): Promise<Reply> {
-  const { limit, cursor, model, keyId, status } = readQuery(USAGE_QUERY, query);
+  const { limit, cursor, model, keyId, status, errorCode, from, to } = readQuery(USAGE_QUERY, query);
   const found = await listOwnChatCalls(em, caller.user.id, {
     limit: limit + 1,
     beforeId: cursor ?? null,
     model,
     keyId,
     status,
+    errorCode,
+    from,
+    to,
   });
   return answerPage(found, limit, presentChatCall);
 }

@@ -8,7 +8,20 @@ import { callWithKey, createKey, findKey, KEYS, listKeys } from '../../support/k
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 
 const ENTRY_FIELDS = [
-  ...['id', 'name', 'prefix', 'quota', 'used', 'dailyBudget', 'modelScope', 'expiresAt', 'createdAt'],
+  ...[
+    'id',
+    'name',
+    'prefix',
+    'quota',
+    'used',
+    'dailyBudget',
+    'reserved',
+    'usedToday',
+    'dailyResetsAt',
+    'modelScope',
+    'expiresAt',
+    'createdAt',
+  ],
   ...['lastUsedAt', 'revokedAt'],
 ];
 
