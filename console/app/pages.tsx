@@ -35,6 +35,8 @@ const ADMIN_PAGES: readonly PageEntry[] = [
   { path: 'admin/tasks', name: 'adminTasks', icon: 'tasks', permission: 'tasks.read' },
   { path: 'admin/users', name: 'adminUsers', icon: 'users', permission: 'users.read' },
   { path: 'admin/codes', name: 'adminCodes', icon: 'codes', permission: 'redemption.read' },
+  { path: 'admin/usage', name: 'adminUsage', icon: 'usage', permission: 'usage.read' },
+  { path: 'admin/vendors', name: 'adminVendors', icon: 'vendors', permission: 'system.read' },
   { path: 'admin/audit', name: 'adminAudit', icon: 'audit', permission: 'audit.read' },
 ];
 
@@ -54,12 +56,15 @@ const TaskPage = lazy(() => import('../pages/task/task.tsx'));
 const Create = lazy(() => import('../pages/create/create.tsx'));
 const Models = lazy(() => import('../pages/models/models.tsx'));
 const Calls = lazy(() => import('../pages/calls/calls.tsx'));
+const Usage = lazy(() => import('../pages/usage/usage.tsx'));
 const Credits = lazy(() => import('../pages/credits/credits.tsx'));
 const Keys = lazy(() => import('../pages/keys/keys.tsx'));
 const Account = lazy(() => import('../pages/account/account.tsx'));
 const AdminTasks = lazy(() => import('../pages/admin/tasks.tsx'));
 const AdminUsers = lazy(() => import('../pages/admin/users.tsx'));
 const AdminCodes = lazy(() => import('../pages/admin/codes.tsx'));
+const AdminUsage = lazy(() => import('../pages/admin/usage.tsx'));
+const AdminVendors = lazy(() => import('../pages/admin/vendors.tsx'));
 const AdminAudit = lazy(() => import('../pages/admin/audit.tsx'));
 
 export function Pages({ onChange }: { onChange: () => void }) {
@@ -71,12 +76,15 @@ export function Pages({ onChange }: { onChange: () => void }) {
       <Route path={`${ROOT}create`} component={Create} />
       <Route path={`${ROOT}models`} component={Models} />
       <Route path={`${ROOT}calls`} component={Calls} />
+      <Route path={`${ROOT}usage`} component={Usage} />
       <Route path={`${ROOT}credits`} component={Credits} />
       <Route path={`${ROOT}keys`} component={Keys} />
       <Route path={`${ROOT}account`} component={Account} />
       <Route path={`${ROOT}admin/tasks`} component={AdminTasks} />
       <Route path={`${ROOT}admin/users`} component={AdminUsers} />
       <Route path={`${ROOT}admin/codes`} component={AdminCodes} />
+      <Route path={`${ROOT}admin/usage`} component={AdminUsage} />
+      <Route path={`${ROOT}admin/vendors`} component={AdminVendors} />
       <Route path={`${ROOT}admin/audit`} component={AdminAudit} />
       <Route default component={Missing} />
     </Router>

@@ -23,3 +23,28 @@ export type ShownUser = AnswerOf<'GET /api/admin/users'>['data'][number] & {
   frozen?: boolean;
   lastSeenAt?: string | null;
 };
+
+interface Waiting {
+  count: number;
+  oldestSeconds: number;
+}
+
+/** A credential of a vendor: what it does, why it rests, and how its last hour went. */
+export interface HealthVendor {
+  credential: string | null;
+  jobs: number;
+  cooldown: { reason: string; until: string } | null;
+  lastHour: { completed: number; failed: number; seconds: { p50: number; p90: number } | null };
+}
+
+/** The state of the whole service, for administrators. */
+export interface Health {
+  tasks: readonly (Waiting & { status: 'queued' | 'in_progress' })[];
+  unstarted: Waiting;
+  reservations: Waiting;
+  vendors: readonly { family: string; credentials: readonly HealthVendor[] }[];
+  limiter: { redis: 'ok' | 'down' | 'none'; breakerOpen: boolean; refused: Readonly<Record<string, number>> };
+  waiting: { streams: number; calls: number };
+  violations: readonly { rule: string; count: number }[];
+  frozenAccounts: number;
+}

@@ -2,11 +2,13 @@
 import type { Task } from '../data/types.ts';
 import { Icon } from './icons.tsx';
 
-type Shown = Pick<Task, 'outputs' | 'mode'> & { previewUrl?: string | null };
+type Shown = Pick<Task, 'mode'> & {
+  outputs: readonly { url: string; contentType: string; previewUrl?: string | null }[];
+};
 
 export function Thumb({ task, size = 16 }: { task: Shown; size?: number }) {
   const [output] = task.outputs;
-  const preview = task.previewUrl ?? null;
+  const preview = output?.previewUrl ?? null;
   return (
     <span class="thumb" aria-hidden="true">
       {preview || output?.contentType.startsWith('image/') ? (

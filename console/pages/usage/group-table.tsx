@@ -1,0 +1,100 @@
+// The table beneath the chart: each group with its sums, its share, and a link to the rows behind it.
+import { to } from '../../data/addresses.ts';
+import type { Grouping, Usage, UsageSums } from '../../data/usage.ts';
+import { t } from '../../texts/index.ts';
+import { colorOf } from '../../ui/bars.tsx';
+import { formatCount, formatCredits } from '../../ui/format.ts';
+
+interface TableProps {
+  usage: Usage;
+  groups: readonly (string | null)[];
+  nameOf: (group: string | null) => string;
+  grouping: Grouping;
+}
+
+/** The filter of the list of tasks that shows what is behind a group. */
+const FILTERS: Partial<Record<Grouping, string>> = { model: 'model', key: 'keyId', kind: 'mode' };
+
+export function GroupTable({ usage, groups, nameOf, grouping }: TableProps) {
+  const filter = FILTERS[grouping];
+  return (
+    <div class="table-card">
+      <div class="table-scroll" tabIndex={0} role="region" aria-label={t.usage.groups[grouping]}>
+        <table class="table dense">
+          <thead>
+            <tr>
+              <th>{t.usage.groups[grouping]}</th>
+              <th class="number">{t.usage.credits}</th>
+              <th class="number">{t.usage.share}</th>
+              <th class="number">{t.usage.tasks}</th>
+              <th class="number">{t.usage.calls}</th>
+              <th class="number">{t.usage.failed}</th>
+              <th class="number">{t.usage.tokens}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {groups.map((group) => {
+              const sums = sumOf(usage, group);
+              return (
+                <tr key={group}>
+                  <td>
+                    <span class="row">
+                      <i class={`dot g${colorOf(groups, group)}`} />
+                      {filter && group ? (
+                        <a class="main-link" href={to('tasks', { [filter]: group })}>
+                          {nameOf(group)}
+                        </a>
+                      ) : (
+                        nameOf(group)
+                      )}
+                    </span>
+                  </td>
+                  <Figures sums={sums} total={usage.total.credits} />
+                </tr>
+              );
+            })}
+          </tbody>
+          <tfoot>
+            <tr>
+              <td>{t.usage.total}</td>
+              <Figures sums={usage.total} total={usage.total.credits} />
+            </tr>
+          </tfoot>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+function Figures({ sums, total }: { sums: UsageSums; total: number }) {
+  return (
+    <>
+      <td class="number">{formatCredits(sums.credits)}</td>
+      <td class="number soft">{total > 0 ? `${((100 * sums.credits) / total).toFixed(1)} %` : '–'}</td>
+      <td class="number">{formatCount(sums.tasks)}</td>
+      <td class="number">{formatCount(sums.calls)}</td>
+      <td class="number">{formatCount(sums.failed)}</td>
+      <td class="number">{formatCount(sums.promptTokens + sums.completionTokens)}</td>
+    </>
+  );
+}
+
+/** Sums in whole micro-credits, so that the rows add up to the total. */
+function sumOf({ data }: Usage, group: string | null): UsageSums {
+  const sums = {
+    credits: 0,
+    tasks: 0,
+    calls: 0,
+    failed: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    images: 0,
+    seconds: 0,
+  };
+  for (const row of data) {
+    if (row.group !== group) continue;
+    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += Math.round(row[name] * 1e6);
+  }
+  for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] /= 1e6;
+  return sums;
+}
