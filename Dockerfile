@@ -1,3 +1,11 @@
+# The console is the only part that is built: bundled here, so that the image holds no bundler.
+FROM node:24.21.0-bookworm-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY console console
+RUN node console/build.ts /console
+
 # One image for the API, the worker and the one-shot commands: the sources as they are, because Node 24 runs TypeScript.
 FROM node:24.21.0-bookworm-slim
 
@@ -13,6 +21,7 @@ RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
 
 # What .dockerignore lets through: no tests, no development servers, no sandbox.
 COPY . .
+COPY --from=console /console /app/console/dist
 
 # Results, where no bucket is configured. A new volume takes over its owner.
 RUN mkdir /data && chown node:node /data

@@ -83,7 +83,7 @@ function Row({
           onChange={() => toggle(task.id)}
         />
       </td>
-      <td class="phone-wide" style={{ maxWidth: 0, width: '100%' }}>
+      <td class="phone-wide stretch">
         <div class="row">
           <Thumb task={task} />
           <div class="grow">
