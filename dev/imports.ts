@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 /** Type-only imports: types are gone at run time, so their modules are not loaded. */
 const TYPE_IMPORTS = /^(?:import|export) type [^;]*;/gm;
 /** Imports, including modules that are loaded by path, as the workflows are. */
-const IMPORTS = /\b(?:from|import|new URL)\s*\(?\s*'(\.{1,2}\/[^']+\.[cm]?[jt]s)'/g;
+const IMPORTS = /\b(?:from|import|new URL)\s*\(?\s*'(\.{1,2}\/[^']+\.(?:[cm]?[jt]s|tsx))'/g;
 
 /**
  * Reads the text of each file by its absolute path, the entries included; empty for a file that does not

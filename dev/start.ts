@@ -1,8 +1,10 @@
 // `npm start`: brings the whole gateway up on this machine, keeps it running, and takes it down again. With
 // `--watch`, as `npm run dev` calls it, each program is restarted when its sources change.
+import { globSync } from 'node:fs';
+import { buildConsole } from '../console/build.ts';
 import { openDataFolder, type DataFolder } from './system/data-folder.ts';
 import { isPortInUse } from './servers/ports.ts';
-import { readSettings, type StartSettings } from './system/settings.ts';
+import { consoleFolder, readSettings, type StartSettings } from './system/settings.ts';
 import { writeSummary } from './system/summary.ts';
 import { createSystem, type System } from './system/system.ts';
 import type { SystemSummary } from './system/parts.ts';
@@ -51,7 +53,7 @@ async function main(): Promise<number> {
     describe();
     const seconds = (performance.now() - startedAt) / 1000;
     terminal.block(await writeSummary(started, settings, seconds));
-    if (isWatching) watching = watchSystem(system);
+    if (isWatching) watching = await watchSystem(system, settings);
     return finish(await ending.promise);
   } catch (error) {
     terminal.fail(describeError(error));
@@ -70,17 +72,23 @@ async function main(): Promise<number> {
 
 /**
  * Watches the sources of the programs, and the catalogue, which a program reads at its start like its
- * sources.
+ * sources. The console is built anew when its sources change, and its open pages load the build.
  */
-function watchSystem(system: System): Watching {
+async function watchSystem(system: System, settings: StartSettings): Promise<Watching> {
   const catalog = process.env['SVC_CATALOG'] || 'catalog.json';
   const programs = Object.entries(PROGRAMS).map(([name, file]) => ({
     name,
     entries: name === 'sandbox' ? [file] : [file, catalog],
     restart: () => system.restart(name as ProgramName),
   }));
+  const build = async (): Promise<void> => {
+    await buildConsole(consoleFolder(settings), { isRelease: false });
+  };
+  await build();
+  const styles = globSync('console/style/*.css');
+  const console = { name: 'console', entries: ['console/app/main.tsx', ...styles], restart: build };
   terminal.note('watching the sources: a program whose sources change is restarted');
-  return watchPrograms(programs, terminal);
+  return watchPrograms([...programs, console], terminal);
 }
 
 function finish(reason: Error | 'interrupted'): number {

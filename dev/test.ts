@@ -3,6 +3,7 @@ import { globSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch, type RunningProcess } from './processes.ts';
 import { findNeededServers } from './servers/needs.ts';
+import { installChromium } from './servers/chromium.ts';
 import { ensureRedisProgram } from './servers/redis.ts';
 import { removeAbandonedServers, startTestServers, type TestServers } from './servers/test-servers.ts';
 import { describeError, openTerminal } from './terminal.ts';
@@ -10,7 +11,7 @@ import { describeError, openTerminal } from './terminal.ts';
 const PROJECT_DIR = join(import.meta.dirname, '..');
 const ALL_FILES = 'test/**/*.test.ts';
 const TEST_TIMEOUT_MS = 20_000;
-/** Option that allows installing a missing Redis as a package of the system, which needs root and stays. */
+/** Option that allows installing a missing Redis or Chromium as packages of the system: needs root, stays. */
 const INSTALL_FLAG = '--install';
 const INTERRUPTED_CODE = 130;
 
@@ -58,8 +59,11 @@ async function startServers(
 ): Promise<TestServers> {
   const needed = findNeededServers(files);
   if (needed.size > 0) await removeAbandonedServers();
-  // Some tests run a Redis of their own, and do not install it.
-  if (mayInstall) await ensureRedisProgram({ log: terminal.note, mayInstall, signal });
+  // Some tests run a Redis of their own or a browser, and do not install them.
+  if (mayInstall) {
+    await ensureRedisProgram({ log: terminal.note, mayInstall, signal });
+    await installChromium(terminal.note, signal);
+  }
   return startTestServers({ needed, mayInstall, terminal, signal });
 }
 

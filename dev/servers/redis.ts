@@ -1,10 +1,10 @@
 // Runs a Redis server that keeps nothing, for the tests of rate limits.
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { launch, stopLeftover, type RunningProcess } from '../processes.ts';
+import { INSTALLER, runInstaller } from './packages.ts';
 
 export interface RedisOptions {
   program: string;
@@ -21,7 +21,6 @@ export interface RunningRedis extends RunningProcess {
 
 const HOST = '127.0.0.1';
 const PROGRAMS = ['redis-server', 'valkey-server'];
-const INSTALLER = '/usr/bin/apt-get';
 const READY_TIMEOUT_MS = 20_000;
 const HELLO_TIMEOUT_MS = 1_000;
 
@@ -81,18 +80,6 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
 
 function isUsable(program: string): boolean {
   return spawnSync(program, ['--version'], { timeout: 10_000 }).status === 0;
-}
-
-async function runInstaller(args: readonly string[], signal?: AbortSignal): Promise<boolean> {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const child = spawn(INSTALLER, args, { stdio: 'ignore', env, ...(signal === undefined ? {} : { signal }) });
-  try {
-    const [code]: unknown[] = await once(child, 'close');
-    return code === 0;
-  } catch (error) {
-    if (signal?.aborted) throw new Error('Interrupted while installing Redis.', { cause: error });
-    return false;
-  }
 }
 
 function isAnswering(port: number): Promise<boolean> {

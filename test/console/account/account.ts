@@ -1,0 +1,52 @@
+// Account: second factor with recovery codes, theme and language that are there before the first script.
+import { expect } from 'chai';
+import { Secret, TOTP } from 'otpauth';
+import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+
+export function testAccount(tested: () => TestConsole): void {
+  describe('account', () => {
+    it('sets up a second factor: proof, picture, code, recovery codes', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(user, 'account');
+      await page.getByRole('button', { name: 'Set up' }).click();
+      const proof = page.getByRole('dialog', { name: 'Is it you?' });
+      await proof.getByLabel('Password').fill(user.password);
+      await proof.getByRole('button', { name: 'Verify' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Second factor' });
+      await dialog.getByRole('img').waitFor();
+      const secret = (await dialog.locator('.copy .cut').textContent()) ?? '';
+      await dialog.getByLabel('The code').fill(new TOTP({ secret: Secret.fromBase32(secret) }).generate());
+      await dialog.getByRole('button', { name: 'Turn on' }).click();
+      await page.getByRole('dialog', { name: 'Recovery codes' }).getByRole('listitem').nth(9).waitFor();
+      await page.getByRole('button', { name: 'I have kept them' }).click();
+      await page.getByText('It is on.').waitFor();
+      await closeSound(page);
+    });
+
+    it('lists the sessions, and ends the others', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(user, 'account');
+      await page.getByText('This one').waitFor();
+      await page.getByRole('button', { name: 'End all others' }).click();
+      await page.getByRole('button', { name: 'End all others' }).waitFor({ state: 'detached' });
+      expect((await user.session.get('/api/auth/me')).status).to.equal(401);
+      await closeSound(page);
+    });
+
+    it('keeps theme and language, which the page has before any script runs', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(user, 'account');
+      await page.getByText('Dark', { exact: true }).click();
+      await page.getByText('中文', { exact: true }).click();
+      await page.getByRole('heading', { name: '账户' }).waitFor();
+      const cookies = await page.context().cookies();
+      const header = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+      const sent = await (await fetch(`${gateway.baseUrl}/console/`, { headers: { cookie: header } })).text();
+      expect(sent).to.include('<html lang="zh" data-theme="dark"');
+      await closeSound(page);
+    });
+  });
+}

@@ -1,0 +1,61 @@
+// Administration: pages appear with their permission, codes are made many at once, credits are granted once.
+import { expect } from 'chai';
+import { createAdministrator, readAudit } from '../../support/administrators.ts';
+import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+
+export function testAdministration(tested: () => TestConsole): void {
+  describe('administration', () => {
+    it('is not in the menu of those who may not', async () => {
+      const { gateway, open } = tested();
+      const page = await open(await gateway.createUser(), '');
+      expect(await page.getByText('Administration').count()).to.equal(0);
+      await closeSound(page);
+    });
+
+    it('makes several codes, each once, and offers them as a file', async () => {
+      const { gateway, open } = tested();
+      const administrator = await createAdministrator(gateway);
+      const page = await open(administrator, 'admin/codes');
+      await page.getByRole('button', { name: 'Make codes' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Make codes' });
+      await dialog.getByLabel('Label').fill('Autumn');
+      await dialog.getByLabel('Credits each').fill('5');
+      await dialog.getByLabel(/How many/).fill('7');
+      await dialog.getByRole('button', { name: 'Make codes' }).click();
+      const proof = page.getByRole('dialog', { name: 'Is it you?' });
+      await proof.getByLabel('Password').fill(administrator.password);
+      await proof.getByRole('button', { name: 'Verify' }).click();
+      const made = page.getByRole('dialog', { name: '7 codes are made' });
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        made.getByRole('button', { name: 'Download CSV' }).click(),
+      ]);
+      expect(file.suggestedFilename()).to.equal('codes-Autumn.csv');
+      await made.getByRole('button', { name: 'Close', exact: true }).last().click();
+      expect(await page.getByRole('row', { name: /Autumn/ }).count()).to.equal(7);
+      expect((await readAudit(gateway)).filter(({ actorId }) => actorId === administrator.id)).to.have.length(
+        7,
+      );
+      await closeSound(page);
+    });
+
+    it('adds credits to a user', async () => {
+      const { gateway, open } = tested();
+      const administrator = await createAdministrator(gateway);
+      const user = await gateway.createUser(1);
+      const page = await open(administrator, 'admin/users');
+      await page.getByLabel('Find by e-mail address').fill(user.email);
+      await page.getByRole('button', { name: `Add credits: ${user.email}` }).click();
+      const dialog = page.getByRole('dialog', { name: /Add credits/ });
+      await dialog.getByLabel('Credits').fill('12.5');
+      await dialog.getByLabel('Note').fill('a gift');
+      await dialog.getByRole('button', { name: 'Add credits' }).dblclick();
+      const proof = page.getByRole('dialog', { name: 'Is it you?' });
+      await proof.getByLabel('Password').fill(administrator.password);
+      await proof.getByRole('button', { name: 'Verify' }).click();
+      await page.getByText('12.5 credits were added.').waitFor();
+      expect((await user.session.get('/api/balance')).body.data.available).to.equal(13.5);
+      await closeSound(page);
+    });
+  });
+}

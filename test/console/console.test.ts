@@ -1,0 +1,38 @@
+// The console as people use it: real API, worker, database and Temporal behind a real browser, shared by all pages.
+import type { TestConsole } from '../support/console/browser.ts';
+import { startConsole } from '../support/console/browser.ts';
+import { testAccessibility } from './accessibility.ts';
+import { testAccount } from './account/account.ts';
+import { testAdministration } from './admin/admin.ts';
+import { testCreate } from './create/create.ts';
+import { testKeys } from './keys/keys.ts';
+import { testLogin } from './login/login.ts';
+import { testMoney } from './credits/credits.ts';
+import { testServing } from './serving.ts';
+import { testTasks } from './tasks/tasks.ts';
+
+describe('the console', function () {
+  this.timeout(60_000);
+  let opened: TestConsole | null = null;
+
+  before(async function () {
+    opened = await startConsole();
+    // Without a browser there is nothing to look with: `npm test -- --install` installs Debian's chromium.
+    if (opened === null) this.skip();
+  });
+  after(() => opened?.stop());
+
+  const tested = (): TestConsole => {
+    if (opened === null) throw new Error('the console was not started');
+    return opened;
+  };
+  testServing(tested);
+  testLogin(tested);
+  testTasks(tested);
+  testCreate(tested);
+  testMoney(tested);
+  testKeys(tested);
+  testAccount(tested);
+  testAdministration(tested);
+  testAccessibility(tested);
+});

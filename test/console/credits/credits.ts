@@ -1,0 +1,42 @@
+// Credits and calls: the statement adds up, a code is redeemed once, calls show their tokens.
+import { expect } from 'chai';
+import { createAdministrator, makeCode } from '../../support/administrators.ts';
+import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+
+export function testMoney(tested: () => TestConsole): void {
+  describe('credits', () => {
+    it('show a statement, and redeem a code once however often the button is pressed', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser(100);
+      const { code } = await makeCode(await createAdministrator(gateway), { credits: 25 });
+      const page = await open(user, 'credits');
+      await page.getByText('Test credits').waitFor();
+      await page.getByLabel('Code').fill(code.toLowerCase());
+      await page.getByRole('button', { name: 'Redeem' }).dblclick();
+      await page.getByText('25 credits were added.').waitFor();
+      await page.getByText('+25').waitFor();
+      expect((await user.session.get('/api/balance')).body.data.available).to.equal(125);
+      await page.getByLabel('Code').fill('SVC-NONE');
+      await page.getByRole('button', { name: 'Redeem' }).click();
+      await page.getByText('There is no such code.').waitFor();
+      await gateway.expectSoundMoney();
+      await closeSound(page);
+    });
+  });
+
+  describe('calls', () => {
+    it('show tokens and charge of a chat call', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const messages = [{ role: 'user', content: 'hello' }];
+      const answer = await user.key.post('/v1/chat/completions', { model: 'gpt-6-luna', messages });
+      expect(answer.status).to.equal(200);
+      const page = await open(user, 'calls');
+      const row = page.getByRole('row', { name: /gpt-6-luna/ });
+      await row.getByText('Completed').waitFor();
+      const { prompt_tokens: input, completion_tokens: output } = answer.body.usage;
+      await row.getByText(`${input} / ${output}`).waitFor();
+      await closeSound(page);
+    });
+  });
+}

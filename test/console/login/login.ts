@@ -1,0 +1,48 @@
+// Logging in, and what happens when a session ends under the user's hands.
+import { expect } from 'chai';
+import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+
+export function testLogin(tested: () => TestConsole): void {
+  describe('log in', () => {
+    it('leads to the page that was asked for', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(null, 'credits');
+      await page.getByLabel('E-mail address').fill(user.email);
+      await page.getByLabel('Password').fill('not the password');
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByText('is wrong').waitFor();
+      await page.getByLabel('Password').fill(user.password);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByRole('heading', { name: 'Statement' }).waitFor();
+      expect(page.url()).to.equal(`${gateway.baseUrl}/console/credits`);
+      await closeSound(page);
+    });
+
+    it('stands in the place of the page when the session ends, and the page is there again after it', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(user, 'keys');
+      await page.getByText('Test key').first().waitFor();
+      await gateway.em().execute(`delete from session where user_id = '${user.id}'`);
+      await page.getByRole('link', { name: 'Calls', exact: true }).click();
+      await page.getByLabel('E-mail address').fill(user.email);
+      await page.getByLabel('Password').fill(user.password);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByRole('heading', { name: 'Calls' }).waitFor();
+      expect(page.url()).to.equal(`${gateway.baseUrl}/console/calls`);
+      await closeSound(page);
+    });
+
+    it('ends with Log out, for this browser and on the server', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(user, '');
+      await page.getByRole('button', { name: 'Log out' }).first().click();
+      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+      await page.reload();
+      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+      await closeSound(page);
+    });
+  });
+}

@@ -1,0 +1,146 @@
+// Tasks: rows that move by themselves, filters in the address, cancel, retry, and texts that stay texts.
+import { expect } from 'chai';
+import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+import type { TestUser } from '../../support/servers/gateway.ts';
+import { until } from '../../support/until.ts';
+
+const MODEL = 'gpt-image-2';
+
+export function testTasks(tested: () => TestConsole): void {
+  describe('tasks', () => {
+    it('arrive and complete without a reload, with picture and charge', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(user, 'tasks');
+      await page.getByText('No tasks yet').waitFor();
+      await order(user, 'a lighthouse [[sandbox seconds=2]]');
+      const newer = page.getByRole('button', { name: '1 newer task' });
+      await newer.click();
+      const row = page.getByRole('row', { name: /a lighthouse/ });
+      await row.getByText('Completed').waitFor({ timeout: 20_000 });
+      await row.locator('img').waitFor();
+      expect(await row.locator('td').nth(4).textContent()).to.equal('4');
+      await closeSound(page);
+    });
+
+    it('can be filtered, and the address and the back button know it', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      await ended(user, await order(user, 'a good one'));
+      await ended(user, await order(user, 'a bad one [[sandbox outcome=fail reason=internal]]'));
+      const page = await open(user, 'tasks');
+      await page.getByText('a good one').waitFor();
+      await page.getByLabel('Status').selectOption('failed');
+      await page.getByText('a good one').waitFor({ state: 'detached' });
+      expect(new URL(page.url()).search).to.equal('?status=failed');
+      await page.getByRole('link', { name: /a bad one/ }).click();
+      await page.getByText('It failed, and cost nothing').waitFor();
+      await page.goBack();
+      await page.getByRole('link', { name: /a bad one/ }).waitFor();
+      expect(new URL(page.url()).search).to.equal('?status=failed');
+      expect(await page.getByText('a good one').count()).to.equal(0);
+      await closeSound(page);
+    });
+
+    it('are cancelled when the row says so, and cost nothing', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const id = await order(user, 'a slow one [[sandbox seconds=120]]');
+      const page = await open(user, `tasks/${id}`);
+      await page.getByRole('button', { name: 'Cancel task' }).click();
+      await page.getByText('Cancelled; it cost nothing').waitFor({ timeout: 20_000 });
+      await ended(user, id);
+      expect((await user.session.get(`/api/tasks/${id}`)).body.data.status).to.equal('cancelled');
+      await closeSound(page);
+    });
+
+    it('are retried at the price of today, which is shown first', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const id = await order(user, 'a second try [[sandbox outcome=fail*1 reason=internal]]');
+      await ended(user, id);
+      const page = await open(user, `tasks/${id}`);
+      await page.getByRole('button', { name: 'Retry' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('Today').waitFor();
+      await dialog.getByRole('button', { name: 'Retry' }).click();
+      await page.getByText('Completed').first().waitFor({ timeout: 20_000 });
+      expect((await user.session.get(`/api/tasks/${id}`)).body.data.attempt).to.equal(2);
+      await closeSound(page);
+    });
+
+    it('several at once are cancelled by one press', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const ids = [
+        await order(user, 'one [[sandbox seconds=120]]'),
+        await order(user, 'two [[sandbox seconds=120]]'),
+      ];
+      const page = await open(user, 'tasks');
+      await page.getByLabel('Select all').check();
+      await page.getByRole('button', { name: 'Cancel (2)' }).click();
+      for (const id of ids) await ended(user, id);
+      await until(
+        'both rows say cancelled',
+        async () => (await page.getByText('Cancelled', { exact: true }).count()) >= 2,
+      );
+      await closeSound(page);
+    });
+
+    it('show a prompt that looks like a page as the text it is', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const prompt = '<img src=x onerror="document.title=\'broken\'"> <script>alert(1)</script>';
+      const id = await order(user, prompt);
+      const page = await open(user, `tasks/${id}`);
+      await page.getByRole('heading', { name: prompt }).waitFor();
+      expect(await page.title()).not.to.include('broken');
+      await page.goto(`${gateway.baseUrl}/console/tasks`);
+      await page.getByRole('link', { name: prompt }).waitFor();
+      await closeSound(page);
+    });
+
+    it('of another user are as missing as those that never were', async () => {
+      const { gateway, open } = tested();
+      const [user, other] = [await gateway.createUser(), await gateway.createUser()];
+      const page = await open(user, `tasks/${await order(other, 'a secret')}`).catch(() => null);
+      if (page === null) throw new Error('the page did not open');
+      await page.getByText('There is no such task').waitFor();
+      await closeSound(page);
+    });
+
+    it('can be reached by keyboard: j, Enter, and g t back', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      await ended(user, await order(user, 'by keyboard'));
+      const page = await open(user, 'tasks');
+      await page.getByText('by keyboard').waitFor();
+      await page.evaluate('document.activeElement.blur()');
+      await page.keyboard.press('j');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'by keyboard' }).waitFor();
+      await page.keyboard.press('g');
+      await page.keyboard.press('t');
+      await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill('credits');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Credits' }).waitFor();
+      await closeSound(page);
+    });
+  });
+}
+
+/** Orders an image with the user's key; resolves to the task's id. */
+async function order(user: TestUser, prompt: string): Promise<string> {
+  const answer = await user.key.post('/v1/images/generations', { model: MODEL, prompt });
+  expect(answer.status).to.equal(202);
+  return answer.body.id;
+}
+
+async function ended(user: TestUser, id: string): Promise<void> {
+  await until(
+    `${id} has ended`,
+    async () => (await user.session.get(`/api/tasks/${id}`)).body.data.completedAt,
+  );
+}

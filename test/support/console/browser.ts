@@ -1,0 +1,98 @@
+// A whole gateway with its built console, and a browser to look at it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { buildConsole } from '../../../console/build.ts';
+import { findChromium } from '../../../dev/servers/chromium.ts';
+import { createSession } from '../../../db/identity/sessions.ts';
+import { startGateway, type TestGateway, type TestUser } from '../servers/gateway.ts';
+
+export interface TestConsole {
+  gateway: TestGateway;
+  /** Opens a page of the console, as this user; null: without a session. */
+  open(user: TestUser | null, path: string, options?: PageOptions): Promise<Page>;
+  stop(): Promise<void>;
+}
+
+export interface PageOptions {
+  width?: number;
+  theme?: 'light' | 'dark';
+  language?: 'en' | 'zh';
+  /** Address in front of the gateway, such as a proxy's. */
+  baseUrl?: string;
+}
+
+const HEIGHT = 900;
+/** Time within which what a test waits for has to be there. */
+const WAIT_MS = 10_000;
+/** Answers that refuse a request are part of what is tested; the browser reports each of them. */
+const REFUSED = /^Failed to load resource: the server responded with a status of 4/;
+
+/** Starts everything; null on a machine without a Chromium. */
+export async function startConsole(): Promise<TestConsole | null> {
+  const executablePath = findChromium();
+  if (executablePath === null) return null;
+  const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-console-'));
+  await buildConsole(folder, { isRelease: true });
+  const gateway = await startGateway({ env: { SVC_CONSOLE_DIR: folder } });
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  return {
+    gateway,
+    open: (user, path, options) => openPage(gateway, browser, user, path, options),
+    stop: async () => {
+      await browser.close();
+      await gateway.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function openPage(
+  gateway: TestGateway,
+  browser: Browser,
+  user: TestUser | null,
+  path: string,
+  { width = 1400, theme = 'light', language = 'en', baseUrl = gateway.baseUrl }: PageOptions = {},
+): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: { width, height: HEIGHT },
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    reducedMotion: 'reduce',
+  });
+  const cookies: { name: string; value: string; url: string }[] = [
+    { name: 'svc_theme', value: theme, url: baseUrl },
+    { name: 'svc_language', value: language, url: baseUrl },
+  ];
+  if (user) {
+    const value = await createSession(gateway.em(), gateway.secrets, user.id);
+    cookies.push({ name: 'svc_session', value, url: baseUrl });
+  }
+  await context.addCookies(cookies);
+  const page = await context.newPage();
+  page.setDefaultTimeout(WAIT_MS);
+  watchForProblems(page);
+  await page.goto(`${baseUrl}/console/${path}`);
+  await page.locator('h1').first().waitFor();
+  return page;
+}
+
+const problems = new WeakMap<Page, string[]>();
+
+/** Collects errors of scripts and violations of the page's policy, which the browser writes to its console. */
+function watchForProblems(page: Page): void {
+  const found: string[] = [];
+  problems.set(page, found);
+  page.on('pageerror', (error) => found.push(String(error.stack)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !REFUSED.test(message.text())) found.push(message.text());
+  });
+}
+
+/** Expects that nothing went wrong in the page since it was opened, and closes it. */
+export async function closeSound(page: Page): Promise<void> {
+  expect(problems.get(page)).to.deep.equal([]);
+  await page.context().close();
+}
