@@ -1,4 +1,5 @@
 // What pages share, in one file of the build: each page is linked to it, and brings no small files along.
+import '../data/action.ts';
 import '../data/client.ts';
 import '../data/csv.ts';
 import '../data/events.ts';

@@ -1,5 +1,6 @@
 // The dialog that asks for a fresh proof of identity, whatever action needs it.
-import { useMutation, useQuery } from '@tanstack/preact-query';
+import { useAction } from '../data/action.ts';
+import { useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { call } from '../data/call.ts';
 import { useStore } from '../data/store.ts';
@@ -22,7 +23,7 @@ function Ask({ answer }: { answer: (isVerified: boolean) => void }) {
     queryFn: async ({ signal }) => (await call('GET /api/verify', { signal })).data,
   });
   const method = state.data?.methods[0] ?? 'password';
-  const verify = useMutation({
+  const verify = useAction({
     mutationFn: () => call('POST /api/verify', { body: { method, code } }),
     onSuccess: () => answer(true),
   });

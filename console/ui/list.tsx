@@ -55,7 +55,7 @@ export function useRowKeys(
       if (event.key === 'j') setRow((at) => Math.min(at + 1, count - 1));
       else if (event.key === 'k') setRow((at) => Math.max(at - 1, 0));
       else if (event.key === 'x' && row >= 0) keys.select?.(row);
-      else if (event.key === 'Enter' && row >= 0 && event.target === document.body) keys.open(row);
+      else if (event.key === 'Enter' && row >= 0 && !isOnControl(event)) keys.open(row);
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
@@ -64,4 +64,9 @@ export function useRowKeys(
     document.querySelector('[data-active="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [row]);
   return Math.min(row, count - 1);
+}
+
+/** Whether Enter already means something where the focus is. */
+function isOnControl({ target }: KeyboardEvent): boolean {
+  return target instanceof Element && target.closest('a, button, input, select, textarea, summary') !== null;
 }

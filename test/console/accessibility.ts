@@ -26,9 +26,8 @@ const PAGES = [
 const ADMIN_PAGES = ['admin/tasks', 'admin/users', 'admin/codes', 'admin/audit'];
 const LOOKS: readonly Required<Pick<PageOptions, 'width' | 'theme' | 'language'>>[] = [
   { width: 1400, theme: 'light', language: 'en' },
-  { width: 1400, theme: 'dark', language: 'zh' },
-  { width: 820, theme: 'dark', language: 'en' },
-  { width: 390, theme: 'light', language: 'zh' },
+  { width: 820, theme: 'dark', language: 'zh' },
+  { width: 390, theme: 'dark', language: 'en' },
 ];
 
 export function testAccessibility(tested: () => TestConsole): void {

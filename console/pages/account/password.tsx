@@ -1,5 +1,5 @@
 // Changes the password.
-import { useMutation } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
 import { useState } from 'preact/hooks';
 import { call } from '../../data/call.ts';
 import { t } from '../../texts/index.ts';
@@ -10,7 +10,7 @@ import { Problem } from '../../ui/problem.tsx';
 export function Password() {
   const [currentPassword, setCurrent] = useState('');
   const [newPassword, setNew] = useState('');
-  const change = useMutation({
+  const change = useAction({
     mutationFn: () => call('POST /api/auth/password', { body: { currentPassword, newPassword } }),
     onSuccess: () => {
       setCurrent('');

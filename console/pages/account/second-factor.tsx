@@ -1,5 +1,6 @@
 // Sets up and removes the second factor. The picture to scan is drawn here, so that the secret goes nowhere else.
-import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
+import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { encode } from 'uqr';
 import { call } from '../../data/call.ts';
@@ -15,8 +16,8 @@ export function SecondFactor({ user }: { user: User }) {
   const [isRemoving, setRemoving] = useState(false);
   const queries = useQueryClient();
   const refresh = (): void => void queries.invalidateQueries({ queryKey: ['me'] });
-  const start = useMutation({ mutationFn: () => call('POST /api/auth/totp') });
-  const remove = useMutation({
+  const start = useAction({ mutationFn: () => call('POST /api/auth/totp') });
+  const remove = useAction({
     mutationFn: () => call('DELETE /api/auth/totp'),
     onSuccess: () => {
       setRemoving(false);
@@ -70,7 +71,7 @@ export function SecondFactor({ user }: { user: User }) {
 
 function SetUp({ secret, url, onClose }: { secret: string; url: string; onClose: () => void }) {
   const [code, setCode] = useState('');
-  const confirm = useMutation({ mutationFn: () => call('POST /api/auth/totp/confirm', { body: { code } }) });
+  const confirm = useAction({ mutationFn: () => call('POST /api/auth/totp/confirm', { body: { code } }) });
   if (confirm.data) return <Recovery codes={confirm.data.data.recoveryCodes} onClose={onClose} />;
   return (
     <Dialog title={t.account.factor} onClose={onClose} isFirm>

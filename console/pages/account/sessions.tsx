@@ -1,5 +1,6 @@
 // Where the user is logged in, and what happened to the access to the account.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
+import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import { t } from '../../texts/index.ts';
 import { Button } from '../../ui/controls.tsx';
@@ -17,11 +18,11 @@ export function Sessions() {
       (await call('GET /api/auth/sessions', { signal, query: { limit: SHOWN } })).data,
   });
   const refresh = (): void => void queries.invalidateQueries({ queryKey: ['sessions'] });
-  const end = useMutation({
+  const end = useAction({
     mutationFn: (id: string) => call('DELETE /api/auth/sessions/:id', { params: { id } }),
     onSuccess: refresh,
   });
-  const endOthers = useMutation({ mutationFn: () => call('DELETE /api/auth/sessions'), onSuccess: refresh });
+  const endOthers = useAction({ mutationFn: () => call('DELETE /api/auth/sessions'), onSuccess: refresh });
   if (sessions.isError) return <Problem error={sessions.error} />;
   if (!sessions.data) return <Skeleton lines={2} />;
   return (

@@ -1,5 +1,6 @@
 // Administration: redeem codes, and making many of them at once.
-import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { call } from '../../data/call.ts';
 import { useMe } from '../../data/queries.ts';
@@ -134,7 +135,7 @@ function Table({
 
 function Disable({ code, onClose }: { code: RedeemCode; onClose: () => void }) {
   const queries = useQueryClient();
-  const disable = useMutation({
+  const disable = useAction({
     mutationFn: () => call('PATCH /api/admin/redeem-codes/:id', { params: { id: code.id } }),
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ['admin', 'codes'] });

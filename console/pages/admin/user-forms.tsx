@@ -1,5 +1,6 @@
 // The forms that make a user, change one, and add credits to one.
-import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
+import { useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import type { BodyOf } from '../../../api/openapi/route-types.ts';
 import type { ComponentChildren } from 'preact';
@@ -130,7 +131,7 @@ export function Grant({ user, onClose }: { user: ShownUser; onClose: () => void 
 
 function useSaving(save: () => Promise<unknown>, onClose: () => void) {
   const queries = useQueryClient();
-  return useMutation({
+  return useAction({
     mutationFn: save,
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ['admin'] });

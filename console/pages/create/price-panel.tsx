@@ -1,5 +1,6 @@
 // The price of the order as it stands, line by line, what is left after it, and the button that sends it.
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/preact-query';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { to } from '../../data/addresses.ts';
@@ -109,7 +110,7 @@ function useCreate(model: ShownModel, draft: Draft) {
   const order = orderOf(model, draft);
   const text = JSON.stringify(order);
   const named = useRef({ text, key: makeIdempotencyKey() });
-  return useMutation({
+  return useAction({
     mutationFn: () => {
       if (named.current.text !== text) named.current = { text, key: makeIdempotencyKey() };
       return call('POST /api/tasks', { body: order, idempotencyKey: named.current.key });

@@ -1,5 +1,6 @@
 // Redeems a code, once, however often the button is pressed.
-import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
+import { useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import { call } from '../../data/call.ts';
 import { makeIdempotencyKey } from '../../data/idempotency.ts';
@@ -13,7 +14,7 @@ export function Redeem() {
   const [code, setCode] = useState('');
   const queries = useQueryClient();
   const named = useRef({ code: '', key: '' });
-  const redeem = useMutation({
+  const redeem = useAction({
     mutationFn: () => {
       if (named.current.code !== code) named.current = { code, key: makeIdempotencyKey() };
       return call('POST /api/redeem', { body: { code: code.trim() }, idempotencyKey: named.current.key });

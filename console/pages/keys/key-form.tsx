@@ -1,5 +1,6 @@
 // Makes a key or changes one: name, limits, models, end. A new key is shown once.
-import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
+import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { ApiError } from '../../data/api-error.ts';
 import { apiBase } from '../../data/addresses.ts';
@@ -23,7 +24,7 @@ interface Fields {
 export function KeyForm({ entry, onClose }: { entry?: Key; onClose: () => void }) {
   const [fields, setFields] = useState<Fields>(() => fieldsOf(entry));
   const queries = useQueryClient();
-  const save = useMutation({
+  const save = useAction({
     mutationFn: async (): Promise<string | null> => {
       const body = bodyOf(fields);
       if (entry) await call('PATCH /api/keys/:id', { params: { id: entry.id }, body });

@@ -1,5 +1,6 @@
 // Keys: what each may spend and has spent, making, changing and revoking them.
-import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
+import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { to } from '../../data/addresses.ts';
@@ -177,7 +178,7 @@ function Spent({ label, used, max }: { label: string; used: number | undefined; 
 
 function Revoke({ entry, onClose }: { entry: Key; onClose: () => void }) {
   const queries = useQueryClient();
-  const revoke = useMutation({
+  const revoke = useAction({
     mutationFn: () => call('DELETE /api/keys/:id', { params: { id: entry.id } }),
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: ['keys'] });

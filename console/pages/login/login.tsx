@@ -1,5 +1,5 @@
 // Log in: e-mail address and password, then the code of an authenticator app where one is set up.
-import { useMutation } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
 import { useState } from 'preact/hooks';
 import { call } from '../../data/call.ts';
 import { sessionBegan, type User } from '../../data/session.ts';
@@ -35,7 +35,7 @@ export function LogIn() {
 function Password({ onFlow }: { onFlow: (token: string) => void }) {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const logIn = useMutation({
+  const logIn = useAction({
     mutationFn: () => call('POST /api/auth/login', { body: { email, password } }),
     onSuccess: ({ data }) =>
       'twoFactorRequired' in data ? onFlow(data.flowToken) : sessionBegan(data satisfies User),
@@ -74,7 +74,7 @@ function Password({ onFlow }: { onFlow: (token: string) => void }) {
 
 function SecondFactor({ flowToken, onBack }: { flowToken: string; onBack: () => void }) {
   const [code, setCode] = useState('');
-  const finish = useMutation({
+  const finish = useAction({
     mutationFn: () => call('POST /api/auth/login/2fa', { body: { flowToken, code } }),
     onSuccess: ({ data }) => sessionBegan(data),
   });

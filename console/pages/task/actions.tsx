@@ -1,5 +1,6 @@
 // What can be done with a task: cancel it, retry it at today's price, order it again with changes.
-import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
+import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { to } from '../../data/addresses.ts';
 import { ApiError } from '../../data/api-error.ts';
@@ -35,7 +36,7 @@ export function TaskActions({ task }: { task: Task }) {
 
 function Cancel({ task }: { task: Task }) {
   const queries = useQueryClient();
-  const cancel = useMutation({
+  const cancel = useAction({
     mutationFn: () => call('DELETE /api/tasks/:id', { params: { id: task.id } }),
     onSuccess: ({ data }) => taskChanged(data),
     onError: (error) => {
@@ -57,7 +58,7 @@ function Cancel({ task }: { task: Task }) {
 
 function Retry({ task, onClose }: { task: Task; onClose: () => void }) {
   const today = usePriceToday(task);
-  const retry = useMutation({
+  const retry = useAction({
     mutationFn: () =>
       call('POST /api/tasks/:id/retry', {
         params: { id: task.id },

@@ -1,5 +1,6 @@
 // What can be done with several tasks at once.
-import { useMutation, useQueryClient } from '@tanstack/preact-query';
+import { useAction } from '../../data/action.ts';
+import { useQueryClient } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import { taskChanged } from '../../data/events.ts';
 import type { Task } from '../../data/types.ts';
@@ -24,11 +25,11 @@ export function Selection({ tasks, onDone }: { tasks: readonly Task[]; onDone: (
     void queries.invalidateQueries({ queryKey: ['tasks'] });
     onDone();
   };
-  const cancel = useMutation({
+  const cancel = useAction({
     mutationFn: () => forEach(open, ({ id }) => call('DELETE /api/tasks/:id', { params: { id } })),
     onSuccess: settle(t.tasks.cancelled),
   });
-  const retry = useMutation({
+  const retry = useAction({
     mutationFn: () =>
       forEach(failed, ({ id, attempt }) =>
         call('POST /api/tasks/:id/retry', { params: { id }, idempotencyKey: `${id}-retry-${attempt}` }),

@@ -39,8 +39,8 @@ export function testAccount(tested: () => TestConsole): void {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
       const page = await open(user, 'account');
-      await page.getByText('Dark', { exact: true }).click();
-      await page.getByText('中文', { exact: true }).click();
+      await page.getByRole('radio', { name: 'Dark' }).check();
+      await page.getByRole('radio', { name: '中文' }).check();
       await page.getByRole('heading', { name: '账户' }).waitFor();
       const cookies = await page.context().cookies();
       const header = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');

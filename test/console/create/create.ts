@@ -9,7 +9,7 @@ export function testCreate(tested: () => TestConsole): void {
       const user = await gateway.createUser(100);
       const page = await open(user, 'create?model=gpt-image-2');
       await page.getByText('1K image × 1').waitFor();
-      await page.getByText('2K', { exact: true }).click();
+      await page.getByRole('radio', { name: '2K' }).check();
       await page.getByText('2K image × 1').waitFor();
       await page.getByLabel('Prompt').fill('one of a kind');
       await page.getByRole('button', { name: 'Create', exact: true }).dblclick();
@@ -31,7 +31,7 @@ export function testCreate(tested: () => TestConsole): void {
     it('offers only what goes together: 8 seconds alone in 1080p', async () => {
       const { gateway, open } = tested();
       const page = await open(await gateway.createUser(), 'create?model=veo-3.1-fast');
-      await page.getByText('1080p', { exact: true }).click();
+      await page.getByRole('radio', { name: '1080p' }).check();
       await page.getByText(/1080p video/).waitFor();
       const durations = page.getByRole('group', { name: 'Duration' }).getByRole('radio');
       expect(await durations.count()).to.equal(1);
