@@ -1,11 +1,11 @@
 // What several pages read: who is logged in, the balance, tasks, keys, models.
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { ApiError } from './api-error.ts';
-import { call, callByName } from './call.ts';
+import { call } from './call.ts';
 import { liveness } from './events.ts';
 import { useStore } from './store.ts';
-import type { Model, Task } from './types.ts';
-import type { QueryOf } from '../../api/openapi/route-types.ts';
+import type { Task } from './types.ts';
+import type { AnswerOf, QueryOf } from '../../api/openapi/route-types.ts';
 
 /** Pause between readings of what changes, while no stream tells of changes. */
 const POLL_MS = 2_500;
@@ -91,27 +91,14 @@ export function useKeys() {
   });
 }
 
-export interface ShownModel extends Model {
-  /** Seconds that half and nine tenths of the last tasks took; null while too few are known. */
-  usual_seconds?: { p50: number; p90: number } | null | undefined;
-}
+export type ShownModel = AnswerOf<'GET /api/models'>['data'][number];
 
 export function useModels() {
   return useQuery({
     queryKey: ['models'],
     staleTime: LONG_MS,
-    queryFn: async ({ signal }): Promise<ShownModel[]> =>
-      (await callByName<{ data: ShownModel[] }>('GET /api/models', { signal })).data,
+    queryFn: async ({ signal }): Promise<ShownModel[]> => (await call('GET /api/models', { signal })).data,
   });
-}
-
-export interface About {
-  name: string;
-  version: string;
-  publicUrl: string;
-  /** Whether some vendors are played by the sandbox, which costs nothing. */
-  sandbox: boolean;
-  temporalUiUrl: string | null;
 }
 
 /** What installation this is; null where it does not say. */
@@ -119,9 +106,9 @@ export function useAbout() {
   return useQuery({
     queryKey: ['about'],
     staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async ({ signal }): Promise<About | null> => {
+    queryFn: async ({ signal }) => {
       try {
-        return (await callByName<{ data: About }>('GET /api/console', { signal })).data;
+        return (await call('GET /api/console', { signal })).data;
       } catch {
         return null;
       }

@@ -12,7 +12,6 @@ export type Balance = AnswerOf<'GET /api/balance'>['data'];
 export type LedgerEntry = NonNullable<Balance['ledger']>[number];
 export type Key = AnswerOf<'GET /api/keys'>['data'][number];
 export type Call = AnswerOf<'GET /api/usage'>['data'][number];
-export type Model = AnswerOf<'GET /v1/models'>['data'][number];
 export type ForeignTask = AnswerOf<'GET /api/admin/tasks'>['data'][number];
 export type RedeemCode = AnswerOf<'GET /api/admin/redeem-codes'>['data'][number];
 export type AuditEntry = AnswerOf<'GET /api/admin/audit-entries'>['data'][number];
@@ -24,27 +23,6 @@ export type ShownUser = AnswerOf<'GET /api/admin/users'>['data'][number] & {
   lastSeenAt?: string | null;
 };
 
-interface Waiting {
-  count: number;
-  oldestSeconds: number;
-}
-
-/** A credential of a vendor: what it does, why it rests, and how its last hour went. */
-export interface HealthVendor {
-  credential: string | null;
-  jobs: number;
-  cooldown: { reason: string; until: string } | null;
-  lastHour: { completed: number; failed: number; seconds: { p50: number; p90: number } | null };
-}
-
 /** The state of the whole service, for administrators. */
-export interface Health {
-  tasks: readonly (Waiting & { status: 'queued' | 'in_progress' })[];
-  unstarted: Waiting;
-  reservations: Waiting;
-  vendors: readonly { family: string; credentials: readonly HealthVendor[] }[];
-  limiter: { redis: 'ok' | 'down' | 'none'; breakerOpen: boolean; refused: Readonly<Record<string, number>> };
-  waiting: { streams: number; calls: number };
-  violations: readonly { rule: string; count: number }[];
-  frozenAccounts: number;
-}
+export type Health = AnswerOf<'GET /api/admin/health'>['data'];
+export type HealthVendor = Health['vendors'][number]['credentials'][number];

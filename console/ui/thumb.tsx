@@ -2,9 +2,7 @@
 import type { Task } from '../data/types.ts';
 import { Icon } from './icons.tsx';
 
-type Shown = Pick<Task, 'mode'> & {
-  outputs: readonly { url: string; contentType: string; previewUrl?: string | null }[];
-};
+type Shown = Pick<Task, 'outputs' | 'mode'>;
 
 export function Thumb({ task, size = 16 }: { task: Shown; size?: number }) {
   const [output] = task.outputs;

@@ -17,16 +17,18 @@ import { announce } from '../../ui/toasts.tsx';
 type NewUser = BodyOf<'POST /api/admin/users'>;
 type Permission = NonNullable<NewUser['permissions']>[number];
 
-/** All permissions, in the order of the API's own list. */
-const PERMISSIONS: readonly Permission[] = [
-  'redemption.read',
-  'redemption.sensitive_write',
-  'tasks.read',
-  'audit.read',
-  'users.read',
-  'users.write',
-  'credits.grant',
-];
+/** All permissions: one that the API has and this table does not is a type error. */
+const ALL: Readonly<Record<Permission, true>> = {
+  'redemption.read': true,
+  'redemption.sensitive_write': true,
+  'tasks.read': true,
+  'audit.read': true,
+  'users.read': true,
+  'users.write': true,
+  'credits.grant': true,
+  'system.read': true,
+};
+const PERMISSIONS = Object.keys(ALL) as Permission[];
 
 export function MakeUser({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('');

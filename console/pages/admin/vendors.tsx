@@ -1,6 +1,6 @@
 // Administration: what each vendor and each of its credentials does, and whether anything waits or is broken.
 import { useQuery } from '@tanstack/preact-query';
-import { callByName } from '../../data/call.ts';
+import { call } from '../../data/call.ts';
 import type { Health, HealthVendor } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { formatClock, formatCount, formatDuration } from '../../ui/format.ts';
@@ -13,8 +13,7 @@ export default function AdminVendors() {
   const health = useQuery({
     queryKey: ['admin', 'health'],
     refetchInterval: EVERY_MS,
-    queryFn: async ({ signal }) =>
-      (await callByName<{ data: Health }>('GET /api/admin/health', { signal })).data,
+    queryFn: async ({ signal }) => (await call('GET /api/admin/health', { signal })).data,
   });
   return (
     <>

@@ -97,7 +97,7 @@ function Table({
   );
 }
 
-function Row({ entry, onOpen }: { entry: Key & { usedToday?: number }; onOpen: (open: Open) => void }) {
+function Row({ entry, onOpen }: { entry: Key; onOpen: (open: Open) => void }) {
   const isOver = entry.revokedAt !== null;
   return (
     <tr>

@@ -6,19 +6,9 @@ import { t } from '../../texts/index.ts';
 import { formatCount, formatCredits } from '../../ui/format.ts';
 import { isOpen } from '../../ui/status.tsx';
 
-interface Line {
-  item: string;
-  quantity: number;
-  credits: number;
-}
-
-interface Priced extends Task {
-  breakdown?: { ordered: readonly Line[]; charged: readonly Line[] };
-}
-
-export function PriceLines({ task }: { task: Priced }) {
-  const ordered = task.breakdown?.ordered ?? [];
-  const charged = task.breakdown?.charged ?? [];
+export function PriceLines({ task }: { task: Task }) {
+  const ordered = task.breakdown.ordered;
+  const charged = task.breakdown.charged;
   const isCharged = task.status === 'completed';
   const returned = task.creditsEstimate - task.creditsCharged;
   return (

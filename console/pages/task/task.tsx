@@ -92,7 +92,7 @@ function Shown({ task }: { task: Task }) {
   );
 }
 
-function Facts({ task }: { task: Task & { keyId?: string | null } }) {
+function Facts({ task }: { task: Task }) {
   return (
     <dl class="facts">
       <dt>{t.task.created}</dt>
