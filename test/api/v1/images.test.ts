@@ -136,7 +136,7 @@ describe('POST /v1/images/generations', () => {
     for (const fields of bodies) {
       const { status, body } = await create({ prompt: `edit ${QUICK}`, ...fields });
       expect(status).to.equal(202);
-      expect(await finished(body.id)).to.include({ status: 'completed', creditsCharged: 4 });
+      expect(await finished(body.id)).to.include({ status: 'completed', creditsCharged: 6.6 });
     }
   });
 });
