@@ -4,18 +4,20 @@ import type { Activities } from '../activities/index.ts';
 import { HAND_OVER_QUEUE, POLL_QUEUE } from './names.ts';
 
 /**
- * Policy for what a caller waits for, each one short statement: local, retried until the database answers.
+ * Policy for what every task passes, each one short statement: local, so that it needs no step of its own in
+ * the server, and retried until the database answers.
  */
-const admission = (summary: string) =>
+const statement = (summary: string) =>
   proxyLocalActivities<Activities>({
     startToCloseTimeout: '10s',
     retry: { initialInterval: '200ms', maximumInterval: '5s' },
     summary,
   });
 
-export const { estimate } = admission('Price the order');
-export const { reserve } = admission('Set the credits aside');
-export const { begin } = admission('Take one of the user’s slots for running tasks');
+export const { estimate } = statement('Price the order');
+export const { reserve } = statement('Set the credits aside');
+export const { begin } = statement('Take one of the user’s slots for running tasks');
+export const { charge } = statement('Charge for what was delivered');
 
 /**
  * Retried only after what surely did not reach the vendor, which the activity decides. Cancellation waits for
@@ -50,7 +52,10 @@ export const { store } = proxyActivities<Activities>({
   summary: 'Copy the result to our storage',
 });
 
-/** Policy for what must happen, however long the database is away. */
+/**
+ * Policy for what must happen when the story breaks off, however long the database is away: operators see it
+ * among the pending activities, with its attempts.
+ */
 const settlement = (summary: string) =>
   proxyActivities<Activities>({
     startToCloseTimeout: '30s',
@@ -58,7 +63,6 @@ const settlement = (summary: string) =>
     summary,
   });
 
-export const { charge } = settlement('Charge for what was delivered');
 export const { withdraw } = settlement('Stop the provider, or take what it finished');
 export const { recordFailure } = settlement('Record the failure and give the credits back');
 export const { recordCancellation } = settlement('Record the cancellation and give the credits back');

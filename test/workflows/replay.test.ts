@@ -80,7 +80,7 @@ describe('recorded histories', function () {
 
   it('do not replay when a step has another name', async () => {
     const original = recorded.find(({ name }) => name === 'video-completed');
-    const broken = JSON.parse(JSON.stringify(original).replaceAll('"name":"charge"', '"name":"refund"'));
+    const broken = JSON.parse(JSON.stringify(original).replaceAll('"name":"store"', '"name":"stash"'));
     const [error] = (await replay([broken])).values();
     expect(error).to.be.instanceOf(DeterminismViolationError);
   });
