@@ -47,7 +47,6 @@ create table task (
   check (status = 'completed' or credits_charged = 0)
 );
 create index task_user on task (user_id, id desc);
-create index task_user_open on task (user_id, status) where status in ('queued', 'in_progress');
 create index task_open on task (updated_at) where status in ('queued', 'in_progress');
 create index task_completed on task (completed_at) where completed_at is not null;
 create table task_request (
