@@ -1,4 +1,5 @@
-// The hand-overs that are under way in this process: one clock for their heartbeats, their freshness and their
+// The hand-overs that are under way in this process: one clock for their heartbeats, their freshness and
+// their
 // cancellations, so that a thousand of them cost little.
 import { Context } from '@temporalio/activity';
 import pLimit from 'p-limit';

@@ -102,7 +102,10 @@ export type Route = {
     | {
         proof: 'key';
         handle: (ctx: RequestContext<KeyCaller>) => Promise<Reply>;
-        /** On routes that wait for a task they create: answers the completed task, whose id is the parameter. */
+        /**
+         * On routes that wait for a task they create: answers the completed task, whose id is the
+         * parameter.
+         */
         readCreated?: (ctx: RequestContext<KeyCaller>) => Promise<Reply>;
       }
     | {

@@ -31,8 +31,8 @@ export class ApiKeyCache {
   }
 
   /**
-   * Finds the key and its user, as they were some seconds ago at the most; null for an unknown key. Concurrent
-   * requests with one key share a lookup.
+   * Finds the key and its user, as they were some seconds ago at the most; null for an unknown key.
+   * Concurrent requests with one key share a lookup.
    */
   find(text: string): Promise<CachedApiKey | null> {
     const name = nameOf(text);

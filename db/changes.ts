@@ -1,6 +1,8 @@
-// What has changed since a position: tasks and balances of users, ended sessions, finished tasks, in one statement.
+// What has changed since a position: tasks and balances of users, ended sessions, finished tasks, in one
+// statement.
 //
-// A position is a snapshot of PostgreSQL. It knows of every transaction whether it was visible, so that a change is
+// A position is a snapshot of PostgreSQL. It knows of every transaction whether it was visible, so that a
+// change is
 // found however late its transaction commits, which no time stamp and no sequence could promise.
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../domain/credits.ts';
@@ -80,7 +82,10 @@ export async function readChanges(
   return readRows(em, secrets, position, rows);
 }
 
-/** The part of a snapshot below which everything has ended: all that a reader has to remember to miss nothing. */
+/**
+ * The part of a snapshot below which everything has ended: all that a reader has to remember to miss
+ * nothing.
+ */
 export function resumeIdOf({ snapshot }: ChangePosition): string {
   return snapshot.slice(0, snapshot.indexOf(':'));
 }
@@ -91,8 +96,8 @@ export function positionAfter(resumeId: string): ChangePosition | null {
 }
 
 /**
- * Selects the changes that the position's snapshot does not show. An id beyond the present one is of another cluster, from
- * which this database was restored, and says nothing.
+ * Selects the changes that the position's snapshot does not show. An id beyond the present one is of
+ * another cluster, from which this database was restored, and says nothing.
  */
 function changedTasks(position: ChangePosition | null, userIds: readonly string[]) {
   if (!position) return sql`changed as (select t.* from task t where false)`;

@@ -1,4 +1,5 @@
-// Lists and reads the tasks of all users for administrators. Nothing is decrypted, and the owner's content is masked.
+// Lists and reads the tasks of all users for administrators. Nothing is decrypted, and the owner's content
+// is masked.
 import { z } from 'zod';
 import { listAllTasks } from '../../db/tasks/all-tasks.ts';
 import { findTask, listEvents } from '../../db/tasks/tasks.ts';

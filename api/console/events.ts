@@ -78,7 +78,9 @@ async function writeEvents(ctx: Context, res: Response): Promise<void> {
   }
 }
 
-/** Writes what changed since the position, page by page at the reader's pace, and returns the new position. */
+/**
+ * Writes what changed since the position, page by page at the reader's pace, and returns the new position.
+ */
 async function catchUp(
   { services, caller }: Context,
   stream: EventStream,
@@ -100,7 +102,8 @@ interface EventWriter {
 }
 
 /**
- * Writes reads as events. All events of a read carry the id from before it, and the id behind it follows them, so that a reader who was cut off between two of them gets the second one.
+ * Writes reads as events. All events of a read carry the id from before it, and the id behind it follows
+ * them, so that a reader who was cut off between two of them gets the second one.
  */
 function createEventWriter({ services }: Context, stream: EventStream): EventWriter {
   let lastBalance = '';

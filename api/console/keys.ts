@@ -64,8 +64,8 @@ export async function createKey(ctx: RequestContext<SessionCaller>): Promise<Rep
 }
 
 /**
- * Changes the name or the limits of a key. Raising or removing a limit needs a step-up verification, as making
- * a key does; lowering one needs none.
+ * Changes the name or the limits of a key. Raising or removing a limit needs a step-up verification, as
+ * making a key does; lowering one needs none.
  */
 export async function changeOwnKey(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const { services, em, caller, body, params, requestId } = ctx;

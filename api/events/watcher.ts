@@ -26,7 +26,9 @@ export interface Watcher {
    * called. Rejects when the database does not answer. The function ends following.
    */
   follow(follower: Follower): Promise<() => void>;
-  /** Resolves with the task when it has ended, whenever that was; with null when `signal` is aborted first. */
+  /**
+   * Resolves with the task when it has ended, whenever that was; with null when `signal` is aborted first.
+   */
   awaitEnd(taskId: string, signal: AbortSignal): Promise<ReadTask | null>;
   /** The number of followers and of awaited tasks, for metrics. */
   counts(): { followers: number; awaited: number };

@@ -44,7 +44,9 @@ export async function answerWhenEnded(ctx: RequestContext, route: WaitingRoute):
   }
 }
 
-/** Reads the seconds of `wait`; null without one. What else is preferred, and a malformed value, is ignored. */
+/**
+ * Reads the seconds of `wait`; null without one. What else is preferred, and a malformed value, is ignored.
+ */
 export function readWait(header: string | null): number | null {
   for (const preference of (header ?? '').split(',')) {
     const [, seconds] = /^\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:;|$)/i.exec(preference) ?? [];
@@ -61,7 +63,10 @@ function takeSlot({ services, limitBackend }: RequestContext, userId: string): (
   throw services.limits.refuse('rate_limited', quota, { backend: limitBackend, resetMs: RETRY_MS });
 }
 
-/** The id of the open task that an answer is about: of a created one in `location`, of a read one in the path. */
+/**
+ * The id of the open task that an answer is about: of a created one in `location`, of a read one in the
+ * path.
+ */
 function openTaskOf({ params }: RequestContext, { headers = {} }: Reply): string | null {
   if (headers['retry-after'] === undefined) return null;
   const id = headers['location']?.split('/').at(-1) ?? params['id'] ?? '';

@@ -1,6 +1,7 @@
 // A process of its own for the hostile user, so that its work does not count as the victim's waiting.
 //
-// Reads one line from its parent: the attack's names, the base URL and the keys. Writes a line when it begins,
+// Reads one line from its parent: the attack's names, the base URL and the keys. Writes a line when it
+// begins,
 // and one when it is told to stop by the end of its input: how many answers had which status.
 import { once } from 'node:events';
 import { ATTACKS } from './attacks.ts';

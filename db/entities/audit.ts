@@ -10,7 +10,9 @@ export const AuditEntryEntity = defineEntity({
     action: p.text(),
     /** Null for the operator's command line. */
     actorId: p.text().nullable(),
-    /** The user whose security the entry concerns, and who may read it; null for entries of administration. */
+    /**
+     * The user whose security the entry concerns, and who may read it; null for entries of administration.
+     */
     userId: p.text().nullable(),
     targetType: p.text(),
     targetId: p.text(),

@@ -1,4 +1,5 @@
-// Accounts, the spending of keys, reservations of tasks, and the append-only ledger. SQL functions write them.
+// Accounts, the spending of keys, reservations of tasks, and the append-only ledger. SQL functions write
+// them.
 import { defineEntity, p, type InferEntity } from '@mikro-orm/core';
 
 export const AccountEntity = defineEntity({

@@ -43,8 +43,9 @@ export async function addUser(
 
 /**
  * Changes a user, if `mayChange` allows it: the question is asked under the lock of the user's row, so that
- * its answer still holds at the change. The last administrator stays one. A new password ends all sessions. A disabled user's sessions stay, so
- * that requests can be told why they are refused, and end when the user is enabled again.
+ * its answer still holds at the change. The last administrator stays one. A new password ends all sessions.
+ * A disabled user's sessions stay, so that requests can be told why they are refused, and end when the user
+ * is enabled again.
  */
 export async function changeUser(
   em: Em,

@@ -46,8 +46,8 @@ export async function createApiKey(
 }
 
 /**
- * Makes a key, with an audit entry, if the user has fewer than `keysMax` that are not revoked, else null. Keys of one user
- * are made one after the other, so that parallel calls cannot overshoot.
+ * Makes a key, with an audit entry, if the user has fewer than `keysMax` that are not revoked, else null.
+ * Keys of one user are made one after the other, so that parallel calls cannot overshoot.
  */
 export async function createLimitedApiKey(
   em: Em,

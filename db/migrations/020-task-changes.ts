@@ -9,8 +9,9 @@ export class Migration020TaskChanges extends Migration {
 }
 
 /**
- * Transaction ids instead of times: a transaction may commit long after its `now()`, but a snapshot tells for
- * every id whether it was visible (db/changes.ts). Tasks from before this migration have none until they change.
+ * Transaction ids instead of times: a transaction may commit long after its `now()`, but a snapshot tells
+ * for every id whether it was visible (db/changes.ts). Tasks from before this migration have none until
+ * they change.
  */
 const COLUMN = `
 alter table task add column changed_xid xid8;

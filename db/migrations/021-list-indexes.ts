@@ -9,9 +9,9 @@ export class Migration021ListIndexes extends Migration {
 }
 
 /**
- * The id comes last in each: it is the order of the list, and its beginning is the time. Every change of a task
- * writes all indexes, so a filter has one only where it finds few of many: a kind and a common status are
- * found by reading the list.
+ * The id comes last in each: it is the order of the list, and its beginning is the time. Every change of a
+ * task writes all indexes, so a filter has one only where it finds few of many: a kind and a common status
+ * are found by reading the list.
  */
 const OF_A_USER = `
 create index task_user_model on task (user_id, model, id desc);

@@ -1,4 +1,5 @@
-// What users read about their own security: whose account an audit entry concerns, and where sessions are used.
+// What users read about their own security: whose account an audit entry concerns, and where sessions are
+// used.
 import { Migration } from '@mikro-orm/migrations';
 
 export class Migration030SecurityEvents extends Migration {

@@ -1,4 +1,5 @@
-// Hundreds of creations of one user at once: exactly what the credits cover is admitted, and other users go on.
+// Hundreds of creations of one user at once: exactly what the credits cover is admitted, and other users go
+// on.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { findFreePort } from '../../../dev/servers/ports.ts';
