@@ -3,7 +3,7 @@ import { useRoute } from 'preact-iso/router';
 import { to } from '../../data/addresses.ts';
 import { ApiError } from '../../data/api-error.ts';
 import { promptOf } from '../../data/prompts.ts';
-import { useTask } from '../../data/queries.ts';
+import { useKeys, useTask } from '../../data/queries.ts';
 import type { Task } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { ButtonLink } from '../../ui/controls.tsx';
@@ -93,6 +93,7 @@ function Shown({ task }: { task: Task }) {
 }
 
 function Facts({ task }: { task: Task }) {
+  const keys = useKeys().data ?? [];
   return (
     <dl class="facts">
       <dt>{t.task.created}</dt>
@@ -114,7 +115,7 @@ function Facts({ task }: { task: Task }) {
           <dt>{t.task.key}</dt>
           <dd>
             <a class="link" href={to('tasks', { keyId: task.keyId })}>
-              {task.keyId}
+              {keys.find(({ id }) => id === task.keyId)?.name ?? task.keyId}
             </a>
           </dd>
         </>

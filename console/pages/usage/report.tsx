@@ -1,5 +1,6 @@
 // A report of usage: figures, bars by time and group, and the same as a table.
 import { to } from '../../data/addresses.ts';
+import { ApiError } from '../../data/api-error.ts';
 import { downloadCsv } from '../../data/csv.ts';
 import { useFilters } from '../../data/filters.ts';
 import { shownTimeZone } from '../../data/preferences.ts';
@@ -9,7 +10,7 @@ import { t } from '../../texts/index.ts';
 import { Bars, colorOf, GROUPS_MAX } from '../../ui/bars.tsx';
 import { Button, ButtonLink, Choices, Select } from '../../ui/controls.tsx';
 import { formatClock, formatCount, formatCredits, UNKNOWN } from '../../ui/format.ts';
-import { Bone, Card, Empty, Figure, Head, Skeleton } from '../../ui/parts.tsx';
+import { Bone, Card, Empty, Figure, Head, Notice, Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { GroupTable } from './group-table.tsx';
 
@@ -60,7 +61,11 @@ export function UsageReport({ title, note, groups, isAdmin }: ReportProps) {
         />
         <span class="small faint">{t.usage.zone(shownTimeZone())}</span>
       </div>
-      <Problem error={usage.error} onRetry={() => void usage.refetch()} />
+      {isMissing(usage.error) ? (
+        <Notice>{t.usage.notYet}</Notice>
+      ) : (
+        <Problem error={usage.error} onRetry={() => void usage.refetch()} />
+      )}
       {!usage.isError && (
         <>
           <Figures
@@ -200,4 +205,9 @@ function saveCsv(usage: Usage, interval: Interval): void {
     columns,
     usage.data.map((row) => columns.map((name) => row[name])),
   );
+}
+
+/** Whether this API has no summary. */
+function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
 }
