@@ -134,6 +134,7 @@ describe('the image', () => {
       'api',
       'cli',
       'config',
+      'console',
       'db',
       'domain',
       'providers',
