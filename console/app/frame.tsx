@@ -2,15 +2,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { ROOT } from '../data/addresses.ts';
-import { connection } from '../data/connection.ts';
 import { followEvents, onTaskChange } from '../data/events.ts';
-import { useStore } from '../data/store.ts';
 import type { User } from '../data/session.ts';
 import type { Task } from '../data/types.ts';
 import { t } from '../texts/index.ts';
-import { formatClock } from '../ui/format.ts';
-import { Icon } from '../ui/icons.tsx';
 import { announce } from '../ui/toasts.tsx';
+import { ConnectionBand } from './connection-band.tsx';
 import { Help } from './help.tsx';
 import { Palette } from './palette.tsx';
 import { Pages } from './pages.tsx';
@@ -63,15 +60,4 @@ function announceEnd(task: Task, before: Task | undefined): void {
   if (!task.completedAt || before?.completedAt || before?.status === task.status) return;
   const icon = task.status === 'completed' ? 'check' : task.status === 'failed' ? 'warning' : 'stop';
   announce(t.ended(t.modes[task.mode], t.statuses[task.status]), icon, to(`tasks/${task.id}`));
-}
-
-function ConnectionBand() {
-  const { isLost, answeredAt } = useStore(connection);
-  if (!isLost) return null;
-  return (
-    <div class="band" role="status">
-      <Icon name="warning" />
-      {t.away(formatClock(answeredAt))}
-    </div>
-  );
 }

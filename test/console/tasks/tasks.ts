@@ -100,6 +100,22 @@ export function testTasks(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
+    it('stay on the page while the API does not answer, and the page says how old they are', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      await ended(user, await order(user, 'still here'));
+      const page = await open(user, 'tasks');
+      await page.getByText('still here').waitFor();
+      await page.route('**/api/**', (route) => route.abort());
+      await page.getByRole('link', { name: 'Credits', exact: true }).click();
+      await page.getByText('No answer from the API.').waitFor();
+      await page.getByRole('link', { name: 'Tasks', exact: true }).click();
+      await page.getByText('still here').waitFor();
+      await page.unroute('**/api/**');
+      await page.getByText('No answer from the API.').waitFor({ state: 'detached', timeout: 20_000 });
+      await page.context().close();
+    });
+
     it('of another user are as missing as those that never were', async () => {
       const { gateway, open } = tested();
       const [user, other] = [await gateway.createUser(), await gateway.createUser()];
