@@ -99,10 +99,11 @@ describe('POST /v1/chat/completions', () => {
 
   it('lets exactly as many of 100 parallel calls through as the credits are for', async () => {
     const fields = { max_tokens: 100 };
-    const { body } = await ask(owner, 'seconds=1.5', fields);
+    // The calls that pass hold their credits until the last of the others has asked.
+    const { body } = await ask(owner, 'seconds=0', fields);
     const one: number = body.usage.credits_estimate;
     const user = await gateway.createUser((one * 10).toFixed(6));
-    const params = { model: CHAT_MODEL, messages: say('seconds=1.5'), ...fields };
+    const params = { model: CHAT_MODEL, messages: say('seconds=6'), ...fields };
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => user.key.post('/v1/chat/completions', params)),
     );
