@@ -12,9 +12,9 @@ import type { Services } from '../services.ts';
  * authentication. Throws 429.
  */
 export function limitRate(services: Services, route: Route): RequestHandler {
-  const { limits } = services;
-  const counter = limits.counterOf(route);
   return async (req, res, next) => {
+    const { limits } = services;
+    const counter = limits.counterOf(route);
     const subject = subjectOf(route.limit, requireLocal(res, 'caller'), req);
     const taken = await limits.consume(counter, subject);
     localsOf(res).limitBackend = taken.backend;
