@@ -1,4 +1,4 @@
-// Every page in both themes and languages and at three widths: axe finds nothing, and nothing is wider than the page.
+// Every page in themes, languages and widths: axe finds nothing, and nothing is wider than the window.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';

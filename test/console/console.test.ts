@@ -1,4 +1,4 @@
-// The console as people use it: real API, worker, database and Temporal behind a real browser, shared by all pages.
+// The console as people use it, in a real browser: one system and one browser for the tests of all pages.
 import type { TestConsole } from '../support/console/browser.ts';
 import { startConsole } from '../support/console/browser.ts';
 import { testAccessibility } from './accessibility.ts';

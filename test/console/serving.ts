@@ -1,4 +1,4 @@
-// How the console is served: its addresses, its caching, its policy, its size, and behind a proxy with a path.
+// How the console is served: addresses, caching, policy, size, and behind a proxy with a path of its own.
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';

@@ -81,7 +81,7 @@ async function openPage(
 
 const problems = new WeakMap<Page, string[]>();
 
-/** Collects errors of scripts and violations of the page's policy, which the browser writes to its console. */
+/** Collects what the browser reports: errors of scripts, violations of the page's policy. */
 function watchForProblems(page: Page): void {
   const found: string[] = [];
   problems.set(page, found);
