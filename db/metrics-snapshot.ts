@@ -19,6 +19,10 @@ export interface MetricsSnapshot {
   loss: number;
   frozenAccounts: number;
   violations: { rule: string; count: number }[];
+  /** Since the account was verified that was verified the longest ago; those with violations do not count. */
+  checkAgeSeconds: number;
+  /** Accounts that were verified within the last hour. */
+  checkedAccounts: number;
   /** Jobs and cooldowns of the operator's vendor accounts that have any. */
   credentials: CredentialLoad[];
 }
@@ -29,6 +33,7 @@ interface Row {
   openReservations: MetricsSnapshot['openReservations'];
   sums: Record<'granted' | 'charged' | 'balance' | 'reserved' | 'loss', string> & { frozen: number };
   violations: MetricsSnapshot['violations'] | null;
+  checks: { ageSeconds: number; accounts: number };
 }
 
 /** One statement, one snapshot. Amounts come as strings, because JSON has no integers of that size. */
@@ -52,7 +57,14 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
           'loss', coalesce(sum(total_loss), 0)::text, 'frozen', count(frozen_at)) from account) as sums,
       (select jsonb_agg(v) from (
         select rule, count(*)::int as count from ledger_violation where resolved_at is null group by rule) v)
-        as violations`);
+        as violations,
+      (select jsonb_build_object(
+          'ageSeconds', greatest(coalesce(extract(epoch from clock_timestamp() - coalesce(
+            (select c.verified_at from ledger_checkpoint c
+             where not exists (select from ledger_violation v where v.user_id = c.user_id and v.resolved_at is null)
+             order by c.verified_at limit 1),
+            (select u.created_at from app_user u order by u.id limit 1))), 0), 0),
+          'accounts', (select count(*) from ledger_checkpoint where verified_at > now() - interval '1 hour'))) as checks`);
   if (!row) throw new Error('the database answered nothing');
   const { sums } = row;
   return {
@@ -66,6 +78,8 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
     loss: readCredits(sums.loss),
     frozenAccounts: sums.frozen,
     violations: row.violations ?? [],
+    checkAgeSeconds: row.checks.ageSeconds,
+    checkedAccounts: row.checks.accounts,
     credentials: await listCredentialLoad(em),
   };
 }

@@ -18,6 +18,7 @@ import {
   LedgerTransferEntity,
   TaskAttemptEntity,
 } from './entities/ledger.ts';
+import { LedgerCheckpointEntity } from './entities/ledger-checkpoints.ts';
 import { RedeemCodeEntity, RedemptionEntity } from './entities/redeem-codes.ts';
 import { SqlFunctionEntity } from './entities/sql-functions.ts';
 import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
@@ -34,6 +35,7 @@ import { Migration020TaskChanges } from './migrations/020-task-changes.ts';
 import { Migration021ListIndexes } from './migrations/021-list-indexes.ts';
 import { Migration030SecurityEvents } from './migrations/030-security-events.ts';
 import { Migration031UserSearch } from './migrations/031-user-search.ts';
+import { Migration040LedgerCheckpoints } from './migrations/040-ledger-checkpoints.ts';
 import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
 
@@ -57,6 +59,7 @@ export const MIGRATIONS = [
   { name: '021-list-indexes', class: Migration021ListIndexes },
   { name: '030-security-events', class: Migration030SecurityEvents },
   { name: '031-user-search', class: Migration031UserSearch },
+  { name: '040-ledger-checkpoints', class: Migration040LedgerCheckpoints },
 ];
 
 const CONNECTION_WAIT_MS = 2_000;
@@ -94,6 +97,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
       ChatCallEntity,
       IdempotencyKeyEntity,
       LedgerViolationEntity,
+      LedgerCheckpointEntity,
       UploadEntity,
       UploadUseEntity,
       SqlFunctionEntity,

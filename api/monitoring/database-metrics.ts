@@ -58,6 +58,16 @@ const GAUGES: readonly GaugeDefinition[] = [
         reason === null ? [] : [sample(1, { family, credential, reason })],
       ),
   },
+  single(
+    'svc_ledger_check_age_seconds',
+    'Since the account was checked that was checked the longest ago',
+    (s) => s.checkAgeSeconds,
+  ),
+  single(
+    'svc_ledger_accounts_checked',
+    'Accounts that were found in order within the last hour',
+    (s) => s.checkedAccounts,
+  ),
   {
     name: 'svc_ledger_violations',
     help: 'Rules of money that the last check found broken; anything but 0 is an alarm',

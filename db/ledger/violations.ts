@@ -1,19 +1,34 @@
 // Violations of invariants, kept until they are resolved, so that any process can report them.
 import { sql } from '@mikro-orm/postgresql';
-import type { Violation } from './invariants.ts';
+import type { Violation } from './rules.ts';
 import type { Em } from '../database.ts';
 
-/** Records what one check found; violations that it no longer found are resolved. */
-export async function recordViolations(em: Em, violations: readonly Violation[]): Promise<void> {
+/** What was looked at completely: accounts, or the subjects of a rule in an interval; null: to the last. */
+export type Looked = { userIds: readonly string[] } | { rule: string; after: string; upTo: string | null };
+
+/** Records what was found; violations of what was looked at that were not found again are resolved. */
+export async function recordViolations(
+  em: Em,
+  violations: readonly Violation[],
+  looked: Looked,
+): Promise<void> {
   await em.execute(sql`
     with found as (
-      select rule, subject, "userId" as user_id
+      select distinct on (rule, subject) rule, subject, "userId" as user_id
       from jsonb_to_recordset(${JSON.stringify(violations)}::jsonb) as v (rule text, subject text, "userId" text)
     ), written as (
       insert into ledger_violation (rule, subject, user_id) select rule, subject, user_id from found
       on conflict (rule, subject) do update set last_seen_at = now(), resolved_at = null
     )
     update ledger_violation v set resolved_at = now()
-    where v.resolved_at is null
+    where v.resolved_at is null and ${within(looked)}
       and not exists (select 1 from found f where f.rule = v.rule and f.subject = v.subject)`);
+}
+
+function within(looked: Looked) {
+  if ('userIds' in looked)
+    return sql`v.user_id in (select jsonb_array_elements_text(${JSON.stringify(looked.userIds)}::jsonb))`;
+  const { rule, after, upTo } = looked;
+  const until = upTo === null ? sql`true` : sql`v.subject <= ${upTo}`;
+  return sql`v.rule = ${rule} and v.user_id is null and v.subject > ${after} and ${until}`;
 }

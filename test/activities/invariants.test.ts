@@ -40,7 +40,7 @@ describe('the check of the invariants', () => {
     const { id: taskId } = await orderImage(owner.session);
     await untilFinal(owner.session, taskId);
     await setReserved(7);
-    expect(await check()).to.deep.equal({ violations: 1, frozen: 1 });
+    expect(await check()).to.include({ violations: 1, frozen: 1 });
     const [alarm] = alarms();
     expect(alarm).to.include({ level: 'error', rule: RULE, subject: owner.id, userId: owner.id });
 
@@ -53,7 +53,7 @@ describe('the check of the invariants', () => {
     expect((await order(stranger)).status).to.equal(202);
 
     await setReserved(0);
-    expect(await check()).to.deep.equal({ violations: 0, frozen: 0 });
+    expect(await check()).to.include({ violations: 0, frozen: 0 });
     expectError(await order(), 403, 'account_disabled'); // a correct balance is not enough: it must be unfrozen
     const chief = await createAdministrator(gateway);
     const lifted = await chief.session.patch(`/api/admin/users/${owner.id}`, { frozen: false });
@@ -74,8 +74,8 @@ describe('the check of the invariants', () => {
 
   it('repeats the alarm while it lasts, and freezes once', async () => {
     await setReserved(7);
-    expect(await check()).to.deep.equal({ violations: 1, frozen: 1 });
-    expect(await check()).to.deep.equal({ violations: 1, frozen: 0 });
+    expect(await check()).to.include({ violations: 1, frozen: 1 });
+    expect(await check()).to.include({ violations: 1, frozen: 0 });
     expect(alarms()).to.have.length(2);
     expect(await readAudit(gateway, owner.id)).to.have.length(1);
     await setReserved(0);
@@ -108,7 +108,7 @@ describe('the check of the invariants', () => {
     ]);
     let isWorking = true;
     const done = Promise.all(work).finally(() => (isWorking = false));
-    while (isWorking) expect(await check()).to.deep.equal({ violations: 0, frozen: 0 });
+    while (isWorking) expect(await check()).to.include({ violations: 0, frozen: 0 });
     await done;
   });
 

@@ -1,5 +1,6 @@
 // Rows for tests of the database alone: users with credits, and queued tasks, without API and Temporal.
 import { randomBytes } from 'node:crypto';
+import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import type { Em } from '../../db/database.ts';
 import { createUser } from '../../db/identity/users.ts';
@@ -48,4 +49,33 @@ export async function queueTask(em: Em, userId: string, credits: bigint): Promis
 /** Makes a reserved task in progress. */
 export async function begin(em: Em, task: TaskAttempt): Promise<void> {
   expect(await beginTask(em, task, 1_000_000)).to.deep.equal({ kind: 'status', status: 'in_progress' });
+}
+
+/** Calls that one statement adds: it stays far below the time-out of statements. */
+const CALLS_PER_STATEMENT = 20_000;
+
+/** Adds chat calls, each charged one micro-credit, with their transfers. The owner's credits must cover them. */
+export async function addSettledCalls(em: Em, userId: string, count: number): Promise<void> {
+  for (let added = 0; added < count; added += CALLS_PER_STATEMENT) {
+    const more = Math.min(CALLS_PER_STATEMENT, count - added);
+    await em.execute(sql`
+      with numbered as materialized (
+        select n, a.sequence + n as sequence, a.balance - n as balance,
+               'chat_' || lpad((a.sequence + n)::text, 12, '0') as id
+        from account a, generate_series(1, ${more}::int) n where a.user_id = ${userId}
+      ), calls as (
+        insert into chat_call (user_id, id, key_id, request_id, model, stream, status, credits_reserved,
+          credits_charged, day, lease_until, billing_basis, latency_ms, tried, settled_at)
+        select ${userId}, id, 'key_none', 'r', 'm', false, 'completed', 1, 1, now(), now(), 'upstream', 1, '[]', now()
+        from numbered
+      ), transfers as (
+        insert into ledger_transfer (account_id, sequence, id, operator_account, kind, amount, balance_after, call_id,
+          description)
+        select ${userId}, sequence, 'led_' || sequence, 'operator:revenue', 'charge', -1, balance, id, 'chat'
+        from numbered
+      )
+      update account set sequence = sequence + ${more}::int, balance = balance - ${more}::int,
+        total_charged = total_charged + ${more}::int
+      where user_id = ${userId}`);
+  }
 }
