@@ -29,33 +29,27 @@ export function createInvariantCheck({ database, log }: CheckDependencies) {
   let accountsAfter = '';
   let codesAfter = '';
 
-  return {
-    /**
-     * Checks the accounts that changed, those with violations, and those checked the longest ago. Logs every
-     * violation each time it is found; the message is fixed, so that an alarm can match it. A slice that fails
-     * does not keep the others from being checked. Throws its error afterwards.
-     */
-    async checkInvariants(): Promise<CheckRound> {
-      const round = createRound();
-      const changedUntil = Date.now() + CHANGED_MS;
-      do {
-        const after = accountsAfter;
-        const { userIds, last } = await listChanged(forkEm(database), after, ACCOUNTS_MAX);
-        accountsAfter = last ?? '';
-        await round.checkAll(userIds, changedUntil);
-        await round.guard(async () => report(round, await checkStrangers(after, last)));
-      } while (accountsAfter !== '' && Date.now() < changedUntil);
-      await round.guard(async () => report(round, await checkCodes()));
-      await round.checkAll(await listViolated(forkEm(database), ACCOUNTS_MAX), round.until);
-      await round.checkAll(await listOldest(forkEm(database), ACCOUNTS_MAX), round.until);
-      return round.finish();
-    },
-  };
+  return { checkInvariants };
 
-  function report(round: ReturnType<typeof createRound>, violations: readonly Violation[]): void {
-    for (const { rule, subject, userId } of violations)
-      log.error({ rule, subject, userId }, 'ledger invariant violated');
-    round.counts.violations += violations.length;
+  /**
+   * Checks the accounts that changed, those with violations, and those checked the longest ago. Logs every
+   * violation each time it is found; the message is fixed, so that an alarm can match it. A slice that fails
+   * does not keep the others from being checked. Throws its error afterwards.
+   */
+  async function checkInvariants(): Promise<CheckRound> {
+    const round = createRound({ database, log });
+    const changedUntil = Date.now() + CHANGED_MS;
+    do {
+      const after = accountsAfter;
+      const { userIds, last } = await listChanged(forkEm(database), after, ACCOUNTS_MAX);
+      accountsAfter = last ?? '';
+      await round.checkAll(userIds, changedUntil);
+      await round.guard(async () => round.report(await checkStrangers(after, last)));
+    } while (accountsAfter !== '' && Date.now() < changedUntil);
+    await round.guard(async () => round.report(await checkCodes()));
+    await round.checkAll(await listViolated(forkEm(database), ACCOUNTS_MAX), round.until);
+    await round.checkAll(await listOldest(forkEm(database), ACCOUNTS_MAX), round.until);
+    return round.finish();
   }
 
   async function checkStrangers(after: string, upTo: string | null): Promise<Violation[]> {
@@ -78,48 +72,54 @@ export function createInvariantCheck({ database, log }: CheckDependencies) {
       return found;
     });
   }
+}
 
-  function createRound() {
-    const counts: CheckRound = { violations: 0, frozen: 0, verified: 0 };
-    const checked = new Set<string>();
-    const until = Date.now() + ROUND_MS;
-    let failure: { error: unknown } | null = null;
-    const round = {
-      counts,
-      until,
-      async guard(step: () => Promise<void>): Promise<void> {
-        try {
-          await step();
-        } catch (error) {
-          log.error({ err: error }, 'a slice of the ledger check failed');
-          failure ??= { error };
-        }
-      },
-      /** Checks the accounts that this round has not checked, in slices, up to the time `end`. */
-      async checkAll(userIds: readonly string[], end: number): Promise<void> {
-        const due = userIds.filter((id) => !checked.has(id));
-        while (due.length > 0 && Date.now() < end) {
-          const slice = due.splice(0, ACCOUNTS_PER_SLICE);
-          for (const id of slice) checked.add(id);
-          await round.guard(() => checkSliceUntil(slice, end));
-        }
-      },
-      finish(): CheckRound {
-        if (failure) throw failure.error;
-        return counts;
-      },
-    };
-    return round;
-
-    async function checkSliceUntil(slice: readonly string[], end: number): Promise<void> {
-      for (let rest = slice; rest.length > 0 && Date.now() < end;) {
-        const { violations, frozen, verified, unfinished } = await checkAccounts(forkEm(database), rest);
-        report(round, violations);
-        for (const userId of frozen) log.error({ userId }, 'the account was frozen');
-        counts.frozen += frozen.length;
-        counts.verified += verified;
-        rest = unfinished;
+/** What one round has checked and found. */
+function createRound({ database, log }: CheckDependencies) {
+  const counts: CheckRound = { violations: 0, frozen: 0, verified: 0 };
+  const checked = new Set<string>();
+  const until = Date.now() + ROUND_MS;
+  let failure: { error: unknown } | null = null;
+  const round = {
+    until,
+    /** Counts and logs violations. */
+    report(violations: readonly Violation[]): void {
+      for (const { rule, subject, userId } of violations)
+        log.error({ rule, subject, userId }, 'ledger invariant violated');
+      counts.violations += violations.length;
+    },
+    async guard(step: () => Promise<void>): Promise<void> {
+      try {
+        await step();
+      } catch (error) {
+        log.error({ err: error }, 'a slice of the ledger check failed');
+        failure ??= { error };
       }
+    },
+    /** Checks the accounts that this round has not checked, in slices, up to the time `end`. */
+    async checkAll(userIds: readonly string[], end: number): Promise<void> {
+      const due = userIds.filter((id) => !checked.has(id));
+      while (due.length > 0 && Date.now() < end) {
+        const slice = due.splice(0, ACCOUNTS_PER_SLICE);
+        for (const id of slice) checked.add(id);
+        await round.guard(() => checkSliceUntil(slice, end));
+      }
+    },
+    finish(): CheckRound {
+      if (failure) throw failure.error;
+      return counts;
+    },
+  };
+  return round;
+
+  async function checkSliceUntil(slice: readonly string[], end: number): Promise<void> {
+    for (let rest = slice; rest.length > 0 && Date.now() < end;) {
+      const { violations, frozen, verified, unfinished } = await checkAccounts(forkEm(database), rest);
+      round.report(violations);
+      for (const userId of frozen) log.error({ userId }, 'the account was frozen');
+      counts.frozen += frozen.length;
+      counts.verified += verified;
+      rest = unfinished;
     }
   }
 }

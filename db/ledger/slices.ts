@@ -7,7 +7,7 @@ import { takeSteps, type Position, type Step } from './walk.ts';
 /** Most accounts in a slice. */
 export const ACCOUNTS_PER_SLICE = 200;
 /** About how many transfers, calls and tasks, each, one slice reads: some tenths of a second. */
-const ROWS_PER_SLICE = 20_000;
+const ROWS_PER_SLICE = 10_000;
 /** A slice of usual size takes a tenth of it. It ends before the driver's own limit (`openDatabase`). */
 const SLICE_MS = 5_000;
 
@@ -15,7 +15,10 @@ export interface SliceOptions {
   rowsPerSlice?: number;
 }
 
-/** Runs `work` on one snapshot, where every row is found by an index. `readOnly` lets it run on a standby. */
+/**
+ * Runs `work` on one snapshot, where every row is found by an index and read in its order, so that a step ends
+ * at its limit whatever the statistics say. `readOnly` lets it run on a standby.
+ */
 export async function onOneSnapshot<Result>(
   em: Em,
   readOnly: boolean,
@@ -25,7 +28,8 @@ export async function onOneSnapshot<Result>(
     async (tx) => {
       await tx.execute(sql`
         select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-               set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
+               set_config('enable_mergejoin', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
+               set_config('jit', 'off', true),
                set_config('statement_timeout', ${String(SLICE_MS)}, true)`);
       return work(tx);
     },
