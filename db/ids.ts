@@ -44,9 +44,13 @@ function takeRandom(): Uint8Array {
   return pool.subarray(taken - RANDOM_BYTES, taken);
 }
 
+/** Pattern of the 26 characters after the prefix. */
+export const ID_BODY_PATTERN = '[0-9A-HJKMNP-TV-Z]{26}';
+const ID_BODY = new RegExp(`^${ID_BODY_PATTERN}$`);
+
 /** Whether a text has the shape of such an id; anything else cannot exist and needs no query. */
 export function isId(prefix: IdPrefix, text: string): boolean {
-  return text.startsWith(`${prefix}_`) && /^[0-9A-HJKMNP-TV-Z]{26}$/.test(text.slice(prefix.length + 1));
+  return text.startsWith(`${prefix}_`) && ID_BODY.test(text.slice(prefix.length + 1));
 }
 
 /** The smallest id of a moment: every id made then or later sorts behind it or is equal. */

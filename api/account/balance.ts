@@ -1,16 +1,18 @@
 // Reads balance and ledger, in the same way for an API key and for a session.
 import { z } from 'zod';
 import { findAccount, listTransfers } from '../../db/ledger/accounts.ts';
-import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, KeyCaller, Reply, SessionCaller } from '../context.ts';
 import { cutPage } from '../http/pages.ts';
 import { queryInteger, readQuery } from '../http/request-fields.ts';
 import { presentBalance, presentLedgerLine } from './views.ts';
 
+/** The number of a line of the ledger. */
+const LEDGER_CURSOR = /^\d{1,18}$/;
+
 export const BALANCE_QUERY = z.object({
   includeLedger: z.enum(['0', '1'], 'must be 1 or 0').default('0'),
   limit: queryInteger(1, 200, 50),
-  cursor: z.string().optional(),
+  cursor: z.string().regex(LEDGER_CURSOR, 'use a ledgerNextCursor').optional(),
 });
 
 export async function readBalance({
@@ -24,7 +26,7 @@ export async function readBalance({
   if (includeLedger === '0') return { status: 200, body: { data: balance } };
   const lines = await listTransfers(em, caller.user.id, {
     limit: limit + 1,
-    beforeSequence: readCursor(cursor),
+    beforeSequence: cursor === undefined ? null : BigInt(cursor),
   });
   const page = cutPage(lines, limit, ({ sequence }) => String(sequence));
   const data = {
@@ -34,10 +36,4 @@ export async function readBalance({
     ledgerNextCursor: page.nextCursor,
   };
   return { status: 200, body: { data } };
-}
-
-function readCursor(cursor: string | undefined): bigint | null {
-  if (cursor === undefined) return null;
-  if (/^\d{1,18}$/.test(cursor)) return BigInt(cursor);
-  throw new GatewayError('invalid_value', { param: 'cursor', message: 'cursor: use a ledgerNextCursor.' });
 }

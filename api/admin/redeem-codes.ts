@@ -14,7 +14,7 @@ import { originOf } from '../http/audit-origin.ts';
 import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import {
-  creditAmount,
+  positiveCredits,
   futureInstant,
   oneOf,
   readBody,
@@ -35,7 +35,7 @@ const uses = z.int(`must be a whole number from 1 to ${USES_MAX}`).min(1).max(US
 export const NEW_CODE_BODY = z
   .strictObject({
     label: shortText(LABEL_CHARACTERS_MAX),
-    credits: creditAmount(CREDITS_MAX).refine((amount) => amount > 0n, 'must be more than 0'),
+    credits: positiveCredits(CREDITS_MAX),
     maxUses: uses.default(1),
     expiresAt: futureInstant().nullish(),
     perUserLimit: uses.nullish(),

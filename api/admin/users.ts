@@ -17,7 +17,7 @@ import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { originOf } from '../http/audit-origin.ts';
 import { answerOnce } from '../idempotent-effects.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
-import { oneOf, creditAmount, readBody, readId, readQuery, shortText } from '../http/request-fields.ts';
+import { oneOf, positiveCredits, readBody, readId, readQuery, shortText } from '../http/request-fields.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
 import { presentUserRecord } from './views.ts';
 import type { Em } from '../../db/database.ts';
@@ -27,6 +27,7 @@ const NOTE_CHARACTERS_MAX = 200;
 
 const email = z
   .string()
+  .meta({ format: 'email', maxLength: EMAIL_CHARACTERS_MAX })
   .transform(normaliseEmail)
   .pipe(
     z
@@ -53,7 +54,7 @@ export const USER_CHANGES = z.strictObject({
   frozen: z.literal(false, 'can only be lifted: false').optional(),
 });
 export const GRANT_BODY = z.strictObject({
-  credits: creditAmount(GRANT_CREDITS_MAX).refine((amount) => amount > 0n, 'must be more than 0'),
+  credits: positiveCredits(GRANT_CREDITS_MAX),
   note: shortText(NOTE_CHARACTERS_MAX),
 });
 export const USER_LIST_QUERY = z.object({

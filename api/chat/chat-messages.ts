@@ -19,7 +19,10 @@ const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] a
 const MESSAGE = z.looseObject({
   role: oneOf(ROLES),
   content: z
-    .union([z.string(), z.array(z.looseObject({ type: z.string() }))], 'must be a text or a list of parts')
+    .union(
+      [z.string(), z.array(z.looseObject({ type: z.string().meta({ enum: [...PART_TYPES] }) }))],
+      'must be a text or a list of parts',
+    )
     .nullish(),
 });
 

@@ -1,9 +1,7 @@
 // Pages of lists: the fields of their queries, and answers that say whether there is another page.
-import { z } from 'zod';
-import { isId } from '../../db/ids.ts';
 import type { IdPrefix } from '../../domain/ids.ts';
 import type { Reply } from '../context.ts';
-import { queryInteger } from './request-fields.ts';
+import { idOr, queryInteger } from './request-fields.ts';
 
 /** The query fields of a list, `limit` and `cursor`. */
 export function pageQuery(prefix: IdPrefix) {
@@ -15,10 +13,7 @@ export function pageQuery(prefix: IdPrefix) {
 
 /** Schema of a cursor: the id of the last entry of the page before; absent for the first page. */
 export function pageCursor(prefix: IdPrefix) {
-  return z
-    .string()
-    .refine((text) => isId(prefix, text), 'use a nextCursor')
-    .optional();
+  return idOr(prefix, 'use a nextCursor').optional();
 }
 
 /** Answers one page. `found` has to have one row more than the limit if there is another page. */

@@ -1,12 +1,14 @@
 // Reads and checks what callers send (bodies, queries, ids), and throws errors that name the field.
 import { z } from 'zod';
-import { isId } from '../../db/ids.ts';
+import { ID_BODY_PATTERN, isId } from '../../db/ids.ts';
 import type { IdPrefix } from '../../domain/ids.ts';
 import { parseCredits } from '../../domain/credits.ts';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 
 const INSTANT_CHARACTERS_MAX = 40;
 const FILTER_CHARACTERS_MAX = 200;
+/** Pattern of a character that trimming leaves. Written out: `\\S` is another set in other languages. */
+export const NOT_BLANK = String.raw`[^\t\n\u000B\f\r \u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]`;
 /** The last instant whose ISO text has four digits for the year. */
 const INSTANT_MAX_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 /** The error of an id that is unknown, another user's or malformed, by the prefix of the id. */
@@ -76,7 +78,15 @@ export function queryInstant() {
 
 /** Schema of an id of this kind in a query or a body. */
 export function idText(prefix: IdPrefix) {
-  return z.string().refine((text) => isId(prefix, text), `must be an id, such as ${prefix}_…`);
+  return idOr(prefix, `must be an id, such as ${prefix}_…`);
+}
+
+/** Schema of an id of this kind, with the message for everything else. */
+export function idOr(prefix: IdPrefix, message: string) {
+  return z
+    .string()
+    .refine((text) => isId(prefix, text), message)
+    .meta({ pattern: `^${prefix}_${ID_BODY_PATTERN}$` });
 }
 
 /** The query fields of a period: from one time on, before the other. */
@@ -108,6 +118,13 @@ export function creditAmount(max: number) {
     .transform((credits) => parseCredits(credits));
 }
 
+/** Schema of an amount of credits above 0, otherwise as `creditAmount`. */
+export function positiveCredits(max: number) {
+  return creditAmount(max)
+    .refine((amount) => amount > 0n, 'must be more than 0')
+    .meta({ exclusiveMinimum: 0, minimum: undefined });
+}
+
 /** Schema of a text of 1 to `charactersMax` characters, counted as code points after trimming. */
 export function shortText(charactersMax: number) {
   return z
@@ -116,7 +133,8 @@ export function shortText(charactersMax: number) {
     .refine(
       (text) => text !== '' && [...text].length <= charactersMax,
       `must have 1 to ${charactersMax} characters`,
-    );
+    )
+    .meta({ minLength: 1, maxLength: charactersMax, pattern: NOT_BLANK });
 }
 
 /** Schema of one word of a list. */

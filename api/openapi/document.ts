@@ -66,8 +66,9 @@ const PARAMETERS = {
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
-    description: 'Your own name for this request: 1 to 64 letters, digits, dots, underscores and hyphens.',
-    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+    description:
+      'Your own name for this request: 1 to 64 letters, digits, dots, underscores and hyphens. Anything else is replaced, not refused.',
+    schema: { type: 'string', examples: ['order-4711'] },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',

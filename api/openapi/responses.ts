@@ -40,6 +40,7 @@ const HANDLER_HEADERS: Readonly<Record<ResponseHeader, JsonObject>> = {
   'set-cookie': header('The session cookie: a new one, or its removal.'),
   'content-disposition': header('Always an attachment.'),
 };
+const EVENT_STREAM = 'text/event-stream';
 const REPLAYED = header('This Idempotency-Key was used before; the answer is the one that was given then.', {
   const: 'true',
 });
@@ -103,13 +104,20 @@ function writeResponse(route: RouteRow, response: ResponseDescription, named: Na
       ...(example !== undefined && { example }),
     };
   for (const [type, what] of Object.entries(media))
-    content[type] = { schema: { type: 'string', description: what } };
+    content[type] = {
+      schema: type === EVENT_STREAM ? eventSchema(what) : { type: 'string', description: what },
+    };
   const written: JsonObject = referToHeaders(['X-Request-Id', ...(route.limit ? LIMIT_HEADERS : [])]);
   for (const [name, when] of Object.entries(headers))
     written[toHeaderName(name)] = { ...HANDLER_HEADERS[name as ResponseHeader], required: when === 'always' };
   if (route.idempotent) written['Idempotent-Replayed'] = REPLAYED;
   if (route.waits) written['Preference-Applied'] = APPLIED;
   return { description, headers: written, ...(Object.keys(content).length > 0 && { content }) };
+}
+
+/** One event of a stream, as OpenAPI 3.2 and the tools that read streams see it: each field is a text. */
+function eventSchema(description: string): JsonObject {
+  return { type: 'object', description, properties: { event: text, data: text, id: text } };
 }
 
 function writeRefusal(status: number, codes: readonly ErrorCode[]): JsonObject {

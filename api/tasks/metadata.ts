@@ -28,7 +28,8 @@ export const VIDEO_METADATA = z
     last_frame: z.string().min(1).optional().describe('The last frame, beside `first_frame`.'),
     ...OPTIONS,
   })
-  .describe(DESCRIPTION);
+  .describe(DESCRIPTION)
+  .meta({ dependentRequired: { last_frame: ['first_frame'] } });
 
 type Metadata = typeof IMAGE_METADATA | typeof VIDEO_METADATA;
 

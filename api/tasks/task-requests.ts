@@ -5,12 +5,14 @@ import { TASK_MODES } from '../../domain/tasks.ts';
 import { CHAT_MESSAGES, checkMessageParts } from '../chat/chat-messages.ts';
 import { TOKENS } from '../chat/read-chat.ts';
 import { maxPromptTokens } from '../../providers/chat/token-bound.ts';
-import { oneOf, readBody } from '../http/request-fields.ts';
+import { NOT_BLANK, oneOf, readBody } from '../http/request-fields.ts';
 import { conflict, nameImages, readInputImages, readVideoImages } from './ordered-images.ts';
 import { IMAGE_METADATA, readOptions, VIDEO_METADATA } from './metadata.ts';
 import type { TaskRequest } from './price-request.ts';
 
 const links = z.array(z.string().min(1, 'must not be empty'));
+/** A number that has to be whole: checked where the model is known, with what the model offers. */
+const whole = z.number().meta({ type: 'integer', minimum: 1 });
 const ratio = z
   .string()
   .max(100)
@@ -25,7 +27,10 @@ const COMMON = {
     .min(1, 'must not be empty')
     .max(200)
     .describe('The id of a model, as GET /v1/models lists it.'),
-  prompt: z.string().describe('What you want to see; for images at most 32,000 characters.'),
+  prompt: z
+    .string()
+    .describe('What you want to see; for images at most 32,000 characters.')
+    .meta({ minLength: 1, pattern: NOT_BLANK }),
   size: ratio,
   resolution: z.string().max(100).optional().describe('See the model’s `limits.resolutions`.'),
   image_urls: images,
@@ -35,7 +40,7 @@ const COMMON = {
 /** Fields of POST /v1/images/generations, and of the image mode of the console. */
 const IMAGE = {
   ...COMMON,
-  n: z.number().optional().describe('How many images: 1 (the default) to 10.'),
+  n: whole.optional().describe('How many images: 1 (the default) to 10.'),
   response_format: z
     .enum(['url', 'b64_json'], 'must be url or b64_json')
     .optional()
@@ -50,7 +55,7 @@ const VIDEO = {
     `${IMAGES} One is the first frame, two are the first and the last where the model has both; else references.`,
   ),
   reference_images: images.describe('The same as references, whatever their number.'),
-  duration: z.number().optional().describe('In whole seconds; see the model’s `limits.durations`.'),
+  duration: whole.optional().describe('In whole seconds; see the model’s `limits.durations`.'),
   aspect_ratio: ratio.describe('Another name of `size`.'),
   video_urls: links.optional().describe('https URLs of input videos, for models that take any.'),
   metadata: VIDEO_METADATA.optional(),
@@ -75,16 +80,18 @@ const V1_BODIES = {
   video: VIDEO_BODY,
   text: z.object(CONSOLE_BODIES.text.shape).omit({ mode: true }),
 };
+/** The rule of `textRequest`, for the OpenAPI document. */
+const PROMPT_OR_MESSAGES = { oneOf: [{ required: ['prompt'] }, { required: ['messages'] }] };
 /** The bodies as alternatives by mode, for the OpenAPI document. */
 export const CONSOLE_MODE_BODY = z.discriminatedUnion('mode', [
   CONSOLE_BODIES.image,
   CONSOLE_BODIES.video,
-  CONSOLE_BODIES.text,
+  CONSOLE_BODIES.text.meta(PROMPT_OR_MESSAGES),
 ]);
 export const V1_MODE_BODY = z.discriminatedUnion('mode', [
   V1_BODIES.image.extend({ mode: z.literal('image') }),
   V1_BODIES.video.extend({ mode: z.literal('video') }),
-  V1_BODIES.text.extend({ mode: z.literal('text') }),
+  V1_BODIES.text.extend({ mode: z.literal('text') }).meta(PROMPT_OR_MESSAGES),
 ]);
 
 export function readImageRequest(body: unknown): TaskRequest {

@@ -9,6 +9,7 @@ const tag = 'Uploads';
 const FORM = z.object({
   file: z.string().meta({
     contentMediaType: 'application/octet-stream',
+    minLength: 1,
     description: 'The video: MP4, MOV or WebM, told by its content and not by its name.',
   }),
 });
