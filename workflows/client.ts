@@ -42,7 +42,7 @@ export function connectTaskWorkflows(settings: TaskWorkflowsSettings): TaskWorkf
         () => true,
         () => false,
       ),
-    close: () => connection.close(),
+    close: () => temporal.close(),
   };
 }
 

@@ -18,6 +18,11 @@ export interface Temporal {
   connection: Connection;
   /** Makes a call to Temporal; rejects when it takes longer than `waitMs`, connecting included. */
   within<Result>(waitMs: number, call: () => Promise<Result>): Promise<Result>;
+  /**
+   * Closes the connection when the calls under way have ended: the SDK tries a failed call again from a timer,
+   * and a closed connection throws there, where nothing could catch it.
+   */
+  close(): Promise<void>;
 }
 
 /** How long a single call to Temporal may take where no caller waits for it. */
@@ -28,13 +33,25 @@ export function connectTemporal(settings: TemporalSettings): Temporal {
   const connection = Connection.lazy({ connectTimeout: 2_000, ...settings.connectionOptions });
   const interceptors = settings.interceptor ? { workflow: [settings.interceptor] } : {};
   const client = new Client({ connection, namespace: settings.namespace, interceptors });
+  const underWay = new Set<Promise<unknown>>();
   return {
     client,
     connection,
     // The connection's own deadline does not cover the time it takes to connect: the race does.
-    within: (waitMs, call) => rejectAfter(waitMs, connection.withDeadline(Date.now() + waitMs, call)),
+    within: (waitMs, call) => {
+      const answer = connection.withDeadline(Date.now() + waitMs, call);
+      const ended = answer.then(noop, noop).finally(() => underWay.delete(ended));
+      underWay.add(ended);
+      return rejectAfter(waitMs, answer);
+    },
+    close: async () => {
+      await Promise.all(underWay);
+      await connection.close();
+    },
   };
 }
+
+function noop(): void {}
 
 async function rejectAfter<Result>(waitMs: number, call: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
