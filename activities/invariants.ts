@@ -11,7 +11,10 @@ import { forkEm } from '../db/database.ts';
 const ROUND_MS = 20_000;
 /** Of it, the most for accounts that have changed: the rest belongs to those checked the longest ago. */
 const CHANGED_MS = 10_000;
-/** Accounts that one look at changes passes, and most of those with violations or checked long ago in a round. */
+/**
+ * Accounts that one look at changes passes, and most of those with violations or checked long ago in a
+ * round.
+ */
 const ACCOUNTS_MAX = 5_000;
 const CODES_MAX = 1_000;
 

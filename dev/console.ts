@@ -1,4 +1,5 @@
-// `npm run console -- screenshots`: takes the pictures of docs/console.md from the system that `npm start` runs.
+// `npm run console -- screenshots`: takes the pictures of docs/console.md from the system that `npm start`
+// runs.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { chromium, type Page } from 'playwright-core';

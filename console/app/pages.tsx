@@ -1,4 +1,5 @@
-// The pages: where each is found, what it is called, who may see it. All but the list of tasks load on demand.
+// The pages: where each is found, what it is called, who may see it. All but the list of tasks load on
+// demand.
 import lazy from 'preact-iso/lazy';
 import { Route, Router } from 'preact-iso/router';
 import { ROOT } from '../data/addresses.ts';

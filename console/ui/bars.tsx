@@ -1,4 +1,5 @@
-// Stacked bars by time, drawn as SVG. The same figures stand in a table beneath, so readers of the screen skip these.
+// Stacked bars by time, drawn as SVG. The same figures stand in a table beneath, so readers of the screen
+// skip these.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { locale } from '../texts/index.ts';
 import { formatCredits } from './format.ts';

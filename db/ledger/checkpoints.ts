@@ -1,4 +1,5 @@
-// The incremental check of the ledger: which accounts are due, and a slice that goes on from their checkpoints.
+// The incremental check of the ledger: which accounts are due, and a slice that goes on from their
+// checkpoints.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
 import { freezeAccounts } from './freezing.ts';

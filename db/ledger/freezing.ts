@@ -5,7 +5,8 @@ import { DAY_RULE, type Violation } from './rules.ts';
 import type { Em } from '../database.ts';
 
 /**
- * Freezes the accounts that violations concern, but for the figures of a key's day. Answers the user ids of those that were not frozen before.
+ * Freezes the accounts that violations concern, but for the figures of a key's day. Answers the user ids of
+ * those that were not frozen before.
  */
 export async function freezeAccounts(em: Em, violations: readonly Violation[]): Promise<string[]> {
   const rulesByUser = new Map<string, string[]>();

@@ -17,8 +17,8 @@ export interface Progress {
 
 /**
  * Checks all accounts, redeem codes and rows of unknown users. Each slice has a snapshot of its own, in a
- * transaction that only reads: it is no passing state, safe under load, and runs on a standby. `onProgress` is
- * called after every slice.
+ * transaction that only reads: it is no passing state, safe under load, and runs on a standby. `onProgress`
+ * is called after every slice.
  */
 export async function findViolations(
   em: Em,

@@ -1,4 +1,5 @@
-// The rules of money, each as what violates it: for steps over accounts, for redeem codes, for rows of strangers.
+// The rules of money, each as what violates it: for steps over accounts, for redeem codes, for rows of
+// strangers.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
 import type { Step } from './walk.ts';
@@ -201,8 +202,8 @@ export async function findCodeViolations(tx: Em, after: string, upTo: string): P
 }
 
 /**
- * Finds users after `after`, up to `upTo` (null: to the last), whose rows belong to no account. Jumps from user
- * to user in each index, whatever the number of their rows.
+ * Finds users after `after`, up to `upTo` (null: to the last), whose rows belong to no account. Jumps from
+ * user to user in each index, whatever the number of their rows.
  */
 export async function findStrangers(tx: Em, after: string, upTo: string | null): Promise<Violation[]> {
   const isWithin = upTo === null ? sql`met.id is not null` : sql`met.id <= ${upTo}`;

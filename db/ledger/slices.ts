@@ -16,8 +16,8 @@ export interface SliceOptions {
 }
 
 /**
- * Runs `work` on one snapshot, where every row is found by an index and read in its order, so that a step ends
- * at its limit whatever the statistics say. `readOnly` lets it run on a standby.
+ * Runs `work` on one snapshot, where every row is found by an index and read in its order, so that a step
+ * ends at its limit whatever the statistics say. `readOnly` lets it run on a standby.
  */
 export async function onOneSnapshot<Result>(
   em: Em,

@@ -54,7 +54,10 @@ export async function begin(em: Em, task: TaskAttempt): Promise<void> {
 /** Calls that one statement adds: it stays far below the time-out of statements. */
 const CALLS_PER_STATEMENT = 20_000;
 
-/** Adds chat calls, each charged one micro-credit, with their transfers. The owner's credits must cover them. */
+/**
+ * Adds chat calls, each charged one micro-credit, with their transfers. The owner's credits must cover
+ * them.
+ */
 export async function addSettledCalls(em: Em, userId: string, count: number): Promise<void> {
   for (let added = 0; added < count; added += CALLS_PER_STATEMENT) {
     const more = Math.min(CALLS_PER_STATEMENT, count - added);

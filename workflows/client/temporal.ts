@@ -19,8 +19,8 @@ export interface Temporal {
   /** Makes a call to Temporal; rejects when it takes longer than `waitMs`, connecting included. */
   within<Result>(waitMs: number, call: () => Promise<Result>): Promise<Result>;
   /**
-   * Closes the connection when the calls under way have ended: the SDK tries a failed call again from a timer,
-   * and a closed connection throws there, where nothing could catch it.
+   * Closes the connection when the calls under way have ended: the SDK tries a failed call again from a
+   * timer, and a closed connection throws there, where nothing could catch it.
    */
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
-// Sets up and removes the second factor. The picture to scan is drawn here, so that the secret goes nowhere else.
+// Sets up and removes the second factor. The picture to scan is drawn here, so that the secret goes nowhere
+// else.
 import { useAction } from '../../data/action.ts';
 import { useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,5 @@
-// Create: one form for images, videos and texts, made from what the chosen model offers, with the price beside it.
+// Create: one form for images, videos and texts, made from what the chosen model offers, with the price
+// beside it.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useAbout, useModels, useTask, type ShownModel } from '../../data/queries.ts';

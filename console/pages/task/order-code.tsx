@@ -1,4 +1,5 @@
-// The order of a task as programs would send it: curl, Python and TypeScript. Beside it, the request as it is kept.
+// The order of a task as programs would send it: curl, Python and TypeScript. Beside it, the request as it
+// is kept.
 import { useState } from 'preact/hooks';
 import { apiBase } from '../../data/addresses.ts';
 import type { Task } from '../../data/types.ts';

@@ -1,4 +1,5 @@
-// The result of a task in its place: pictures, a video, a text; before that, how far it is; else why there is none.
+// The result of a task in its place: pictures, a video, a text; before that, how far it is; else why there
+// is none.
 import { useModels } from '../../data/queries.ts';
 import type { Task } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
