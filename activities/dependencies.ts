@@ -1,6 +1,7 @@
 // What the worker gives to activities. Each activity forks its own EntityManager.
 import type { Database } from '../db/database.ts';
 import type { Secrets } from '../db/secrets.ts';
+import type { Model } from '../domain/catalog/catalog.ts';
 import type { TaskRuns } from '../domain/task-runs.ts';
 import type { Log } from '../log.ts';
 import type { Providers } from '../providers/registry.ts';
@@ -10,6 +11,8 @@ export interface ActivityDependencies {
   database: Database;
   secrets: Secrets;
   providers: Providers;
+  /** The models of the catalogue, by id. */
+  models: ReadonlyMap<string, Model>;
   storage: Storage;
   taskRuns: TaskRuns;
   log: Pick<Log, 'warn' | 'error'>;

@@ -7,6 +7,8 @@ import { decryptRequest, type DecryptedRequest } from '../db/tasks/requests.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { findUnconfirmedCancels } from '../db/tasks/sweep.ts';
 import { findTask } from '../db/tasks/tasks.ts';
+import type { Model } from '../domain/catalog/catalog.ts';
+import { familyUpstream, upstreamsOf, type Upstream } from '../domain/catalog/upstream.ts';
 import type { JsonValue } from '../domain/json.ts';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../providers/provider.ts';
@@ -30,7 +32,7 @@ const EARLIER_TRY = { phase: 'waiting for an earlier try', everyMs: 4_000 };
 const LOOK_UP = { phase: 'looking for the earlier try', everyMs: 4_000 };
 
 export function createSubmission(dependencies: ActivityDependencies) {
-  const { database, secrets, providers } = dependencies;
+  const { database, secrets, providers, models } = dependencies;
   const slots = createFamilySlots(HAND_OVERS_PER_FAMILY_MAX);
   const handOvers = createHandOvers({
     keepFresh: (task) => submissions.keepSubmissionFresh(forkEm(database), task),
@@ -57,7 +59,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
     const em = forkEm(database);
     const request = await decryptRequest(em, secrets, task.taskId);
     if (!request) throw failTaskWith('internal_error');
-    const { upstreamModel, ordered: order } = row;
+    const { upstreamModel, ordered: order, userId } = row;
     const reference = `${task.taskId}:${task.attempt}`;
     const messages = messagesOf(request, row.mode);
     const jobWith = (credential: string) => ({
@@ -67,6 +69,8 @@ export function createSubmission(dependencies: ActivityDependencies) {
       credential,
       upstreamModel,
       order,
+      upstreams: row.mode === 'text' ? upstreamsFor(models.get(row.model), row) : [],
+      userId,
     });
     const intent = await submissions.intendSubmission(em, task, choiceOf(provider, upstreamModel));
     const handover = { task, provider };
@@ -144,6 +148,11 @@ async function resume(
 async function waitWhileFresh({ database }: ActivityDependencies, task: TaskAttempt): Promise<void> {
   while (await submissions.isSubmissionFresh(forkEm(database), task, FRESH_SECONDS))
     await pause(FRESH_CHECK_INTERVAL_MS);
+}
+
+/** Those that the catalogue has now; a model that was taken out of it is asked at its own family. */
+function upstreamsFor(model: Model | undefined, { family, upstreamModel }: Task): readonly Upstream[] {
+  return model ? upstreamsOf(model) : [familyUpstream(family, upstreamModel)];
 }
 
 /** The messages that a text model is sent; none for the other modes. */

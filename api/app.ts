@@ -41,6 +41,8 @@ import { sendUpload, UPLOAD_FILE_ROUTE } from './uploads/links.ts';
 import { V1_ROUTES } from './v1/routes.ts';
 import { serveConsole } from './web/serve-console.ts';
 
+/** The one route whose id may have slashes, as OpenRouter's do. */
+const MODEL_PATH = '/v1/models/:id';
 const ROUTER_METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', DELETE: 'delete' } as const;
 
 export const ROUTES: readonly Route[] = [...V1_ROUTES, ...CONSOLE_ROUTES, ...ADMIN_ROUTES];
@@ -90,7 +92,8 @@ export function mountRoutes(services: Services): Dispatcher {
   const dispatcher = createDispatcher();
   for (const route of ROUTES) mount(dispatcher, services, route);
   for (const [path, serve] of Object.entries(FILES)) dispatcher.routerOf(path).get(path, serve(services));
-  for (const [path, methods] of methodsByPath()) dispatcher.routerOf(path).all(path, rejectMethod(methods));
+  for (const [path, methods] of methodsByPath())
+    dispatcher.routerOf(path).all(patternOf(path), rejectMethod(methods));
   return dispatcher;
 }
 
@@ -111,8 +114,13 @@ function mount(dispatcher: Dispatcher, services: Services, route: Route): void {
     ...(route.limit === 'create' ? [takeCreationTurn(services)] : []),
     route.upload ? receiveUpload(services, answered) : answered,
   );
-  dispatcher.routerOf(path)[ROUTER_METHODS[method]](path, serve);
+  dispatcher.routerOf(path)[ROUTER_METHODS[method]](patternOf(path), serve);
   if (!path.includes(':')) dispatcher.serveExactly(method, path, serve);
+}
+
+/** Express's pattern of a path: ids of models, such as `vendor/model`, may have slashes. */
+function patternOf(path: string): string {
+  return path === MODEL_PATH ? path.replace(':id', '*id') : path;
 }
 
 /** Notes the pattern for log, metrics and trace: Express's router, which also does, may be left out. */

@@ -121,7 +121,7 @@ function newCall(spenders: readonly Spender[], index: number) {
   const spender = spenders[(index * 7) % spenders.length];
   if (!spender) throw new Error('there is no spender');
   const about = { model: 'gpt-6-luna', stream: false, requestId: `req_${index}_0123456789abcdef` };
-  return { id: makeId('call'), ...spender, ...about, amount: RESERVED };
+  return { id: makeId('call'), ...spender, ...about, amount: RESERVED, amountMax: RESERVED };
 }
 
 function ended({ id, userId, keyId }: ChatCallKey) {

@@ -1,17 +1,52 @@
 // The catalogue that this operator offers: read from its file, with the operator's margin, without vendors
 // that have no key.
 import { readFileSync } from 'node:fs';
+import { ADAPTERS } from '../domain/catalog/adapters.ts';
 import type { Catalog, Model } from '../domain/catalog/catalog.ts';
 import { withMargin } from '../domain/catalog/margin.ts';
+import { parseOverlaidCatalog, type OverlaidCatalog } from '../domain/catalog/overlay.ts';
 import { parseCatalog } from '../domain/catalog/parse-catalog.ts';
-import { isVendorsOwnAddress, type Family } from './families.ts';
+import { isVendorsOwnAddress, variableOf, type Family } from './families.ts';
+import { explainInsecure, explainUnserved } from './upstreams.ts';
 
-/** Null when the file cannot be read or is not valid; why is added to `problems`. */
-export function readCatalog(path: string, problems: string[]): Catalog | null {
+const TEXT_ADAPTER = 'openai-chat';
+
+/**
+ * Reads SVC_CATALOG, with SVC_CATALOG_OVERLAY on top where it is set. Null when a file cannot be read or is not
+ * valid; why is added to `problems`.
+ */
+export function readCatalog(
+  paths: { catalog: string; overlay: string | null },
+  problems: string[],
+): OverlaidCatalog | null {
+  const catalogJson = readJson('SVC_CATALOG', paths.catalog, problems);
+  const overlayJson =
+    paths.overlay === null ? null : readJson('SVC_CATALOG_OVERLAY', paths.overlay, problems);
+  if (catalogJson === undefined || overlayJson === undefined) return null;
+  const named = explained('SVC_CATALOG', paths.catalog, problems, () => parseCatalog(catalogJson));
+  if (named === null) return null;
+  if (paths.overlay === null) return { catalog: named, ownIds: new Set() };
+  return explained('SVC_CATALOG_OVERLAY', paths.overlay, problems, () =>
+    parseOverlaidCatalog(catalogJson, overlayJson),
+  );
+}
+
+/** Undefined when the file cannot be read or is no JSON. */
+function readJson(setting: string, path: string, problems: string[]): unknown {
+  return explained(setting, path, problems, () => JSON.parse(readFileSync(path, 'utf8'))) ?? undefined;
+}
+
+/** Null when `read` throws; why is added to `problems`, with the setting and its file. */
+function explained<Result>(
+  setting: string,
+  path: string,
+  problems: string[],
+  read: () => Result,
+): Result | null {
   try {
-    return parseCatalog(JSON.parse(readFileSync(path, 'utf8')));
+    return read();
   } catch (error) {
-    problems.push(`SVC_CATALOG (${path}): ${error instanceof Error ? error.message : String(error)}`);
+    problems.push(`${setting} (${path}): ${error instanceof Error ? error.message : String(error)}`);
     return null;
   }
 }
@@ -23,8 +58,8 @@ export interface WithheldModel {
 }
 
 /**
- * Keeps the models whose own family, or one of their upstreams' families, has a key that serves them, and
- * adds the margin to prices.
+ * Keeps the models that one of their upstreams, or without any their family, can serve, and adds the margin to
+ * prices.
  */
 export function offerModels(
   catalog: Catalog,
@@ -33,15 +68,45 @@ export function offerModels(
 ): { offered: Catalog; withheld: WithheldModel[] } {
   const withheld: WithheldModel[] = [];
   const offered = [...catalog.models].filter(([id, model]) => {
-    const names = [model.family, ...model.upstreams.map(({ family }) => family)];
-    const keyed = names.flatMap((name) => families[name] ?? []);
-    if (keyed.length === 0) return false;
-    const reasons = keyed.map((family) => reasonToWithhold(model, family));
-    const reason = reasons.every((each) => each !== null) ? reasons[0] : null;
+    if (model.upstreams.length > 0)
+      return model.upstreams.some((upstream) => explainUnserved(upstream, families) === null);
+    const family = families[model.family];
+    if (!family || family.credentials.length === 0) return false;
+    const reason = reasonToWithhold(model, family);
     if (reason) withheld.push({ id, reason });
     return !reason;
   });
   return { offered: withMargin({ ...catalog, models: new Map(offered) }, marginPercent), withheld };
+}
+
+/**
+ * What keeps the operator's own entries from being served, and any upstream from being called safely: one
+ * sentence each, with the model's id.
+ */
+export function findUnservable(
+  { catalog, ownIds }: OverlaidCatalog,
+  families: Readonly<Record<string, Family>>,
+  isProduction: boolean,
+): string[] {
+  return [...catalog.models.values()].flatMap((model) => {
+    const unsafe = model.upstreams.map((upstream) => explainInsecure(upstream, families, isProduction));
+    const reasons = ownIds.has(model.id) ? [...unsafe, ...reasonsUnservable(model, families)] : unsafe;
+    return [...new Set(reasons)].flatMap((reason) => (reason === null ? [] : [`${model.id}: ${reason}`]));
+  });
+}
+
+function reasonsUnservable(model: Model, families: Readonly<Record<string, Family>>): (string | null)[] {
+  const { kind, family: name, adapter } = model;
+  const isTextAdapter = adapter === TEXT_ADAPTER;
+  if ((kind === 'text') !== isTextAdapter) return [`the adapter ${adapter} makes no ${kind}`];
+  if (model.upstreams.length > 0)
+    return model.upstreams.map((upstream) => explainUnserved(upstream, families));
+  if (!isTextAdapter && name !== ADAPTERS[adapter])
+    return [`the adapter ${adapter} works for the family ${ADAPTERS[adapter]}, not for ${name}`];
+  const family = families[name];
+  if (!family || family.credentials.length === 0)
+    return [`the family ${name} has no key: set ${variableOf(name, 'API_KEY')}`];
+  return [reasonToWithhold(model, family)];
 }
 
 /** Null: this family serves the model. */

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
-import { offerModels, readCatalog } from './catalog.ts';
-import { readFamilies, upstreamFamilies, type Family } from './families.ts';
+import type { Upstream } from '../domain/catalog/upstream.ts';
+import { findUnservable, offerModels, readCatalog } from './catalog.ts';
+import { listedUpstreams, readFamilies, variableOf, type Family } from './families.ts';
 import { SETTING_MEANINGS, SETTINGS, type Settings } from './settings.ts';
+import { mayUseHttp } from './upstreams.ts';
 
 const PACKAGE_FILE = new URL('../package.json', import.meta.url);
 const PACKAGE = z.object({ name: z.string(), version: z.string() });
@@ -23,12 +25,13 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   const problems: string[] = [];
   const present = withoutEmpty(env);
   const settings = readSettings(present, problems);
-  const catalog = readCatalog(present['SVC_CATALOG'] ?? 'catalog.json', problems);
-  const families = readFamilies(present, catalog ? upstreamFamilies(catalog) : [], problems);
-  if (present['NODE_ENV'] === 'production') rejectDevelopmentSettings(present, problems);
+  const read = readModels(present, problems);
+  const isProduction = present['NODE_ENV'] === 'production';
+  if (isProduction) rejectDevelopmentSettings(present, read.upstreams, problems);
   rejectIncompleteSettings(present, problems);
-  if (!settings || !catalog || problems.length > 0)
+  if (!settings || !read.catalog || problems.length > 0)
     throw new ConfigError(`These settings are missing or wrong:\n  ${problems.join('\n  ')}`);
+  const { catalog, families } = read;
   const { offered, withheld } = offerModels(catalog, families, settings.SVC_PRICE_MARGIN_PERCENT);
   return Object.freeze({
     ...describeProcess(settings),
@@ -42,6 +45,18 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
     about: describeAbout(settings, families),
     storage: describeStorage(settings),
   });
+}
+
+/** The catalogue with the settings of its vendors. A null catalogue: why is added to `problems`. */
+function readModels(env: Environment, problems: string[]) {
+  const overlay = env['SVC_CATALOG_OVERLAY'] ?? null;
+  const read = readCatalog({ catalog: env['SVC_CATALOG'] ?? 'catalog.json', overlay }, problems);
+  const upstreams = read ? listedUpstreams(read.catalog) : [];
+  const families = readFamilies(env, upstreams, problems);
+  const unservable = read ? findUnservable(read, families, env['NODE_ENV'] === 'production') : [];
+  const file = overlay === null ? 'SVC_CATALOG' : `SVC_CATALOG_OVERLAY (${overlay})`;
+  problems.push(...unservable.map((problem) => `${file}: ${problem}`));
+  return { catalog: read?.catalog ?? null, families, upstreams };
 }
 
 function describeProcess(settings: Settings) {
@@ -181,11 +196,18 @@ function rejectIncompleteSettings(env: Environment, problems: string[]): void {
     problems.push('REDIS_URL: required by SVC_RATE_LIMIT_REQUIRE_REDIS=1');
 }
 
-function rejectDevelopmentSettings(env: Environment, problems: string[]): void {
+function rejectDevelopmentSettings(
+  env: Environment,
+  upstreams: readonly Upstream[],
+  problems: string[],
+): void {
+  const overHttp = upstreams
+    .filter(({ family }) => mayUseHttp(family, upstreams))
+    .map(({ family }) => variableOf(family, 'BASE_URL'));
   for (const [name, value] of Object.entries(env)) {
     if (name.endsWith('_API_KEY') && value === 'sandbox')
       problems.push(`${name}: the sandbox is not for production`);
-    if (name.endsWith('_BASE_URL') && value.startsWith('http:'))
+    if (name.endsWith('_BASE_URL') && value.startsWith('http:') && !overHttp.includes(name))
       problems.push(`${name}: production talks to vendors over https`);
   }
   if (/(^|,)\s*dev/.test(env['SVC_SECRET_KEYS'] ?? ''))

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Catalog } from '../domain/catalog/catalog.ts';
+import type { Upstream } from '../domain/catalog/upstream.ts';
 
 const VENDOR_BASE_URLS: Readonly<Record<string, string>> = {
   openai: 'https://api.openai.com/v1',
@@ -46,12 +47,11 @@ export const FAMILY_DEFAULTS: readonly [name: string, value: string | null][] = 
 );
 
 /** The settings of one family, as `FamilySettings` of providers/ expects them; the compiler compares. */
-export type Family = NonNullable<ReturnType<typeof readFamily>>;
+export type Family = Omit<ReturnType<typeof readFamily>, 'isAddressSet'>;
 
-/** The families that a catalogue's text models name as upstreams. */
-export function upstreamFamilies({ models }: Catalog): string[] {
-  const named = [...models.values()].flatMap(({ upstreams }) => upstreams.map(({ family }) => family));
-  return [...new Set(named)];
+/** The upstreams that a catalogue's text models list. */
+export function listedUpstreams({ models }: Catalog): Upstream[] {
+  return [...models.values()].flatMap(({ upstreams }) => upstreams);
 }
 
 /** Whether a base URL is in the domain at which the family's vendor itself serves, as googleapis.com. */
@@ -66,42 +66,48 @@ function domainOf(url: string): string {
 }
 
 /**
- * Reads the families that have a key: those known here, and `others`, which speak OpenAI's chat at a base URL
- * of their own. What is wrong is added to `problems`.
+ * Reads the families that have a key, or a base URL where an upstream needs no key: those known here, and those
+ * of `upstreams`, which speak OpenAI's chat. What is wrong is added to `problems`.
  */
 export function readFamilies(
   env: Readonly<Record<string, string>>,
-  others: readonly string[],
+  upstreams: readonly Upstream[],
   problems: string[],
 ): Record<string, Family> {
   const families: Record<string, Family> = {};
-  for (const family of new Set([...Object.keys(VENDOR_BASE_URLS), ...others])) {
+  const named = upstreams.map(({ family }) => family);
+  for (const family of new Set([...Object.keys(VENDOR_BASE_URLS), ...named])) {
     if (!FAMILY_NAME.test(family)) problems.push(`SVC_CATALOG: "${family}" cannot be the name of a family`);
     const settings = readFamily(env, family, problems);
-    if (settings) families[family] = settings;
+    const own = upstreams.filter((upstream) => upstream.family === family);
+    const isKeyless = own.some(({ auth }) => auth === 'none') && settings.isAddressSet;
+    if (settings.credentials.length === 0 && !isKeyless) continue;
+    const needsAddress = own.length === 0 || own.some(({ baseUrl }) => baseUrl === undefined);
+    if (settings.baseUrl === '' && needsAddress)
+      problems.push(`${variableOf(family, 'BASE_URL')}: required for this family`);
+    const { isAddressSet: _isAddressSet, ...read } = settings;
+    families[family] = read;
   }
   return families;
 }
 
-/** Null for a family without a key. */
+/** Empty credentials: the family has no key. An empty base URL: neither set nor known. */
 function readFamily(env: Readonly<Record<string, string>>, family: string, problems: string[]) {
   const values = FAMILY_SETTINGS.map((setting) => [setting, env[variableOf(family, setting)]] as const);
   const { data, error } = FAMILY.safeParse(Object.fromEntries(values));
   for (const { path, message } of error?.issues ?? [])
     problems.push(`${variableOf(family, String(path[0]))}: ${message}`);
-  if (data?.API_KEY === undefined) return null;
-  const { API_KEY: credentials, JOBS_PER_CREDENTIAL_MAX: jobsPerCredentialMax } = data;
-  const baseUrl = data.BASE_URL ?? VENDOR_BASE_URLS[family];
-  if (baseUrl === undefined) problems.push(`${variableOf(family, 'BASE_URL')}: required for this family`);
+  const jobsPerCredentialMax = data?.JOBS_PER_CREDENTIAL_MAX;
   return {
-    baseUrl: baseUrl ?? '',
-    credentials,
+    baseUrl: data?.BASE_URL ?? VENDOR_BASE_URLS[family] ?? '',
+    isAddressSet: data?.BASE_URL !== undefined,
+    credentials: data?.API_KEY ?? [],
     ...(jobsPerCredentialMax === undefined ? {} : { jobsPerCredentialMax }),
   };
 }
 
 /** `OPENAI_API_KEY`; a hyphen in a family's name becomes an underscore. */
-function variableOf(family: string, setting: string): string {
+export function variableOf(family: string, setting: string): string {
   return `${family.toUpperCase().replaceAll('-', '_')}_${setting}`;
 }
 

@@ -103,6 +103,9 @@ const SERVERS = {
 
 const WORK = {
   SVC_CATALOG: text.default('catalog.json').describe('models, limits, prices (see [models](models.md))'),
+  SVC_CATALOG_OVERLAY: text
+    .optional()
+    .describe('a file that adds, changes or removes models (see [own models](own-models.md))'),
   SVC_PRICE_MARGIN_PERCENT: integer(0, 0, 1000).describe('added to every price of the catalogue'),
   SVC_TASK_DEADLINE_SECONDS: integer(3600, 1, 86_400).describe(
     'how long a vendor may take before the task fails',

@@ -18,6 +18,8 @@ const FILES = [
   'tasks/begin-task',
   'tasks/end-task',
   'chat/reserve-calls',
+  'chat/spare-amounts',
+  'chat/reserve-spared-calls',
   'chat/settle-late-call',
   'chat/settle-calls',
   'chat/settle-abandoned-calls',

@@ -1,9 +1,19 @@
-// Writes catalog.schema.json from the declaration that checks catalog.json, as a part of `npm run models`.
+// Writes the JSON Schemas of catalogue and overlay from the declarations that check them, for `npm run models`.
 import { z } from 'zod';
 import { CATALOG_FILE } from '../domain/catalog/catalog.ts';
+import { OVERLAY_FILE } from '../domain/catalog/overlay.ts';
 
 export const CATALOG_SCHEMA = 'catalog.schema.json';
+export const OVERLAY_SCHEMA = 'catalog-overlay.schema.json';
 
 export function composeCatalogSchema(): string {
-  return `${JSON.stringify(z.toJSONSchema(CATALOG_FILE, { io: 'input' }), null, 2)}\n`;
+  return compose(CATALOG_FILE);
+}
+
+export function composeOverlaySchema(): string {
+  return compose(OVERLAY_FILE);
+}
+
+function compose(file: z.ZodType): string {
+  return `${JSON.stringify(z.toJSONSchema(file, { io: 'input' }), null, 2)}\n`;
 }

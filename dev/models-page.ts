@@ -1,6 +1,12 @@
-// `npm run models`: writes docs/models.md from catalog.json, with what each model offers and costs.
+// `npm run models`: writes docs/models.md from catalog.json, with what each model offers and costs, and the
+// JSON Schemas; `npm run models -- schema` prints the schema of an overlay.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { CATALOG_SCHEMA, composeCatalogSchema } from './catalog-schema.ts';
+import {
+  CATALOG_SCHEMA,
+  composeCatalogSchema,
+  composeOverlaySchema,
+  OVERLAY_SCHEMA,
+} from './catalog-schema.ts';
 import {
   METERS,
   type Catalog,
@@ -149,6 +155,10 @@ function present(lines: readonly (string | number | boolean | undefined)[]): str
 }
 
 if (import.meta.main) {
-  writeFileSync(MODELS_PAGE, composeModelsPage());
-  writeFileSync(CATALOG_SCHEMA, composeCatalogSchema());
+  if (process.argv[2] === 'schema') process.stdout.write(composeOverlaySchema());
+  else {
+    writeFileSync(MODELS_PAGE, composeModelsPage());
+    writeFileSync(CATALOG_SCHEMA, composeCatalogSchema());
+    writeFileSync(OVERLAY_SCHEMA, composeOverlaySchema());
+  }
 }

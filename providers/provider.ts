@@ -2,6 +2,7 @@
 import type { UpstreamErrorClass } from '../domain/failures.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { JsonValue } from '../domain/json.ts';
+import type { Upstream } from '../domain/catalog/upstream.ts';
 import type { Evidence } from '../domain/pricing.ts';
 import type { Order } from '../domain/orders/order.ts';
 import { storableText } from '../domain/storable-text.ts';
@@ -20,7 +21,10 @@ export interface Provider {
    * `job`: submit hands the work over and returns a handle that is polled.
    */
   readonly delivery: 'immediate' | 'job';
-  /** Ids of the credentials that may take new work of a model, in the order of the settings. */
+  /**
+   * Ids of the credentials that may take new work of a model, in the order of the settings; one stands for all
+   * where the adapter chooses by itself.
+   */
   credentialsFor(upstreamModel: string): readonly string[];
   /**
    * Hands the work over. `signal` aborts the call; pass it on for `immediate` delivery only, since an aborted
@@ -56,6 +60,10 @@ export interface UpstreamJob {
   prompt: string;
   /** Messages of a text task in OpenAI's format; empty for other tasks. */
   messages: readonly JsonValue[];
+  /** Where a text task can be done, of which the adapter chooses; empty for other tasks. */
+  upstreams: readonly Upstream[];
+  /** The user whose task it is. */
+  userId: string;
   /** https URLs or data URIs, checked for shape but not fetched. */
   inputImages: readonly string[];
   /** https URLs. */

@@ -14,10 +14,9 @@ import * as veo from './google/veo.ts';
 import * as vidu from './vidu/vidu.ts';
 import * as wan from './wan/wan.ts';
 
-/** Every adapter. A new vendor is one more line here. */
+/** Every adapter of one family; that of text tasks has all of them. A new vendor is one more line here. */
 const ADAPTERS: readonly { name: string; family: string; create: (settings: AdapterSettings) => Provider }[] =
   [
-    { name: openaiChat.NAME, family: openaiChat.FAMILY, create: openaiChat.createOpenaiChat },
     { name: openaiImages.NAME, family: openaiImages.FAMILY, create: openaiImages.createOpenaiImages },
     { name: grokVideo.NAME, family: grokVideo.FAMILY, create: grokVideo.createGrokVideo },
     { name: geminiImages.NAME, family: geminiImages.FAMILY, create: geminiImages.createGeminiImages },
@@ -51,18 +50,23 @@ export interface Providers {
  * TypeError for a malformed base URL.
  */
 export function createProviders(settings: ProvidersSettings, observe?: ObserveCall): Providers {
-  const providers = ADAPTERS.flatMap(({ family, create }) => {
-    const familySettings = settings.families[family];
+  const { upstreamTimeoutMs } = settings;
+  const families = Object.fromEntries(
+    Object.entries(settings.families).map(([family, each]) => {
+      return [family, { ...each, baseUrl: each.baseUrl.replace(/\/+$/, '') }];
+    }),
+  );
+  const ofFamilies = ADAPTERS.flatMap(({ family, create }) => {
+    const familySettings = families[family];
     if (!familySettings || familySettings.credentials.length === 0) return [];
-    const baseUrl = familySettings.baseUrl.replace(/\/+$/, '');
-    const { upstreamTimeoutMs } = settings;
-    const provider = create({ ...familySettings, baseUrl, upstreamTimeoutMs });
-    return [observe ? observeProvider(provider, observe) : provider];
+    return [create({ ...familySettings, upstreamTimeoutMs })];
   });
+  const all = [openaiChat.createOpenaiChat({ families, upstreamTimeoutMs }), ...ofFamilies];
+  const providers = observe ? all.map((provider) => observeProvider(provider, observe)) : all;
   const byName = new Map(providers.map((provider) => [provider.name, provider]));
   return {
     get: (adapterName) => byName.get(adapterName),
-    families: () => [...new Set(providers.map(({ family }) => family))],
+    families: () => [...new Set(ofFamilies.map(({ family }) => family))],
     jobsPerCredentialMax: (family) => settings.families[family]?.jobsPerCredentialMax ?? null,
   };
 }

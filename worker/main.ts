@@ -51,6 +51,7 @@ async function work(config: Config, log: Log): Promise<void> {
       database,
       secrets: new Secrets(config.keyRing),
       providers,
+      models: config.catalog.models,
       storage: createStorage(config.storage),
       taskRuns: taskWorkflows,
       log,

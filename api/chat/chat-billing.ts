@@ -11,7 +11,7 @@ import { beginOnce } from '../idempotent-effects.ts';
 import { computeChatCost, type Consumption } from './chat-cost.ts';
 import { explainRefusal } from './chat-errors.ts';
 import { startLeaseRenewal } from './lease-renewal.ts';
-import type { PricedChat } from './read-chat.ts';
+import { limitChat, type PricedChat } from './read-chat.ts';
 
 /** The end of a call, as it is charged and recorded. */
 export interface ChatOutcome {
@@ -39,7 +39,7 @@ const BASIS: Record<Consumption['kind'], BillingBasis> = {
 
 export class ChatBilling {
   readonly #ctx: RequestContext<KeyCaller>;
-  readonly #chat: PricedChat;
+  #chat: PricedChat;
   readonly #id = makeId('call');
   readonly #startedAt = performance.now();
   #stopRenewal = (): void => undefined;
@@ -53,20 +53,23 @@ export class ChatBilling {
   }
 
   /**
-   * Reserves the estimate. Throws 402, 403 or 401 when the reservation is refused; then nothing is
-   * reserved.
+   * Reserves the estimate, or more for a longer answer, and resolves to the chat within what was reserved.
+   * Throws 402, 403 or 401 when the reservation is refused; then nothing is reserved.
    */
-  async reserve(): Promise<void> {
+  async reserve(): Promise<PricedChat> {
     const { requestId } = this.#ctx;
-    const { model, stream, estimate } = this.#chat;
+    const { model, stream, estimate, estimateMax } = this.#chat;
     const verdict = await this.#requestReservation({
       ...this.#callKey(),
       requestId,
       model: model.id,
       stream,
       amount: estimate,
+      amountMax: estimateMax,
     });
     if (verdict.kind === 'refused') throw explainRefusal(verdict, estimate);
+    this.#chat = limitChat(this.#chat, verdict.amount);
+    return this.#chat;
   }
 
   /**
@@ -84,7 +87,7 @@ export class ChatBilling {
   }
 
   /**
-   * Charges what was consumed, at most the estimate, releases the rest, and records the call. Later calls
+   * Charges what was consumed, at most what was reserved, releases the rest, and records the call. Later calls
    * write nothing: the first outcome counts.
    */
   async finish({ status, consumption, error, upstreamRequestId, tried }: ChatOutcome): Promise<ChatCharge> {

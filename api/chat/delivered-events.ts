@@ -10,7 +10,7 @@ const UNPARSED_CHARACTERS_MAX = 64 * 1024;
 
 export class DeliveredEvents {
   readonly #keepsAll: boolean;
-  #first = '';
+  #isEmpty = true;
   #text = '';
   #unparsed: string[] = [];
   #unparsedCharacters = 0;
@@ -23,19 +23,14 @@ export class DeliveredEvents {
 
   /** Adds one whole event or several. */
   add(events: string): void {
-    if (this.#first === '') this.#first = events;
+    this.#isEmpty &&= events === '';
     this.#unparsed.push(events);
     this.#unparsedCharacters += events.length;
     if (this.#unparsedCharacters > UNPARSED_CHARACTERS_MAX) this.#parse();
   }
 
   get isEmpty(): boolean {
-    return this.#first === '';
-  }
-
-  /** The events that `add` was first given; empty before. */
-  get first(): string {
-    return this.#first;
+    return this.#isEmpty;
   }
 
   /** Returns the text that the model wrote so far, with what is not shown to readers of the answer. */

@@ -4,8 +4,13 @@ import type { Model } from '../../domain/catalog/catalog.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { Order } from '../../domain/orders/order.ts';
-import { answerTokensMax, resolveTextOrder, type AnswerLimit } from '../../domain/orders/text.ts';
-import { quote, snapshotPrice, type PriceSnapshot } from '../../domain/pricing.ts';
+import {
+  answerBounds,
+  resolveTextOrder,
+  type AnswerBounds,
+  type AnswerLimit,
+} from '../../domain/orders/text.ts';
+import { affordableAnswer, quote, snapshotPrice, type PriceSnapshot } from '../../domain/pricing.ts';
 import { maxPromptTokens } from '../../providers/chat/token-bound.ts';
 import { TOKENS_PLAUSIBLE_MAX } from '../../providers/chat/usage.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
@@ -37,10 +42,15 @@ export interface PricedChat {
   stream: boolean;
   /** Whether a stream ends with an event that holds the usage. */
   includeUsage: boolean;
+  /** The order with the shortest answer that credits must cover. */
   order: Order;
   price: PriceSnapshot;
-  /** Highest possible cost of the call, which is reserved. */
+  /** Highest possible cost of `order`, which is reserved at least. */
   estimate: MicroCredits;
+  /** Highest possible cost of the longest answer, which is reserved if the credits allow it. */
+  estimateMax: MicroCredits;
+  /** Of one answer. */
+  answerTokens: AnswerBounds & { answers: number };
   /** The body for upstreams except `model`, which differs between them. */
   upstreamBody: Readonly<Record<string, unknown>>;
   /** The images of all messages, whose files have not been looked at. */
@@ -59,8 +69,9 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
   const images = checkMessageParts(request.messages);
   rejectCostlierOptions(request);
   const limit = readLimit(request);
-  const input = { promptTokens: maxPromptTokens(request), answers: request.n ?? 1, ...limit };
-  const order = resolveTextOrder(model, input);
+  const answers = request.n ?? 1;
+  const order = resolveTextOrder(model, { promptTokens: maxPromptTokens(request), answers, ...limit });
+  const answerTokens = { ...answerBounds(model, limit), answers };
   const price = snapshotPrice(model);
   const stream = request.stream ?? false;
   return {
@@ -70,9 +81,35 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
     order,
     price,
     estimate: quote(price, order).total,
-    upstreamBody: upstreamBody(request, stream, answerTokensMax(model, limit)),
+    estimateMax: quote(price, { ...order, outputTokens: answerTokens.most * answers }).total,
+    answerTokens,
+    upstreamBody: upstreamBody(request, stream),
     images,
   };
+}
+
+/**
+ * The chat as it is held to what was reserved. An answer without a limit of the caller gets one, unless the
+ * reservation covers all that the model can answer.
+ */
+export function limitChat(chat: PricedChat, reserved: MicroCredits): PricedChat {
+  const { order, price, answerTokens, upstreamBody } = chat;
+  const { least, most, answers, isKept } = answerTokens;
+  if (reserved >= chat.estimateMax) {
+    const whole = { ...chat, order: { ...order, outputTokens: most * answers }, estimate: reserved };
+    return isKept || limitOf(upstreamBody) !== null ? whole : withLimit(whole, most);
+  }
+  const tokens = affordableAnswer(price, order, { least, most, answers }, reserved);
+  const limited = { ...chat, order: { ...order, outputTokens: tokens * answers }, estimate: reserved };
+  return withLimit(limited, tokens);
+}
+
+function withLimit(chat: PricedChat, tokens: number): PricedChat {
+  return { ...chat, upstreamBody: { ...chat.upstreamBody, max_completion_tokens: tokens } };
+}
+
+function limitOf({ max_tokens: older, max_completion_tokens: newer }: PricedChat['upstreamBody']): unknown {
+  return newer ?? older ?? null;
 }
 
 /**
@@ -96,20 +133,8 @@ function readLimit(request: z.output<typeof CHAT_BODY>): AnswerLimit {
     : { names: { outputTokens: 'max_completion_tokens' }, outputTokens: newer };
 }
 
-/**
- * Adds a limit of answer tokens, without which an answer could cost more than was reserved, and asks streams
- * for their usage, without which they would be billed by our own count.
- */
-function upstreamBody(
-  request: z.output<typeof CHAT_BODY>,
-  stream: boolean,
-  answerTokens: number,
-): Record<string, unknown> {
+/** Asks streams for their usage, without which they would be billed by our own count. */
+function upstreamBody(request: z.output<typeof CHAT_BODY>, stream: boolean): Record<string, unknown> {
   const { model: _model, stream_options: streamOptions, ...rest } = request;
-  const isLimited = (request.max_tokens ?? request.max_completion_tokens ?? null) !== null;
-  return {
-    ...rest,
-    ...(isLimited ? {} : { max_completion_tokens: answerTokens }),
-    ...(stream && { stream_options: { ...streamOptions, include_usage: true } }),
-  };
+  return { ...rest, ...(stream && { stream_options: { ...streamOptions, include_usage: true } }) };
 }

@@ -15,6 +15,7 @@ import { explainFailure } from './chat-errors.ts';
 import type { DeliveredEvents } from './delivered-events.ts';
 import { tokensPlausibleMax, type PricedChat } from './read-chat.ts';
 import { StreamCut, type StreamLimits } from './stream-cut.ts';
+import { readHead, renameModel, type AnswerHead } from './answer-head.ts';
 import { MalformedStreamError, StreamEvents, type StreamPiece } from './stream-events.ts';
 import { presentUsage } from './views.ts';
 
@@ -46,7 +47,13 @@ const FINISHED = /"finish_reason"\s*:\s*"/;
 export async function relayStream(res: Response, relay: StreamRelay): Promise<string | null> {
   const { limits, upstream, disconnected, stopping } = relay;
   const keepAlive = sendKeepAlive(res, limits.commentEveryMs);
-  const state: State = { events: new StreamEvents(), lastText: '', usage: undefined, isUsageFinal: false };
+  const state: State = {
+    events: new StreamEvents(),
+    head: null,
+    lastText: '',
+    usage: undefined,
+    isUsageFinal: false,
+  };
   const isAnswerComplete = (): boolean => FINISHED.test(state.lastText);
   const cut = new StreamCut({ body: upstream.body, disconnected, stopping, ...limits, isAnswerComplete });
   const stream: Stream = { ...relay, res, state, keepAlive, cut };
@@ -79,6 +86,8 @@ interface KeepAlive {
 
 interface State {
   events: StreamEvents;
+  /** What the first event with an id says of the whole answer; null before. */
+  head: AnswerHead | null;
   /** The events that were taken last. */
   lastText: string;
   /** The usage that the upstream reported last. */
@@ -93,19 +102,24 @@ async function forwardEvents(stream: Stream): Promise<void> {
     for (const piece of state.events.read(chunk)) {
       if (piece.kind === 'done') return drainBody(upstream);
       if (piece.kind === 'error') throw new UpstreamFailure('transient', 'unknown', { text: piece.message });
-      takePiece(stream, piece);
+      const text = piece.text && renameModel(piece.text, stream.chat.model.id);
+      takePiece(stream, { ...piece, text });
       // What arrives after the caller has left counts, although it is not delivered: the upstream bills it.
-      if (piece.text !== null && !disconnected.aborted) await writePiece(stream, piece.text);
+      if (text !== null && !disconnected.aborted) await writePiece(stream, text);
       if (cut.cause !== null) throw new Error(`the stream was cut: ${cut.cause}`);
     }
 }
 
-function takePiece({ state, delivered }: Stream, piece: Extract<StreamPiece, { text: unknown }>): void {
+type TakenPiece = Pick<Extract<StreamPiece, { kind: 'usage' }>, 'text'> &
+  ({ kind: 'text' } | { kind: 'usage'; usage: unknown });
+
+function takePiece({ state, delivered }: Stream, piece: TakenPiece): void {
   if (piece.kind === 'usage') {
     state.usage = piece.usage;
     state.isUsageFinal = piece.text === null;
   }
   if (piece.text === null) return;
+  state.head ??= readHead(piece.text);
   state.lastText = piece.text;
   delivered.add(piece.text);
 }
@@ -128,7 +142,7 @@ async function completeStream(stream: Stream): Promise<string> {
   const status = disconnected.aborted ? 'cancelled' : 'completed';
   const charge = await billing.finish(outcomeOf(stream, { status, consumption, error: null }));
   const reported = usage && state.usage;
-  const last = chat.includeUsage ? usageEvent(delivered.first, chat, presentUsage(reported, charge)) : '';
+  const last = chat.includeUsage ? usageEvent(stream, presentUsage(reported, charge)) : '';
   const end = `${last}data: [DONE]\n\n`;
   if (!res.destroyed) res.write(end);
   return delivered.all() + end;
@@ -183,20 +197,13 @@ function partialConsumption(stream: Stream): Consumption {
 }
 
 /** Writes the last event as OpenAI does: no choices, and the usage of the whole call. */
-function usageEvent(firstEvents: string, chat: PricedChat, usage: object): string {
-  const { id = null, created = null, model = chat.model.id } = parseFirstEvent(firstEvents);
-  const event = { id, object: 'chat.completion.chunk', created, model, choices: [], usage };
+function usageEvent({ res, chat, state }: Stream, usage: object): string {
+  const head = state.head ?? {
+    id: `chatcmpl-${requireLocal(res, 'requestId')}`,
+    created: Math.trunc(Date.now() / 1000),
+  };
+  const event = { ...head, object: 'chat.completion.chunk', model: chat.model.id, choices: [], usage };
   return `data: ${JSON.stringify(event)}\n\n`;
-}
-
-function parseFirstEvent(events: string): Record<string, unknown> {
-  try {
-    const [event = ''] = events.split('\n\n', 1);
-    const json: unknown = JSON.parse(event.slice(event.indexOf('{')));
-    return typeof json === 'object' && json !== null ? Object.fromEntries(Object.entries(json)) : {};
-  } catch {
-    return {};
-  }
 }
 
 function errorEvent(res: Response, { code, message, param }: GatewayError): string {

@@ -30,6 +30,7 @@ export async function answerWhole(
     upstreamRequestId: upstream.upstreamRequestId,
     tried: upstream.tried,
   });
+  answer['model'] = chat.model.id;
   answer['usage'] = presentUsage(usage && answer['usage'], charge);
   return { status: 200, body: answer };
 }

@@ -53,8 +53,13 @@ export function createContext(services: Services, route: Route, req: Request, re
 
 function readParams({ params }: Request): Record<string, string> {
   const read: Record<string, string> = {};
-  for (const name in params) read[name] = String(params[name]);
+  for (const name in params) read[name] = writeParam(params[name]);
   return read;
+}
+
+/** A parameter that spans segments comes as a list of them. */
+function writeParam(value: string | string[] | undefined): string {
+  return Array.isArray(value) ? value.join('/') : String(value);
 }
 
 /**

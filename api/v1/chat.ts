@@ -1,6 +1,7 @@
 // POST /v1/chat/completions: reserves credits, calls the upstream, relays its answer, settles in every case.
 import { findCharge } from '../../db/chat/chat-ledger.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
+import { upstreamsOf } from '../../domain/catalog/upstream.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { ChatFailed, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
 import { ChatBilling } from '../chat/chat-billing.ts';
@@ -37,11 +38,11 @@ export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Repl
 }
 
 async function answerChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {
-  const chat = readChat(ctx);
-  await inspectImages(chat.images);
+  const priced = readChat(ctx);
+  await inspectImages(priced.images);
   await rejectAlreadyCharged(ctx);
-  const billing = new ChatBilling(ctx, chat);
-  await billing.reserve();
+  const billing = new ChatBilling(ctx, priced);
+  const chat = await billing.reserve();
   const delivered = new DeliveredEvents(ctx.idempotency !== null);
   billing.keepAlive(() => delivered.text());
   const messagesText = (): string => JSON.stringify(ctx.body['messages']);
@@ -84,9 +85,7 @@ function openUpstream(
   { model, upstreamBody }: PricedChat,
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  const { family, upstreamModel, upstreams: listed } = model;
-  const byDefault = [{ family, upstreamModel, priority: 1, weight: 1 }];
-  const upstreams = listed.length > 0 ? listed : byDefault;
+  const upstreams = upstreamsOf(model);
   const request = { upstreams, body: upstreamBody, userId: caller.user.id, requestId };
   return services.chat.upstreams.openUpstream(request, signal);
 }

@@ -21,12 +21,15 @@ export interface NewChatCall extends ChatCallKey {
   model: string;
   stream: boolean;
   requestId: string;
+  /** What has to be reserved. */
   amount: MicroCredits;
+  /** What is reserved of an account with much to spare: `spare-amounts.sql` decides, up to this. */
+  amountMax: MicroCredits;
 }
 
 /** `available`: what the account still had at that moment, in micro-credits. */
 export type ChatCallVerdict =
-  | { kind: 'reserved' }
+  | { kind: 'reserved'; amount: MicroCredits }
   | { kind: 'refused'; reason: ReserveRefusal; available: MicroCredits };
 
 export interface ChatCallEnd extends ChatCallKey {
@@ -114,9 +117,9 @@ export async function settleAbandonedCalls(em: Em): Promise<number> {
   return row?.settled ?? 0;
 }
 
-const reserveCalls = prepare<{ n: number; refusal: ReserveRefusal; available: string }>(
-  'reserve-calls',
-  'select n, refusal, available from reserve_calls($1, $2, $3, $4, $5, $6, $7, $8)',
+const reserveCalls = prepare<{ n: number; refusal: ReserveRefusal | null; amount: string }>(
+  'reserve-spared-calls',
+  'select n, refusal, amount from reserve_spared_calls($1, $2, $3, $4, $5, $6, $7, $8, $9)',
 );
 const settleCalls = prepare<{ n: number; charged: string }>(
   'settle-calls',
@@ -138,13 +141,16 @@ const selectCharge = prepare<{ charged: string }>(
   `select credits_charged as charged from chat_call where user_id = $1 and id = $2 and status <> 'open'`,
 );
 
-/** Reserves many calls in one statement, each as if it had come after those before it. */
+/**
+ * Reserves many calls in one statement, each as if it had come after those before it. The statement answers
+ * the calls that were refused, with what was available, and those that got less than their `amountMax`.
+ */
 export async function reserveAll(
   em: Em,
   calls: readonly NewChatCall[],
   leaseSeconds: number,
 ): Promise<ChatCallVerdict[]> {
-  const refused = await reserveCalls(em, [
+  const exceptions = await reserveCalls(em, [
     calls.map(({ id }) => id),
     calls.map(({ userId }) => userId),
     calls.map(({ keyId }) => keyId),
@@ -152,11 +158,15 @@ export async function reserveAll(
     calls.map(({ model }) => model),
     calls.map(({ stream }) => stream),
     calls.map(({ amount }) => amount),
+    calls.map(({ amountMax }) => amountMax),
     leaseSeconds,
   ]);
-  const verdicts: ChatCallVerdict[] = calls.map(() => ({ kind: 'reserved' }));
-  for (const { n, refusal: reason, available } of refused)
-    verdicts[n - 1] = { kind: 'refused', reason, available: readMicroCredits(available) };
+  const verdicts = calls.map(({ amountMax: amount }): ChatCallVerdict => ({ kind: 'reserved', amount }));
+  for (const { n, refusal: reason, amount: text } of exceptions) {
+    const amount = readMicroCredits(text);
+    verdicts[n - 1] =
+      reason === null ? { kind: 'reserved', amount } : { kind: 'refused', reason, available: amount };
+  }
   return verdicts;
 }
 

@@ -4,6 +4,8 @@
 import { z } from 'zod';
 import { parseCredits, type MicroCredits } from '../credits.ts';
 import { TASK_MODES } from '../tasks.ts';
+import { ADAPTERS, type AdapterName } from './adapters.ts';
+import { UPSTREAM } from './upstream.ts';
 
 export const BILLING_MODES = ['per_task', 'per_second', 'per_image', 'per_token'] as const;
 export type BillingMode = (typeof BILLING_MODES)[number];
@@ -43,13 +45,13 @@ const CREDITS = z.union([z.number(), z.string()]).transform((credits, context): 
 });
 
 const DURATIONS = z
-  .union([z.object({ values: z.array(count).min(1) }), z.object({ min: count, max: count })], {
+  .union([z.strictObject({ values: z.array(count).min(1) }), z.strictObject({ min: count, max: count })], {
     error: 'expected a list of values, or min and max',
   })
   .describe('In whole seconds.');
 
 const PRICE_CONDITION = z
-  .object({
+  .strictObject({
     resolution: text.exactOptional(),
     audio: z.boolean().exactOptional(),
     duration: count.exactOptional().describe('In seconds.'),
@@ -63,7 +65,7 @@ const PRICE_CONDITION = z
   .describe('Every member that is present has to match the order.');
 
 const PRICE_LINE = z
-  .object({
+  .strictObject({
     item: text.describe('The name of the line in estimates.'),
     meter: z.enum(Object.keys(METERS) as Meter[]).describe('What is counted.'),
     credits: CREDITS.describe('Credits for one unit of the meter, at most 6 decimals.'),
@@ -73,7 +75,7 @@ const PRICE_LINE = z
   .describe('One line of a price list.');
 
 const COMBINATION = z
-  .object({
+  .strictObject({
     resolution: text.exactOptional(),
     imageRole: z.enum(IMAGE_ROLES).exactOptional(),
     inputVideo: z.boolean().exactOptional(),
@@ -86,15 +88,15 @@ const COMBINATION = z
   .describe('An order that matches the first three, as far as present, may only have what the others say.');
 
 const OPTIONS = z
-  .object({
-    seed: z.object({ min: z.int(), max: z.int() }).exactOptional(),
-    negativePrompt: z.object({ charactersMax: count }).exactOptional(),
+  .strictObject({
+    seed: z.strictObject({ min: z.int(), max: z.int() }).exactOptional(),
+    negativePrompt: z.strictObject({ charactersMax: count }).exactOptional(),
     quality: texts.exactOptional(),
   })
   .describe('What `metadata` may hold beside resolution, sound and frames; the vendor gets it as it is.');
 
-const LIMITS = z
-  .object({
+export const LIMITS = z
+  .strictObject({
     promptCharactersMax: count,
     durations: DURATIONS.exactOptional(),
     resolutions: texts.exactOptional(),
@@ -128,11 +130,14 @@ const LIMITS = z
   })
   .describe('What may be ordered. Absent: this model has no such choice.');
 
-const DEFAULTS = z
-  .object({
+export const DEFAULTS = z
+  .strictObject({
     outputTokens: count
       .exactOptional()
-      .describe('Of an answer without a limit of the caller: so many are reserved, and no more requested.'),
+      .describe(
+        'Of an answer without a limit of the caller: so many are reserved at least, and more as the credits allow; ' +
+          'text tasks get no more.',
+      ),
     duration: count.exactOptional().describe('In seconds.'),
     resolution: text.exactOptional(),
     ratio: text.exactOptional(),
@@ -141,22 +146,13 @@ const DEFAULTS = z
   })
   .describe('Values for what a caller leaves out, so that a vendor’s default never decides.');
 
-const UPSTREAM = z
-  .object({
-    family: text,
-    upstreamModel: text,
-    priority: count.default(1).describe('1 is tried first.'),
-    weight: count.default(1).describe('Among equal priorities, the probability of being tried first.'),
-  })
-  .describe('One place where a text model can be had.');
-
 const TOKEN_FORMULA = z
-  .object({
+  .strictObject({
     framesPerSecond: count,
     framesExtra: count.default(0).describe('Frames of every video beyond those of its seconds.'),
     pixelsPerToken: count,
     framePixels: z
-      .array(z.object({ resolution: text, ratio: text, pixels: count }))
+      .array(z.strictObject({ resolution: text, ratio: text, pixels: count }))
       .describe('The pixels of one frame. A ratio that is not listed counts as the largest frame.'),
   })
   .describe(
@@ -164,11 +160,15 @@ const TOKEN_FORMULA = z
   );
 
 export const MODEL = z
-  .object({
+  .strictObject({
     id: text,
     kind: z.enum(TASK_MODES),
     family: text.describe('Names the settings of the vendor: base URL and credentials.'),
-    adapter: text.describe('Name of the adapter in the provider registry.'),
+    adapter: z
+      .enum(Object.keys(ADAPTERS) as AdapterName[], {
+        error: (issue) => `there is no adapter ${JSON.stringify(issue.input)}`,
+      })
+      .describe('Name of the adapter in the provider registry.'),
     upstreamModel: text.describe('What the vendor calls this model.'),
     upstreams: z
       .array(UPSTREAM)
@@ -176,6 +176,7 @@ export const MODEL = z
       .describe('Of a text model: where it can be had. Empty: at the family above.'),
     billingMode: z.enum(BILLING_MODES),
     price: z.array(PRICE_LINE),
+    free: z.boolean().default(false).describe('Permits that the work has no price, or the price 0.'),
     limits: LIMITS,
     defaults: DEFAULTS.default({}),
     refusesPromptFlags: z
@@ -211,7 +212,7 @@ export const MODEL = z
   .describe('One model: what may be ordered, and what it costs.');
 
 export const CATALOG_FILE = z
-  .object({
+  .strictObject({
     $schema: z.string().exactOptional(),
     effectiveFrom: text.describe('ISO date from which these prices hold.'),
     models: z.array(MODEL),
@@ -223,7 +224,6 @@ export type ModelLimits = z.output<typeof LIMITS>;
 export type Durations = z.output<typeof DURATIONS>;
 export type Combination = z.output<typeof COMBINATION>;
 export type PriceLine = z.output<typeof PRICE_LINE>;
-export type Upstream = z.output<typeof UPSTREAM>;
 
 export interface Catalog {
   /** ISO date from which these prices hold. */

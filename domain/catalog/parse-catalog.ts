@@ -12,6 +12,8 @@ const EXTRAS: readonly Meter[] = ['input_images', 'input_video_seconds'];
  */
 const ENVELOPE = CATALOG_FILE.extend({ models: z.array(z.unknown()) });
 
+const WITH_ID = z.looseObject({ id: MODEL.shape.id });
+
 /** Reads a parsed catalog.json. Throws one Error that names every problem with its path and its model. */
 export function parseCatalog(json: unknown): Catalog {
   const envelope = ENVELOPE.safeParse(json);
@@ -35,7 +37,7 @@ export function parseCatalog(json: unknown): Catalog {
 /**
  * One sentence per issue: `catalog.models[3].limits.imagesMax (veo-3.1): Invalid input: expected number, …`.
  */
-function describeIssues({ issues }: z.core.$ZodError, root: string, id: string | null): string[] {
+export function describeIssues({ issues }: z.core.$ZodError, root: string, id: string | null): string[] {
   const suffix = id === null ? '' : ` (${id})`;
   return issues.map(({ path, message }) => `${root}${path.map(writeKey).join('')}${suffix}: ${message}`);
 }
@@ -45,8 +47,8 @@ function writeKey(key: PropertyKey): string {
 }
 
 /** Null for an entry without a readable id. */
-function idOf(entry: unknown): string | null {
-  return MODEL.pick({ id: true }).safeParse(entry).data?.id ?? null;
+export function idOf(entry: unknown): string | null {
+  return WITH_ID.safeParse(entry).data?.id ?? null;
 }
 
 function findRepeatedIds(entries: readonly unknown[]): string[] {
@@ -55,8 +57,9 @@ function findRepeatedIds(entries: readonly unknown[]): string[] {
   return [...new Set(repeated)].map((id) => `catalog.models: an id stands twice: ${id}`);
 }
 
-/** Work without a price would be free. */
-function findUnpriced({ id, limits, price }: Model): string[] {
+/** Work without a price would be free; it may be where the model says so. */
+function findUnpriced({ id, limits, price, free }: Model): string[] {
+  if (free) return [];
   const offered = limits.resolutions ?? [undefined];
   const unpriced = offered.filter((resolution) => {
     const isPriced = ({ meter, when, credits }: PriceLine): boolean => {

@@ -28,15 +28,28 @@ export type AnswerLimit = Pick<TextOrderInput, 'outputTokens' | 'names'>;
  * answer.
  */
 export function resolveTextOrder(model: Model, input: Omit<TextOrderInput, 'mode' | 'prompt'>): Order {
-  const answerTokens = answerTokensMax(model, input);
+  const answerTokens = answerBounds(model, input).least;
   const promptTokens = Math.min(input.promptTokens, model.limits.contextTokens ?? input.promptTokens);
   return { ...NO_MEDIA, mode: 'text', promptTokens, outputTokens: answerTokens * input.answers };
 }
 
-/** The tokens that one answer may have: what the caller asks for, or the model's default. Throws as above. */
-export function answerTokensMax(model: Model, { outputTokens, names }: AnswerLimit): number {
-  const most = model.limits.outputTokensMax ?? Number.MAX_SAFE_INTEGER;
-  const tokens = outputTokens ?? model.defaults.outputTokens ?? most;
-  if (tokens <= most) return tokens;
-  throw invalidValue(names.outputTokens, `${names.outputTokens} may be at most ${most} for ${model.id}.`);
+/** How many tokens one answer is to have at the most. */
+export interface AnswerBounds {
+  /** What credits must cover: the caller's limit, or the model's default. */
+  least: number;
+  /** What credits may cover: the caller's limit, or all that the model can answer. */
+  most: number;
+  /** Whether the upstream itself keeps to `most`, so that it needs no limit. */
+  isKept: boolean;
+}
+
+/** Throws as above. */
+export function answerBounds(model: Model, { outputTokens, names }: AnswerLimit): AnswerBounds {
+  const { outputTokensMax, contextTokens } = model.limits;
+  const ofModel = outputTokensMax ?? contextTokens;
+  const most = ofModel ?? outputTokens ?? model.defaults.outputTokens ?? Number.MAX_SAFE_INTEGER;
+  if (outputTokens !== undefined && outputTokens > most)
+    throw invalidValue(names.outputTokens, `${names.outputTokens} may be at most ${most} for ${model.id}.`);
+  if (outputTokens !== undefined) return { least: outputTokens, most: outputTokens, isKept: false };
+  return { least: Math.min(model.defaults.outputTokens ?? most, most), most, isKept: ofModel !== undefined };
 }

@@ -1,11 +1,12 @@
 // Chat completions over OpenAI's API: sends one request to the first upstream that accepts it.
-import type { Upstream } from '../../domain/catalog/catalog.ts';
+import type { Upstream } from '../../domain/catalog/upstream.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import { refineChatFailure } from './refinement.ts';
 import { markUser } from './user-marks.ts';
 import { ChatTargets, type ChatTarget } from './targets.ts';
 import { failureOfNetwork } from '../http/client.ts';
+import { authorizeByBearer } from '../http/json-api.ts';
 import { drainBody, openStream, waitForFirstBytes, type StreamingResponse } from '../http/stream.ts';
 import { failureOfStatus } from '../http/status.ts';
 import { StreamPool } from '../http/stream-pool.ts';
@@ -132,19 +133,36 @@ async function sendChat(
   { body, userId, requestId }: ChatRequest,
   signal: AbortSignal,
 ): Promise<StreamingResponse> {
+  const sent = withLimitField(markUser(body, target.family, userId), target.limitField);
   const call = {
     url: `${target.baseUrl}/chat/completions`,
     headers: {
-      authorization: `Bearer ${target.credential.key}`,
+      ...authHeaders(target),
       'content-type': 'application/json',
       'x-client-request-id': requestId,
     },
-    body: JSON.stringify({ ...markUser(body, target.family, userId), model: target.upstreamModel }),
+    body: JSON.stringify({ ...sent, model: target.upstreamModel }),
     timeoutMs,
     userId,
     signal,
   };
   return openStream(pool, call, (response) => failureOfStatus(response, refineChatFailure));
+}
+
+function authHeaders({ auth, credential }: ChatTarget): Readonly<Record<string, string>> {
+  if (auth === 'none') return {};
+  if (auth === 'bearer') return authorizeByBearer(credential);
+  return { [auth.header.toLowerCase()]: credential.key };
+}
+
+/** The body with the limit of an answer under the one name that this upstream knows. */
+function withLimitField(
+  body: Readonly<Record<string, unknown>>,
+  field: ChatTarget['limitField'],
+): Readonly<Record<string, unknown>> {
+  const { max_tokens: older, max_completion_tokens: newer, ...rest } = body;
+  const limit = newer ?? older;
+  return limit === undefined || limit === null ? rest : { ...rest, [field]: limit };
 }
 
 /**

@@ -1,6 +1,6 @@
 // Ranks the accounts that offer a text model: by priority, then by weighted chance, accounts in cooldown
 // last.
-import type { Upstream } from '../../domain/catalog/catalog.ts';
+import type { Upstream } from '../../domain/catalog/upstream.ts';
 import type { UpstreamFailure } from '../provider.ts';
 import type { Credential, FamilySettings } from '../settings.ts';
 
@@ -10,7 +10,12 @@ export interface ChatTarget {
   baseUrl: string;
   credential: Credential;
   upstreamModel: string;
+  auth: Upstream['auth'];
+  limitField: Upstream['limitField'];
 }
+
+/** Stands for the credential at an upstream that needs none. */
+const NO_CREDENTIAL: Credential = { id: 'none', key: '' };
 
 /**
  * How long an account is passed over after a failure of each class, unless the vendor names a wait of its
@@ -68,10 +73,13 @@ export class ChatTargets {
     this.#cooldownUntil.set(keyOf(target), this.#now() + cooldownMs);
   }
 
-  #targetsOf({ family, upstreamModel, priority, weight }: Upstream) {
+  #targetsOf({ family, priority, weight, ...upstream }: Upstream) {
     const settings = this.#families[family];
-    return (settings?.credentials ?? []).map((credential) => {
-      const target = { family, baseUrl: settings?.baseUrl ?? '', credential, upstreamModel };
+    const baseUrl = upstream.baseUrl ?? settings?.baseUrl ?? '';
+    const { upstreamModel, auth, limitField } = upstream;
+    const credentials = auth === 'none' ? [NO_CREDENTIAL] : (settings?.credentials ?? []);
+    return credentials.map((credential) => {
+      const target = { family, baseUrl, credential, upstreamModel, auth, limitField };
       const cooldownMs = Math.max(0, (this.#cooldownUntil.get(keyOf(target)) ?? 0) - this.#now());
       // An exponential race: an upstream with twice the weight comes first twice as often.
       const turn = -Math.log(1 - this.#random()) / Math.max(weight, Number.MIN_VALUE);
@@ -80,6 +88,6 @@ export class ChatTargets {
   }
 }
 
-function keyOf({ family, credential }: ChatTarget): string {
-  return `${family} ${credential.id}`;
+function keyOf({ family, baseUrl, credential }: ChatTarget): string {
+  return `${family} ${baseUrl} ${credential.id}`;
 }

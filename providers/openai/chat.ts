@@ -1,55 +1,90 @@
-// Adapter for text tasks on OpenAI's chat completions: one call that answers with the finished text.
+// Adapter for text tasks: one chat call that answers with the finished text, at the upstreams chat calls have.
+import { buffer } from 'node:stream/consumers';
 import { storableText } from '../../domain/storable-text.ts';
-import { refineChatFailure } from '../chat/refinement.ts';
+import {
+  ChatFailed,
+  createChatUpstreams,
+  toUpstreamFailure,
+  type ChatUpstreams,
+  type UpstreamAnswer,
+} from '../chat/chat.ts';
 import { countPromptTokens, countTokens } from '../chat/tokens.ts';
 import { billableTextOf, outputTextOf, readChatUsage } from '../chat/usage.ts';
-import { createJsonApi, type JsonApi } from '../http/json-api.ts';
-import { failureOfStatus } from '../http/status.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../provider.ts';
 import { listOf, membersOf, textOf } from '../http/json-fields.ts';
-import { everyCredential, originCheck, type AdapterSettings } from '../settings.ts';
+import type { FamilySettings } from '../settings.ts';
 
 export const NAME = 'openai-chat';
-export const FAMILY = 'openai';
 
+export interface OpenaiChatSettings {
+  families: Readonly<Record<string, FamilySettings>>;
+  upstreamTimeoutMs: number;
+}
+
+/** Stands in submissions for the credential, which the ranking of the upstreams chooses. */
+const FAMILY = 'text';
+const CREDENTIAL = 'ranked';
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+/** As many as hand-overs may be under way in one process. */
+const CONNECTIONS_MAX = 1_000;
 const REFUSED_FINISH = 'content_filter';
 
-export function createOpenaiChat(settings: AdapterSettings): Provider {
-  const api = createJsonApi(settings);
+export function createOpenaiChat({ families, upstreamTimeoutMs }: OpenaiChatSettings): Provider {
+  const upstreams = createChatUpstreams({
+    families,
+    upstreamTimeoutMs,
+    upstreamConnectionsMax: CONNECTIONS_MAX,
+  });
   return {
     name: NAME,
     family: FAMILY,
     delivery: 'immediate',
-    credentialsFor: everyCredential(settings),
-    submit: (job, signal) => submit(api, job, signal),
-    trustsOrigin: originCheck(settings.baseUrl),
+    credentialsFor: () => [CREDENTIAL],
+    submit: (job, signal) => submit(upstreams, job, signal),
+    trustsOrigin: () => false,
   };
 }
 
-async function submit(api: JsonApi, job: UpstreamJob, signal?: AbortSignal): Promise<Submission> {
-  const request = {
-    model: job.upstreamModel,
-    messages: [...job.messages],
-    max_completion_tokens: job.order.outputTokens,
-  };
-  const { json, upstreamRequestId } = await api.send({
-    method: 'POST',
-    path: '/chat/completions',
-    credential: job.credential,
-    json: request,
-    bytesMax: ANSWER_BYTES_MAX,
-    signal,
-    toFailure: (response) => failureOfStatus(response, refineChatFailure),
+async function submit(
+  upstreams: ChatUpstreams,
+  job: UpstreamJob,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Submission> {
+  const body = { messages: [...job.messages], max_completion_tokens: job.order.outputTokens };
+  const request = { upstreams: job.upstreams, body, userId: job.userId, requestId: job.reference };
+  const answer = await upstreams.openUpstream(request, signal).catch((error: unknown) => {
+    throw error instanceof ChatFailed ? error.failure : error;
   });
+  const { upstreamRequestId } = answer;
+  const json = await readJson(answer);
   const text = outputTextOf(json);
   if (text === '') throw failureWithoutText(json, upstreamRequestId);
   return {
     kind: 'finished',
     results: [{ kind: 'text', text: storableText(text) }],
-    evidence: await readEvidence(json, request),
+    evidence: await readEvidence(json, body),
     upstreamRequestId,
   };
+}
+
+async function readJson(answer: UpstreamAnswer): Promise<unknown> {
+  const { upstreamRequestId } = answer;
+  let bytes = 0;
+  answer.body.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES_MAX) answer.body.destroy();
+  });
+  const body = await buffer(answer.body).catch((error: unknown) => {
+    throw bytes > ANSWER_BYTES_MAX
+      ? new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId })
+      : toUpstreamFailure(error, answer);
+  });
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    // The parser's message quotes the body, so it is not kept as a cause.
+    throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
+  }
 }
 
 async function readEvidence(json: unknown, request: Readonly<Record<string, unknown>>) {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { familyUpstream } from '../../domain/catalog/upstream.ts';
 import { UpstreamFailure, type UpstreamJob } from '../../providers/provider.ts';
 import type { AdapterSettings } from '../../providers/settings.ts';
 import { orderOf } from '../support/orders.ts';
@@ -109,6 +110,8 @@ export function imageJob(changes: Partial<UpstreamJob> & { images?: number } = {
     inputVideos: [],
     negativePrompt: null,
     messages: [],
+    upstreams: [],
+    userId: 'usr_1',
     order: orderOf({ mode: 'image', images, resolution: '1K', ratio: '1:1' }),
     ...rest,
   };
@@ -124,6 +127,8 @@ export function videoJob(changes: Partial<UpstreamJob> = {}): UpstreamJob {
     inputVideos: [],
     negativePrompt: null,
     messages: [],
+    upstreams: [],
+    userId: 'usr_1',
     order: orderOf({ seconds: 5, resolution: '480p', ratio: '16:9' }),
     ...changes,
   };
@@ -134,7 +139,9 @@ export function textJob(changes: Partial<UpstreamJob> = {}): UpstreamJob {
   const messages = [{ role: 'user', content: 'Say something.' }];
   const order = { ...job.order, mode: 'text', images: 0, resolution: null, ratio: null } as const;
   const tokens = { promptTokens: 100, outputTokens: 50 };
-  return { ...job, upstreamModel: 'gpt-6-luna', messages, order: { ...order, ...tokens }, ...changes };
+  const upstreamModel = 'gpt-6-luna';
+  const upstreams = [familyUpstream('openai', upstreamModel)];
+  return { ...job, upstreamModel, upstreams, messages, order: { ...order, ...tokens }, ...changes };
 }
 
 /** The smallest true PNG: one transparent pixel. */

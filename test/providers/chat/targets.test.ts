@@ -1,6 +1,6 @@
 // Chat targets: in which order upstreams are asked, and how long an upstream in trouble is passed over.
 import { expect } from 'chai';
-import type { Upstream } from '../../../domain/catalog/catalog.ts';
+import { UPSTREAM, type Upstream } from '../../../domain/catalog/upstream.ts';
 import { ChatTargets } from '../../../providers/chat/targets.ts';
 import { UpstreamFailure } from '../../../providers/provider.ts';
 
@@ -9,7 +9,7 @@ const FAMILIES = {
   other: { baseUrl: 'https://other.example', credentials: [{ id: 'b', key: 'y' }] },
 };
 const at = (family: string, priority: number, weight: number): Upstream => {
-  return { family, upstreamModel: 'm', priority, weight };
+  return UPSTREAM.parse({ family, upstreamModel: 'm', priority, weight });
 };
 
 describe('the order of upstreams', () => {

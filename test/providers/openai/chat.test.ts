@@ -29,7 +29,7 @@ describe('the adapter openai-chat, on the wire', () => {
     };
   });
 
-  it('sends the messages and a limit, and nothing else', async () => {
+  it('sends the messages, a limit and the mark of the user, and nothing else', async () => {
     const messages = [
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: [{ type: 'text', text: 'x' }] },
@@ -43,7 +43,9 @@ describe('the adapter openai-chat, on the wire', () => {
     });
     const { path, headers, body } = vendor.received.at(-1) ?? { path: '', headers: {}, body: '' };
     expect([path, headers.authorization]).to.deep.equal(['/v1/chat/completions', 'Bearer sk-test']);
-    expect(JSON.parse(String(body))).to.deep.equal({
+    const { safety_identifier: mark, ...sent } = JSON.parse(String(body));
+    expect(mark).to.be.a('string');
+    expect(sent).to.deep.equal({
       model: 'gpt-6-luna',
       messages,
       max_completion_tokens: 50,

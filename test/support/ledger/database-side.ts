@@ -105,7 +105,7 @@ export class LedgerBench {
       case 'call': {
         const amount = parseCredits(command.credits);
         const about = { model: 'm', stream: false, requestId: 'r' };
-        const call = { id: makeId('call'), userId, keyId, ...about, amount };
+        const call = { id: makeId('call'), userId, keyId, ...about, amount, amountMax: amount };
         const verdict = await this.#calls.reserve(call);
         if (verdict.kind === 'refused') return verdict.reason;
         this.#reserved.push(call);

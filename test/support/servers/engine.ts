@@ -113,6 +113,7 @@ export function activitiesOf(gateway: TestGateway): Activities {
     database,
     secrets,
     providers: createProviders(gateway.config),
+    models: gateway.config.catalog.models,
     storage,
     taskRuns: taskWorkflows,
     log,

@@ -208,6 +208,7 @@ async function createTestWorkers(config: Config, services: Services, log: Log): 
       database: services.database,
       secrets: services.secrets,
       providers: createProviders(config),
+      models: config.catalog.models,
       storage: services.storage,
       taskRuns: services.taskWorkflows,
       log,

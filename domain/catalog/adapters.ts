@@ -1,0 +1,17 @@
+// The names of all adapters, for the check of a catalogue; providers/registry.ts has the adapters themselves.
+
+/** The adapters of `providers/registry.ts`, each with the family whose settings it uses. */
+export const ADAPTERS = {
+  'openai-chat': 'openai',
+  'openai-images': 'openai',
+  'grok-video': 'grok',
+  'gemini-images': 'gemini',
+  vidu: 'vidu',
+  kling: 'kling',
+  hailuo: 'hailuo',
+  seedance: 'seedance',
+  wan: 'wan',
+  sora: 'sora',
+  veo: 'veo',
+} as const;
+export type AdapterName = keyof typeof ADAPTERS;
