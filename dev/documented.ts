@@ -129,13 +129,18 @@ function follow(value: any): any {
   return steps.reduce<unknown>((found, step) => Reflect.get(Object(found), step), DOCUMENT);
 }
 
+/** Ids of models may have slashes. */
+function idPattern(path: string): string {
+  return path === '/v1/models/{id}' ? '.+' : '[^/]+';
+}
+
 function readOperations(): DescribedOperation[] {
   const found = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       name: `${method.toUpperCase()} ${path}`,
       method: method.toUpperCase(),
       // Matches as the router does: any case, a slash at the end or none.
-      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}/?$`, 'i'),
+      pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, idPattern(path))}/?$`, 'i'),
       pointer: `/paths/${path.replaceAll('/', '~1')}/${method}`,
       operation,
     })),

@@ -178,6 +178,7 @@ export const V1_DESCRIPTIONS = {
     id: 'readModel',
     tag: 'Models',
     summary: 'Read a model',
+    description: 'Slashes in an id may be sent as they are, or as `%2F`.',
     responses: { 200: { description: 'The model.', shape: MODEL } },
     refusals: ['model_not_found'],
   },
