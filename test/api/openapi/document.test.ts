@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
     const mounted = routes.flatMap(({ path, methods }) =>
       Object.keys(methods)
         .filter((method) => method !== '_all') // the answer to wrong methods
-        .map((method) => `${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`),
+        .map((method) => `${method.toUpperCase()} ${path.replaceAll(/[:*](\w+)/g, '{$1}')}`),
     );
     expect(mounted).to.have.length.above(ROUTES.length);
     expect(operations.map(({ name }) => name)).to.have.members(mounted);
@@ -149,7 +149,7 @@ describe('the OpenAPI document', () => {
 
   it('knows what follows from the row of a route', () => {
     for (const route of ROUTES) {
-      const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+      const path = route.path.replaceAll(/[:*](\w+)/g, '{$1}');
       const operation = Object(DOCUMENT.paths[path]?.[route.method.toLowerCase()]);
       const name = `${route.method} ${path}`;
       const statuses = Object.keys(operation.responses);
