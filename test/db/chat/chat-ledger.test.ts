@@ -66,52 +66,6 @@ describe('the money of chat calls', () => {
     });
   });
 
-  describe('with much to spare', () => {
-    const wide = (who: Spender, credits: number, most: number) => ({
-      ...newCall(who, credits),
-      amountMax: CREDIT * BigInt(most),
-    });
-    const amountsOf = async (inputs: readonly ReturnType<typeof newCall>[]): Promise<(number | string)[]> => {
-      const verdicts = await Promise.all(inputs.map((input) => calls.reserve(input)));
-      return verdicts.map((each) => (each.kind === 'reserved' ? Number(each.amount) / 1e6 : each.reason));
-    };
-
-    it('reserves all that an answer can cost while that is a quarter of half of the credits', async () => {
-      const who = await createSpender(1000);
-      expect(await amountsOf([wide(who, 1, 125)])).to.deep.equal([125]);
-      expect(await account(who)).to.deep.equal({ balance: '1000000000', reserved: '125000000' });
-    });
-
-    it('reserves less and less, and its least when half of the credits is taken', async () => {
-      const who = await createSpender(1000);
-      const amounts = await amountsOf(Array.from({ length: 40 }, () => wide(who, 8, 400)));
-      expect(amounts.slice(0, 3)).to.deep.equal([125, 93.75, 70.3125]);
-      expect(amounts.at(-1)).to.equal(8);
-      expect(amounts).not.to.include('insufficient_credits');
-    });
-
-    it('reserves its least of few credits, and is refused when that is not there', async () => {
-      const who = await createSpender(10);
-      expect(await amountsOf([wide(who, 4, 400), wide(who, 4, 400), wide(who, 4, 400)])).to.deep.equal([
-        ...[4, 4, 'insufficient_credits'],
-      ]);
-    });
-
-    it('leaves as much of a key’s quota and daily budget', async () => {
-      for (const column of ['quota', 'daily_budget']) {
-        const who = await createSpender(1000);
-        await em().execute(`update key_spending set ${column} = 100000000 where key_id = ?`, [who.keyId]);
-        expect(await amountsOf([wide(who, 1, 400), wide(who, 1, 400)]), column).to.deep.equal([12.5, 9.375]);
-      }
-    });
-
-    it('decides for one account beside others in the same statement', async () => {
-      const [rich, poor] = [await createSpender(100_000), await createSpender(100)];
-      const inputs = [wide(rich, 1, 100), wide(poor, 1, 100), wide(rich, 1, 100), wide(poor, 200, 300)];
-      expect(await amountsOf(inputs)).to.deep.equal([100, 12.5, 100, 'insufficient_credits']);
-    });
-  });
-
   it('does not let a call that is too large stand in the way of those that fit', async () => {
     const who = await createSpender(10);
     const verdicts = await Promise.all(

@@ -207,8 +207,7 @@ async function createTestWorkers(config: Config, services: Services, log: Log): 
     dependencies: {
       database: services.database,
       secrets: services.secrets,
-      providers: createProviders(config),
-      models: config.catalog.models,
+      ...{ providers: createProviders(config), models: config.catalog.models },
       storage: services.storage,
       taskRuns: services.taskWorkflows,
       log,
