@@ -100,10 +100,10 @@ describe('POST /v1/chat/completions', () => {
   it('lets exactly as many of 100 parallel calls through as the credits are for', async () => {
     const fields = { max_tokens: 100 };
     // The calls that pass hold their credits until the last of the others has asked.
-    const { body } = await ask(owner, 'seconds=0', fields);
+    const { body } = await ask(owner, 'tokens=60 delay=10', fields);
     const one: number = body.usage.credits_estimate;
     const user = await gateway.createUser((one * 10).toFixed(6));
-    const params = { model: CHAT_MODEL, messages: say('seconds=6'), ...fields };
+    const params = { model: CHAT_MODEL, messages: say('tokens=60 delay=99'), ...fields, stream: true };
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => user.key.post('/v1/chat/completions', params)),
     );

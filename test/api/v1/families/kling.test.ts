@@ -108,7 +108,7 @@ describe('Kling on /v1/videos/generations', () => {
     [
       'kling-v2-5-turbo',
       { image_urls: [PICTURE, PICTURE] },
-      'metadata.resolution',
+      'resolution',
       '1080p with input images as first and last frame',
     ],
     [

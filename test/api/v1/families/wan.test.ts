@@ -41,13 +41,13 @@ describe('Wan on /v1/videos/generations', () => {
   });
 
   const orders: [fields: object, credits: number, ordered: object][] = [
-    [{ model: 'wan3.0-video-prime', duration: 2 }, 60, { model: 'wan3.0-video-prime', resolution: '720P' }],
+    [{ model: 'wan3.0-video-prime', duration: 2 }, 56, { model: 'wan3.0-video-prime', resolution: '720P' }],
     [{ image_urls: [PNG_DATA_URI], metadata: { audio: false } }, 100, { audio: false, duration: 5 }],
     [{ reference_images: [PNG_DATA_URI], size: '1:1' }, 100, { ratio: '1:1' }],
-    [{ model: 'wan2.7-t2v', duration: 2 }, 33.6, { model: 'wan2.7-t2v', duration: 2 }],
+    [{ model: 'wan2.7-t2v', duration: 2 }, 40, { model: 'wan2.7-t2v', duration: 2 }],
     [
       { model: 'wan2.7-i2v', image_urls: [PNG_DATA_URI, PNG_DATA_URI], metadata: { resolution: '1080p' } },
-      140,
+      150,
       { resolution: '1080P' },
     ],
   ];
