@@ -221,15 +221,8 @@ describe('the money of chat calls', () => {
 
   function newCall(who: Spender, credits: number): NewChatCall {
     const amount = CREDIT * BigInt(credits);
-    return {
-      id: makeId('call'),
-      ...who,
-      model: 'gpt',
-      stream: false,
-      requestId: 'r',
-      amount,
-      amountMax: amount,
-    };
+    const about = { model: 'gpt', stream: false, requestId: 'r' };
+    return { id: makeId('call'), ...who, ...about, amount, amountMax: amount };
   }
 
   function ended({ id, userId, keyId }: NewChatCall, credits: number): ChatCallEnd {
