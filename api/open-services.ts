@@ -16,7 +16,9 @@ import { ConcurrentCalls } from './chat/concurrent-calls.ts';
 import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/stream-cut.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
 import { createUsualTimes } from './tasks/usual-times.ts';
+import { USAGE_SUMMARIES_PER_USER_MAX } from './account/usage-summary.ts';
 import { openEvents } from './events/services.ts';
+import { createUserSlots } from './events/user-slots.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
 import { START_WAIT_MS } from './context.ts';
 import { ApiKeyCache } from './key-cache.ts';
@@ -85,6 +87,7 @@ export function openServices(
     chat: openChat(config, database, log),
     uploads: openUploads(config),
     usualTimes: createUsualTimes(database),
+    usageSummaries: createUserSlots(USAGE_SUMMARIES_PER_USER_MAX),
     about: config.about,
     events: openEvents({ database, secrets, log }, draining),
     metrics: createRequestMetrics(),

@@ -4,6 +4,7 @@ import type { TaskStarts } from './tasks/task-starts.ts';
 import type { CreationTurns } from './tasks/creation-turns.ts';
 import type { UsualTimes } from './tasks/usual-times.ts';
 import type { EventServices } from './events/services.ts';
+import type { UserSlots } from './events/user-slots.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChatCalls } from '../db/chat/chat-ledger.ts';
 import type { HashRenewals } from '../db/keys/hash-renewals.ts';
@@ -68,6 +69,8 @@ export interface Services {
   uploads: UploadServices;
   events: EventServices;
   usualTimes: UsualTimes;
+  /** Limits the usage summaries that are computed for a user at once. */
+  usageSummaries: UserSlots;
   /** What a page may know without a login. */
   about: { name: string; version: string; sandbox: boolean; temporalUiUrl: string | null };
   metrics: RequestMetrics;

@@ -36,6 +36,7 @@ import { Migration021ListIndexes } from './migrations/021-list-indexes.ts';
 import { Migration030SecurityEvents } from './migrations/030-security-events.ts';
 import { Migration031UserSearch } from './migrations/031-user-search.ts';
 import { Migration040LedgerCheckpoints } from './migrations/040-ledger-checkpoints.ts';
+import { Migration050UsageIndexes } from './migrations/050-usage-indexes.ts';
 import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
 
@@ -60,6 +61,7 @@ export const MIGRATIONS = [
   { name: '030-security-events', class: Migration030SecurityEvents },
   { name: '031-user-search', class: Migration031UserSearch },
   { name: '040-ledger-checkpoints', class: Migration040LedgerCheckpoints },
+  { name: '050-usage-indexes', class: Migration050UsageIndexes },
 ];
 
 const CONNECTION_WAIT_MS = 2_000;

@@ -9,5 +9,6 @@ export const PERMISSIONS = [
   'users.write',
   'credits.grant',
   'system.read',
+  'usage.read',
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];

@@ -4,6 +4,7 @@ import { listAudit } from './audit-entries.ts';
 import { createCode, disableCode, listCodes, readCode } from './redeem-codes.ts';
 import { listTasksOfAllUsers, readTaskOfAnyUser } from './tasks.ts';
 import { createUser, grantToUser, listAllUsers, readUser, updateUser } from './users.ts';
+import { readUsageOfAllUsers } from './usage-summary.ts';
 import { BODY_BYTES_MAX, type Route } from '../context.ts';
 
 const session = { proof: 'session', limit: 'read' } as const;
@@ -60,5 +61,12 @@ export const ADMIN_ROUTES = [
     ...session,
     permission: 'audit.read',
     handle: listAudit,
+  },
+  {
+    method: 'GET',
+    path: '/api/admin/usage/summary',
+    ...session,
+    permission: 'usage.read',
+    handle: readUsageOfAllUsers,
   },
 ] as const satisfies readonly Route[];

@@ -11,6 +11,7 @@ import { listAllModels } from './models.ts';
 import { streamEvents } from './events.ts';
 import { redeemCode } from './redeem.ts';
 import { listUsage } from './usage.ts';
+import { readOwnUsage } from './usage-summary.ts';
 import { cancelTask, createConsoleTask, listTasks, readTask, readTimeline, retryOwnTask } from './tasks.ts';
 
 const session = { proof: 'session', limit: 'read' } as const;
@@ -54,6 +55,7 @@ export const CONSOLE_ROUTES = [
   { method: 'PATCH', path: '/api/keys/:id', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: changeOwnKey },
   { method: 'DELETE', path: '/api/keys/:id', ...session, handle: revokeOwnKey },
   { method: 'GET', path: '/api/usage', ...session, handle: listUsage },
+  { method: 'GET', path: '/api/usage/summary', ...session, handle: readOwnUsage },
   { method: 'GET', path: '/api/usage/token', proof: 'key', limit: 'read', handle: readTokenUsage },
   {
     method: 'POST',

@@ -89,11 +89,13 @@ export function idOr(prefix: IdPrefix, message: string) {
     .meta({ pattern: `^${prefix}_${ID_BODY_PATTERN}$` });
 }
 
-/** The query fields of a period: from one time on, before the other. */
-export function periodQuery() {
+/** The query fields of a period: from one time on, before the other. The texts say what holds without. */
+export function periodQuery(withoutFrom = '', withoutTo = '') {
   return {
-    from: isoInstant().optional().describe('From this time on: ISO 8601 with an offset.'),
-    to: isoInstant().optional().describe('Before this time.'),
+    from: isoInstant()
+      .optional()
+      .describe(`From this time on: ISO 8601 with an offset. ${withoutFrom}`.trim()),
+    to: isoInstant().optional().describe(`Before this time. ${withoutTo}`.trim()),
   };
 }
 

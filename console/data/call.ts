@@ -46,14 +46,6 @@ export async function call<Name extends ApiRoute>(
   throw error;
 }
 
-/** Calls a route that the description of the API does not have yet. */
-export async function callByName<Answer>(
-  name: string,
-  options: { query?: object; signal?: AbortSignal; body?: unknown; params?: object },
-): Promise<Answer> {
-  return (await call(name as 'GET /api/balance', options as CallOptions<'GET /api/balance'>)) as Answer;
-}
-
 function addressOf(path: string, { params, query }: { params?: object; query?: object }): string {
   const values = (params ?? {}) as Record<string, string>;
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));

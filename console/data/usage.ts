@@ -1,6 +1,6 @@
 // The summary of usage: credits by time and group, as the ledger has them.
 import { keepPreviousData, useQuery } from '@tanstack/preact-query';
-import { callByName } from './call.ts';
+import { call } from './call.ts';
 import { shownTimeZone } from './preferences.ts';
 
 export type Interval = 'hour' | 'day' | 'month';
@@ -54,10 +54,10 @@ export function useUsage({ days, interval, group, periodsAgo = 0, isAdmin = fals
     retry: false,
     queryFn: async ({ signal }): Promise<Usage> => {
       const period = periodOf(days, interval, periodsAgo, timezone);
-      const answer = await callByName<{ data: UsageRow[]; total: UsageSums; asOf: string }>(
-        isAdmin ? 'GET /api/admin/usage/summary' : 'GET /api/usage/summary',
-        { signal, query: { from: period.from, to: period.to, interval, timezone, group } },
-      );
+      const query = { from: period.from, to: period.to, interval, timezone };
+      const answer: { data: UsageRow[]; total: UsageSums; asOf: string } = isAdmin
+        ? await call('GET /api/admin/usage/summary', { signal, query: { ...query, group } })
+        : await call('GET /api/usage/summary', { signal, query: { ...query, group: ownGroup(group) } });
       const data = answer.data.map((row) => ({
         ...row,
         bucket: bucketOf(Date.parse(row.start), interval, timezone),
@@ -65,6 +65,11 @@ export function useUsage({ days, interval, group, periodsAgo = 0, isAdmin = fals
       return { ...answer, data, buckets: period.buckets };
     },
   });
+}
+
+/** What a user's own usage is grouped by; the others are for administrators alone. */
+function ownGroup(group: Grouping) {
+  return group === 'user' || group === 'family' ? 'none' : group;
 }
 
 /** The period that ends with the present day, hour or month, in the time zone. */

@@ -2,10 +2,12 @@
 import { BALANCE_QUERY } from '../../account/balance.ts';
 import { KEY_CHANGES, KEY_LIST_QUERY, NEW_KEY_BODY } from '../../console/keys.ts';
 import { REDEEM_BODY } from '../../console/redeem.ts';
+import { OWN_SUMMARY_QUERY } from '../../console/usage-summary.ts';
 import type { RouteDescription } from '../route-description.ts';
 import { z } from 'zod';
 import { BALANCE_WITH_LEDGER, KEY, NEW_KEY, REDEMPTION_RECEIPT, TOKEN_USAGE } from '../../shapes/account.ts';
 import { dataOf, pageOf } from '../../shapes/basics.ts';
+import { USAGE_SUMMARY } from '../../shapes/usage.ts';
 
 const balance = {
   tag: 'Balance',
@@ -32,6 +34,15 @@ export const ACCOUNT_DESCRIPTIONS = {
         shape: z.strictObject({ code: z.literal(true), message: z.literal('ok'), data: TOKEN_USAGE }),
       },
     },
+  },
+  'GET /api/usage/summary': {
+    id: 'summariseUsage',
+    tag: 'Balance',
+    summary: 'Your usage by time and group',
+    description:
+      'Credits are the charges less the refunds of the ledger, each at the time of its transfer; tasks and calls count when they ended. Computed when asked: at most 32 days by the hour and 400 days by day or month, at most 10,000 rows.',
+    query: OWN_SUMMARY_QUERY,
+    responses: { 200: { description: 'The summary.', shape: USAGE_SUMMARY } },
   },
   'GET /api/keys': {
     id: 'listKeys',

@@ -3,6 +3,7 @@ import { AUDIT_LIST_QUERY } from '../../admin/audit-entries.ts';
 import { CODE_LIST_QUERY, NEW_CODE_BODY } from '../../admin/redeem-codes.ts';
 import { ALL_TASKS_QUERY } from '../../admin/tasks.ts';
 import { GRANT_BODY, NEW_USER_BODY, USER_CHANGES, USER_LIST_QUERY } from '../../admin/users.ts';
+import { ALL_SUMMARY_QUERY } from '../../admin/usage-summary.ts';
 import type { RouteDescription } from '../route-description.ts';
 import {
   AUDIT_ENTRY,
@@ -14,6 +15,7 @@ import {
 } from '../../shapes/administration.ts';
 import { dataOf, pageOf } from '../../shapes/basics.ts';
 import { HEALTH } from '../../shapes/health.ts';
+import { ALL_USAGE_SUMMARY } from '../../shapes/usage.ts';
 import { FOREIGN_TASK, FOREIGN_TASK_WITH_TIMELINE } from '../../shapes/tasks.ts';
 
 const tag = 'Administration';
@@ -121,6 +123,14 @@ export const ADMIN_DESCRIPTIONS = {
     tag,
     summary: 'How vendors, queues and limits are doing',
     responses: { 200: { description: 'The state at this moment.', shape: dataOf(HEALTH) } },
+  },
+  'GET /api/admin/usage/summary': {
+    id: 'summariseUsageOfAllUsers',
+    tag,
+    summary: 'The usage of all users by time and group',
+    description: 'As GET /api/usage/summary, also by user and by family, with the operator’s loss.',
+    query: ALL_SUMMARY_QUERY,
+    responses: { 200: { description: 'The summary.', shape: ALL_USAGE_SUMMARY } },
   },
   'GET /api/admin/audit-entries': {
     id: 'listAuditEntries',

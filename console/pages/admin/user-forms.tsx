@@ -27,6 +27,7 @@ const ALL: Readonly<Record<Permission, true>> = {
   'users.write': true,
   'credits.grant': true,
   'system.read': true,
+  'usage.read': true,
 };
 const PERMISSIONS = Object.keys(ALL) as Permission[];
 

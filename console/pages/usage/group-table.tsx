@@ -40,7 +40,7 @@ export function GroupTable({ usage, groups, nameOf, grouping }: TableProps) {
                   <td>
                     <span class="row">
                       <i class={`dot g${colorOf(groups, group)}`} />
-                      {filter && group ? (
+                      {filter && group && group !== 'chat' ? (
                         <a class="main-link" href={to('tasks', { [filter]: group })}>
                           {nameOf(group)}
                         </a>

@@ -134,7 +134,8 @@ function Report({ usage, group }: { usage: Usage | undefined; group: Grouping })
   const groups = orderGroups(usage);
   const nameOf = (name: string | null): string => {
     if (name === null) return t.usage.groups['none'] ?? '';
-    if (group === 'kind') return t.modes[name as keyof typeof t.modes] ?? name;
+    if (group === 'kind')
+      return name === 'chat' ? t.usage.calls : (t.modes[name as keyof typeof t.modes] ?? name);
     return (group === 'key' ? keys.find(({ id }) => id === name)?.name : undefined) ?? name;
   };
   return (

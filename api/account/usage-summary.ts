@@ -1,0 +1,126 @@
+// What the usage summaries of a user and of all users share: the query, its limits, and adding up.
+import { readUsage, type UsageRow, type UsageSums } from '../../db/usage-summary.ts';
+import { toCredits } from '../../domain/credits.ts';
+import { GatewayError } from '../../domain/errors.ts';
+import { USAGE_INTERVALS, type UsageGroup, type UsageInterval } from '../../domain/usage.ts';
+import type { RequestContext, SessionCaller } from '../context.ts';
+import { oneOf, periodQuery } from '../http/request-fields.ts';
+import type { UsageSumsView } from '../shapes/usage.ts';
+import { z } from 'zod';
+
+/** Summaries that are computed for one user at once in a process: each holds a database connection. */
+export const USAGE_SUMMARIES_PER_USER_MAX = 4;
+/** The longest period by interval: a little more than a month of hours, a year of days. */
+const PERIOD_DAYS_MAX = { hour: 32, day: 400, month: 400 } as const satisfies Record<UsageInterval, number>;
+const ROWS_MAX = 10_000;
+const DEFAULT_DAYS = 30;
+const DAY_MS = 86_400_000;
+const RETRY_MS = 1_000;
+
+/** The query fields of a summary beside `group`. */
+export const SUMMARY_QUERY = {
+  ...periodQuery('Without it, 30 days before `to`.', 'Without it, now.'),
+  interval: oneOf(USAGE_INTERVALS).default('day'),
+  timezone: z
+    .string()
+    .max(64)
+    .refine(isTimeZone, 'must be an IANA time zone, such as Asia/Kolkata')
+    .default('UTC')
+    .describe('The IANA time zone in which days and months begin.'),
+};
+
+interface SummaryQuery {
+  from?: Date | undefined;
+  to?: Date | undefined;
+  interval: UsageInterval;
+  timezone: string;
+  group: UsageGroup;
+}
+
+export interface SummedUsage {
+  rows: UsageRow[];
+  total: UsageSums;
+  asOf: string;
+}
+
+/** Reads the usage of one user, or of all where `userId` is null. Throws for what is too much to compute. */
+export async function summariseUsage(
+  { services, em, caller, limitBackend }: RequestContext<SessionCaller>,
+  userId: string | null,
+  query: SummaryQuery,
+): Promise<SummedUsage> {
+  const { interval, timezone, group } = query;
+  const { from, to } = periodOf(query);
+  const { usageSummaries } = services;
+  const release = usageSummaries.take(caller.user.id);
+  if (!release) {
+    const quota = { name: 'usage-summaries', points: usageSummaries.max, seconds: null };
+    throw services.limits.refuse('rate_limited', quota, { backend: limitBackend, resetMs: RETRY_MS });
+  }
+  try {
+    const families = new Map([...services.catalog.models].map(([id, { family }]) => [id, family]));
+    const request = { userId, from, to, interval, timezone, group, families, rowsMax: ROWS_MAX };
+    const answer = await readUsage(em, request);
+    if (answer.kind === 'unknown_timezone')
+      throw refusal('timezone', 'timezone is not known to the database.');
+    if (answer.kind !== 'summary')
+      throw refusal('from', 'There is too much usage in this period. Ask for a shorter one.');
+    return { rows: answer.rows, total: addUp(answer.rows), asOf: answer.asOf.toISOString() };
+  } finally {
+    release();
+  }
+}
+
+/** The JSON of sums, without the loss, which is the operator's. */
+export function presentUsageSums({ credits, loss: _, ...counts }: UsageSums): UsageSumsView {
+  return { credits: toCredits(credits), ...counts };
+}
+
+function periodOf({ from, to = new Date(), interval }: SummaryQuery): { from: Date; to: Date } {
+  const begin = from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
+  const daysMax = PERIOD_DAYS_MAX[interval];
+  if (begin >= to) throw refusal('from', 'from must lie before to.');
+  if (to.getTime() - begin.getTime() > daysMax * DAY_MS)
+    throw refusal('from', `A period by the ${interval} may have at most ${daysMax} days.`);
+  return { from: begin, to };
+}
+
+function addUp(rows: readonly UsageRow[]): UsageSums {
+  const total: UsageSums = {
+    credits: 0n,
+    loss: 0n,
+    tasks: 0,
+    calls: 0,
+    failed: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    images: 0,
+    seconds: 0,
+  };
+  for (const row of rows) {
+    total.credits += row.credits;
+    total.loss += row.loss;
+    total.tasks += row.tasks;
+    total.calls += row.calls;
+    total.failed += row.failed;
+    total.promptTokens += row.promptTokens;
+    total.completionTokens += row.completionTokens;
+    total.images += row.images;
+    total.seconds += row.seconds;
+  }
+  return total;
+}
+
+/** Offsets such as +05:30 are no zones: PostgreSQL reads their sign the other way round. */
+function isTimeZone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function refusal(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_value', { param, message });
+}
