@@ -97,10 +97,11 @@ describe('every route is strict', () => {
   });
 
   describe('about queries', () => {
-    const lists = ROUTES.filter(({ method, path }) => {
-      const operation = Object(DOCUMENT.paths[path]?.['get']);
-      return method === 'GET' && operation.parameters?.some((one: { in?: string }) => one.in === 'query');
-    });
+    const parametersOf = (path: string): { in?: string; name?: string }[] =>
+      Object(DOCUMENT.paths[path]?.['get']).parameters ?? [];
+    const lists = ROUTES.filter(
+      ({ method, path }) => method === 'GET' && parametersOf(path).some((one) => one.in === 'query'),
+    );
 
     it('of which there are some', () => expect(lists).to.have.length.above(6));
 
@@ -118,6 +119,7 @@ describe('every route is strict', () => {
           );
         for (const query of ['x=%00', '%00=x', 'cursor=%00', 'model=a%00b', 'email=%00'])
           expectError(await actor.get(`${path}?${query}`), 400, 'invalid_value', null);
+        if (!parametersOf(path).some(({ name }) => name === 'limit')) return;
         for (const limit of ['0', '-1', '1.5', '1e1', ' 1', '', 'all', '99999999999', '٣'])
           expectError(
             await actor.get(`${path}?limit=${encodeURIComponent(limit)}`),
