@@ -8,7 +8,7 @@ export type ApiRoute = keyof RouteDescriptions;
 /** What a caller may send as the query; an empty object where a route reads none. */
 export type QueryOf<Name extends ApiRoute> = RouteDescriptions[Name] extends { query: infer Query }
   ? z.input<Query extends z.ZodType ? Query : never>
-  : Record<never, never>;
+  : Record<string, never>;
 
 /** What a caller sends as the body; undefined where a route takes none. */
 export type BodyOf<Name extends ApiRoute> = RouteDescriptions[Name] extends {

@@ -34,10 +34,7 @@ export const VIDEO_METADATA = z
 type Metadata = typeof IMAGE_METADATA | typeof VIDEO_METADATA;
 
 /** The options that are handed on with the order, and the names that no model knows. */
-export function readOptions<Schema extends Metadata>(
-  schema: Schema,
-  metadata: z.output<Metadata> | undefined,
-): MediaOptions {
+export function readOptions(schema: Metadata, metadata: z.output<Metadata> | undefined): MediaOptions {
   if (!metadata) return {};
   const { seed, negative_prompt: negativePrompt, quality } = metadata;
   const unknown = Object.keys(metadata).filter((name) => !(name in schema.shape));

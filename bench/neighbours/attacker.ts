@@ -23,5 +23,5 @@ const { names, baseUrl, keys }: Order = JSON.parse(String(line));
 process.stdin.resume().once('end', () => stopping.abort());
 const hostile = { baseUrl, keys, signal: stopping.signal, note };
 process.stdout.write('begins\n');
-await Promise.all(names.map((name) => ATTACKS[name]?.(hostile)));
+await Promise.all(names.flatMap((name) => ATTACKS[name]?.(hostile) ?? []));
 process.stdout.write(`${JSON.stringify(Object.fromEntries(counts))}\n`, () => process.exit(0));

@@ -27,7 +27,7 @@ export function Button({
   ...rest
 }: ButtonProps) {
   const isBare = children === undefined;
-  const classes = ['button', look, isSmall && 'small', isBare && 'icon', more].filter(Boolean).join(' ');
+  const classes = classesOf('button', look, isSmall && 'small', isBare && 'icon', more);
   return (
     <button type="button" class={classes} disabled={disabled || isBusy} aria-busy={isBusy} {...rest}>
       {icon && <Icon name={icon} size={isSmall ? 14 : 16} />}
@@ -46,9 +46,9 @@ type LinkProps = {
 
 /** A link that looks like a button. */
 export function ButtonLink({ look, icon, isSmall, children, class: more, ...rest }: LinkProps) {
-  const classes = ['button', look, isSmall && 'small', children === undefined && 'icon', more];
+  const classes = classesOf('button', look, isSmall && 'small', children === undefined && 'icon', more);
   return (
-    <a class={classes.filter(Boolean).join(' ')} {...rest}>
+    <a class={classes} {...rest}>
       {icon && <Icon name={icon} size={isSmall ? 14 : 16} />}
       {children}
     </a>
@@ -188,4 +188,9 @@ export function Select({ label, value, options, onValue, class: more = '', id }:
       </select>
     </span>
   );
+}
+
+/** Joins the classes that apply; preact's type of a class allows signals, which nothing here passes. */
+function classesOf(...classes: readonly unknown[]): string {
+  return classes.filter((name) => typeof name === 'string' && name !== '').join(' ');
 }

@@ -106,7 +106,8 @@ describe('chat calls and their processes', function () {
     const repeats = await Promise.all(
       [1, 2].map(() => owner.key.post('/v1/chat/completions', again, headers)),
     );
-    expect(repeats.map(({ status }) => status).sort(), 'only one of them works').to.deep.equal([200, 409]);
+    const statuses = repeats.map(({ status }) => status);
+    expect(statuses, 'only one of them works').to.have.members([200, 409]);
     const worked = repeats.find(({ status }) => status === 200);
     expect(worked?.headers.get('idempotent-replayed')).to.equal(null);
     expect((await readCalls(gateway, owner)).map(({ status }) => status)).to.have.length(2);

@@ -94,7 +94,7 @@ export async function summarise(
   query: Record<string, string>,
   path = '/api/usage/summary',
 ): Promise<Summary> {
-  const { status, body } = await session.get(`${path}?${new URLSearchParams(query)}`);
+  const { status, body } = await session.get(`${path}?${new URLSearchParams(query).toString()}`);
   expect(status, JSON.stringify(body)).to.equal(200);
   const summary: Summary = body;
   for (const name of Object.keys(summary.total) as (keyof Sums)[]) {

@@ -101,8 +101,8 @@ function draftOf(task: Task): Draft {
   return {
     ...EMPTY_DRAFT,
     prompt: promptOf(task) ?? '',
-    resolution: String(resolution ?? ''),
-    ratio: String(size ?? ratio ?? ''),
+    resolution: textOf(resolution),
+    ratio: textOf(size ?? ratio),
     seconds: Number(duration ?? 0),
     count: Number(n ?? 1),
     answerTokens: Number(tokens ?? 0),
@@ -194,4 +194,9 @@ function Prompt({
       )}
     </Field>
   );
+}
+
+/** A text of the payload; empty where it holds none. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }

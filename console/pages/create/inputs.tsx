@@ -141,7 +141,11 @@ function readImage(file: File): Promise<InputImage> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener('load', () =>
-      resolve({ url: String(reader.result), preview: URL.createObjectURL(file), bytes: file.size }),
+      resolve({
+        url: typeof reader.result === 'string' ? reader.result : '',
+        preview: URL.createObjectURL(file),
+        bytes: file.size,
+      }),
     );
     reader.addEventListener('error', () => reject(reader.error ?? new Error('unreadable')));
     reader.readAsDataURL(file);

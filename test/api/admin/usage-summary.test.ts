@@ -67,7 +67,7 @@ describe('GET /api/admin/usage/summary', () => {
 
   it('leaves the loss out of what users read', async () => {
     const query = new URLSearchParams(IN_MAY);
-    const { body } = await (users[0] ?? chief).session.get(`/api/usage/summary?${query}`);
+    const { body } = await (users[0] ?? chief).session.get(`/api/usage/summary?${query.toString()}`);
     expect(body.total).not.to.have.property('loss');
     expect(body.data[0]).not.to.have.property('loss');
   });

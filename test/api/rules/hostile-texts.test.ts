@@ -116,7 +116,7 @@ describe(`hostile texts (TEST_SEED=${SEED})`, function () {
     await inTime(tries, async ({ path, name, title, text }) => {
       const query = new URLSearchParams({ [name]: text.toWellFormed() });
       const { status, text: answer } = await sendRaw(gateway.baseUrl, {
-        path: `${path.replaceAll(/\{\w+\}/g, encodeURIComponent(text.slice(0, 50).toWellFormed()))}?${query}`,
+        path: `${path.replaceAll(/\{\w+\}/g, encodeURIComponent(text.slice(0, 50).toWellFormed()))}?${query.toString()}`,
         headers: identityFor(path),
       });
       expect(status, `${path} ${name}: ${title}: ${answer.slice(0, 300)}`).to.be.within(200, 499);

@@ -79,7 +79,7 @@ describe('chat calls of one user', () => {
   });
 
   it('have at most half of the connections, so that another user finds one; the others wait', async () => {
-    hold(owner, CONCURRENT_MAX);
+    void hold(owner, CONCURRENT_MAX);
     await until('some wait', async () => load().waiting === CONCURRENT_MAX - CONNECTIONS_MAX / 2);
     expect(load().taken).to.equal(CONNECTIONS_MAX / 2);
     const other = await gateway.createUser();
