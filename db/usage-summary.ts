@@ -126,42 +126,51 @@ function groupingOf({ group, families }: UsageRequest): Grouping {
   }
 }
 
-/** What the ledger moved; a transfer whose task is gone stays in the sum. */
+/**
+ * What the ledger moved; a transfer whose task is gone stays in the sum. Each table is summed by itself: sums
+ * of zeros took as long as those of figures.
+ */
 function transfers(request: UsageRequest): RawQueryFragment {
   const at = sql`l.created_at`;
   const needsTask = request.group === 'kind' || request.group === 'family';
   return sql`
-    select ${startOf(request, at)} as start, ${groupingOf(request).transfer} as "group", -l.amount as credits,
-           0::bigint as loss, 0 as tasks, 0 as calls, 0 as failed, 0 as prompt_tokens, 0 as completion_tokens,
-           0::numeric as images, 0::numeric as seconds
+    select ${startOf(request, at)} as start, ${groupingOf(request).transfer} as "group", -sum(l.amount) as credits,
+           0::numeric as loss, 0::bigint as tasks, 0::bigint as calls, 0::bigint as failed, 0::bigint as prompt_tokens,
+           0::bigint as completion_tokens, 0::numeric as images, 0::numeric as seconds
     from ledger_transfer l ${needsTask ? sql`left join task t on t.id = l.task_id` : sql``}
-    where l.kind in ('charge', 'refund') and ${isIn(request, at, sql`l.account_id`)}`;
+    where l.kind in ('charge', 'refund') and ${isIn(request, at, sql`l.account_id`)}
+    group by 1, 2`;
 }
 
 function tasks(request: UsageRequest): RawQueryFragment {
   const at = sql`t.completed_at`;
   return sql`
-    select ${startOf(request, at)}, ${groupingOf(request).task}, 0, 0, 1, 0, (t.status = 'failed')::int, 0, 0,
-           case when t.status = 'completed' and t.mode = 'image' then (t.ordered ->> 'images')::numeric else 0 end,
-           case when t.status = 'completed' and t.mode = 'video' then (t.ordered ->> 'seconds')::numeric else 0 end
-    from task t where ${isIn(request, at, sql`t.user_id`)}`;
+    select ${startOf(request, at)}, ${groupingOf(request).task}, 0, 0, count(*), 0,
+           count(*) filter (where t.status = 'failed'), 0, 0,
+           coalesce(sum((t.ordered ->> 'images')::numeric) filter (where t.status = 'completed' and t.mode = 'image'), 0),
+           coalesce(sum((t.ordered ->> 'seconds')::numeric) filter (where t.status = 'completed' and t.mode = 'video'), 0)
+    from task t where ${isIn(request, at, sql`t.user_id`)}
+    group by 1, 2`;
 }
 
 function calls(request: UsageRequest): RawQueryFragment {
   const at = sql`c.settled_at`;
   return sql`
-    select ${startOf(request, at)}, ${groupingOf(request).call}, 0, c.loss, 0, 1, (c.status = 'failed')::int,
-           coalesce(c.prompt_tokens, 0), coalesce(c.completion_tokens, 0), 0, 0
-    from chat_call c where ${isIn(request, at, sql`c.user_id`)}`;
+    select ${startOf(request, at)}, ${groupingOf(request).call}, 0, sum(c.loss), 0, count(*),
+           count(*) filter (where c.status = 'failed'), coalesce(sum(c.prompt_tokens), 0),
+           coalesce(sum(c.completion_tokens), 0), 0, 0
+    from chat_call c where ${isIn(request, at, sql`c.user_id`)}
+    group by 1, 2`;
 }
 
 /** An attempt that was retried has its loss, too, when it ended. */
 function taskLosses(request: UsageRequest): RawQueryFragment {
   const at = sql`a.settled_at`;
   return sql`
-    select ${startOf(request, at)}, ${groupingOf(request).task}, 0, a.loss, 0, 0, 0, 0, 0, 0, 0
+    select ${startOf(request, at)}, ${groupingOf(request).task}, 0, sum(a.loss), 0, 0, 0, 0, 0, 0, 0
     from task_attempt a join task t on t.id = a.task_id
-    where a.loss > 0 and ${isIn(request, at, sql`a.user_id`)}`;
+    where a.loss > 0 and ${isIn(request, at, sql`a.user_id`)}
+    group by 1, 2`;
 }
 
 function startOf({ interval, timezone }: UsageRequest, at: RawQueryFragment): RawQueryFragment {
