@@ -12,8 +12,8 @@ import { explainInsecure, explainUnserved } from './upstreams.ts';
 const TEXT_ADAPTER = 'openai-chat';
 
 /**
- * Reads SVC_CATALOG, with SVC_CATALOG_OVERLAY on top where it is set. Null when a file cannot be read or is not
- * valid; why is added to `problems`.
+ * Reads SVC_CATALOG, with SVC_CATALOG_OVERLAY on top where it is set. Null when a file cannot be read or is
+ * not valid; why is added to `problems`.
  */
 export function readCatalog(
   paths: { catalog: string; overlay: string | null },
@@ -58,8 +58,8 @@ export interface WithheldModel {
 }
 
 /**
- * Keeps the models that one of their upstreams, or without any their family, can serve, and adds the margin to
- * prices.
+ * Keeps the models that one of their upstreams, or without any their family, can serve, and adds the margin
+ * to prices.
  */
 export function offerModels(
   catalog: Catalog,

@@ -66,8 +66,8 @@ function domainOf(url: string): string {
 }
 
 /**
- * Reads the families that have a key, or a base URL where an upstream needs no key: those known here, and those
- * of `upstreams`, which speak OpenAI's chat. What is wrong is added to `problems`.
+ * Reads the families that have a key, or a base URL where an upstream needs no key: those known here, and
+ * those of `upstreams`, which speak OpenAI's chat. What is wrong is added to `problems`.
  */
 export function readFamilies(
   env: Readonly<Record<string, string>>,

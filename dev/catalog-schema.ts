@@ -1,4 +1,5 @@
-// Writes the JSON Schemas of catalogue and overlay from the declarations that check them, for `npm run models`.
+// Writes the JSON Schemas of catalogue and overlay from the declarations that check them, for `npm run
+// models`.
 import { z } from 'zod';
 import { CATALOG_FILE } from '../domain/catalog/catalog.ts';
 import { OVERLAY_FILE } from '../domain/catalog/overlay.ts';

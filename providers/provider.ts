@@ -22,8 +22,8 @@ export interface Provider {
    */
   readonly delivery: 'immediate' | 'job';
   /**
-   * Ids of the credentials that may take new work of a model, in the order of the settings; one stands for all
-   * where the adapter chooses by itself.
+   * Ids of the credentials that may take new work of a model, in the order of the settings; one stands for
+   * all where the adapter chooses by itself.
    */
   credentialsFor(upstreamModel: string): readonly string[];
   /**

@@ -87,8 +87,8 @@ export class ChatBilling {
   }
 
   /**
-   * Charges what was consumed, at most what was reserved, releases the rest, and records the call. Later calls
-   * write nothing: the first outcome counts.
+   * Charges what was consumed, at most what was reserved, releases the rest, and records the call. Later
+   * calls write nothing: the first outcome counts.
    */
   async finish({ status, consumption, error, upstreamRequestId, tried }: ChatOutcome): Promise<ChatCharge> {
     const isFirst = !this.#isFinished;

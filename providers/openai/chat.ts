@@ -1,4 +1,5 @@
-// Adapter for text tasks: one chat call that answers with the finished text, at the upstreams chat calls have.
+// Adapter for text tasks: one chat call that answers with the finished text, at the upstreams chat calls
+// have.
 import { buffer } from 'node:stream/consumers';
 import { storableText } from '../../domain/storable-text.ts';
 import {

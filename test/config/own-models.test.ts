@@ -1,4 +1,5 @@
-// Models of one's own at start: what has to be set, what may be reached over http, and how problems are named.
+// Models of one's own at start: what has to be set, what may be reached over http, and how problems are
+// named.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Models of one's own: every example of an overlay, against a service that is as particular as the example says.
+// Models of one's own: every example of an overlay, against a service that is as particular as the example
+// says.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
