@@ -1,4 +1,5 @@
-// `npm run bench -- NAME` measures one part of the product; with `all`, docs/performance.md is written.
+// `npm run bench -- NAME` measures one part of the product; `all`, or `all NAME…`, writes
+// docs/performance.md.
 import { describeError } from '../dev/terminal.ts';
 import { BENCHES } from './benches.ts';
 import { writePerformancePage, type BenchResult } from './page.ts';
@@ -26,14 +27,15 @@ async function run(name: string, bench: () => Promise<readonly Row[]>): Promise<
   }
 }
 
-const name = process.argv[2] ?? '';
+const [name = '', ...chosen] = process.argv.slice(2);
 const bench = BENCHES[name];
 if (bench) await run(name, bench);
 else if (name === 'all') {
   const results: BenchResult[] = [];
-  for (const [each, one] of Object.entries(BENCHES)) results.push(await run(each, one));
+  for (const [each, one] of Object.entries(BENCHES))
+    if (chosen.length === 0 || chosen.includes(each)) results.push(await run(each, one));
   writePerformancePage(results);
 } else {
-  console.error(`usage: npm run bench -- ${[...Object.keys(BENCHES), 'all'].join(' | ')}`);
+  console.error(`usage: npm run bench -- ${[...Object.keys(BENCHES), 'all [NAME…]'].join(' | ')}`);
   process.exitCode = 1;
 }

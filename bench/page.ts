@@ -35,7 +35,7 @@ function describeRun(now: Date): string[] {
   const model = processors[0]?.model.trim() ?? 'unknown';
   const size = BENCH_SIZE === 'full' ? '' : `BENCH_SIZE=${BENCH_SIZE} `;
   return [
-    `- Command: \`${size}npm run bench -- all\``,
+    `- Command: \`${size}npm run bench -- ${process.argv.slice(2).join(' ')}\``,
     `- Date: ${now.toISOString().slice(0, 10)}, at commit ${readCommit()}`,
     `- Machine: ${processors.length} cores (${model}), ${(totalmem() / 1024 ** 3).toFixed(0)} GiB of memory`,
     `- System: ${systemType()} ${release()}, Node ${process.version}`,
