@@ -32,7 +32,9 @@ describe('the examples', () => {
   after(() => gateway.stop());
 
   it('are all run here', () => {
-    expect(readdirSync(FOLDER)).to.have.members(PROGRAMS.map(([file]) => file));
+    // `catalog` holds catalogues, which test/api/v1/own-models.test.ts tries.
+    const programs = readdirSync(FOLDER).filter((name) => name !== 'catalog');
+    expect(programs).to.have.members(PROGRAMS.map(([file]) => file));
   });
 
   for (const [file, command, needed] of PROGRAMS)

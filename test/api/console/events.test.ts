@@ -98,8 +98,14 @@ describe('GET /api/events', () => {
     await reader.next('it is completed', statusOf(id, 'completed'));
     await gateway.em().transactional(async (tx) => {
       await tx.execute(sql`update task set output_text = 'late', updated_at = now() where id = ${id}`);
-      const another = await orderImage(user.session);
-      await reader.next('a later change is told first', statusOf(another.id, 'completed'));
+      // Without a word for ten seconds, a transaction is ended.
+      const word = setInterval(() => void tx.execute(sql`select 1`), 1_000);
+      try {
+        const another = await orderImage(user.session);
+        await reader.next('a later change is told first', statusOf(another.id, 'completed'));
+      } finally {
+        clearInterval(word);
+      }
     });
     await reader.next('the late one is told too', ({ data }) => data.outputText === 'late');
   });
