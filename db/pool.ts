@@ -14,8 +14,7 @@ export interface DriverPool {
   totalCount: number;
   idleCount: number;
   waitingCount: number;
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the rows of its
-  // statement
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- rows by statement
   query<Row>(statement: { name: string; text: string; values: readonly unknown[] }): Promise<{ rows: Row[] }>;
 }
 

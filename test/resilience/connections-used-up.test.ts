@@ -43,8 +43,16 @@ describe('an API whose database connections are used up', function () {
 
   it('answers 503 overloaded in 600 ms, stays alive and ready, and settles what is under way', async () => {
     const task = await orderImage(owner.session, 'seconds=0.5');
+    // Requests with one key share a look-up: each connection takes another one.
+    const users = await Promise.all(Array.from({ length: CONNECTIONS }, () => gateway.createUser()));
+    const others = users.map(({ apiKey }) =>
+      createActor(
+        () => api.baseUrl,
+        () => ({ authorization: `Bearer ${apiKey}` }),
+      ),
+    );
     await whileKeysAreLocked(async () => {
-      const stuck = Array.from({ length: CONNECTIONS }, () => atApi.get('/v1/balance'));
+      const stuck = others.map((other) => other.get('/v1/balance'));
       await until('every connection waits', async () => {
         const text = await (await fetch(`${api.internalUrl}/metrics`)).text();
         return text.includes(`svc_database_pool_connections{state="used"} ${CONNECTIONS}`);

@@ -18,18 +18,18 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
   this.timeout(60_000);
   let gateway: TestGateway;
   let owner: TestUser;
-  let engine: TestGateway['services']['taskWorkflows'];
+  let starts: TestGateway['services']['taskStarts'];
 
   before(async () => {
     gateway = await startGateway();
-    engine = gateway.services.taskWorkflows;
+    starts = gateway.services.taskStarts;
   });
   after(() => gateway.stop());
   beforeEach(async () => {
     owner = await gateway.createUser(IMAGE_CREDITS);
   });
   afterEach(async () => {
-    gateway.services.taskWorkflows = engine;
+    gateway.services.taskStarts = starts;
     await gateway.expectSoundMoney();
   });
 
@@ -74,13 +74,13 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
   it('of a retry, too: the repeat tells the task as it stands, and starts no third attempt', async () => {
     const { id } = await orderImage(owner.session, 'seconds=0 outcome=fail*1');
     await untilFinal(owner.session, id);
-    gateway.services.taskWorkflows = {
-      ...engine,
-      startTaskWithin: () => Promise.reject(new Error('the process died here')),
+    gateway.services.taskStarts = {
+      ...starts,
+      start: () => Promise.reject(new Error('the process died here')),
     };
     const retry = () => owner.session.post(`/api/tasks/${id}/retry`, undefined, headers);
     expectError(await retry(), 500, 'internal_error');
-    gateway.services.taskWorkflows = engine;
+    gateway.services.taskStarts = starts;
     expectError(await retry(), 409, 'idempotency_in_progress');
     await endLeases();
     const told = await retry();
@@ -92,11 +92,11 @@ describe('a request with an Idempotency-Key that is interrupted', function () {
 
   it('by its repeat while it waits for the workflow: 409 for as long as that takes', async () => {
     const verdict = Promise.withResolvers<void>();
-    gateway.services.taskWorkflows = {
-      ...engine,
-      startTaskWithin: async (task, waitMs) => {
+    gateway.services.taskStarts = {
+      ...starts,
+      start: async (task, waitMs, origin) => {
         await verdict.promise;
-        return engine.startTaskWithin(task, waitMs);
+        return starts.start(task, waitMs, origin);
       },
     };
     const first = create();

@@ -89,7 +89,7 @@ describe('the workflow of a task', () => {
     });
 
     it('makes a call again that, while it was waited for, turned out not to have arrived', async () => {
-      const task = await orderImage(owner.session, 'seconds=3');
+      const task = await orderImage(owner.session, 'seconds=10');
       await untilSubmitted(gateway, task);
       await engine.reset(task.id, 0);
       await until('the new run waits for the call', async () => {

@@ -33,7 +33,7 @@ describe('after the database was restored to an earlier moment', () => {
 
   const forget = (taskId: string): Promise<void> =>
     rewrite(async (tx) => {
-      for (const table of ['submission', 'task_event', 'task_request', 'reservation'])
+      for (const table of ['submission', 'task_event', 'task_request', 'task_attempt'])
         await tx.execute(`delete from ${table} where task_id = ?`, [taskId]);
       await tx.execute(sql`delete from task where id = ${taskId}`);
       await tx.execute(sql`update account set reserved = 0, running = 0 where user_id = ${owner.id}`);
