@@ -87,7 +87,7 @@ function Column({
 }) {
   if (!href) return <g class="bar-column">{children}</g>;
   return (
-    <a class="bar-column" href={href(bucket)} tabIndex={-1}>
+    <a class="bar-column" href={href(bucket)} tabindex={-1}>
       {children}
     </a>
   );

@@ -1,5 +1,5 @@
 // What lists have in common: the foot with the next page, and moving through rows by key.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { isShortcut } from './keys.ts';
 import { t } from '../texts/index.ts';
 import { Button } from './controls.tsx';
@@ -49,13 +49,19 @@ export function useRowKeys(
   keys: { open: (row: number) => void; select?: (row: number) => void },
 ): number {
   const [row, setRow] = useState(-1);
+  // Known at once, since the next key may come before the next drawing.
+  const at = useRef(-1);
   useEffect(() => {
+    const move = (to: number): void => {
+      at.current = to;
+      setRow(to);
+    };
     const onKey = (event: KeyboardEvent): void => {
       if (!isShortcut(event)) return;
-      if (event.key === 'j') setRow((at) => Math.min(at + 1, count - 1));
-      else if (event.key === 'k') setRow((at) => Math.max(at - 1, 0));
-      else if (event.key === 'x' && row >= 0) keys.select?.(row);
-      else if (event.key === 'Enter' && row >= 0 && !isOnControl(event)) keys.open(row);
+      if (event.key === 'j') move(Math.min(at.current + 1, count - 1));
+      else if (event.key === 'k') move(Math.max(at.current - 1, 0));
+      else if (event.key === 'x' && at.current >= 0) keys.select?.(at.current);
+      else if (event.key === 'Enter' && at.current >= 0 && !isOnControl(event)) keys.open(at.current);
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
