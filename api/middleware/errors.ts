@@ -77,7 +77,7 @@ function codeOfDatabase(thrown: unknown, isPoolExhausted: () => boolean): ErrorC
   if (/timeout exceeded when trying to connect/.test(message))
     return isPoolExhausted() ? 'overloaded' : 'service_unavailable';
   const code = textMember(thrown, 'code');
-  const isAway = /^(08|57P0[123]|53300|25006|53100|55P03|40001|40P01)/.test(code);
+  const isAway = /^(08|57P0[123]|53300|25006|53100|55P03|40001|40P01|57014)/.test(code);
   const isSocket = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND'].includes(code);
   const isCut = /Connection terminated|Query read timeout/.test(message);
   return isAway || isSocket || isCut ? 'service_unavailable' : null;
