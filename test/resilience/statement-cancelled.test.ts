@@ -1,4 +1,4 @@
-// A statement that PostgreSQL ends, as it does at the time limit of a statement: the fault is ours and passes.
+// A statement that PostgreSQL ends, as at the time limit of a statement: the fault is ours, and it passes.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { expectError } from '../support/http/expect-error.ts';
