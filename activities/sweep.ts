@@ -9,6 +9,7 @@ import { RENEWALS_PER_LEASE } from '../domain/chat-calls.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { sweepUploads } from './sweep-uploads.ts';
+import { sweepDeletedVideos } from './sweep-videos.ts';
 
 /** A start takes milliseconds; one that has not arrived after this is lost. */
 const UNSTARTED_AFTER_SECONDS = 10;
@@ -35,6 +36,7 @@ export function createSweep(dependencies: ActivityDependencies) {
         batch = await leftovers.removeOldRequests(forkEm(database), requestKeptDays);
       while ((await removeExpiredKeys(forkEm(database))) > 0);
       await sweepUploads({ database, storage });
+      await sweepDeletedVideos({ database, storage });
       return { removed };
     },
   };

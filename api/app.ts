@@ -22,6 +22,7 @@ import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admi
 import { authenticateKey } from './middleware/bearer-key.ts';
 import { takeCreationTurn } from './middleware/creation-turn.ts';
 import { answerErrors } from './middleware/errors.ts';
+import { readFormOrJsonBody } from './middleware/form-body.ts';
 import { limitGuesses } from './middleware/guess-limit.ts';
 import { handleIdempotently } from './middleware/idempotency-key.ts';
 import { readJsonBody } from './middleware/json-body.ts';
@@ -99,10 +100,11 @@ export function mountRoutes(services: Services): Dispatcher {
 
 function mount(dispatcher: Dispatcher, services: Services, route: Route): void {
   const { bodyBytesMax: bytesMax, inflatedBytesMax = INFLATED_BYTES_MAX } = route;
+  const read = route.form ? readFormOrJsonBody : readJsonBody;
   const body =
     bytesMax === undefined
       ? []
-      : [readJsonBody(services, { bytesMax, inflatedBytesMax: Math.min(inflatedBytesMax, bytesMax) })];
+      : [read(services, { bytesMax, inflatedBytesMax: Math.min(inflatedBytesMax, bytesMax) })];
   const answered = answer(services, route);
   const { method, path } = route;
   const serve = chain(
@@ -162,7 +164,7 @@ function answer(services: Services, route: Route): RequestHandler {
       ? await answerWhenEnded(ctx, { answer: answerOnce, readCreated: readerOf(route, ctx) })
       : await answerOnce();
     if (route.endless) requireLocal(res, 'seat').leave();
-    await sendReply(res, reply);
+    await sendReply(services, res, reply);
   };
 }
 

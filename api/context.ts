@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import type { ApiKey, User } from '../db/entities/identity.ts';
 import type { FoundSession } from '../db/identity/sessions.ts';
 import type { Permission } from '../domain/permissions.ts';
+import type { FileToSend } from './http/send-file.ts';
 import type { RouteLimit } from './limits/buckets.ts';
 import type { IdempotencyContext } from './idempotent-effects.ts';
 import type { LimitBackend } from './limits/headers.ts';
@@ -77,6 +78,8 @@ export interface Reply {
    * broke off.
    */
   stream?: (res: Response) => Promise<string | null>;
+  /** Sends a stored file instead, whole or the range that is asked for. */
+  file?: FileToSend;
 }
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -91,6 +94,8 @@ export type Route = {
   bodyBytesMax?: number;
   /** Size limit of a compressed JSON body, unpacked; `INFLATED_BYTES_MAX` where it is absent. */
   inflatedBytesMax?: number;
+  /** Whether the body may also be a multipart form, whose pictures become data URIs. */
+  form?: true;
   /** Whether the body is a form with one file, which is received before the handler is called. */
   upload?: true;
   /** Whether the answer is a stream that ends only with the session or the process. */

@@ -37,6 +37,7 @@ import { Migration030SecurityEvents } from './migrations/030-security-events.ts'
 import { Migration031UserSearch } from './migrations/031-user-search.ts';
 import { Migration040LedgerCheckpoints } from './migrations/040-ledger-checkpoints.ts';
 import { Migration050UsageIndexes } from './migrations/050-usage-indexes.ts';
+import { Migration080DeletedVideos } from './migrations/080-deleted-videos.ts';
 import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
 
@@ -62,6 +63,7 @@ export const MIGRATIONS = [
   { name: '031-user-search', class: Migration031UserSearch },
   { name: '040-ledger-checkpoints', class: Migration040LedgerCheckpoints },
   { name: '050-usage-indexes', class: Migration050UsageIndexes },
+  { name: '080-deleted-videos', class: Migration080DeletedVideos },
 ];
 
 const CONNECTION_WAIT_MS = 2_000;

@@ -44,8 +44,11 @@ export function expectDocumented(method: string, url: string, answer: GivenAnswe
 export function findUndocumented(method: string, url: string, answer: GivenAnswer): string[] {
   const path = url.replace(/[?#].*$/s, '');
   const verb = method.toUpperCase();
-  const operation = operations.find(
-    (one) => one.pattern.test(path) && (one.method === verb || (verb === 'HEAD' && one.method === 'GET')),
+  const matching = operations.filter(({ pattern }) => pattern.test(path));
+  // A path without parameters comes before one that has some, whatever the method (OpenAPI 3.1 §4.8.8.2).
+  const concrete = matching.filter(({ name }) => name.endsWith(` ${path}`));
+  const operation = (concrete.length > 0 ? concrete : matching).find(
+    (one) => one.method === verb || (verb === 'HEAD' && one.method === 'GET'),
   );
   const place = `${operation?.name ?? `${method} ${path}`} → ${answer.status}`;
   const problems = operation

@@ -2,8 +2,7 @@
 import { z } from 'zod';
 import type { Task } from '../../db/entities/tasks.ts';
 import { NO_DETAILS, readDetails } from '../../db/tasks/details.ts';
-import { cancelUnreserved } from '../../db/tasks/settlement.ts';
-import { findOwnTask, listEvents, listOwnTasks, requestCancel } from '../../db/tasks/tasks.ts';
+import { findOwnTask, listEvents, listOwnTasks } from '../../db/tasks/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
@@ -11,15 +10,11 @@ import { cutPage, pageCursor, pageQuery } from '../http/pages.ts';
 import { readQuery, readId } from '../http/request-fields.ts';
 import { createAndStartTask } from '../tasks/create-task.ts';
 import { retryAndStartTask } from '../tasks/retry-task.ts';
+import { stopTask } from '../tasks/stop-task.ts';
 import { readModeRequest } from '../tasks/task-requests.ts';
 import { TASK_FILTERS } from '../tasks/task-filters.ts';
 import { presentEvent, presentTask } from '../tasks/views.ts';
 
-/**
- * Longest wait of DELETE for the workflow; after it, the answer says that the cancellation is still
- * running.
- */
-const CANCEL_WAIT_MS = 3_000;
 const RETRY_AFTER_SECONDS = { text: '2', image: '2', video: '5' } as const;
 
 export const TASK_LIST_QUERY = z.object({
@@ -61,18 +56,10 @@ export async function readTimeline(ctx: RequestContext<SessionCaller>): Promise<
   return { status: 200, body: { data: events.map(presentEvent) } };
 }
 
-/**
- * Cancels a task. Without a reservation the row alone decides; with one the workflow does, which is asked
- * as the button in Temporal's UI asks it. The row afterwards is the truth: the upstream may have been
- * faster.
- */
+/** Cancels a task. The row afterwards is the truth: the upstream may have been faster. */
 export async function cancelTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
-  const { services, em, caller } = ctx;
   const { id } = await requireOwnTask(ctx);
-  if (await requestCancel(em, caller.user.id, id)) {
-    const endedAtOnce = await cancelUnreserved(em, caller.user.id, id);
-    await services.taskWorkflows.cancelTask(id, endedAtOnce ? 0 : CANCEL_WAIT_MS);
-  }
+  await stopTask(ctx, id);
   const task = await requireOwnTask(ctx);
   if (task.status === 'completed' || task.status === 'failed') throw new GatewayError('task_not_cancellable');
   return { status: task.status === 'cancelled' ? 200 : 202, body: { data: await present(ctx, task) } };

@@ -1,12 +1,19 @@
-// Sends a handler's reply: status, headers, then a JSON body, a text, a stream or nothing.
+// Sends a handler's reply: status, headers, then a JSON body, a text, a file, a stream or nothing.
 import type { Response } from 'express';
 import type { Reply } from '../context.ts';
+import type { Services } from '../services.ts';
+import { sendFile } from './send-file.ts';
 
 /** Sends the reply. Resolves when the body is handed to the socket; for a stream, when its last byte is. */
-export async function sendReply(res: Response, reply: Reply): Promise<void> {
+export async function sendReply(
+  { storage }: Pick<Services, 'storage'>,
+  res: Response,
+  reply: Reply,
+): Promise<void> {
   if (res.destroyed && !reply.stream) return; // the caller has left
   res.setHeader('cache-control', 'no-store');
   for (const [name, value] of Object.entries(reply.headers ?? {})) res.setHeader(name, value);
+  if (reply.file) return sendFile(storage, res.req, res, reply.file);
   res.status(reply.status);
   if (reply.stream) {
     res.flushHeaders();

@@ -59,7 +59,11 @@ function isJson(req: Request): boolean {
  * Reserves memory for the body of a request until its answer is sent, on the account of its user, or of its
  * address before a login.
  */
-function bodyMemory({ bodies, metrics }: Services, req: Request, res: Response): (bytes: number) => void {
+export function bodyMemory(
+  { bodies, metrics }: Services,
+  req: Request,
+  res: Response,
+): (bytes: number) => void {
   const caller = requireLocal(res, 'caller');
   const holder = caller.proof === 'none' ? `ip ${req.ip ?? ''}` : caller.user.id;
   const releases: (() => void)[] = [];
@@ -96,7 +100,7 @@ function parse(bytes: Buffer): unknown {
 }
 
 /** Throws for what JSON allows and this service cannot store. The depth was bounded before. */
-function rejectUnsound(value: unknown): void {
+export function rejectUnsound(value: unknown): void {
   if (typeof value === 'string' && !isStorable(value))
     throw unsound('A text holds a NUL character or half a character.');
   if (typeof value === 'number' && !Number.isFinite(value)) throw unsound('A number is too large.');

@@ -133,11 +133,14 @@ function writeParameters(route: RouteRow, { query }: RouteDescription, named: Na
   return [...inPath, ...inQuery, ...inHeaders];
 }
 
-function writeBody({ schema, mediaType, examples }: RequestBody, named: NamedSchemas): JsonObject {
+function writeBody(
+  { schema, mediaTypes = ['application/json'], examples }: RequestBody,
+  named: NamedSchemas,
+): JsonObject {
   const shown = Object.entries(examples ?? {}).map(([summary, value]) => [summary, { summary, value }]);
   const content = {
     schema: writeSchema(schema, 'input', named),
     ...(shown.length > 0 && { examples: Object.fromEntries(shown) }),
   };
-  return { required: true, content: { [mediaType ?? 'application/json']: content } };
+  return { required: true, content: Object.fromEntries(mediaTypes.map((type) => [type, content])) };
 }

@@ -7,7 +7,7 @@ import type { Route } from '../context.ts';
  * proof.
  */
 export type RouteRow = Pick<Route, 'method' | 'path' | 'proof'> &
-  Partial<Pick<Route, 'limit' | 'idempotent' | 'bodyBytesMax' | 'upload' | 'waits'>> & {
+  Partial<Pick<Route, 'limit' | 'idempotent' | 'bodyBytesMax' | 'upload' | 'form' | 'waits'>> & {
     permission?: string;
     stepUp?: true;
   };
@@ -30,6 +30,7 @@ export function refusalsOf(
     ...(route.path.includes(':') ? (['invalid_request'] as const) : []),
     ...(readsQuery ? (['invalid_value'] as const) : []),
     ...(route.bodyBytesMax === undefined ? [] : OF_BODY),
+    ...(route.form ? OF_FORM : []),
     ...(route.upload ? OF_UPLOAD : []),
     ...(route.idempotent ? OF_IDEMPOTENCY : []),
     ...(route.limit ? OF_LIMITS : []),
@@ -63,6 +64,7 @@ const OF_UPLOAD = [
   'file_too_large',
   'unsupported_media_type',
 ] as const;
+const OF_FORM = ['invalid_multipart', 'too_many_parts', 'empty_file', 'invalid_image'] as const;
 const OF_IDEMPOTENCY = ['invalid_request', 'idempotency_in_progress', 'idempotency_key_reused'] as const;
 const OF_LIMITS = ['rate_limited', 'rate_limiter_unavailable'] as const;
 

@@ -51,8 +51,8 @@ export interface RouteDescription {
 export interface RequestBody {
   /** The schema that the handler reads the body with. */
   schema: z.ZodType;
-  /** The media type; absent for JSON. */
-  mediaType?: 'multipart/form-data';
+  /** The media types; absent for JSON alone. */
+  mediaTypes?: readonly ('application/json' | 'multipart/form-data')[];
   examples?: Readonly<Record<string, JsonValue>>;
 }
 

@@ -18,7 +18,7 @@ import { routingOf } from './new-task.ts';
 export async function retryAndStartTask(ctx: RequestContext<SessionCaller>, task: Task): Promise<Task> {
   const resumed = await findResumedTask(ctx);
   if (resumed) return resumed;
-  if (task.status !== 'failed' || (await hasMissingUploads(ctx.em, task.id)))
+  if (task.status !== 'failed' || task.deletedAt || (await hasMissingUploads(ctx.em, task.id)))
     throw new GatewayError('task_not_retryable');
   return startTask(ctx, await rewriteTask(ctx, task, renewTask(ctx, task)));
 }

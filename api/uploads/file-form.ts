@@ -1,9 +1,10 @@
-// Reads a multipart form with one file as it arrives. Only this file knows the parser (busboy).
+// Reads a multipart form with one file as it arrives, without keeping it in memory.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { GatewayError } from '../../domain/errors.ts';
+import { requireBoundary } from '../http/form-fields.ts';
 
 export interface FormFile {
   /** The file's name as the sender wrote it; empty without one. */
@@ -19,7 +20,6 @@ export interface FormFile {
 
 /** Name of the part that holds the file. */
 const FILE_PART = 'file';
-const BOUNDARY_CHARACTERS_MAX = 70; // RFC 2046 §5.1.1
 /** Most bytes of a form beside its file: boundaries, headers of parts, small fields. */
 const FORM_EXTRA_BYTES_MAX = 64 * 1024;
 const LIMITS = { files: 1, fields: 4, parts: 6, fieldSize: 8 * 1024, headerPairs: 50 };
@@ -64,14 +64,7 @@ function rejectMalformedForm(headers: IncomingHttpHeaders, fileBytesMax: number)
     const message = 'Send the file as multipart/form-data, in one part named "file", uncompressed.';
     throw new GatewayError('unsupported_media_type', { message });
   }
-  const boundaries = [...type.matchAll(/boundary *= *("[^"]*"|[^;]*)/gi)].map(([, text = '']) =>
-    text.replaceAll('"', ''),
-  );
-  const [boundary = ''] = boundaries;
-  if (boundaries.length !== 1 || boundary.trim() === '' || boundary.length > BOUNDARY_CHARACTERS_MAX) {
-    const message = `The content type must name one boundary of 1 to ${BOUNDARY_CHARACTERS_MAX} characters.`;
-    throw new GatewayError('invalid_multipart', { message });
-  }
+  requireBoundary(type);
   if (Number(headers['content-length'] ?? 0) > fileBytesMax + FORM_EXTRA_BYTES_MAX)
     throw tooLarge(fileBytesMax);
 }

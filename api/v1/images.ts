@@ -1,4 +1,4 @@
-// Creates and reads image tasks: POST /v1/images/generations and GET /v1/images/tasks/:id.
+// Creates and reads image tasks: POST /v1/images/generations and /v1/images/edits, GET /v1/images/tasks/:id.
 import { buffer } from 'node:stream/consumers';
 import { findOwnTask } from '../../db/tasks/tasks.ts';
 import type { Task } from '../../db/entities/tasks.ts';
@@ -8,6 +8,8 @@ import { toUnixSeconds } from '../../domain/times.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { readId } from '../http/request-fields.ts';
 import { createAndStartTask } from '../tasks/create-task.ts';
+import { readEditRequest, renameEditFields } from '../tasks/image-edits.ts';
+import type { TaskRequest } from '../tasks/price-request.ts';
 import { readImageRequest } from '../tasks/task-requests.ts';
 import type { Services } from '../services.ts';
 import { presentImageTask } from '../tasks/views.ts';
@@ -28,6 +30,18 @@ export async function createImage(ctx: RequestContext<KeyCaller>): Promise<Reply
       param: 'model',
       message: 'This endpoint has one model of its own. Order images of others with POST /api/tasks.',
     });
+  return acceptImage(ctx, request);
+}
+
+/**
+ * Creates an image task after pictures of the caller's, with any image model that takes some; without a name
+ * with the model of the endpoint.
+ */
+export async function editImage(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+  return renameEditFields(acceptImage(ctx, readEditRequest(ctx.body, ctx.services.catalog)));
+}
+
+async function acceptImage(ctx: RequestContext<KeyCaller>, request: TaskRequest): Promise<Reply> {
   const task = await createAndStartTask(ctx, request);
   // A repeat with the key of a creation that was never answered may find its task ended: what it brought is
   // read, as after any creation.

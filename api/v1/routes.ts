@@ -3,8 +3,15 @@ import { readBalance } from '../account/balance.ts';
 import { readEstimate } from '../tasks/estimates.ts';
 import { BODY_BYTES_MAX, CREATION_BODY_BYTES_MAX, type Route } from '../context.ts';
 import { completeChat } from './chat.ts';
-import { createImage, readCreatedImage, readImageTask } from './images.ts';
+import { createImage, editImage, readCreatedImage, readImageTask } from './images.ts';
 import { listModels, readModel } from './models.ts';
+import {
+  createOpenaiVideo,
+  deleteOpenaiVideo,
+  listOpenaiVideos,
+  readOpenaiVideo,
+  sendOpenaiVideo,
+} from './openai-videos.ts';
 import { createUpload, deleteUpload, listUploads, readUpload } from '../uploads/uploads.ts';
 import { createVideo, readVideoTask } from './videos.ts';
 
@@ -31,6 +38,14 @@ export const V1_ROUTES = [
     handle: createImage,
     readCreated: readCreatedImage,
   },
+  {
+    method: 'POST',
+    path: '/v1/images/edits',
+    ...creation,
+    form: true,
+    handle: editImage,
+    readCreated: readCreatedImage,
+  },
   { method: 'GET', path: '/v1/images/tasks/:id', ...readOpen, handle: readImageTask },
   {
     method: 'POST',
@@ -41,6 +56,18 @@ export const V1_ROUTES = [
   },
   { method: 'GET', path: '/v1/videos/tasks/:id', ...readOpen, handle: readVideoTask },
   { method: 'GET', path: '/v1/videos/generations/:id', ...readOpen, handle: readVideoTask },
+  {
+    method: 'POST',
+    path: '/v1/videos',
+    ...creation,
+    form: true,
+    handle: createOpenaiVideo,
+    readCreated: readOpenaiVideo,
+  },
+  { method: 'GET', path: '/v1/videos', ...read, handle: listOpenaiVideos },
+  { method: 'GET', path: '/v1/videos/:id', ...readOpen, handle: readOpenaiVideo },
+  { method: 'DELETE', path: '/v1/videos/:id', ...read, handle: deleteOpenaiVideo },
+  { method: 'GET', path: '/v1/videos/:id/content', ...read, handle: sendOpenaiVideo },
   { method: 'POST', path: '/v1/uploads/videos', ...upload, handle: createUpload },
   { method: 'GET', path: '/v1/uploads/videos', ...read, handle: listUploads },
   { method: 'GET', path: '/v1/uploads/videos/:id', ...read, handle: readUpload },

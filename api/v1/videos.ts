@@ -1,6 +1,6 @@
 // Creates and reads video tasks: POST /v1/videos/generations, and the two paths of reading.
 import { decryptPrompts } from '../../db/tasks/requests.ts';
-import { findOwnTask } from '../../db/tasks/tasks.ts';
+import { findOwnVideo } from '../../db/tasks/videos.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
@@ -28,8 +28,8 @@ export async function readVideoTask({
   caller,
   params,
 }: RequestContext<KeyCaller>): Promise<Reply> {
-  const task = await findOwnTask(em, caller.user.id, readId('task', params));
-  if (task?.mode !== 'video') throw new GatewayError('task_not_found');
+  const task = await findOwnVideo(em, caller.user.id, readId('task', params));
+  if (!task) throw new GatewayError('task_not_found');
   const prompts = await decryptPrompts(em, services.secrets, [task.id]);
   const data = presentVideoTask(services, task, prompts.get(task.id));
   return { status: 200, body: { data }, headers: isFinal(task.status) ? {} : RETRY_AFTER };

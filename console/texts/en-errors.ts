@@ -27,6 +27,7 @@ export const enErrors = {
   upstream_error: 'The vendor could not do it.',
   upstream_timeout: 'The vendor did not finish in time.',
   upstream_outcome_unknown: 'The answer of the vendor was lost, so the task was given up. It cost nothing.',
+  task_not_ended: 'The task is being stopped. Try again in a moment.',
   task_cancelled: 'The task was cancelled.',
   service_unavailable: 'Not available at the moment. It is worth another try soon.',
   overloaded: 'Too much to do at the moment. It is worth another try soon.',

@@ -42,6 +42,8 @@ export const TaskEntity = defineEntity({
     completedAt: p.datetime().nullable(),
     cancelRequestedAt: p.datetime().nullable(),
     sweptAt: p.datetime().nullable(),
+    /** When its owner deleted a video; its files go, and the row stays for what it cost. */
+    deletedAt: p.datetime().nullable(),
     /** The transaction that changed the row last; only db/changes.ts reads it. */
     changedXid: p.text().columnType('xid8').nullable(),
   },

@@ -7,7 +7,7 @@ import { ESTIMATE, TASK, TASK_EVENT } from '../../shapes/tasks.ts';
 import { z } from 'zod';
 import { ABOUT } from '../../shapes/about.ts';
 import { MODEL_WITH_TIMES } from '../../shapes/models.ts';
-import { CREATION_REFUSALS, ORDER_REFUSALS, WAITED_REFUSALS } from './v1.ts';
+import { CREATION_REFUSALS, ORDER_REFUSALS, WAITED_REFUSALS } from './order-refusals.ts';
 
 const tag = 'Console: tasks';
 const task = dataOf(TASK);

@@ -21,7 +21,7 @@ const UNDER_V1 = {
     summary: 'Upload a video',
     description:
       'At most 200 MiB, unless the operator chose otherwise, and kept for a day. For the `video_urls` of models that take input videos.',
-    body: { schema: FORM, mediaType: 'multipart/form-data' },
+    body: { schema: FORM, mediaTypes: ['multipart/form-data'] },
     responses: { 201: { description: 'It is stored.', shape: dataOf(UPLOAD) } },
     refusals: ['storage_quota_exceeded', 'storage_unavailable'],
   },

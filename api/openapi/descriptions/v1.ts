@@ -1,52 +1,18 @@
 // Descriptions of the routes under /v1 for images, videos, tasks, models and estimates.
-import type { ErrorCode } from '../../../domain/errors.ts';
 import { IMAGE_BODY, V1_MODE_BODY, VIDEO_BODY } from '../../tasks/task-requests.ts';
 import type { RouteDescription } from '../route-description.ts';
+import { OPENAI_MEDIA_DESCRIPTIONS } from './openai-media.ts';
+import {
+  accepted,
+  CREATION_REFUSALS,
+  KEY_REFUSALS,
+  ORDER_REFUSALS,
+  WAITED_REFUSALS,
+} from './order-refusals.ts';
 import { dataOf } from '../../shapes/basics.ts';
 import { MODEL, MODEL_LIST } from '../../shapes/models.ts';
 import { CREATED_IMAGE_TASK, ESTIMATE, IMAGE_TASK, NEW_IMAGE_TASK, VIDEO_TASK } from '../../shapes/tasks.ts';
 
-/** Errors of an order, the same on every route that takes one. */
-export const ORDER_REFUSALS = [
-  'prompt_too_long',
-  'conflicting_params',
-  'model_not_supported',
-  'url_not_allowed',
-  'invalid_image',
-  'model_not_found',
-] as const satisfies ErrorCode[];
-/** Errors of creating a task. */
-export const CREATION_REFUSALS = [
-  ...ORDER_REFUSALS,
-  'insufficient_credits',
-  'queue_full',
-] as const satisfies ErrorCode[];
-/** Further errors of creating a task with an API key, which has limits of its own. */
-const KEY_REFUSALS = [
-  'model_not_allowed',
-  'key_quota_exceeded',
-  'daily_budget_exceeded',
-] as const satisfies ErrorCode[];
-
-/**
- * Errors of a task that failed while its creation waited. Those of its key and its credits can only come when
- * they changed in between.
- */
-export const WAITED_REFUSALS = [
-  'account_disabled',
-  'insufficient_credits',
-  'content_rejected',
-  'upstream_rejected',
-  'upstream_error',
-  'upstream_invalid_response',
-  'upstream_rate_limited',
-  'upstream_timeout',
-  'upstream_outcome_unknown',
-  'result_unavailable',
-  'task_cancelled',
-] as const satisfies ErrorCode[];
-
-const accepted = { location: 'always', 'retry-after': 'always' } as const;
 const readVideo: Omit<RouteDescription, 'id' | 'summary'> = {
   tag: 'Videos',
   responses: {
@@ -92,6 +58,7 @@ export const V1_DESCRIPTIONS = {
     },
     refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS, ...WAITED_REFUSALS, 'storage_unavailable'],
   },
+  ...OPENAI_MEDIA_DESCRIPTIONS,
   'GET /v1/images/tasks/:id': {
     id: 'readImageTask',
     tag: 'Images',

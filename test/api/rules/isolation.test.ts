@@ -12,7 +12,7 @@ import { untilFinal, untilStatus } from '../../support/until.ts';
 const IMAGE = { mode: 'image', model: 'gpt-image-2' };
 const VIDEO = { mode: 'video', model: 'grok-imagine-video', duration: 1 };
 const ID_ROUTES = ROUTES.filter(
-  ({ path }) => /\/(tasks|generations)\/:id/.test(path) && !path.startsWith('/api/admin/'),
+  ({ path }) => /\/(tasks|generations|videos)\/:id/.test(path) && !/^\/api\/admin\/|\/uploads\//.test(path),
 );
 const PROMPTS = ['[[sandbox outcome=stuck]]', '[[sandbox seconds=0]]', '[[sandbox seconds=0 outcome=fail]]'];
 
@@ -65,6 +65,9 @@ describe('tasks of other users', () => {
       'GET /v1/images/tasks/:id',
       'GET /v1/videos/tasks/:id',
       'GET /v1/videos/generations/:id',
+      'GET /v1/videos/:id',
+      'DELETE /v1/videos/:id',
+      'GET /v1/videos/:id/content',
       'GET /api/tasks/:id',
       'DELETE /api/tasks/:id',
       'GET /api/tasks/:id/timeline',

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { makeCode } from '../administrators.ts';
 import type { TestGateway, TestUser } from '../servers/gateway.ts';
 import type { Answer } from './http.ts';
+import { PNG_DATA_URI } from '../inputs.ts';
 import { IMAGE_CREDITS, IMAGE_MODEL, orderImage, VIDEO_CREDITS, VIDEO_MODEL } from '../tasks.ts';
 import { untilFinal } from '../until.ts';
 import { makeVideo, upload, UPLOADS } from '../uploads.ts';
@@ -17,6 +18,9 @@ export interface Repeatable {
 
 /** Prepares a request of a user whose credits cover it once, or of the administrator `chief`. */
 export type Prepare = (gateway: TestGateway, chief: TestUser) => Promise<Repeatable>;
+
+/** Enough for one image in 1K after one picture, and not for two. */
+const EDIT_CREDITS = 7;
 
 const withKey = (key: string) => ({ 'idempotency-key': key });
 
@@ -32,6 +36,22 @@ export const REPEATABLE: Readonly<Record<string, Prepare>> = {
     const { key: caller } = await gateway.createUser(VIDEO_CREDITS);
     const path = '/v1/videos/generations';
     const order = { model: VIDEO_MODEL, duration: 1, metadata: { resolution: '480p' } };
+    const send: Repeatable['send'] = (key, content) =>
+      caller.post(path, { ...order, prompt: promptOf(content) }, withKey(key));
+    return { send, path, status: 202 };
+  },
+  'a video in OpenAI’s shape': async (gateway) => {
+    const { key: caller } = await gateway.createUser(VIDEO_CREDITS);
+    const path = '/v1/videos';
+    const order = { model: VIDEO_MODEL, seconds: '1', resolution: '480p' };
+    const send: Repeatable['send'] = (key, content) =>
+      caller.post(path, { ...order, prompt: promptOf(content) }, withKey(key));
+    return { send, path, status: 200 };
+  },
+  'an edited image': async (gateway) => {
+    const { key: caller } = await gateway.createUser(EDIT_CREDITS);
+    const path = '/v1/images/edits';
+    const order = { model: IMAGE_MODEL, image: PNG_DATA_URI };
     const send: Repeatable['send'] = (key, content) =>
       caller.post(path, { ...order, prompt: promptOf(content) }, withKey(key));
     return { send, path, status: 202 };

@@ -1,0 +1,122 @@
+// Reads a whole multipart form into the object that JSON would be: texts, lists, pictures as data URIs.
+import type { IncomingHttpHeaders } from 'node:http';
+import { finished } from 'node:stream/promises';
+import busboy from 'busboy';
+import { GatewayError } from '../../domain/errors.ts';
+import { sniffMediaType, SNIFF_BYTES } from '../../domain/files/media-types.ts';
+
+/** A field, one entry of a list (`image[]`), or one member of an object (`metadata[resolution]`). */
+const FIELD_NAME = /^([A-Za-z_][A-Za-z0-9_]{0,63})(?:\[([A-Za-z_][A-Za-z0-9_]{0,63}|\d{0,3})\])?$/;
+/** The lists and objects that forms write with brackets stay small. */
+const LIMITS = {
+  files: 20,
+  fields: 100,
+  parts: 120,
+  fieldSize: 1024 * 1024,
+  fieldNameSize: 200,
+  headerPairs: 50,
+};
+const BOUNDARY_CHARACTERS_MAX = 70; // RFC 2046 §5.1.1
+
+/** Whether a body says that it is a form. */
+export function isForm(headers: IncomingHttpHeaders): boolean {
+  return /^multipart\/form-data *(;|$)/i.test(headers['content-type'] ?? '');
+}
+
+/** Throws 400 unless the content type of a form names one boundary. */
+export function requireBoundary(type: string): void {
+  const boundaries = [...type.matchAll(/boundary *= *("[^"]*"|[^;]*)/gi)].map(([, text = '']) =>
+    text.replaceAll('"', ''),
+  );
+  const [boundary = ''] = boundaries;
+  if (boundaries.length === 1 && boundary.trim() !== '' && boundary.length <= BOUNDARY_CHARACTERS_MAX) return;
+  const message = `The content type must name one boundary of 1 to ${BOUNDARY_CHARACTERS_MAX} characters.`;
+  throw new GatewayError('invalid_multipart', { message });
+}
+
+/**
+ * Parses a form that has arrived as a whole. A part with a file becomes a data URI of the type that its bytes
+ * show. Throws a GatewayError: 400 for a broken form, for too many parts, and for a file that is no picture.
+ */
+export async function parseForm(
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+): Promise<Record<string, unknown>> {
+  requireBoundary(headers['content-type'] ?? '');
+  const fields = new Map<string, unknown>();
+  const parser = createParser(headers);
+  const refuse = (error: GatewayError): void => void parser.destroy(error);
+  const add = (name: string | undefined, value: string): void => {
+    const error = addField(fields, name ?? '', value);
+    if (error) refuse(error);
+  };
+  parser.on('error', () => undefined); // a second error has no listener and would end the process
+  for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const)
+    parser.on(event, () => refuse(tooManyParts()));
+  parser.on('field', (name: string | undefined, value, { valueTruncated: isCut }) => {
+    if (isCut) refuse(new GatewayError('payload_too_large'));
+    else add(name, value);
+  });
+  parser.on('file', (name: string | undefined, file) => {
+    const chunks: Buffer[] = [];
+    file.on('error', () => undefined); // the form's own error says why
+    file.on('data', (chunk: Buffer) => void chunks.push(chunk));
+    file.once('end', () => {
+      const uri = writeDataUri(name ?? '', Buffer.concat(chunks));
+      if (uri instanceof GatewayError) refuse(uri);
+      else add(name, uri);
+    });
+  });
+  try {
+    const whole = finished(parser);
+    parser.end(body);
+    await whole;
+  } catch (cause) {
+    throw cause instanceof GatewayError ? cause : new GatewayError('invalid_multipart', { cause });
+  }
+  return Object.fromEntries(fields);
+}
+
+function createParser(headers: IncomingHttpHeaders): busboy.Busboy {
+  try {
+    return busboy({ headers, limits: LIMITS, defParamCharset: 'utf8' });
+  } catch (cause) {
+    throw new GatewayError('invalid_multipart', { cause });
+  }
+}
+
+/** Adds a part under its name. A name that stands twice becomes a list. Returns what is wrong, or null. */
+function addField(fields: Map<string, unknown>, written: string, value: string): GatewayError | null {
+  const [, name, inside] = FIELD_NAME.exec(written) ?? [];
+  if (name === undefined) return null; // nothing that is read has such a name
+  const known = fields.get(name);
+  if (inside === undefined) fields.set(name, known === undefined ? value : [...listOf(known), value]);
+  else if (/^\d*$/.test(inside)) fields.set(name, [...listOf(known ?? []), value]);
+  else if (known === undefined || isMembers(known)) fields.set(name, { ...known, [inside]: value });
+  else return new GatewayError('invalid_value', { param: name, message: `${name} is a text and an object.` });
+  return null;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [value];
+}
+
+function isMembers(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function writeDataUri(name: string, bytes: Buffer): string | GatewayError {
+  const param = FIELD_NAME.exec(name)?.[1] ?? null;
+  if (bytes.length === 0) return new GatewayError('empty_file', { param });
+  const type = sniffMediaType(bytes.subarray(0, SNIFF_BYTES));
+  if (!type?.startsWith('image/')) {
+    const message = 'A file of this form must be a PNG, JPEG or WebP image.';
+    return new GatewayError('invalid_image', { param, message });
+  }
+  return `data:${type};base64,${bytes.toString('base64')}`;
+}
+
+function tooManyParts(): GatewayError {
+  const message = `The form may hold at most ${LIMITS.files} files and ${LIMITS.fields} fields.`;
+  return new GatewayError('too_many_parts', { message });
+}

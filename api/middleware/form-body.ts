@@ -1,0 +1,39 @@
+// Reads a body that may be JSON or a multipart form, as OpenAI's clients send what holds pictures.
+import { setImmediate } from 'node:timers/promises';
+import type { RequestHandler } from 'express';
+import { GatewayError } from '../../domain/errors.ts';
+import { isForm, parseForm } from '../http/form-fields.ts';
+import { encodingOf, receiveBody, type BodyLimits } from '../http/receive-body.ts';
+import type { Services } from '../services.ts';
+import { bodyMemory, readJsonBody, rejectUnsound } from './json-body.ts';
+
+/**
+ * Middleware as `readJsonBody`, which reads everything but forms. The files of a form are held in memory, and
+ * as the data URIs that they become, so its bytes count twice in the budget of bodies.
+ */
+export function readFormOrJsonBody(services: Services, limits: BodyLimits): RequestHandler {
+  const readJson = readJsonBody(services, limits);
+  return async (req, res, next) => {
+    if (!isForm(req.headers)) {
+      await readJson(req, res, next);
+      return;
+    }
+    if (encodingOf(req) !== 'identity') {
+      const message = 'Send the form uncompressed.';
+      throw new GatewayError('unsupported_media_type', { message });
+    }
+    const announced = Number(req.headers['content-length'] ?? 0);
+    if (announced > limits.bytesMax) throw new GatewayError('payload_too_large');
+    const reserve = bodyMemory(services, req, res);
+    if (announced > 0) reserve(2 * announced);
+    const bytes = await receiveBody(req, limits, (chunk) => {
+      if (announced === 0) reserve(2 * chunk.length);
+    });
+    await setImmediate();
+    const body = await parseForm(req.headers, bytes);
+    await setImmediate();
+    rejectUnsound(body);
+    req.body = body;
+    next();
+  };
+}

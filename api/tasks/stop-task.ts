@@ -1,0 +1,20 @@
+// Stops a task because its owner asks for it, as far as it can still be stopped.
+import { cancelUnreserved } from '../../db/tasks/settlement.ts';
+import { requestCancel } from '../../db/tasks/tasks.ts';
+import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
+
+/** Longest wait for the workflow; after it, the cancellation goes on without the caller. */
+const CANCEL_WAIT_MS = 3_000;
+
+/**
+ * Cancels an open task and waits for its end for a moment. Without a reservation the row alone decides; with
+ * one the workflow does, which is asked as the button in Temporal's UI asks it.
+ */
+export async function stopTask(
+  { services, em, caller }: RequestContext<KeyCaller | SessionCaller>,
+  id: string,
+): Promise<void> {
+  if (!(await requestCancel(em, caller.user.id, id))) return;
+  const endedAtOnce = await cancelUnreserved(em, caller.user.id, id);
+  await services.taskWorkflows.cancelTask(id, endedAtOnce ? 0 : CANCEL_WAIT_MS);
+}
