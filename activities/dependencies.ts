@@ -2,6 +2,7 @@
 import type { Database } from '../db/database.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { Model } from '../domain/catalog/catalog.ts';
+import type { Retention } from '../domain/retention.ts';
 import type { TaskRuns } from '../domain/task-runs.ts';
 import type { Log } from '../log.ts';
 import type { Providers } from '../providers/registry.ts';
@@ -18,6 +19,7 @@ export interface ActivityDependencies {
   log: Pick<Log, 'warn' | 'error'>;
   runningTasksPerUserMax: number;
   requestKeptDays: number;
+  retention: Retention;
   /** How long a chat call lives without renewal of its lease. */
   chatLeaseSeconds: number;
 }

@@ -4,8 +4,10 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { createInvariantCheck } from './invariants.ts';
 import { createPolling } from './polling.ts';
 import { createResults } from './results.ts';
+import { createRetention } from './retention.ts';
 import { createSettlement } from './settlement.ts';
 import { createSubmission } from './submission.ts';
+import { createUsageRollup } from './usage-rollup.ts';
 import { createSweep } from './sweep.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
@@ -18,6 +20,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createResults(dependencies),
     ...createSettlement(dependencies),
     ...createSweep(dependencies),
+    ...createUsageRollup(dependencies),
+    ...createRetention(dependencies),
     ...createInvariantCheck(dependencies),
   };
 }

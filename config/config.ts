@@ -113,6 +113,12 @@ function describeWork(settings: Settings) {
     waitingTasksPerUserMax: settings.SVC_WAITING_TASKS_PER_USER,
     upstreamTimeoutMs: settings.SVC_UPSTREAM_TIMEOUT_SECONDS * 1000,
     requestKeptDays: settings.SVC_REQUEST_KEPT_DAYS,
+    retention: {
+      resultDays: settings.SVC_RETENTION_RESULT_DAYS,
+      taskDays: settings.SVC_RETENTION_TASK_DAYS,
+      callDays: settings.SVC_RETENTION_CALL_DAYS,
+      auditDays: settings.SVC_RETENTION_AUDIT_DAYS,
+    },
     resultUrlSeconds: settings.SVC_RESULT_URL_SECONDS,
     chatLeaseSeconds: settings.SVC_CHAT_LEASE_SECONDS,
     streamSecondsMax: settings.SVC_STREAM_SECONDS_MAX,

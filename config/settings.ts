@@ -130,6 +130,15 @@ const WORK = {
   SVC_UPLOAD_QUOTA_BYTES: integer(1024 ** 3, 1, 1024 ** 5).describe('of all uploaded videos of a user'),
 };
 
+/** What is removed by age. 100 years at most. */
+const days = (fallback: number) => integer(fallback, 0, 36_500);
+const RETENTION = {
+  SVC_RETENTION_RESULT_DAYS: days(30).describe('files and texts of completed tasks'),
+  SVC_RETENTION_TASK_DAYS: days(365).describe('tasks with their requests and timelines'),
+  SVC_RETENTION_CALL_DAYS: days(90).describe('chat calls'),
+  SVC_RETENTION_AUDIT_DAYS: days(0).describe('audit entries'),
+};
+
 const LIMITS = {
   SVC_LIMIT_CHAT: limit('120/60').describe('chat calls, for each key'),
   SVC_CHAT_CONCURRENT_PER_USER: integer(200, 1, 100_000).describe(
@@ -154,7 +163,7 @@ const LIMITS = {
   ),
 };
 
-export const SETTINGS = z.object({ ...PROCESS, ...SERVERS, ...WORK, ...LIMITS });
+export const SETTINGS = z.object({ ...PROCESS, ...SERVERS, ...WORK, ...RETENTION, ...LIMITS });
 export type Settings = z.output<typeof SETTINGS>;
 
 /** Every setting that is read, with the default as a text, or null where there is none. */

@@ -20,6 +20,7 @@ const FILES = [
   'chat/reserve-calls',
   'chat/spare-amounts',
   'chat/reserve-spared-calls',
+  'usage/correct-usage',
   'chat/settle-late-call',
   'chat/settle-calls',
   'chat/settle-abandoned-calls',

@@ -23,6 +23,10 @@ export interface MetricsSnapshot {
   checkAgeSeconds: number;
   /** Accounts that were verified within the last hour. */
   checkedAccounts: number;
+  /** How far the sums of usage lie back; 0 before the first. */
+  unsummedSeconds: number;
+  /** What is removed by age: how many ever, and for how long the last time lies back that nothing was due. */
+  removals: { subject: string; removed: number; finishedSeconds: number | null }[];
   /** Jobs and cooldowns of the operator's vendor accounts that have any. */
   credentials: CredentialLoad[];
 }
@@ -34,6 +38,8 @@ interface Row {
   sums: Record<'granted' | 'charged' | 'balance' | 'reserved' | 'loss', string> & { frozen: number };
   violations: MetricsSnapshot['violations'] | null;
   checks: { ageSeconds: number; accounts: number };
+  removals: MetricsSnapshot['removals'] | null;
+  unsummedSeconds: number;
 }
 
 /** One statement, one snapshot. Amounts come as strings, because JSON has no integers of that size. */
@@ -64,7 +70,12 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
              where not exists (select from ledger_violation v where v.user_id = c.user_id and v.resolved_at is null)
              order by c.verified_at limit 1),
             (select u.created_at from app_user u order by u.id limit 1))), 0), 0),
-          'accounts', (select count(*) from ledger_checkpoint where verified_at > now() - interval '1 hour'))) as checks`);
+          'accounts', (select count(*) from ledger_checkpoint where verified_at > now() - interval '1 hour'))) as checks,
+      (select jsonb_agg(r) from (
+        select subject, removed, extract(epoch from clock_timestamp() - finished_at)::float8 as "finishedSeconds"
+        from retention) r) as removals,
+      (select coalesce(extract(epoch from clock_timestamp() - nullif(until, '-infinity')), 0)::float8
+        from usage_watermark) as "unsummedSeconds"`);
   if (!row) throw new Error('the database answered nothing');
   const { sums } = row;
   return {
@@ -80,6 +91,8 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
     violations: row.violations ?? [],
     checkAgeSeconds: row.checks.ageSeconds,
     checkedAccounts: row.checks.accounts,
+    unsummedSeconds: row.unsummedSeconds,
+    removals: row.removals ?? [],
     credentials: await listCredentialLoad(em),
   };
 }

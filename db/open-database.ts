@@ -20,8 +20,10 @@ import {
 } from './entities/ledger.ts';
 import { LedgerCheckpointEntity } from './entities/ledger-checkpoints.ts';
 import { RedeemCodeEntity, RedemptionEntity } from './entities/redeem-codes.ts';
+import { RemovedCallEntity, RetentionEntity } from './entities/retention.ts';
 import { SqlFunctionEntity } from './entities/sql-functions.ts';
 import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
+import { UsageMarkEntity, UsageRollupEntity, UsageWatermarkEntity } from './entities/usage.ts';
 import { UploadEntity, UploadUseEntity } from './entities/uploads.ts';
 import { installFunctions } from './functions.ts';
 import { Migration001Identity } from './migrations/001-identity.ts';
@@ -37,6 +39,8 @@ import { Migration030SecurityEvents } from './migrations/030-security-events.ts'
 import { Migration031UserSearch } from './migrations/031-user-search.ts';
 import { Migration040LedgerCheckpoints } from './migrations/040-ledger-checkpoints.ts';
 import { Migration050UsageIndexes } from './migrations/050-usage-indexes.ts';
+import { Migration070UsageRollup } from './migrations/070-usage-rollup.ts';
+import { Migration071Retention } from './migrations/071-retention.ts';
 import { Migration080DeletedVideos } from './migrations/080-deleted-videos.ts';
 import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
@@ -63,7 +67,41 @@ export const MIGRATIONS = [
   { name: '031-user-search', class: Migration031UserSearch },
   { name: '040-ledger-checkpoints', class: Migration040LedgerCheckpoints },
   { name: '050-usage-indexes', class: Migration050UsageIndexes },
+  { name: '070-usage-rollup', class: Migration070UsageRollup },
+  { name: '071-retention', class: Migration071Retention },
   { name: '080-deleted-videos', class: Migration080DeletedVideos },
+];
+
+const ENTITIES = [
+  UserEntity,
+  ApiKeyEntity,
+  SessionEntity,
+  LoginFlowEntity,
+  RecoveryCodeEntity,
+  TaskEntity,
+  TaskRequestEntity,
+  TaskEventEntity,
+  SubmissionEntity,
+  AccountEntity,
+  KeySpendingEntity,
+  TaskAttemptEntity,
+  LedgerTransferEntity,
+  RedeemCodeEntity,
+  RedemptionEntity,
+  AuditEntryEntity,
+  CredentialRestEntity,
+  ChatCallEntity,
+  IdempotencyKeyEntity,
+  LedgerViolationEntity,
+  LedgerCheckpointEntity,
+  UploadEntity,
+  UploadUseEntity,
+  SqlFunctionEntity,
+  RetentionEntity,
+  RemovedCallEntity,
+  UsageRollupEntity,
+  UsageMarkEntity,
+  UsageWatermarkEntity,
 ];
 
 const CONNECTION_WAIT_MS = 2_000;
@@ -80,32 +118,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
   };
   const database = new MikroORM({
     clientUrl: settings.url,
-    entities: [
-      UserEntity,
-      ApiKeyEntity,
-      SessionEntity,
-      LoginFlowEntity,
-      RecoveryCodeEntity,
-      TaskEntity,
-      TaskRequestEntity,
-      TaskEventEntity,
-      SubmissionEntity,
-      AccountEntity,
-      KeySpendingEntity,
-      TaskAttemptEntity,
-      LedgerTransferEntity,
-      RedeemCodeEntity,
-      RedemptionEntity,
-      AuditEntryEntity,
-      CredentialRestEntity,
-      ChatCallEntity,
-      IdempotencyKeyEntity,
-      LedgerViolationEntity,
-      LedgerCheckpointEntity,
-      UploadEntity,
-      UploadUseEntity,
-      SqlFunctionEntity,
-    ],
+    entities: ENTITIES,
     pool: { min: 0, max: settings.connectionsMax },
     driverOptions: {
       connectionTimeoutMillis: connectionWaitMs,

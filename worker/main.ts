@@ -99,6 +99,6 @@ function createCheckedProviders(config: Config, registry: Registry, tracing: Tra
 }
 
 /** The settings that activities obey. */
-function limitsOf({ runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds }: Config) {
-  return { runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds };
+function limitsOf({ runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds, retention }: Config) {
+  return { runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds, retention };
 }

@@ -1,5 +1,5 @@
 // The sweeper: in rounds it finds what a crash left behind. A schedule keeps one of it running.
-import { log, proxyActivities, sleep } from '@temporalio/workflow';
+import { log, patched, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 
 /** A run lasts an hour, so that operators see 24 of them a day and not thousands. */
@@ -8,7 +8,9 @@ const PAUSE_MS = 20_000;
 /** Every 40 seconds, so that a violated invariant is known within a minute. */
 const ROUNDS_PER_CHECK = 2;
 
-const sweeper = proxyActivities<Pick<Activities, 'sweepTasks' | 'removeOldRequests' | 'checkInvariants'>>({
+type Duty = 'sweepTasks' | 'removeOldRequests' | 'checkInvariants' | 'rollUpUsage' | 'removeExpired';
+
+const sweeper = proxyActivities<Pick<Activities, Duty>>({
   startToCloseTimeout: '2m',
   scheduleToCloseTimeout: '5m',
   retry: { maximumAttempts: 1 }, // the next round comes soon
@@ -19,6 +21,11 @@ export async function sweep(): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
     await attempt(sweeper.sweepTasks);
     if (round % ROUNDS_PER_CHECK === 0) await attempt(sweeper.checkInvariants);
+    // Rounds of a run that an earlier release began go on without them.
+    if (patched('usage-and-retention')) {
+      await attempt(sweeper.rollUpUsage);
+      await attempt(sweeper.removeExpired);
+    }
     await sleep(PAUSE_MS);
   }
 }

@@ -1,5 +1,5 @@
 // What the usage summaries of a user and of all users share: the query, its limits, and adding up.
-import { readUsage, type UsageRow, type UsageSums } from '../../db/usage-summary.ts';
+import { readUsage, type UsageRow, type UsageSums } from '../../db/usage/summary.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { USAGE_INTERVALS, type UsageGroup, type UsageInterval } from '../../domain/usage.ts';
@@ -76,13 +76,14 @@ export function presentUsageSums({ credits, loss: _, ...counts }: UsageSums): Us
   return { credits: toCredits(credits), ...counts };
 }
 
-function periodOf({ from, to = new Date(), interval }: SummaryQuery): { from: Date; to: Date } {
+function periodOf({ from, to: end, interval }: SummaryQuery): { from: Date; to: Date | null } {
+  const to = end ?? new Date();
   const begin = from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
   const daysMax = PERIOD_DAYS_MAX[interval];
   if (begin >= to) throw refusal('from', 'from must lie before to.');
   if (to.getTime() - begin.getTime() > daysMax * DAY_MS)
     throw refusal('from', `A period by the ${interval} may have at most ${daysMax} days.`);
-  return { from: begin, to };
+  return { from: begin, to: end ?? null };
 }
 
 function addUp(rows: readonly UsageRow[]): UsageSums {

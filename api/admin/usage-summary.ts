@@ -1,6 +1,6 @@
 // GET /api/admin/usage/summary: the usage of all users by interval and group, with the operator's loss.
 import { z } from 'zod';
-import type { UsageSums } from '../../db/usage-summary.ts';
+import type { UsageSums } from '../../db/usage/summary.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { ALL_USAGE_GROUPS } from '../../domain/usage.ts';
 import { presentUsageSums, SUMMARY_QUERY, summariseUsage } from '../account/usage-summary.ts';

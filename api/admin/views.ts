@@ -56,6 +56,7 @@ export function presentUserRecord({ user, account, lastSeenAt }: UserRecord): Us
 
 /** A task of another user: prompt, payload, results and error texts are masked. */
 export function presentForeignTask(task: Task): ForeignTaskView {
+  const outputs = task.resultExpiredAt ? [] : task.outputs;
   return {
     id: task.id,
     userId: task.userId,
@@ -68,9 +69,9 @@ export function presentForeignTask(task: Task): ForeignTaskView {
     prompt: MASKED,
     requestPayload: MASKED,
     upstreamTaskId: mask(task.upstreamTaskId),
-    outputUrl: mask(task.outputs[0]),
-    outputs: task.outputs.map(({ contentType }) => ({ url: MASKED, contentType })),
-    outputText: mask(task.outputText),
+    outputUrl: mask(outputs[0]),
+    outputs: outputs.map(({ contentType }) => ({ url: MASKED, contentType })),
+    outputText: task.resultExpiredAt ? null : mask(task.outputText),
     errorMessage: mask(task.errorMessage),
     errorCode: task.errorCode ?? null,
     attempt: task.attempt,
@@ -79,6 +80,7 @@ export function presentForeignTask(task: Task): ForeignTaskView {
     startedAt: task.startedAt?.toISOString() ?? null,
     completedAt: task.completedAt?.toISOString() ?? null,
     cancelRequestedAt: task.cancelRequestedAt?.toISOString() ?? null,
+    resultExpiredAt: task.resultExpiredAt?.toISOString() ?? null,
   };
 }
 

@@ -68,6 +68,22 @@ const GAUGES: readonly GaugeDefinition[] = [
     'Accounts that were found in order within the last hour',
     (s) => s.checkedAccounts,
   ),
+  single('svc_usage_unsummed_seconds', 'How far the sums of usage lie back', (s) => s.unsummedSeconds),
+  {
+    name: 'svc_retention_removed',
+    help: 'Removed because of its age, ever',
+    labelNames: ['subject'],
+    samplesOf: ({ removals }) => removals.map(({ subject, removed }) => sample(removed, { subject })),
+  },
+  {
+    name: 'svc_retention_finished_age_seconds',
+    help: 'Since nothing older than its setting was left',
+    labelNames: ['subject'],
+    samplesOf: ({ removals }) =>
+      removals.flatMap(({ subject, finishedSeconds }) =>
+        finishedSeconds === null ? [] : [sample(finishedSeconds, { subject })],
+      ),
+  },
   {
     name: 'svc_ledger_violations',
     help: 'Rules of money that the last check found broken; anything but 0 is an alarm',

@@ -30,6 +30,7 @@ const taskTimes = {
   startedAt: instant.nullable(),
   completedAt: instant.nullable().describe('When it ended, however it ended.'),
   cancelRequestedAt: instant.nullable(),
+  resultExpiredAt: instant.nullable().describe('When its result was removed, because of its age.'),
 };
 
 const priceLines = z.array(

@@ -1,7 +1,7 @@
 // Presents task records as JSON for their owner, one function per shape.
 import { toUnixSeconds } from '../../domain/times.ts';
 import type { Task, TaskEventRow } from '../../db/entities/tasks.ts';
-import { readEvidence, readPrice } from '../../db/columns.ts';
+import { readEvidence, readPrice, type TaskOutput } from '../../db/columns.ts';
 import type { TaskDetails } from '../../db/tasks/details.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { chargeLines, quote, type QuoteLine } from '../../domain/pricing.ts';
@@ -12,7 +12,7 @@ import type { Services } from '../services.ts';
 
 /** Presents a task in the console, with the prompt of its owner. */
 export function presentTask(services: Services, task: Task, details: TaskDetails): TaskView {
-  const outputs = task.outputs.map(({ key, contentType, previewKey }) => ({
+  const outputs = keptOutputs(task).map(({ key, contentType, previewKey }) => ({
     url: signResultLink(services, key),
     contentType,
     previewUrl: previewKey === undefined ? null : signResultLink(services, previewKey),
@@ -31,7 +31,7 @@ export function presentTask(services: Services, task: Task, details: TaskDetails
     upstreamTaskId: task.upstreamTaskId ?? null,
     outputUrl: outputs[0]?.url ?? null,
     outputs,
-    outputText: task.outputText ?? null,
+    outputText: task.resultExpiredAt ? null : (task.outputText ?? null),
     errorMessage: task.errorMessage ?? null,
     errorCode: task.errorCode ?? null,
     requestPayload: presentPayload(task, details.prompt),
@@ -41,7 +41,13 @@ export function presentTask(services: Services, task: Task, details: TaskDetails
     startedAt: task.startedAt?.toISOString() ?? null,
     completedAt: task.completedAt?.toISOString() ?? null,
     cancelRequestedAt: task.cancelRequestedAt?.toISOString() ?? null,
+    resultExpiredAt: task.resultExpiredAt?.toISOString() ?? null,
   };
+}
+
+/** None from the moment that they begin to be removed by age. */
+function keptOutputs({ resultExpiredAt, outputs }: Task): TaskOutput[] {
+  return resultExpiredAt ? [] : outputs;
 }
 
 /** The price lines of the estimate, and once it is completed those of the charge. */
@@ -64,7 +70,7 @@ export function presentImageTask(
   task: Task,
   inline: readonly (string | null)[] = [],
 ): ImageTaskView {
-  const urls = task.outputs.map(({ key }) => signResultLink(services, key));
+  const urls = keptOutputs(task).map(({ key }) => signResultLink(services, key));
   const { status } = task;
   const failed = status === 'failed' || status === 'cancelled';
   const message = task.errorMessage ?? 'The task was cancelled.';
@@ -91,7 +97,7 @@ export function presentImageTask(
 
 /** Presents a task on the video endpoints. */
 export function presentVideoTask(services: Services, task: Task, prompt: string | undefined): VideoTaskView {
-  const output = task.outputs[0];
+  const [output] = keptOutputs(task);
   return {
     id: task.id,
     model: task.model,

@@ -27,6 +27,11 @@ begin
       latency_ms = p_latency, upstream_request_id = p_upstream_request_id, error_code = p_error_code,
       error_message = p_error_message, tried = p_tried::jsonb, is_abandoned = false
   where c.user_id = p_user_id and c.id = p_id;
+  perform correct_usage(
+    call.settled_at, p_user_id, call.key_id, 'chat', call.model, '', 0,
+    (p_status = 'failed')::integer - (call.status = 'failed')::integer,
+    coalesce(p_prompt_tokens, 0) - coalesce(call.prompt_tokens, 0),
+    coalesce(p_completion_tokens, 0) - coalesce(call.completion_tokens, 0), p_loss + owing - taken);
   perform settle_reservations(
     array[call.user_id], array[call.key_id], array[0::bigint], array[taken], array[p_loss + owing - taken],
     array[call.day], array[p_transfer_id], null, null, array[call.id], array[call.model], array[call.request_id],

@@ -44,6 +44,8 @@ export const TaskEntity = defineEntity({
     sweptAt: p.datetime().nullable(),
     /** When its owner deleted a video; its files go, and the row stays for what it cost. */
     deletedAt: p.datetime().nullable(),
+    /** When its result began to be removed by age; its outputs are no longer shown. */
+    resultExpiredAt: p.datetime().nullable(),
     /** The transaction that changed the row last; only db/changes.ts reads it. */
     changedXid: p.text().columnType('xid8').nullable(),
   },

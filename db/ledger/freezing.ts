@@ -1,17 +1,17 @@
 // Freezing: an account that violates an invariant spends nothing until an administrator unfreezes it.
 import { sql } from '@mikro-orm/postgresql';
 import { INVARIANT_CHECK, writeAuditEntry } from '../audit-log.ts';
-import { DAY_RULE, type Violation } from './rules.ts';
+import { DAY_RULE, USAGE_RULE, type Violation } from './rules.ts';
 import type { Em } from '../database.ts';
 
 /**
- * Freezes the accounts that violations concern, but for the figures of a key's day. Answers the user ids of
- * those that were not frozen before.
+ * Freezes the accounts that violations concern, but for figures of a key's day and of summaries. Answers
+ * the user ids of those that were not frozen before.
  */
 export async function freezeAccounts(em: Em, violations: readonly Violation[]): Promise<string[]> {
   const rulesByUser = new Map<string, string[]>();
   for (const { userId, rule } of violations)
-    if (userId !== null && rule !== DAY_RULE)
+    if (userId !== null && rule !== DAY_RULE && rule !== USAGE_RULE)
       rulesByUser.set(userId, [...(rulesByUser.get(userId) ?? []), rule]);
   if (rulesByUser.size === 0) return [];
   return em.transactional(async (tx) => {

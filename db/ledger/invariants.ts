@@ -3,11 +3,14 @@ import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
 import { findCodeViolations, findStrangers, type Violation } from './rules.ts';
 import { ACCOUNTS_PER_SLICE, checkSlice, onOneSnapshot, type SliceOptions } from './slices.ts';
+import { findTotalViolations, findUsageViolations } from './usage-sums.ts';
 import { beginningOf, type Position } from './walk.ts';
 
 export type { Violation } from './rules.ts';
 
 const CODES_PER_SLICE = 1_000;
+/** Accounts whose sums of usage one slice adds up: some ten thousand rows a year for each. */
+const SUMMED_PER_SLICE = 20;
 
 /** How far a full check is. */
 export interface Progress {
@@ -36,6 +39,10 @@ export async function findViolations(
     const ids = await listIdsAfter(em, 'account', after, ACCOUNTS_PER_SLICE);
     const last = ids.length < ACCOUNTS_PER_SLICE ? null : (ids.at(-1) ?? null);
     await checkFromBeginning(em, ids, options, add);
+    for (let at = 0; at < ids.length; at += SUMMED_PER_SLICE) {
+      const some = ids.slice(at, at + SUMMED_PER_SLICE);
+      add(await onOneSnapshot(em, true, (tx) => findUsageViolations(tx, some)));
+    }
     progress.accounts += ids.length;
     add(await onOneSnapshot(em, true, (tx) => findStrangers(tx, after, last)));
     if (last === null) break;
@@ -47,6 +54,7 @@ export async function findViolations(
     add(await onOneSnapshot(em, true, (tx) => findCodeViolations(tx, after, last)));
     after = last;
   }
+  add(await onOneSnapshot(em, true, findTotalViolations));
   return [...found.values()];
 }
 

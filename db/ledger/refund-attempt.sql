@@ -1,5 +1,5 @@
 -- Gives back a part of what an attempt was charged, once per idempotency key: a repeat answers the first
--- transfer. Answers no row when there is no such charge or less than the amount is left of it.
+-- transfer. The task itself may have been removed by age. Answers no row when there is no such charge or less than the amount is left of it.
 create or replace function refund_attempt(
   p_task_id text, p_attempt integer, p_amount bigint, p_idempotency_key text, p_description text, p_transfer_id text
 ) returns table (transfer_id text, sequence bigint, balance bigint, available bigint)
@@ -26,8 +26,9 @@ begin
     insert into ledger_transfer (account_id, sequence, id, operator_account, kind, amount, balance_after,
       idempotency_key, task_id, attempt, key_id, model, description)
     select a.user_id, a.sequence, p_transfer_id, 'operator:revenue', 'refund', p_amount, a.balance, p_idempotency_key,
-      t.id, p_attempt, charged.key_id, t.model, p_description
-    from account a join task t on t.id = p_task_id where a.user_id = charged.user_id;
+      p_task_id, p_attempt, charged.key_id, c.model, p_description
+    from account a join ledger_transfer c on c.task_id = p_task_id and c.attempt = p_attempt and c.kind = 'charge'
+    where a.user_id = charged.user_id;
   end if;
   return query
     select t.id, t.sequence, t.balance_after, a.balance - a.reserved - a.earmarked

@@ -13,17 +13,22 @@ export interface Violation {
 
 /** A day's figures limit a key and are no balance: no reason to freeze the account. */
 export const DAY_RULE = 'a key’s day has reserved and used what was taken on that day';
+/** A wrong summary is no wrong balance either. */
+export const USAGE_RULE = 'summaries of usage add up to what was charged';
 export const STRANGER_RULE = 'every reservation, task and transfer has its account';
 export const CODE_RULE = 'a redeem code was used as often as it was redeemed and granted';
 
+/** With more transfers than these behind their mark, summaries are compared when they have caught up. */
+const UNSUMMED_MAX = 10_000;
 /** Most rows of unknown users that one look reports. */
 const STRANGERS_MAX = 1_000;
 
 /**
  * Finds what violates the rules in these steps over accounts. What compares the account's figures with sums
  * over its transfers waits for the step that reaches the end; what is open is always compared. Each row is
- * found by an index. That all sides of the ledger sum to zero needs no rule: a transfer is one row with one
- * amount. Call it in the transaction, and so on the snapshot, of the steps.
+ * found by an index. Calls that were removed by age are missing lawfully, and with them the figures of a
+ * key's day from that time. That all sides of the ledger sum to zero needs no rule: a transfer is one row
+ * with one amount. Call it in the transaction, and so on the snapshot, of the steps.
  */
 // oxlint-disable-next-line eslint/max-lines-per-function -- one SQL statement
 export async function findAccountViolations(
@@ -40,6 +45,10 @@ export async function findAccountViolations(
              s.from ->> 'call_id' as from_call, (s.from ->> 'task_xid')::xid8 as from_xid,
              s.from ->> 'task_id' as from_task
       from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb) as s (user_id text, is_reached boolean, "from" jsonb, "to" jsonb)
+    ), removal as materialized (
+      select coalesce(max(before_id), '') as before_id,
+             coalesce((max(removed_before) at time zone 'utc')::date, '-infinity') as day
+      from retention where subject = 'call'
     ), holder as materialized (
       select a.*, s.is_reached, s.balance as sum, s.granted, s.charged from step s join account a using (user_id)
     ), moved as materialized (
@@ -82,7 +91,7 @@ export async function findAccountViolations(
       union
       select user_id, id from passed_call
     ), spent as materialized (
-      select k.id as key_id, k.user_id, p.key_id is null as is_missing, p.used, p.reserved, p.earmarked, p.day_used,
+      select k.id as key_id, k.user_id, p.key_id is null as is_missing, p.day, p.used, p.reserved, p.earmarked, p.day_used,
              p.day_reserved, s.is_reached, coalesce((s.keys #>> array[k.id, 'used'])::bigint, 0) as charged,
              case when (s.keys #>> array[k.id, 'day'])::date = p.day
                   then (s.keys #>> array[k.id, 'dayUsed'])::bigint else 0 end as day_charged,
@@ -108,6 +117,13 @@ export async function findAccountViolations(
       from holder h where h.total_loss <>
         (select coalesce(sum(loss), 0) from task_attempt r where r.user_id = h.user_id and r.loss > 0)
         + (select coalesce(sum(loss), 0) from chat_call c where c.user_id = h.user_id and c.loss > 0)
+        + (select coalesce(sum(loss), 0) from removed_call d where d.user_id = h.user_id)
+    union all
+    select ${USAGE_RULE}, h.user_id, h.user_id
+      from holder h join usage_mark m using (user_id)
+      where h.sequence < m.sequence or (h.sequence - m.sequence < ${UNSUMMED_MAX} and h.total_charged <> m.charged
+        - (select coalesce(sum(amount), 0) from ledger_transfer t
+           where t.account_id = h.user_id and t.sequence > m.sequence and t.kind in ('charge', 'refund')))
     union all
     select 'nothing is negative', user_id, user_id from holder
       where balance < 0 or reserved < 0 or earmarked < 0 or balance - reserved - earmarked < 0
@@ -152,7 +168,8 @@ export async function findAccountViolations(
         select coalesce(-sum(amount), 0) as charged, count(*) filter (where idempotency_key is null) as charges
         from ledger_transfer t where t.account_id = n.user_id and t.call_id = n.id
       ) t
-      where coalesce(c.credits_charged, 0) <> t.charged or t.charges > 1
+      where (coalesce(c.credits_charged, 0) <> t.charged or t.charges > 1)
+        and not (c.id is null and n.id < (select before_id from removal))
     union all
     select 'a charge or refund names what it is for, and nothing else does', id, account_id from moved
       where (kind in ('charge', 'refund')) <> (task_id is not null or call_id is not null)
@@ -184,6 +201,7 @@ export async function findAccountViolations(
     union all
     select ${DAY_RULE}, key_id, user_id
       from spent where is_reached and (day_reserved <> day_open or day_used <> day_charged)
+        and day > (select day from removal)
     union all
     select 'every key has its spending', key_id, user_id from spent where is_missing
     union all

@@ -74,12 +74,12 @@ export async function takeSteps(tx: Em, positions: readonly Position[], rowsMax:
                    (value ->> 'dayUsed')::bigint as day_used
             from jsonb_each(s.keys)
             union all
-            select coalesce(c.key_id, h.key_id), -t.amount, coalesce(c.day, h.day), -t.amount
+            select coalesce(c.key_id, h.key_id, t.key_id), -t.amount, coalesce(c.day, h.day), -t.amount
             from ledger_transfer t
             left join chat_call c on c.user_id = t.account_id and c.id = t.call_id
             left join task_attempt h on h.task_id = t.task_id and h.attempt = t.attempt
             where t.account_id = s.user_id and t.sequence > s.sequence and t.sequence <= s.until
-              and coalesce(c.key_id, h.key_id) is not null
+              and coalesce(c.key_id, h.key_id, t.key_id) is not null
           ) p
         ) r group by r.key_id
       ) d

@@ -72,6 +72,7 @@ async function addTransfer(
     update account set balance = balance - ${charge}::bigint, total_charged = total_charged + ${charge}::bigint,
       total_loss = total_loss + ${loss}::bigint, sequence = sequence + 1
     where user_id = ${userId}`);
+  await em.execute(sql`update key_spending set used = used + ${charge}::bigint where key_id = ${of.keyId}`);
   await em.execute(sql`
     insert into ledger_transfer (account_id, sequence, id, operator_account, kind, amount, balance_after, task_id,
       attempt, call_id, key_id, model, description, created_at)

@@ -58,6 +58,7 @@ describe('GET /api/admin/tasks', () => {
       startedAt: own.startedAt,
       completedAt: own.completedAt,
       cancelRequestedAt: null,
+      resultExpiredAt: null,
     });
     expect(second).to.include({
       userId: other.id,

@@ -55,6 +55,7 @@ describe('console tasks', () => {
           startedAt: null,
           completedAt: null,
           cancelRequestedAt: null,
+          resultExpiredAt: null,
         },
       });
       expect(headers.get('location')).to.equal(`/api/tasks/${id}`);

@@ -119,6 +119,7 @@ export function activitiesOf(gateway: TestGateway): Activities {
     log,
     runningTasksPerUserMax: gateway.config.runningTasksPerUserMax,
     requestKeptDays: gateway.config.requestKeptDays,
+    retention: gateway.config.retention,
     chatLeaseSeconds: gateway.config.chatLeaseSeconds,
   });
 }

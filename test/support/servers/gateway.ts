@@ -208,11 +208,11 @@ async function createTestWorkers(config: Config, services: Services, log: Log): 
       database: services.database,
       secrets: services.secrets,
       ...{ providers: createProviders(config), models: config.catalog.models },
-      storage: services.storage,
-      taskRuns: services.taskWorkflows,
+      ...{ storage: services.storage, taskRuns: services.taskWorkflows },
       log,
       runningTasksPerUserMax: config.runningTasksPerUserMax,
-      ...{ requestKeptDays: config.requestKeptDays, chatLeaseSeconds: config.chatLeaseSeconds },
+      ...{ requestKeptDays: config.requestKeptDays, retention: config.retention },
+      chatLeaseSeconds: config.chatLeaseSeconds,
     },
   });
 }

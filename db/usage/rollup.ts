@@ -1,0 +1,130 @@
+// Carries the sums of usage forward: transfers by the sequence of their account, ends of tasks and calls by
+// time.
+import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
+import type { Em } from '../database.ts';
+import { timeOfId } from '../ids.ts';
+import { ENDS, isWithin, SUMS, TRANSFERS, type UsageSource } from './sources.ts';
+
+/** Every time zone that is in use has its days begin on such a boundary of UTC. */
+export const BUCKET_MS = 15 * 60_000;
+/** Accounts that one step looks at, and transfers that it adds at most, about. */
+const ACCOUNTS_PER_STEP = 500;
+const TRANSFERS_PER_STEP = 20_000;
+/** The clock may be set back by so much without an end being missed. */
+const CLOCK_MARGIN_SECONDS = 10;
+/** Ids are made by the clocks of other machines. */
+const ID_MARGIN_MS = 86_400_000;
+
+/**
+ * The time before which every transaction has ended: nothing that commits from now on has an earlier time.
+ * The transactions of all processes of the product are seen, since they share one role.
+ */
+export async function readHorizon(em: Em): Promise<Date> {
+  const [row] = await em.execute<{ horizon: string }[]>(sql`
+    select least(clock_timestamp(), min(xact_start)) - make_interval(secs => ${CLOCK_MARGIN_SECONDS}) as horizon
+    from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`);
+  if (!row) throw new Error('the database answered nothing');
+  return new Date(row.horizon);
+}
+
+/**
+ * Adds what was charged and refunded on the next accounts after `after`, up to their newest transfer. A
+ * sequence has no gaps, and a transfer is visible before any later one: none is missed or added twice.
+ * Answers where to go on, null at the last account.
+ */
+export async function addTransfers(em: Em, after: string): Promise<string | null> {
+  return em.transactional(async (tx) => {
+    await lockWatermark(tx);
+    const [row] = await tx.execute<{ next: string | null }[]>(sql`
+      with holder as materialized (
+        select user_id, sequence from account where user_id > ${after} order by user_id limit ${ACCOUNTS_PER_STEP}
+      ), due as materialized (
+        select h.user_id, coalesce(m.sequence, 0) as done, h.sequence as last,
+               ceil(${TRANSFERS_PER_STEP} / (count(*) over ())::numeric)::bigint as more
+        from holder h left join usage_mark m using (user_id) where h.sequence > coalesce(m.sequence, 0)
+      ), counted as materialized (
+        select ${keysOf(TRANSFERS)}, ${TRANSFERS.sums}
+        from due d join ledger_transfer l on l.account_id = d.user_id and l.sequence > d.done and l.sequence <= d.done + d.more
+        left join task t on t.id = l.task_id
+        where ${TRANSFERS.where} group by 1, 2, 3, 4, 5, 6
+      ), added as (
+        ${addSums(sql`counted`)}
+      ), marked as (
+        insert into usage_mark as m (user_id, sequence, charged)
+        select d.user_id, least(d.last, d.done + d.more),
+               coalesce((select sum(c.credits) from counted c where c.user_id = d.user_id), 0)
+        from due d
+        on conflict (user_id) do update set sequence = excluded.sequence, charged = m.charged + excluded.charged
+      )
+      select case when exists (select from due where last > done + more) then ${after}
+                  when (select count(*) from holder) = ${ACCOUNTS_PER_STEP} then (select max(user_id) from holder) end as next`);
+    return row?.next ?? null;
+  });
+}
+
+/**
+ * Adds the tasks and calls that ended since the watermark, at most `stepMs` of them, and before `horizon`,
+ * and moves the watermark there. Answers where it stands, and how many sums were written.
+ */
+export async function addEnds(
+  em: Em,
+  horizon: Date,
+  stepMs: number,
+): Promise<{ until: Date; written: number }> {
+  return em.transactional(async (tx) => {
+    await tx.execute(sql`select set_config('jit', 'off', true)`);
+    const from = (await lockWatermark(tx)) ?? (await readBeginning(tx)) ?? horizon;
+    const to = new Date(Math.min(horizon.getTime(), from.getTime() + stepMs));
+    if (to < from) return { until: from, written: 0 };
+    const counted = ENDS.map(
+      (source) => sql`
+        select ${keysOf(source)}, ${source.sums} from ${source.from}
+        where ${source.where} and ${isWithin(source.at, { from, to })} group by 1, 2, 3, 4, 5, 6`,
+    ).reduce((all, one) => sql`${all} union all ${one}`);
+    const [row] = await tx.execute<{ written: number }[]>(sql`
+      with counted as materialized (${counted}), added as (${addSums(sql`counted`)} returning 1),
+      moved as (update usage_watermark set until = to_timestamp(${to.getTime() / 1000}))
+      select count(*)::int as written from added`);
+    return { until: to, written: row?.written ?? 0 };
+  });
+}
+
+/** Serialises all carrying forward, and corrections with it. Null before the first. */
+async function lockWatermark(tx: Em): Promise<Date | null> {
+  const [row] = await tx.execute<{ until: string | null }[]>(sql`
+    select nullif(until, '-infinity')::text as until from usage_watermark for update`);
+  return row?.until ? new Date(row.until) : null;
+}
+
+/** Before the first task and call ended; null when there are none. */
+async function readBeginning(tx: Em): Promise<Date | null> {
+  const [row] = await tx.execute<{ task: string | null; call: string | null }[]>(sql`
+    select (select min(id) from task) as task, (select min(c.id) from account a cross join lateral (
+      select id from chat_call c where c.user_id = a.user_id order by id limit 1) c) as call`);
+  const times = [row?.task, row?.call].flatMap((id) => (id ? [timeOfId(id).getTime()] : []));
+  return times.length > 0 ? new Date(Math.min(...times) - ID_MARGIN_MS) : null;
+}
+
+/** The keys of a source's sums, in the order of the table's. */
+function keysOf({ userId, at, keyId, kind, model, family }: UsageSource): RawQueryFragment {
+  return sql`
+    ${userId} as user_id, date_bin('15 minutes', ${at}, 'epoch') as bucket, coalesce(${keyId}, '') as key_id,
+    coalesce(${kind}, '') as kind, coalesce(${model}, '') as model, coalesce(${family}, '') as family`;
+}
+
+/** Adds the sums of the CTE to those of each user, and to those of all users. */
+function addSums(source: RawQueryFragment): RawQueryFragment {
+  return sql`
+    insert into usage_rollup as r (user_id, bucket, key_id, kind, model, family, ${SUMS})
+    select coalesce(user_id, ''), bucket, coalesce(key_id, ''), kind, model, family, sum(credits), sum(loss), sum(tasks),
+           sum(calls), sum(failed), sum(prompt_tokens), sum(completion_tokens), sum(images), sum(seconds)
+    from ${source}
+    group by grouping sets ((user_id, bucket, key_id, kind, model, family), (bucket, kind, model, family))
+    on conflict (user_id, bucket, key_id, kind, model, family) do update
+    set credits = r.credits + excluded.credits, loss = r.loss + excluded.loss, tasks = r.tasks + excluded.tasks,
+        calls = r.calls + excluded.calls, failed = r.failed + excluded.failed,
+        prompt_tokens = r.prompt_tokens + excluded.prompt_tokens,
+        completion_tokens = r.completion_tokens + excluded.completion_tokens, images = r.images + excluded.images,
+        seconds = r.seconds + excluded.seconds`;
+}

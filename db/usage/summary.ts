@@ -1,0 +1,196 @@
+// The usage of a period by interval and group, on one snapshot: sums that were carried forward, and rows
+// for the rest.
+import { IsolationLevel, sql, type RawQueryFragment } from '@mikro-orm/postgresql';
+import type { MicroCredits } from '../../domain/credits.ts';
+import type { UsageGroup, UsageInterval } from '../../domain/usage.ts';
+import { readMicroCredits } from '../columns.ts';
+import type { Em } from '../database.ts';
+import { planReading, type Plan } from './plan.ts';
+import { ENDS, isWithin, SUMS, TRANSFERS, type Period, type UsageSource } from './sources.ts';
+
+export interface UsageRequest {
+  /** Whose usage; null for that of all users. */
+  userId: string | null;
+  /** From this time on, and before the other; null: to the present moment. */
+  from: Date;
+  to: Date | null;
+  interval: UsageInterval;
+  /** The IANA time zone in which days and months begin. */
+  timezone: string;
+  group: UsageGroup;
+  /** The family of each model, for chat calls, whose rows do not name it. */
+  families: ReadonlyMap<string, string>;
+  rowsMax: number;
+}
+
+export interface UsageSums {
+  /** Charges less refunds of the ledger. */
+  credits: MicroCredits;
+  /** What tasks and calls cost the operator beyond their charges. */
+  loss: MicroCredits;
+  /** Tasks that ended, whichever way. */
+  tasks: number;
+  /** Chat calls that ended, whichever way. */
+  calls: number;
+  /** Those of both that failed. */
+  failed: number;
+  /** Of chat calls. */
+  promptTokens: number;
+  completionTokens: number;
+  /** Of tasks that were completed. */
+  images: number;
+  seconds: number;
+}
+
+export interface UsageRow extends UsageSums {
+  /** When the interval begins, also where the period begins within it. */
+  start: Date;
+  /** Null for what belongs to no group, such as tasks without a key. */
+  group: string | null;
+}
+
+export type UsageAnswer =
+  | { kind: 'summary'; rows: UsageRow[]; asOf: Date }
+  /** The database has no such time zone, there are more than `rowsMax` rows, or it takes too long. */
+  | { kind: 'unknown_timezone' | 'too_many_rows' | 'too_slow' };
+
+/** SQLSTATE by answer: invalid_parameter_value, query_canceled. */
+const REFUSALS: Readonly<Record<string, 'unknown_timezone' | 'too_slow'>> = {
+  '22023': 'unknown_timezone',
+  '57014': 'too_slow',
+};
+
+/** Credits count when their transfer was written, tasks and calls when they ended: the same transaction. */
+export async function readUsage(em: Em, request: UsageRequest): Promise<UsageAnswer> {
+  try {
+    return await em.transactional((tx) => readOnSnapshot(tx, request), {
+      isolationLevel: IsolationLevel.REPEATABLE_READ,
+      readOnly: true,
+    });
+  } catch (error) {
+    const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : null;
+    const kind = REFUSALS[String(code)];
+    if (kind) return { kind };
+    throw error;
+  }
+}
+
+async function readOnSnapshot(tx: Em, request: UsageRequest): Promise<UsageAnswer> {
+  const { userId, timezone } = request;
+  const [snapshot] = await tx.execute<{ asOf: string; until: string | null; sequence: string }[]>(sql`
+    select now() as "asOf", (select nullif(until, '-infinity') from usage_watermark)::text as until,
+           coalesce((select sequence from usage_mark where user_id = ${userId}), 0)::text as sequence,
+           now() at time zone ${timezone}, set_config('jit', 'off', true)`);
+  if (!snapshot) throw new Error('the database answered nothing');
+  const asOf = new Date(snapshot.asOf);
+  const plan = planReading(request, {
+    asOf,
+    until: snapshot.until === null ? null : new Date(snapshot.until),
+  });
+  const found = await tx.execute<StoredRow[]>(sql`
+    select start, "group", sum(credits)::text as credits, sum(loss)::text as loss, sum(tasks)::int as tasks,
+           sum(calls)::int as calls, sum(failed)::int as failed, sum(prompt_tokens)::float8 as "promptTokens",
+           sum(completion_tokens)::float8 as "completionTokens", sum(images)::float8 as images,
+           sum(seconds)::float8 as seconds
+    from (${joinParts(request, plan, snapshot.sequence)}) counted
+    group by 1, 2 having num_nonnulls(${NON_ZERO}) > 0
+    order by 1, 2 nulls last limit ${request.rowsMax + 1}`);
+  if (found.length > request.rowsMax) return { kind: 'too_many_rows' };
+  const rows = found.map((row) => ({
+    ...row,
+    start: new Date(row.start),
+    credits: readMicroCredits(row.credits),
+    loss: readMicroCredits(row.loss),
+  }));
+  return { kind: 'summary', rows, asOf };
+}
+
+type StoredRow = Omit<UsageRow, 'start' | 'credits' | 'loss'> & Record<'start' | 'credits' | 'loss', string>;
+
+/** An interval from which all was taken back is left out, as one without usage. */
+const NON_ZERO = sql`
+  nullif(sum(credits), 0), nullif(sum(loss), 0), nullif(sum(tasks), 0), nullif(sum(calls), 0), nullif(sum(failed), 0),
+  nullif(sum(prompt_tokens), 0), nullif(sum(completion_tokens), 0), nullif(sum(images), 0), nullif(sum(seconds), 0)`;
+
+function joinParts(request: UsageRequest, plan: Plan, sequence: string): RawQueryFragment {
+  const parts = plan.ends.flatMap((period) => ENDS.map((source) => fromRows(request, source, period)));
+  parts.push(...plan.edges.map((period) => fromRows(request, TRANSFERS, period)));
+  if (plan.body) {
+    parts.push(fromRollup(request, plan.body));
+    parts.push(fromRows(request, TRANSFERS, plan.body, sequence));
+  }
+  return parts.reduce((all, part) => sql`${all} union all ${part}`);
+}
+
+/** Each table is summed by itself: sums of zeros took as long as those of figures. */
+function fromRows(
+  request: UsageRequest,
+  source: UsageSource,
+  period: Period,
+  sequence: string | null = null,
+): RawQueryFragment {
+  const { userId } = request;
+  const needsTask = request.group === 'kind' || request.group === 'family';
+  const from = source === TRANSFERS && !needsTask ? sql`ledger_transfer l` : source.from;
+  const own = userId === null ? sql`true` : sql`${source.userId} = ${userId}`;
+  return sql`
+    select ${startOf(request, source.at)} as start, ${groupOf(request, source)} as "group", ${source.sums}
+    from ${from} where ${source.where} and ${own} and ${isWithin(source.at, period)} ${afterMark(userId, sequence)}
+    group by 1, 2`;
+}
+
+/**
+ * Transfers that are not in the sums yet: of one user those after a sequence, of all those after each mark.
+ */
+function afterMark(userId: string | null, sequence: string | null): RawQueryFragment {
+  if (sequence === null) return sql``;
+  if (userId !== null) return sql`and l.sequence > ${sequence}::bigint`;
+  return sql`and (l.account_id, l.sequence) in (
+    select n.account_id, n.sequence from account h left join usage_mark m using (user_id)
+    cross join lateral (
+      select account_id, sequence from ledger_transfer n
+      where n.account_id = h.user_id and n.sequence > coalesce(m.sequence, 0)
+    ) n where h.sequence > coalesce(m.sequence, 0))`;
+}
+
+/** The sums of one user, of each user, or of all users together, which are far fewer. */
+function fromRollup(request: UsageRequest, period: Period): RawQueryFragment {
+  const { userId, group } = request;
+  const needsUsers = group === 'user' || group === 'key';
+  const owner = userId ?? (needsUsers ? null : '');
+  const source = {
+    userId: sql`r.user_id`,
+    keyId: sql`nullif(r.key_id, '')`,
+    kind: sql`nullif(r.kind, '')`,
+    model: sql`nullif(r.model, '')`,
+    family: sql`nullif(r.family, '')`,
+  };
+  return sql`
+    select ${startOf(request, sql`r.bucket`)}, ${groupOf(request, source)}, ${SUMS} from usage_rollup r
+    where ${owner === null ? sql`r.user_id <> ''` : sql`r.user_id = ${owner}`} and ${isWithin(sql`r.bucket`, period)}`;
+}
+
+function groupOf(
+  { group, families }: UsageRequest,
+  source: Pick<UsageSource, 'userId' | 'keyId' | 'kind' | 'model' | 'family'>,
+): RawQueryFragment {
+  switch (group) {
+    case 'model':
+      return source.model;
+    case 'key':
+      return source.keyId;
+    case 'user':
+      return source.userId;
+    case 'kind':
+      return source.kind;
+    case 'family':
+      return sql`coalesce(${source.family},
+        ${JSON.stringify(Object.fromEntries(families))}::jsonb ->> ${source.model})`;
+    case 'none':
+      return sql`null::text`;
+  }
+}
+
+function startOf({ interval, timezone }: UsageRequest, at: RawQueryFragment): RawQueryFragment {
+  return sql`date_trunc(${interval}, ${at}, ${timezone})`;
+}

@@ -1,0 +1,134 @@
+// Summaries of usage under any mix of charges, refunds, grants and ends, however much of it is in the sums:
+// they
+// are what the rows say, to the micro-credit.
+import { expect } from 'chai';
+import { sql } from '@mikro-orm/postgresql';
+import fc from 'fast-check';
+import { createUsageRollup } from '../../../activities/usage-rollup.ts';
+import { forkEm } from '../../../db/database.ts';
+import { findTotalViolations, findUsageViolations } from '../../../db/ledger/usage-sums.ts';
+import { addEnds, addTransfers, readHorizon } from '../../../db/usage/rollup.ts';
+import { readUsage, type UsageRow } from '../../../db/usage/summary.ts';
+import { USAGE_INTERVALS, type UsageGroup } from '../../../domain/usage.ts';
+import * as rows from '../../support/rows.ts';
+import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
+import { addPastCall } from '../../support/usage.ts';
+import { PastUsage, type Happening } from '../../support/past-usage.ts';
+
+const SEED = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const LIMIT_MS = Number(process.env['TEST_SECONDS'] ?? 6) * 1_000;
+const ZONES = [
+  'UTC',
+  'Asia/Kolkata',
+  'Asia/Kathmandu',
+  'America/St_Johns',
+  'Australia/Lord_Howe',
+  'America/New_York',
+];
+const GROUPS: readonly UsageGroup[] = ['none', 'model', 'key', 'kind', 'user'];
+const FAR = new Date(Date.now() + 86_400_000);
+
+const place = fc.integer({ min: 0, max: 2 });
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom('call', 'free call', 'abandoned call', 'video', 'failed task'),
+    user: place,
+    key: place,
+    model: place,
+    minutes: fc.integer({ min: 0, max: 900 }),
+  }),
+  fc.record({ kind: fc.constantFrom('retry', 'correction', 'refund', 'grant'), user: place }),
+  fc.record({
+    kind: fc.constantFrom('carry', 'carry transfers', 'carry twice at once'),
+    minutes: fc.integer({ min: 0, max: 900 }),
+  }),
+);
+const question = fc.record({
+  user: fc.option(place),
+  zone: fc.constantFrom(...ZONES),
+  interval: fc.constantFrom(...USAGE_INTERVALS),
+  group: fc.constantFrom(...GROUPS),
+  from: fc.integer({ min: 0, max: 40_000 }),
+  minutes: fc.integer({ min: 1, max: 40_000 }),
+  isWhole: fc.boolean(),
+});
+
+describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, longer with TEST_SECONDS)`, function () {
+  this.timeout(LIMIT_MS * 3 + 60_000);
+  let test: TestDatabase;
+  const em = () => forkEm(test.database);
+
+  beforeEach(async () => {
+    test = await createDatabase();
+  });
+  afterEach(() => test.drop());
+
+  it('are what the rows say, wherever the sums end', async () => {
+    const run = fc.asyncProperty(
+      fc.array(happening, { minLength: 10, maxLength: 40, size: 'max' }),
+      fc.array(question, { minLength: 4, maxLength: 8 }),
+      async (happenings, questions) => {
+        const past = await PastUsage.create(test.database);
+        for (const each of happenings) await past.happen(each);
+        for (const { user, zone, interval, group, from, minutes, isWhole } of questions) {
+          const begin = isWhole ? past.beganAt : past.minutesIn(from);
+          const to = isWhole ? null : past.minutesIn(from + minutes);
+          const userId = user === null ? null : past.userAt(user);
+          const request = { userId, from: begin, to, interval, timezone: zone, group };
+          const answer = await readUsage(em(), { ...request, families: new Map(), rowsMax: 100_000 });
+          if (answer.kind !== 'summary') throw new Error(answer.kind);
+          expect(answer.rows.map(write), JSON.stringify(request)).to.deep.equal(
+            await past.readFromRows(request),
+          );
+        }
+        for (const rule of [
+          findTotalViolations,
+          (tx: typeof findTotalViolations extends (tx: infer Tx) => unknown ? Tx : never) =>
+            findUsageViolations(tx, past.userIds),
+        ])
+          expect(await rule(em())).to.deep.equal([]);
+      },
+    );
+    await fc.assert(run, {
+      seed: SEED,
+      interruptAfterTimeLimit: LIMIT_MS,
+      numRuns: 10_000,
+      markInterruptAsFailure: false,
+    });
+  });
+
+  it('miss nothing that commits late', async () => {
+    const owner = await rows.createOwner(em(), 1_000n);
+    await addEnds(em(), await readHorizon(em()), Infinity);
+    let horizon = new Date(0);
+    await em().transactional(async (tx) => {
+      const [row] = await tx.execute<{ at: string }[]>(sql`select now() as at`);
+      const at = row?.at ?? '';
+      await addPastCall(tx, { userId: owner, at: new Date(at).toISOString(), charge: 5 });
+      horizon = await readHorizon(em());
+      expect(horizon.getTime()).to.be.below(Date.parse(at));
+      await addTransfers(em(), '');
+      await addEnds(em(), horizon, Infinity);
+    });
+    await createUsageRollup({ database: test.database }).rollUpUsage();
+    await addEnds(em(), FAR, Infinity);
+    const [sums] = await em().execute<{ calls: number; credits: number }[]>(sql`
+      select sum(calls)::int as calls, sum(credits)::int as credits from usage_rollup where user_id = ${owner}`);
+    expect(sums).to.deep.equal({ calls: 1, credits: 5 });
+  });
+});
+
+/** As `PastUsage.readFromRows` writes it. */
+function write({
+  start,
+  group,
+  credits,
+  tasks,
+  calls,
+  failed,
+  promptTokens,
+  seconds,
+  loss,
+}: UsageRow): string {
+  return [start.toISOString(), group, credits, tasks, calls, failed, promptTokens, seconds, loss].join(' ');
+}
