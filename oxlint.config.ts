@@ -9,7 +9,7 @@ const ROOMS = [
 /** No product file imports these. */
 const OUTSIDE = ['sandbox', 'dev', 'bench', 'test', 'examples', 'console/(?:app|build|data|pages|texts|ui)'];
 const VENDORS = ['google', 'grok', 'hailuo', 'kling', 'openai', 'seedance', 'vidu', 'wan'];
-const DB_SUBJECTS = ['chat', 'identity', 'keys', 'ledger', 'redeem', 'retention', 'tasks', 'usage'];
+const DB_SUBJECTS = ['chat', 'identity', 'keys', 'ledger', 'redeem', 'retention', 'tasks', 'usage', 'webhooks'];
 
 type Pattern = {
   regex: string;
@@ -142,7 +142,7 @@ export default defineConfig({
       'monitoring',
       'tasks',
     ]
-      .concat('uploads', 'v1')
+      .concat('uploads', 'v1', 'webhooks')
       .map((folder) =>
         restrict(`api/${folder}/**`, [
           ...patternsOf('api'),

@@ -4,6 +4,7 @@ import type { Secrets } from '../db/secrets.ts';
 import type { Model } from '../domain/catalog/catalog.ts';
 import type { Retention } from '../domain/retention.ts';
 import type { TaskRuns } from '../domain/task-runs.ts';
+import type { WebhookFailure } from '../domain/webhooks.ts';
 import type { Log } from '../log.ts';
 import type { Providers } from '../providers/registry.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -22,6 +23,20 @@ export interface ActivityDependencies {
   retention: Retention;
   /** How long a chat call lives without renewal of its lease. */
   chatLeaseSeconds: number;
+  webhooks: WebhookDependencies;
+}
+
+/** What the delivery of webhooks needs. */
+export interface WebhookDependencies {
+  /** The pauses between attempts, in their order; the attempt after the last pause is the last one. */
+  retryDelaysMs: readonly number[];
+  /** Whether an address may be local and without TLS, as development permits. */
+  trustsOrigin: (url: URL) => boolean;
+  /** The address of this service as callers know it. */
+  publicUrl: () => string;
+  resultUrlSeconds: number;
+  /** Counts an attempt. */
+  observe: (outcome: WebhookFailure | 'delivered', seconds: number) => void;
 }
 
 /** The largest result that is copied to storage. */

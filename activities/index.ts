@@ -9,6 +9,7 @@ import { createSettlement } from './settlement.ts';
 import { createSubmission } from './submission.ts';
 import { createUsageRollup } from './usage-rollup.ts';
 import { createSweep } from './sweep.ts';
+import { createWebhooks } from './webhooks.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
@@ -23,5 +24,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     ...createUsageRollup(dependencies),
     ...createRetention(dependencies),
     ...createInvariantCheck(dependencies),
+    ...createWebhooks(dependencies),
   };
 }

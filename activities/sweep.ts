@@ -5,6 +5,7 @@ import type { Task } from '../db/entities/tasks.ts';
 import { removeExpiredKeys } from '../db/idempotency.ts';
 import { cancelUnreserved, failTask } from '../db/tasks/settlement.ts';
 import * as leftovers from '../db/tasks/sweep.ts';
+import { removeOldWebhookEvents } from '../db/webhooks/retention.ts';
 import { RENEWALS_PER_LEASE } from '../domain/chat-calls.ts';
 import { TASK_FAILURES } from '../domain/failures.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -35,6 +36,7 @@ export function createSweep(dependencies: ActivityDependencies) {
       for (let batch = -1; batch !== 0; removed += batch)
         batch = await leftovers.removeOldRequests(forkEm(database), requestKeptDays);
       while ((await removeExpiredKeys(forkEm(database))) > 0);
+      while ((await removeOldWebhookEvents(forkEm(database))) > 0);
       await sweepUploads({ database, storage });
       await sweepDeletedVideos({ database, storage });
       return { removed };

@@ -3,7 +3,7 @@ import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import type { Em } from './database.ts';
 
 /** What is serialised; with the id of a user or a family it is the lock's name. */
-type LockKind = 'queue' | 'running' | 'keys' | 'uploads' | 'credentials' | 'administrators';
+type LockKind = 'queue' | 'running' | 'keys' | 'uploads' | 'credentials' | 'administrators' | 'webhooks';
 
 /** Waits until no other transaction holds the lock, and holds it until `tx` ends. */
 export async function lockUntilEnd(tx: Em, kind: LockKind, id: string): Promise<void> {

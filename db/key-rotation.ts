@@ -89,6 +89,13 @@ const SEALED: readonly SealedTable[] = [
     secretKeyId: 'answer_secret_key_id',
     columns: [{ name: 'answer', purpose: 'answer', contextOf: ([id]) => id ?? '' }],
   },
+  {
+    what: 'webhook secrets',
+    table: 'webhook_endpoint',
+    key: ['id'],
+    secretKeyId: 'secret_key_id',
+    columns: [{ name: 'secrets', purpose: 'webhook', contextOf: ([id]) => id ?? '' }],
+  },
 ];
 
 type Row = Record<string, unknown>;
@@ -195,6 +202,7 @@ export async function countDependents(em: Em, ring: readonly SecretKey[]): Promi
       union all select results_secret_key_id, 'submission results' from submission where results is not null
       union all select answer_secret_key_id, 'answers kept for repeats' from idempotency_key
         where answer is not null and created_at > now() - make_interval(hours => ${KEY_KEPT_HOURS})
+      union all select secret_key_id, 'webhook secrets' from webhook_endpoint
       union all select totp_secret_key_id, 'second factors' from app_user where totp_secret is not null
     ) needed
     where id <> ${newest?.id ?? ''}

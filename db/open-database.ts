@@ -25,6 +25,7 @@ import { SqlFunctionEntity } from './entities/sql-functions.ts';
 import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
 import { UsageMarkEntity, UsageRollupEntity, UsageWatermarkEntity } from './entities/usage.ts';
 import { UploadEntity, UploadUseEntity } from './entities/uploads.ts';
+import { WebhookDeliveryEntity, WebhookEndpointEntity, WebhookEventEntity } from './entities/webhooks.ts';
 import { installFunctions } from './functions.ts';
 import { Migration001Identity } from './migrations/001-identity.ts';
 import { Migration002Tasks } from './migrations/002-tasks.ts';
@@ -42,6 +43,7 @@ import { Migration050UsageIndexes } from './migrations/050-usage-indexes.ts';
 import { Migration070UsageRollup } from './migrations/070-usage-rollup.ts';
 import { Migration071Retention } from './migrations/071-retention.ts';
 import { Migration080DeletedVideos } from './migrations/080-deleted-videos.ts';
+import { Migration085Webhooks } from './migrations/085-webhooks.ts';
 import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
 
@@ -70,6 +72,7 @@ export const MIGRATIONS = [
   { name: '070-usage-rollup', class: Migration070UsageRollup },
   { name: '071-retention', class: Migration071Retention },
   { name: '080-deleted-videos', class: Migration080DeletedVideos },
+  { name: '085-webhooks', class: Migration085Webhooks },
 ];
 
 const ENTITIES = [
@@ -102,6 +105,9 @@ const ENTITIES = [
   UsageRollupEntity,
   UsageMarkEntity,
   UsageWatermarkEntity,
+  WebhookEndpointEntity,
+  WebhookEventEntity,
+  WebhookDeliveryEntity,
 ];
 
 const CONNECTION_WAIT_MS = 2_000;

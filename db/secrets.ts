@@ -19,6 +19,7 @@ export type SecretPurpose =
   | 'request'
   | 'result'
   | 'answer'
+  | 'webhook'
   | 'signed-url'
   | 'rate-limit';
 

@@ -20,5 +20,10 @@ export const AUDIT_ACTIONS = [
   'LOCK_VERIFICATION',
   'UPDATE_API_KEY',
   'REVOKE_API_KEY',
+  'CREATE_WEBHOOK',
+  'UPDATE_WEBHOOK',
+  'DELETE_WEBHOOK',
+  'ROTATE_WEBHOOK_SECRET',
+  'DISABLE_WEBHOOK',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

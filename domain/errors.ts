@@ -83,6 +83,8 @@ export const ERRORS = {
   redeem_limit_reached: conflict('You have used this redeem code as often as you may.'),
   key_revoked: conflict('This API key has been revoked and cannot be changed.'),
   key_limit_reached: conflict('You have as many API keys as you may; revoke one first.'),
+  webhook_limit_reached: conflict('You have as many webhooks as you may; delete one first.'),
+  webhook_disabled: conflict('This webhook is disabled. Enable it first.'),
   totp_already_enabled: conflict('A second factor is already on. Remove it first.'),
   last_administrator: conflict(
     'The last enabled user with the permission users.write cannot lose it or be disabled.',

@@ -14,5 +14,8 @@ export const ID_PREFIXES = [
   'idm',
   'file',
   'call',
+  'whk',
+  'evt',
+  'dlv',
 ] as const;
 export type IdPrefix = (typeof ID_PREFIXES)[number];

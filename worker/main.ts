@@ -1,5 +1,6 @@
 // The worker process: opens what activities need, ensures the sweep schedule, and works until it is stopped.
 import { Registry } from 'prom-client';
+import type { WebhookDependencies } from '../activities/dependencies.ts';
 import { ConfigError, type Config } from '../config/config.ts';
 import { runWithConfig } from '../config/run-with-config.ts';
 import { countWaitingPasswords } from '../db/identity/passwords.ts';
@@ -7,6 +8,7 @@ import { openDatabase } from '../db/open-database.ts';
 import { readPoolMetrics } from '../db/pool.ts';
 import { openProbe } from '../db/probe.ts';
 import { Secrets } from '../db/secrets.ts';
+import { isLoopbackUrl, WEBHOOK_RETRY_DELAYS_MS } from '../domain/webhooks.ts';
 import { createLog, type Log } from '../log.ts';
 import { createInternalListener, listen } from '../runtime/listener.ts';
 import { addProcessMetrics } from '../runtime/process-metrics.ts';
@@ -17,8 +19,9 @@ import { createProviders, type Providers } from '../providers/registry.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectTaskWorkflows } from '../workflows/client.ts';
 import { checkReadiness } from './health.ts';
-import { observeUpstream } from './observation.ts';
+import { observeUpstream, observeWebhooks } from './observation.ts';
 import { installRuntime } from './runtime.ts';
+import { startWebhookRelay } from './webhook-relay.ts';
 import { createWorkers } from './workers.ts';
 
 /** Activities hold a database connection only for moments, so there may be more of them than connections. */
@@ -56,6 +59,7 @@ async function work(config: Config, log: Log): Promise<void> {
       taskRuns: taskWorkflows,
       log,
       ...limitsOf(config),
+      webhooks: describeWebhooks(config, registry),
     },
   });
   addProcessMetrics(registry, {
@@ -70,9 +74,11 @@ async function work(config: Config, log: Log): Promise<void> {
   await taskWorkflows.ensureSweepSchedule();
 
   const running = workers.run();
+  const relay = startWebhookRelay({ database, runs: taskWorkflows, log });
   const stop = async (): Promise<void> => {
     log.info({}, 'the worker is stopping');
     workers.shutdown();
+    await relay.stop();
     await running;
     await workers.close();
     await taskWorkflows.close();
@@ -101,4 +107,15 @@ function createCheckedProviders(config: Config, registry: Registry, tracing: Tra
 /** The settings that activities obey. */
 function limitsOf({ runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds, retention }: Config) {
   return { runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds, retention };
+}
+
+function describeWebhooks(config: Config, registry: Registry): WebhookDependencies {
+  const { production, publicUrl, resultUrlSeconds } = config;
+  return {
+    retryDelaysMs: WEBHOOK_RETRY_DELAYS_MS,
+    trustsOrigin: (url) => !production && isLoopbackUrl(url),
+    publicUrl: () => publicUrl,
+    resultUrlSeconds,
+    observe: observeWebhooks(registry),
+  };
 }

@@ -2,6 +2,7 @@
 import { activityInfo } from '@temporalio/activity';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { Counter, Histogram, type Registry } from 'prom-client';
+import type { WebhookDependencies } from '../activities/dependencies.ts';
 import type { ObserveCall } from '../providers/observed.ts';
 import { UpstreamFailure } from '../providers/provider.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
@@ -69,6 +70,18 @@ export function observeUpstream(registry: Registry, tracing: Tracing | null): Ob
       throw error;
     }
   };
+}
+
+/** Counts attempts to deliver webhooks by what came of them, and how long they took. */
+export function observeWebhooks(registry: Registry): WebhookDependencies['observe'] {
+  const duration = new Histogram({
+    name: 'svc_webhook_attempt_duration_seconds',
+    help: 'Attempts to deliver webhooks; the outcome is delivered or why not',
+    labelNames: ['outcome'],
+    buckets: SECONDS_BUCKETS,
+    registers: [registry],
+  });
+  return (outcome, seconds) => duration.observe({ outcome }, seconds);
 }
 
 function classOf(error: unknown): string {

@@ -7,7 +7,7 @@ import { createActivities } from '../activities/index.ts';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import { GENERATION_QUEUE, HAND_OVER_QUEUE, POLL_QUEUE } from '../workflows/names.ts';
+import { GENERATION_QUEUE, HAND_OVER_QUEUE, POLL_QUEUE, WEBHOOK_QUEUE } from '../workflows/names.ts';
 import { createBoundary } from './boundary.ts';
 import { observeActivities } from './observation.ts';
 import { TRACING_MODULES, workflowSpanSinks } from './workflow-spans.ts';
@@ -19,6 +19,10 @@ import type { Tracing } from '../runtime/tracing-types.ts';
 const HAND_OVER_SLOTS = 4_000;
 /** Jobs waited for at the same time in one process. */
 const POLL_SLOTS = 10_000;
+/** Runs of webhooks kept in memory; one of two steps is quickly read again. */
+const WEBHOOK_RUNS_CACHED = 500;
+/** Attempts to deliver webhooks at the same time in one process. */
+const WEBHOOK_SLOTS = 2_000;
 /**
  * Cancellation reaches a submission with the answer to a heartbeat, and `activities/hand-overs.ts` sends one
  * when it is asked for: the SDK must not hold it back.
@@ -60,8 +64,9 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
   // Histories hold ids and small scalars: packing them costs more than it saves.
   const grpcCompression = { codec: 'none' } as const;
   const connection = await NativeConnection.connect({ ...connectionOptions, grpcCompression });
-  const { submit, poll, ...soon } = createActivities(options.dependencies);
-  const { tracing } = options;
+  const { submit, poll, sendWebhook, abandonWebhook, ...soon } = createActivities(options.dependencies);
+  const workflowBundle =
+    options.workflowBundle ?? (await bundleWorkflows(options.tracing ? TRACING_MODULES : []));
   const graceSeconds = `${options.graceSeconds}s` as const;
   const shared = {
     ...{ connection, namespace, ...sharedOptionsOf(options) },
@@ -70,7 +75,7 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
   const generation = await Worker.create({
     ...shared,
     taskQueue: GENERATION_QUEUE,
-    workflowBundle: options.workflowBundle ?? (await bundleWorkflows(tracing ? TRACING_MODULES : [])),
+    workflowBundle,
     activities: soon,
     maxConcurrentActivityTaskExecutions: options.activitiesMax,
     maxConcurrentLocalActivityExecutions: options.activitiesMax,
@@ -92,7 +97,18 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
     activities: { poll },
     maxConcurrentActivityTaskExecutions: POLL_SLOTS,
   });
-  return combine([generation, handOver, polling], connection);
+  // Runs and attempts: a burst of them keeps no task waiting.
+  const webhooks = await Worker.create({
+    ...shared,
+    taskQueue: WEBHOOK_QUEUE,
+    workflowBundle,
+    activities: { sendWebhook, abandonWebhook },
+    maxConcurrentActivityTaskExecutions: WEBHOOK_SLOTS,
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
+    maxCachedWorkflows: WEBHOOK_RUNS_CACHED,
+    shutdownGraceTime: graceSeconds,
+  });
+  return combine([generation, handOver, polling, webhooks], connection);
 }
 
 /** What all workers of the process have in common: what wraps an activity, and the end of a shutdown. */

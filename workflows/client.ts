@@ -1,12 +1,14 @@
 // Starts, cancels and looks at workflows: the one way to them, for the API and for the sweeper's activity.
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { TaskRuns, TaskRunState, TaskToRun } from '../domain/task-runs.ts';
+import type { WebhookRuns } from '../domain/webhooks.ts';
+import { startWebhook } from './client/start-webhook.ts';
 import { startTask, startTaskWithin, type Origin } from './client/start-task.ts';
 import { ensureSweepSchedule } from './client/sweep-schedule.ts';
 import { CALL_LIMIT_MS, connectTemporal, type Temporal, type TemporalSettings } from './client/temporal.ts';
 import { workflowIdOf } from './names.ts';
 
-export interface TaskWorkflows extends TaskRuns {
+export interface TaskWorkflows extends TaskRuns, WebhookRuns {
   /**
    * Starts the task for a caller who waits, at most `waitMs`. Never throws; `false`: the sweeper will start
    * it.
@@ -36,6 +38,7 @@ export function connectTaskWorkflows(settings: TaskWorkflowsSettings): TaskWorkf
     startTask: (task) => startTask(temporal, { task, deadlineSeconds }),
     cancelTask: (taskId, waitMs) => cancelTask(temporal, taskId, waitMs),
     describeTask: (taskId) => describeTask(temporal, taskId),
+    startWebhook: (webhook) => startWebhook(temporal, webhook),
     ensureSweepSchedule: () => ensureSweepSchedule(client),
     isReachable: (waitMs) =>
       within(waitMs, () => connection.workflowService.getSystemInfo({})).then(

@@ -15,6 +15,9 @@ export const HAND_OVER_QUEUE = 'generation-submit';
 /** Waiting for vendors' jobs, thousands at a time. */
 export const POLL_QUEUE = 'generation-poll';
 
+/** Deliveries of webhooks, runs and attempts: however many there are, no task waits behind them. */
+export const WEBHOOK_QUEUE = 'webhooks';
+
 export const SWEEP_SCHEDULE_ID = 'sweep';
 
 export const SEARCH_ATTRIBUTES = {
@@ -39,4 +42,14 @@ export interface GenerateInput extends TaskAttempt {
 /** The workflow id is the same for all attempts, so that a task id is enough to find the workflow. */
 export function workflowIdOf(taskId: string): string {
   return `task-${taskId}`;
+}
+
+/** What the run of a delivery starts with. */
+export interface DeliverWebhookInput {
+  deliveryId: string;
+}
+
+/** Each delivery has a run of its own; sending again is another delivery. */
+export function webhookWorkflowIdOf(deliveryId: string): string {
+  return `webhook-${deliveryId}`;
 }

@@ -6,6 +6,7 @@ import { readTokenUsage } from '../account/token-usage.ts';
 import { IDENTITY_ROUTES } from './identity-routes.ts';
 import { changeOwnKey, createKey, listKeys, revokeOwnKey } from './keys.ts';
 import { createUpload, deleteUpload, listUploads, readUpload } from '../uploads/uploads.ts';
+import { CONSOLE_WEBHOOK_ROUTES } from '../webhooks/routes.ts';
 import { readAbout } from './about.ts';
 import { listAllModels } from './models.ts';
 import { streamEvents } from './events.ts';
@@ -67,4 +68,5 @@ export const CONSOLE_ROUTES = [
     idempotent: true,
     handle: redeemCode,
   },
+  ...CONSOLE_WEBHOOK_ROUTES,
 ] as const satisfies readonly Route[];

@@ -19,6 +19,7 @@ const NOT_FOUND = {
   key: 'not_found',
   ses: 'not_found',
   usr: 'not_found',
+  whk: 'not_found',
 } as const satisfies Partial<Record<IdPrefix, ErrorCode>>;
 
 /** Parses a body. An absent field is `missing_field`, everything else about a field is `invalid_value`. */

@@ -13,6 +13,7 @@ export const TAGS = {
     'Create videos with a bearer key. Creation answers at once with a task; read it until it has ended.',
   Uploads: 'Videos of yours, for models that take input videos.',
   Models: 'What there is, what may be ordered, and what it costs.',
+  Webhooks: 'Addresses of yours that are told when a task has ended or the balance runs low.',
   Balance: 'What an account has and what became of it.',
   Results: 'The files that tasks made.',
   'Console: tasks': 'The task queue of whoever is logged in, whichever way its tasks were made.',

@@ -2,7 +2,7 @@
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { MEDIA_TYPES } from '../../domain/files/media-types.ts';
-import { signUrl } from '../../storage/signed-urls.ts';
+import { signResultUrl } from '../../storage/result-links.ts';
 import { isSigned, sendFile } from '../http/send-file.ts';
 import type { Services } from '../services.ts';
 
@@ -11,16 +11,12 @@ export const RESULT_ROUTE = '/results/:taskId/:attempt/:name';
 
 /** Pattern of the paths that are served; a valid signature over any other path is answered 404. */
 const RESULT_PATH = /^\/results\/task_[0-9A-Z]{26}\/\d+\/\d+(\.preview)?\.[a-z0-9]+$/;
-/** Parts of its life during which a link stays the same, so that browsers keep what they have loaded. */
-const STEPS_OF_LIFE = 4;
 
 /** Creates a link to a result, valid for the configured time from `now`. */
 export function signResultLink(services: Services, key: string, now: Date = new Date()): string {
-  const stepSeconds = Math.ceil(services.resultUrlSeconds / STEPS_OF_LIFE);
-  const lastSecond = now.getTime() / 1000 + services.resultUrlSeconds;
-  const expiresAt = new Date(Math.ceil(lastSecond / stepSeconds) * stepSeconds * 1000);
-  const keys = services.secrets.signingKeys();
-  return signUrl({ publicUrl: services.publicUrl(), path: `/${key}`, expiresAt, keys });
+  const { resultUrlSeconds, secrets } = services;
+  const settings = { publicUrl: services.publicUrl(), keys: secrets.signingKeys(), resultUrlSeconds };
+  return signResultUrl(settings, key, now);
 }
 
 export function sendResult(services: Services): RequestHandler {

@@ -4,7 +4,7 @@ import type { Task, TaskEventRow } from '../../db/entities/tasks.ts';
 import { readEvidence, readPrice, type TaskOutput } from '../../db/columns.ts';
 import type { TaskDetails } from '../../db/tasks/details.ts';
 import { toCredits } from '../../domain/credits.ts';
-import { chargeLines, quote, type QuoteLine } from '../../domain/pricing.ts';
+import { viewPriceLine, viewTask } from '../../domain/task-view.ts';
 import type { PricedOrder } from './price-request.ts';
 import type { EstimateView, ImageTaskView, TaskEventView, TaskView, VideoTaskView } from '../shapes/tasks.ts';
 import { signResultLink } from './results.ts';
@@ -12,56 +12,17 @@ import type { Services } from '../services.ts';
 
 /** Presents a task in the console, with the prompt of its owner. */
 export function presentTask(services: Services, task: Task, details: TaskDetails): TaskView {
-  const outputs = keptOutputs(task).map(({ key, contentType, previewKey }) => ({
-    url: signResultLink(services, key),
-    contentType,
-    previewUrl: previewKey === undefined ? null : signResultLink(services, previewKey),
-  }));
-  return {
-    id: task.id,
-    keyId: task.keyId ?? null,
-    mode: task.mode,
-    model: task.model,
-    status: task.status,
-    progress: task.progress,
-    creditsEstimate: toCredits(task.creditsEstimate),
-    creditsCharged: toCredits(task.creditsCharged),
-    billingMode: task.price.billingMode,
-    breakdown: presentBreakdown(task, details),
-    upstreamTaskId: task.upstreamTaskId ?? null,
-    outputUrl: outputs[0]?.url ?? null,
-    outputs,
-    outputText: task.resultExpiredAt ? null : (task.outputText ?? null),
-    errorMessage: task.errorMessage ?? null,
-    errorCode: task.errorCode ?? null,
+  return viewTask(task, {
+    price: readPrice(task.price),
+    evidence: readEvidence(details.evidence),
     requestPayload: presentPayload(task, details.prompt),
-    attempt: task.attempt,
-    createdAt: task.createdAt.toISOString(),
-    updatedAt: task.updatedAt.toISOString(),
-    startedAt: task.startedAt?.toISOString() ?? null,
-    completedAt: task.completedAt?.toISOString() ?? null,
-    cancelRequestedAt: task.cancelRequestedAt?.toISOString() ?? null,
-    resultExpiredAt: task.resultExpiredAt?.toISOString() ?? null,
-  };
+    linkTo: (key) => signResultLink(services, key),
+  });
 }
 
 /** None from the moment that they begin to be removed by age. */
 function keptOutputs({ resultExpiredAt, outputs }: Task): TaskOutput[] {
   return resultExpiredAt ? [] : outputs;
-}
-
-/** The price lines of the estimate, and once it is completed those of the charge. */
-function presentBreakdown(task: Task, { evidence }: TaskDetails): TaskView['breakdown'] {
-  const price = readPrice(task.price);
-  const charged = task.status === 'completed' ? chargeLines(price, task.ordered, readEvidence(evidence)) : [];
-  return {
-    ordered: quote(price, task.ordered).lines.map(presentLine),
-    charged: charged.map(presentLine),
-  };
-}
-
-function presentLine({ item, quantity, amount }: QuoteLine) {
-  return { item, quantity, credits: toCredits(amount) };
 }
 
 /** Presents a task on the image endpoints. A cancelled task reads as failed here, and only here. */
@@ -127,7 +88,7 @@ export function presentEstimate({ model, quote }: Pick<PricedOrder, 'model' | 'q
   return {
     creditsEstimate: toCredits(quote.total),
     billingMode: model.billingMode,
-    breakdown: quote.lines.map(presentLine),
+    breakdown: quote.lines.map(viewPriceLine),
   };
 }
 

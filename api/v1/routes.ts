@@ -13,6 +13,7 @@ import {
   sendOpenaiVideo,
 } from './openai-videos.ts';
 import { createUpload, deleteUpload, listUploads, readUpload } from '../uploads/uploads.ts';
+import { V1_WEBHOOK_ROUTES } from '../webhooks/routes.ts';
 import { createVideo, readVideoTask } from './videos.ts';
 
 const read = { proof: 'key', limit: 'read' } as const;
@@ -76,4 +77,5 @@ export const V1_ROUTES = [
   { method: 'GET', path: '/v1/models', ...read, handle: listModels },
   { method: 'GET', path: '/v1/models/:id', ...read, handle: readModel },
   { method: 'GET', path: '/v1/balance', ...read, handle: readBalance },
+  ...V1_WEBHOOK_ROUTES,
 ] as const satisfies readonly Route[];

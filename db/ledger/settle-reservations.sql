@@ -37,4 +37,5 @@ begin
     where c.charge > 0
     window later as (partition by c.user_id order by c.n desc rows unbounded preceding)
   ) i join account a on a.user_id = i.user_id;
+  perform record_low_balances(user_ids, charges);
 end $$;

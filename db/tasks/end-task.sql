@@ -50,5 +50,6 @@ begin
   where t.id = p_task_id;
   insert into task_event (task_id, attempt, event, detail)
   values (p_task_id, ending.attempt, p_status, case when p_status = 'failed' then p_error_code end);
+  perform record_task_event(p_task_id, ending.user_id, p_status);
   return p_status;
 end $$;

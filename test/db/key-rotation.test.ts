@@ -9,6 +9,8 @@ import { Secrets } from '../../db/secrets.ts';
 import { createAdministrator, makeCode, readAudit } from '../support/administrators.ts';
 import { startGateway, type TestGateway } from '../support/servers/gateway.ts';
 import { IMAGE_MODEL } from '../support/tasks.ts';
+import { makeWebhook } from '../support/webhooks.ts';
+import { listOwnEndpoints, signingSecretsOf } from '../../db/webhooks/endpoints.ts';
 
 describe('rotating the key ring', () => {
   let gateway: TestGateway;
@@ -38,6 +40,7 @@ describe('rotating the key ring', () => {
       insert into submission (task_id, attempt, state, results, results_secret_key_id)
       values (${first}, 1, 'accepted', ${results.bytes}::bytea, ${results.secretKeyId})`);
     await startTotp(gateway.em(), gateway.secrets, owner.id, 'JBSWY3DPEHPK3PXP');
+    const hook = await makeWebhook(owner.session, { url: 'https://hooks.example.com/' });
 
     const { renewed, dependents } = await rotateSecrets(gateway.em(), [newer, old]);
     expect(renewed).to.deep.equal([
@@ -45,6 +48,7 @@ describe('rotating the key ring', () => {
       { what: 'submission results', rows: 1 },
       { what: 'second factors', rows: 1 },
       { what: 'answers kept for repeats', rows: 2 },
+      { what: 'webhook secrets', rows: 1 },
     ]);
     expect(dependents).to.deep.equal(
       [
@@ -59,6 +63,9 @@ describe('rotating the key ring', () => {
       'a dog',
     ]);
     expect(await decryptRequest(gateway.em(), alone, first)).to.include({ prompt: 'a cat' });
+    const [endpoint] = await listOwnEndpoints(gateway.em(), owner.id, { limit: 1, beforeId: null });
+    if (!endpoint) throw new Error('there is no webhook');
+    expect(signingSecretsOf(alone, endpoint, new Date())).to.deep.equal([hook.secret]);
     const [stored] = await gateway.em().execute<{ results: Uint8Array; id: string; totp: Uint8Array }[]>(sql`
       select results, results_secret_key_id as id, totp_secret as totp from submission, app_user
       where app_user.id = ${owner.id}`);

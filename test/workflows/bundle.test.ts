@@ -4,8 +4,8 @@ import * as workflows from '../../workflows/index.ts';
 import { bundleWorkflows } from '../../worker/workers.ts';
 
 describe('the workflow bundle', () => {
-  it('holds exactly the workflows generate and sweep', () => {
-    expect(Object.keys(workflows).sort()).to.deep.equal(['generate', 'sweep']);
+  it('holds exactly the workflows deliverWebhook, generate and sweep', () => {
+    expect(Object.keys(workflows).sort()).to.deep.equal(['deliverWebhook', 'generate', 'sweep']);
   });
 
   it('builds, without Node’s modules, drivers or vendors in it', async () => {

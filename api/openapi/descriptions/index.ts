@@ -13,6 +13,7 @@ import { FILE_DESCRIPTIONS } from './files.ts';
 import { IDENTITY_DESCRIPTIONS } from './identity.ts';
 import { TASK_DESCRIPTIONS } from './tasks.ts';
 import { UPLOAD_DESCRIPTIONS } from './uploads.ts';
+import { WEBHOOK_DESCRIPTIONS } from './webhooks.ts';
 import { V1_DESCRIPTIONS } from './v1.ts';
 import type { DOCUMENT_ROUTE } from '../paths.ts';
 
@@ -34,6 +35,7 @@ const COMPLETE = {
   ...IDENTITY_DESCRIPTIONS,
   ...ADMIN_DESCRIPTIONS,
   ...FILE_DESCRIPTIONS,
+  ...WEBHOOK_DESCRIPTIONS,
 } satisfies Record<TableName | FileName, RouteDescription>;
 
 export const ROUTE_DESCRIPTIONS: Readonly<Record<string, RouteDescription>> = COMPLETE;

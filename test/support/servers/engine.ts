@@ -5,6 +5,7 @@ import { createActivities, type Activities } from '../../../activities/index.ts'
 import { createProviders } from '../../../providers/registry.ts';
 import { workflowIdOf } from '../../../workflows/names.ts';
 import type { TestGateway } from './gateway.ts';
+import { webhookDependencies } from './webhook-dependencies.ts';
 import { until } from '../until.ts';
 
 export interface Run {
@@ -84,7 +85,12 @@ export async function openEngine(gateway: TestGateway): Promise<TestEngine> {
 
 /** Events of the newest run, as `temporal workflow show --output json` writes them. */
 export async function readHistory(engine: TestEngine, taskId: string): Promise<HistoryJson> {
-  return toJson(await engine.handleOf(taskId).fetchHistory());
+  return readHistoryOf(engine.handleOf(taskId));
+}
+
+/** The same of any run. */
+export async function readHistoryOf(run: WorkflowHandle): Promise<HistoryJson> {
+  return toJson(await run.fetchHistory());
 }
 
 export interface HistoryEvent {
@@ -121,6 +127,7 @@ export function activitiesOf(gateway: TestGateway): Activities {
     requestKeptDays: gateway.config.requestKeptDays,
     retention: gateway.config.retention,
     chatLeaseSeconds: gateway.config.chatLeaseSeconds,
+    webhooks: webhookDependencies(gateway.services),
   });
 }
 

@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { WorkflowBundleOption } from '@temporalio/worker';
 import { createApp } from '../../../api/app.ts';
 import { createHttpServer } from '../../../api/http/http-server.ts';
 import { securityHeaders } from '../../../api/middleware/security-headers.ts';
@@ -20,10 +19,10 @@ import { createUser } from '../../../db/identity/users.ts';
 import { sandboxSettings } from '../../../dev/system/sandbox-settings.ts';
 import { startSandbox } from '../../../sandbox/server.ts';
 import { parseCredits } from '../../../domain/credits.ts';
-import { createLog, type Log } from '../../../log.ts';
-import { createProviders } from '../../../providers/registry.ts';
-import { installRuntime } from '../../../worker/runtime.ts';
-import { bundleWorkflows, createWorkers, type Workers } from '../../../worker/workers.ts';
+import { createLog } from '../../../log.ts';
+import { startWebhookRelay } from '../../../worker/webhook-relay.ts';
+import { createTestWorkers, createWorkerSwitch } from './worker-switch.ts';
+import { WEBHOOK_RETRY_DELAYS_MS } from '../../../domain/webhooks.ts';
 import { createDatabase } from './database.ts';
 import { createActor, type Actor } from '../http/http.ts';
 import { createNamespace } from './temporal-namespace.ts';
@@ -70,6 +69,8 @@ export interface TestGatewayOptions {
   env?: Record<string, string>;
   /** `false` when the test starts the worker itself, or as a process of its own. */
   worker?: boolean;
+  /** The pauses between attempts to deliver a webhook, instead of the real ones. */
+  webhookDelaysMs?: readonly number[];
 }
 
 const PASSWORD = 'correct horse battery';
@@ -86,7 +87,6 @@ const HIGH_LIMITS = {
   SVC_LIMIT_AUTH: '1000000/60',
   SVC_LIMIT_STRAY: '1000000/60',
 };
-let bundle: Promise<WorkflowBundleOption> | undefined;
 
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const name = `test-${randomBytes(6).toString('hex')}`;
@@ -118,7 +118,10 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   const baseUrl = `http://127.0.0.1:${port}`;
   services.publicUrl = () => baseUrl;
 
-  const { startWorker, stopWorker } = createWorkerSwitch(() => createTestWorkers(config, services, log));
+  const { startWorker, stopWorker } = createWorkerSwitch(
+    () => createTestWorkers(config, services, log, options.webhookDelaysMs ?? WEBHOOK_RETRY_DELAYS_MS),
+    () => startWebhookRelay({ database: stored.database, runs: services.taskWorkflows, log }),
+  );
   if (options.worker !== false) await startWorker();
 
   return {
@@ -175,46 +178,6 @@ function createEnvironment(parts: {
     ...HIGH_LIMITS,
     SVC_SECRET_KEYS: `test:${randomBytes(32).toString('base64url')}`,
   };
-}
-
-/** Starts and stops the worker, as often as a test asks for it. */
-function createWorkerSwitch(create: () => Promise<Workers>): Pick<TestGateway, 'startWorker' | 'stopWorker'> {
-  let worker: { workers: Workers; running: Promise<void> } | undefined;
-  return {
-    startWorker: async () => {
-      const workers = await create();
-      worker = { workers, running: workers.run() };
-    },
-    stopWorker: async () => {
-      worker?.workers.shutdown();
-      await worker?.running;
-      await worker?.workers.close();
-      worker = undefined;
-    },
-  };
-}
-
-async function createTestWorkers(config: Config, services: Services, log: Log): Promise<Workers> {
-  // Installed once per process, before anything else uses Temporal's native runtime.
-  if (!bundle) installRuntime(log);
-  bundle ??= bundleWorkflows();
-  return createWorkers({
-    temporal: config.temporal,
-    activitiesMax: 20,
-    graceSeconds: config.workerGraceSeconds,
-    log,
-    workflowBundle: await bundle,
-    dependencies: {
-      database: services.database,
-      secrets: services.secrets,
-      ...{ providers: createProviders(config), models: config.catalog.models },
-      ...{ storage: services.storage, taskRuns: services.taskWorkflows },
-      log,
-      runningTasksPerUserMax: config.runningTasksPerUserMax,
-      ...{ requestKeptDays: config.requestKeptDays, retention: config.retention },
-      chatLeaseSeconds: config.chatLeaseSeconds,
-    },
-  });
 }
 
 async function createTestUser(

@@ -3,7 +3,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { freezeAccount } from '../accounts.ts';
-import { openEngine, readHistory, type HistoryJson, type TestEngine } from './engine.ts';
+import { webhookWorkflowIdOf } from '../../../workflows/names.ts';
+import { makeWebhook, startReceiver } from '../webhooks.ts';
+import { openEngine, readHistory, readHistoryOf, type HistoryJson, type TestEngine } from './engine.ts';
 import { startGateway, type TestGateway, type TestUser } from './gateway.ts';
 import { orderImage, orderVideo, untilPolled, untilSubmitted, type OrderedTask } from '../tasks.ts';
 import { untilFinal, untilStatus } from '../until.ts';
@@ -70,6 +72,13 @@ const STORIES: Record<string, (scene: Scene) => Promise<OrderedTask>> = {
   },
 };
 
+/** Each sends a test to a receiver that answers with `status`; an operator cancels the one that hangs. */
+const WEBHOOK_STORIES: Record<string, { status: number | null }> = {
+  'webhook-delivered': { status: 204 },
+  'webhook-failed': { status: 500 },
+  'webhook-cancelled': { status: null },
+};
+
 /** Plays every story and writes its history to the folder. */
 export async function recordHistories(): Promise<void> {
   const gateway = await startGateway({
@@ -77,6 +86,7 @@ export async function recordHistories(): Promise<void> {
       SVC_TASK_DEADLINE_SECONDS: '3',
       SVC_RUNNING_TASKS_PER_USER: '1',
     },
+    webhookDelaysMs: [50],
   });
   const engine = await openEngine(gateway);
   try {
@@ -85,13 +95,30 @@ export async function recordHistories(): Promise<void> {
       const task = await play({ gateway, engine, owner });
       await untilFinal(owner.session, task.id);
       await engine.untilClosed(task.id);
-      const history = withoutHostNames(await readHistory(engine, task.id));
-      writeFileSync(join(HISTORIES_FOLDER, `${name}.json`), `${JSON.stringify(history)}\n`);
+      write(name, await readHistory(engine, task.id));
+    }
+    for (const [name, { status }] of Object.entries(WEBHOOK_STORIES)) {
+      const owner = await gateway.createUser();
+      const receiver = await startReceiver((res) => void (status === null || res.writeHead(status).end()));
+      const { id } = await makeWebhook(owner.session, { url: receiver.url });
+      const { body } = await owner.session.post(`/api/webhooks/${id}/test`);
+      const workflowId = webhookWorkflowIdOf(body.data.id);
+      await receiver.until('/', 1);
+      const run = engine.client.workflow.getHandle(workflowId);
+      if (status === null) await run.cancel();
+      await run.result().catch(() => undefined);
+      write(name, await readHistoryOf(run));
+      await receiver.close();
     }
   } finally {
     await engine.close();
     await gateway.stop();
   }
+}
+
+function write(name: string, history: HistoryJson): void {
+  const text = JSON.stringify(withoutHostNames(history));
+  writeFileSync(join(HISTORIES_FOLDER, `${name}.json`), `${text}\n`);
 }
 
 export interface RecordedHistory {

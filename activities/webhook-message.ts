@@ -1,0 +1,62 @@
+// What a receiver gets: the body of an event, and its signature as Standard Webhooks defines it.
+import { createHmac } from 'node:crypto';
+import { readEvidence, readMicroCredits, readPrice } from '../db/columns.ts';
+import type { WebhookEventToSend } from '../db/webhooks/attempts.ts';
+import { toCredits } from '../domain/credits.ts';
+import { viewTask } from '../domain/task-view.ts';
+
+/** The members of `data` by type: the owner's view of the task without its prompt, or what fell below what. */
+export function writeBody(event: WebhookEventToSend, linkTo: (key: string) => string): string {
+  return JSON.stringify({
+    type: event.type,
+    timestamp: event.createdAt.toISOString(),
+    data: dataOf(event, linkTo),
+  });
+}
+
+function dataOf({ type, ended, data }: WebhookEventToSend, linkTo: (key: string) => string): object {
+  if (type === 'balance.low') return lowBalanceOf(data);
+  if (!ended) return data;
+  const { task, evidence } = ended;
+  return viewTask(task, {
+    price: readPrice(task.price),
+    evidence: readEvidence(evidence),
+    requestPayload: task.requestPayload, // stored without the prompt
+    linkTo,
+  });
+}
+
+function lowBalanceOf({
+  balance = '0',
+  reserved = '0',
+  balanceBelow = '0',
+}: WebhookEventToSend['data']): object {
+  const [held, setAside] = [readMicroCredits(balance), readMicroCredits(reserved)];
+  return {
+    balance: toCredits(held),
+    reserved: toCredits(setAside),
+    available: toCredits(held - setAside),
+    balanceBelow: toCredits(readMicroCredits(balanceBelow)),
+  };
+}
+
+/** The headers of one attempt. Each secret signs, so that a receiver may know either one of two. */
+export function signHeaders(
+  body: string,
+  { eventId, secrets, now }: { eventId: string; secrets: readonly string[]; now: Date },
+): Record<string, string> {
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${eventId}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'user-agent': 'svc-gateway-webhooks',
+    accept: '*/*',
+    'accept-encoding': 'identity',
+    'webhook-id': eventId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  };
+}

@@ -1,0 +1,76 @@
+// JSON of webhooks and their deliveries.
+import { z } from 'zod';
+import {
+  WEBHOOK_DELIVERY_STATES,
+  WEBHOOK_DISABLED_REASONS,
+  WEBHOOK_EVENT_TYPES,
+  WEBHOOK_EVENTS,
+  WEBHOOK_FAILURES,
+  type WebhookFailure,
+} from '../../domain/webhooks.ts';
+import { credits, id, instant } from './basics.ts';
+
+const fields = {
+  id: id('whk'),
+  url: z.string(),
+  description: z.string().nullable(),
+  events: z.array(z.enum(WEBHOOK_EVENTS)),
+  balanceBelow: credits.nullable().describe('`balance.low` comes when the balance falls below this.'),
+  createdAt: instant,
+  updatedAt: instant,
+  disabledAt: instant.nullable().describe('Since when it gets nothing; null while it is enabled.'),
+  disabledReason: z
+    .enum(WEBHOOK_DISABLED_REASONS)
+    .nullable()
+    .describe('You disabled it, it answered 410 (`gone`), or nothing succeeded for five days (`failing`).'),
+  failingSince: instant.nullable().describe('Since when every attempt has failed.'),
+  lastSuccessAt: instant.nullable().describe('To the minute.'),
+  previousSecretUntil: instant
+    .nullable()
+    .describe('Until then the secret before the last rotation signs as well.'),
+};
+
+export const WEBHOOK = z
+  .strictObject(fields)
+  .meta({ id: 'Webhook', description: 'An address that is told of events, without its secret.' });
+export type WebhookView = z.output<typeof WEBHOOK>;
+
+export const NEW_WEBHOOK = z
+  .strictObject({
+    ...fields,
+    secret: z.string().meta({
+      description: 'Verifies signatures. Shown here and never again.',
+      examples: ['whsec_MfKQ9r8G…'],
+    }),
+  })
+  .meta({ id: 'NewWebhook' });
+
+const failures = Object.keys(WEBHOOK_FAILURES) as [WebhookFailure, ...WebhookFailure[]];
+
+export const WEBHOOK_DELIVERY = z
+  .strictObject({
+    id: id('dlv'),
+    eventId: id('evt', 'Sent as `webhook-id`: the same in every attempt.'),
+    type: z.enum(WEBHOOK_EVENT_TYPES),
+    taskId: id('task').nullable(),
+    status: z.enum(WEBHOOK_DELIVERY_STATES),
+    attempts: z.int().min(0),
+    createdAt: instant,
+    lastAttemptAt: instant.nullable(),
+    nextAttemptAt: instant.nullable(),
+    deliveredAt: instant.nullable(),
+    failure: z
+      .strictObject({ code: z.enum(failures), message: z.string() })
+      .nullable()
+      .describe('Why the last attempt was no success.'),
+    answer: z
+      .strictObject({
+        status: z.int(),
+        body: z.string().describe('Its beginning: at most 16 KB.'),
+      })
+      .nullable()
+      .describe('The last answer of the receiver.'),
+    durationMs: z.int().min(0).nullable().describe('How long the last attempt took.'),
+  })
+  .meta({ id: 'WebhookDelivery', description: 'One event on its way to one webhook.' });
+export type WebhookDeliveryView = z.output<typeof WEBHOOK_DELIVERY>;

@@ -1,0 +1,49 @@
+// The routes of webhooks: the same for sessions under /api and for bearer keys under /v1.
+import { BODY_BYTES_MAX, type Route } from '../context.ts';
+import { listWebhookDeliveries, resendWebhookDelivery, testWebhook } from './deliveries.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  listWebhooks,
+  readWebhook,
+  rotateWebhookSecret,
+} from './endpoints.ts';
+
+const session = { proof: 'session', limit: 'read' } as const;
+const key = { proof: 'key', limit: 'read' } as const;
+const body = { bodyBytesMax: BODY_BYTES_MAX } as const;
+
+export const CONSOLE_WEBHOOK_ROUTES = [
+  { method: 'GET', path: '/api/webhooks', ...session, handle: listWebhooks },
+  { method: 'POST', path: '/api/webhooks', ...session, ...body, handle: createWebhook },
+  { method: 'GET', path: '/api/webhooks/:id', ...session, handle: readWebhook },
+  { method: 'PATCH', path: '/api/webhooks/:id', ...session, ...body, handle: changeWebhook },
+  { method: 'DELETE', path: '/api/webhooks/:id', ...session, handle: deleteWebhook },
+  { method: 'POST', path: '/api/webhooks/:id/rotate-secret', ...session, handle: rotateWebhookSecret },
+  { method: 'POST', path: '/api/webhooks/:id/test', ...session, handle: testWebhook },
+  { method: 'GET', path: '/api/webhooks/:id/deliveries', ...session, handle: listWebhookDeliveries },
+  {
+    method: 'POST',
+    path: '/api/webhooks/:id/deliveries/:deliveryId/resend',
+    ...session,
+    handle: resendWebhookDelivery,
+  },
+] as const satisfies readonly Route[];
+
+export const V1_WEBHOOK_ROUTES = [
+  { method: 'GET', path: '/v1/webhooks', ...key, handle: listWebhooks },
+  { method: 'POST', path: '/v1/webhooks', ...key, ...body, handle: createWebhook },
+  { method: 'GET', path: '/v1/webhooks/:id', ...key, handle: readWebhook },
+  { method: 'PATCH', path: '/v1/webhooks/:id', ...key, ...body, handle: changeWebhook },
+  { method: 'DELETE', path: '/v1/webhooks/:id', ...key, handle: deleteWebhook },
+  { method: 'POST', path: '/v1/webhooks/:id/rotate-secret', ...key, handle: rotateWebhookSecret },
+  { method: 'POST', path: '/v1/webhooks/:id/test', ...key, handle: testWebhook },
+  { method: 'GET', path: '/v1/webhooks/:id/deliveries', ...key, handle: listWebhookDeliveries },
+  {
+    method: 'POST',
+    path: '/v1/webhooks/:id/deliveries/:deliveryId/resend',
+    ...key,
+    handle: resendWebhookDelivery,
+  },
+] as const satisfies readonly Route[];

@@ -1,0 +1,65 @@
+// Webhooks: which events there are, when a delivery is tried again, and why it or its endpoint ended.
+
+/** Events that an endpoint can ask for. */
+export const WEBHOOK_EVENTS = ['task.completed', 'task.failed', 'task.cancelled', 'balance.low'] as const;
+/** Every event that is delivered: `webhook.test` comes when its owner asks for it. */
+export const WEBHOOK_EVENT_TYPES = [...WEBHOOK_EVENTS, 'webhook.test'] as const;
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+
+export const WEBHOOK_DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
+export type WebhookDeliveryState = (typeof WEBHOOK_DELIVERY_STATES)[number];
+
+/** Why an endpoint gets nothing more: its owner said so, it answered 410, or nothing succeeded for days. */
+export const WEBHOOK_DISABLED_REASONS = ['owner', 'gone', 'failing'] as const;
+export type WebhookDisabledReason = (typeof WEBHOOK_DISABLED_REASONS)[number];
+
+/** Why the last attempt of a delivery was no success, with the sentence for owners and operators. */
+export const WEBHOOK_FAILURES = {
+  rejected: 'The receiver answered with a status other than 2xx.',
+  gone: 'The receiver answered 410 and gets nothing more.',
+  timeout: 'The receiver did not answer in time.',
+  unreachable: 'No connection to the receiver came about, or it broke.',
+  address_refused: 'The address of the receiver is not public.',
+  webhook_disabled: 'The webhook was disabled before this could be delivered.',
+  cancelled: 'The operator ended the delivery.',
+} as const;
+export type WebhookFailure = keyof typeof WEBHOOK_FAILURES;
+
+export const WEBHOOKS_PER_USER_MAX = 10;
+/** After a rotation the secret before it signs for so long. */
+export const WEBHOOK_SECRET_OVERLAP_HOURS = 24;
+/** An endpoint without a success for so long is disabled. */
+export const WEBHOOK_FAILING_DAYS_MAX = 5;
+/** How long after the event a delivery can be read and sent again. */
+export const WEBHOOK_KEPT_DAYS = 30;
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The pauses between attempts; after the last of them a delivery has failed. As Standard Webhooks advises. */
+export const WEBHOOK_RETRY_DELAYS_MS: readonly number[] = [
+  ...[5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS],
+  ...[2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, 14 * HOUR_MS, 20 * HOUR_MS, 24 * HOUR_MS],
+];
+
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Whether a URL is plain http to this machine, which development permits. */
+export function isLoopbackUrl({ protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>): boolean {
+  return protocol === 'http:' && LOOPBACK_HOSTS.has(hostname);
+}
+
+/** Starting the workflow of a delivery, without knowing Temporal. */
+export interface WebhookRuns {
+  /** Starts the run, or finds it running. Safe to repeat. */
+  startWebhook(webhook: WebhookToRun): Promise<void>;
+}
+
+/** What the run of a delivery starts with; no address and no content of the owner. */
+export interface WebhookToRun {
+  deliveryId: string;
+  eventType: WebhookEventType;
+  endpointId: string;
+  userId: string;
+}

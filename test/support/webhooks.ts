@@ -1,0 +1,94 @@
+// Receivers of webhooks: a server on this machine that keeps what it gets and answers as a test tells it to.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import type { Actor } from './http/http.ts';
+import { until } from './until.ts';
+
+export interface ReceivedWebhook {
+  path: string;
+  /** Sent as `webhook-id`. */
+  id: string;
+  headers: Record<string, string>;
+  text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at bodies as a receiver's script would
+  body: any;
+  at: number;
+}
+
+export interface Receiver {
+  url: string;
+  received: ReceivedWebhook[];
+  /** What arrived at this path. */
+  at(path: string): ReceivedWebhook[];
+  /** Resolves when `count` requests have arrived at this path. */
+  until(path: string, count: number, limitMs?: number): Promise<ReceivedWebhook[]>;
+  close(): Promise<void>;
+}
+
+/** `seen`: how many requests with this `webhook-id` have come to this path, this one included. */
+export type Respond = (
+  res: ServerResponse,
+  request: ReceivedWebhook & { seen: number },
+) => void | Promise<void>;
+
+/** Answers 204 unless `respond` answers otherwise. */
+export async function startReceiver(
+  respond: Respond = (res) => void res.writeHead(204).end(),
+): Promise<Receiver> {
+  const received: ReceivedWebhook[] = [];
+  const server = createServer((req, res) => {
+    void read(req).then((request) => {
+      received.push(request);
+      const seen = received.filter(({ path, id }) => path === request.path && id === request.id).length;
+      return respond(res, { ...request, seen });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const at = (path: string) => received.filter((request) => request.path === path);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    at,
+    until: (path, count, limitMs) =>
+      until(`${count} webhooks at ${path}`, async () => at(path).length >= count && at(path), limitMs),
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function read(req: IncomingMessage): Promise<ReceivedWebhook> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString('utf8');
+  const headers = Object.fromEntries(
+    Object.entries(req.headers).map(([name, value]) => [name, String(value)]),
+  );
+  const id = headers['webhook-id'] ?? '';
+  return { path: req.url ?? '', id, headers, text, body: JSON.parse(text), at: Date.now() };
+}
+
+/** Makes a webhook; answers its view with the secret. */
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
+export async function makeWebhook(session: Actor, fields: object): Promise<any> {
+  const { status, body } = await session.post('/api/webhooks', { events: ['task.completed'], ...fields });
+  expect(status, JSON.stringify(body)).to.equal(201);
+  return body.data;
+}
+
+/** The deliveries of a webhook, newest first. */
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
+export async function readDeliveries(session: Actor, webhookId: string): Promise<any[]> {
+  return (await session.get(`/api/webhooks/${webhookId}/deliveries`)).body.data;
+}
+
+/** Waits until the newest delivery has this status. */
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
+export async function untilDelivery(session: Actor, webhookId: string, status: string): Promise<any> {
+  return until(`the newest delivery of ${webhookId} is ${status}`, async () => {
+    const [newest] = await readDeliveries(session, webhookId);
+    return newest?.status === status && newest;
+  });
+}
