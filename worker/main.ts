@@ -62,14 +62,10 @@ async function work(config: Config, log: Log): Promise<void> {
       webhooks: describeWebhooks(config, registry),
     },
   });
-  addProcessMetrics(registry, {
-    readPool: () => readPoolMetrics(database),
-    countPasswordsWaiting: countWaitingPasswords,
-  });
-  const health = createInternalListener({
-    registry,
-    checkReadiness: () => checkReadiness({ workers, taskWorkflows, probe }),
-  });
+  const readPool = () => readPoolMetrics(database);
+  addProcessMetrics(registry, { readPool, countPasswordsWaiting: countWaitingPasswords });
+  const readiness = () => checkReadiness({ workers, taskWorkflows, probe });
+  const health = createInternalListener({ registry, checkReadiness: readiness });
   const internalPort = await listen(health, config.workerInternalPort, config.internalHost);
   await taskWorkflows.ensureSweepSchedule();
 
