@@ -5,7 +5,7 @@ import type { WebhookEventToSend } from '../db/webhooks/attempts.ts';
 import { toCredits } from '../domain/credits.ts';
 import { viewTask } from '../domain/task-view.ts';
 
-/** The members of `data` by type: the owner's view of the task without its prompt, or what fell below what. */
+/** Writes the body: for tasks, `data` is the owner's view without the prompt. */
 export function writeBody(event: WebhookEventToSend, linkTo: (key: string) => string): string {
   return JSON.stringify({
     type: event.type,

@@ -1,5 +1,5 @@
-// Delivers an event to an endpoint. An attempt that was made and could not be recorded is made again, with the
-// same `webhook-id`.
+// Delivers an event to an endpoint. An attempt that was made and could not be recorded is made again, with
+// the same `webhook-id`.
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { forkEm } from '../db/database.ts';
 import {

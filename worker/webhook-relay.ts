@@ -1,5 +1,5 @@
-// The relay: starts the runs of what the outbox of webhooks holds. Each worker has one; a delivery that one of
-// them claimed and lost is claimed again.
+// The relay: starts the runs of what the outbox of webhooks holds. Each worker has one; a delivery that one
+// of them claimed and lost is claimed again.
 import { forkEm, type Database } from '../db/database.ts';
 import { claimDueDeliveries, confirmStarts } from '../db/webhooks/relay.ts';
 import type { WebhookRuns } from '../domain/webhooks.ts';

@@ -80,8 +80,8 @@ export async function readWebhook(ctx: Context): Promise<Reply> {
 export async function changeWebhook(ctx: Context): Promise<Reply> {
   const { services, em, caller, body } = ctx;
   const schema = caller.proof === 'key' ? WEBHOOK_CHANGES_V1 : WEBHOOK_CHANGES;
-  const found = await requireOwnWebhook(ctx);
   const given = readBody(schema, body);
+  const found = await requireOwnWebhook(ctx);
   const fields = given.events ? { ...given, events: [...new Set(given.events)] } : given;
   if (fields.url !== undefined) checkUrl(fields.url, services.production);
   const { events: told = found.events, balanceBelow = found.balanceBelow ?? null } = fields;

@@ -1,4 +1,5 @@
-// The outbox: which deliveries are due for their run, so many at a time that a slow receiver delays only itself.
+// The outbox: which deliveries are due for their run, so few of an endpoint at a time that a slow receiver
+// delays only itself.
 import type { WebhookToRun } from '../../domain/webhooks.ts';
 import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
@@ -11,7 +12,7 @@ const UNDER_WAY_MAX_FAILING = 1;
 const BATCH = 100;
 /** Within this time a claim is confirmed, or its process has died and another one claims it. */
 const CLAIM_SECONDS = 30;
-/** A run that has not been heard of for so long after its time was lost with Temporal's state: it starts anew. */
+/** A run that is so late was lost with Temporal's state, and is started again. */
 export const LOST_AFTER_SECONDS = 600;
 
 /**
@@ -28,8 +29,8 @@ export async function confirmStarts(em: Em, deliveryIds: readonly string[]): Pro
 }
 
 /**
- * `waiting` steps from endpoint to endpoint through the index of pending deliveries, so that its cost does not
- * grow with their number.
+ * `waiting` steps from endpoint to endpoint through the index of pending deliveries, so that its cost does
+ * not grow with their number.
  */
 const claim = prepare<WebhookToRun>(
   'claim-webhook-deliveries',

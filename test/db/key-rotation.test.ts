@@ -83,7 +83,7 @@ describe('rotating the key ring', () => {
     expect(told.map((text) => JSON.parse(text).body.data.id)).to.deep.equal(tasks);
 
     const again = await rotateSecrets(gateway.em(), [newer, old]);
-    expect(again.renewed.map(({ rows }) => rows)).to.deep.equal([0, 0, 0, 0]);
+    expect(again.renewed.map(({ rows }) => rows)).to.deep.equal([0, 0, 0, 0, 0]);
     expect((await readAudit(gateway, newer.id)).map(({ action }) => action)).to.deep.equal([
       'ROTATE_SECRETS',
     ]);
