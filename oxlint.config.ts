@@ -9,7 +9,17 @@ const ROOMS = [
 /** No product file imports these. */
 const OUTSIDE = ['sandbox', 'dev', 'bench', 'test', 'examples', 'console/(?:app|build|data|pages|texts|ui)'];
 const VENDORS = ['google', 'grok', 'hailuo', 'kling', 'openai', 'seedance', 'vidu', 'wan'];
-const DB_SUBJECTS = ['chat', 'identity', 'keys', 'ledger', 'redeem', 'retention', 'tasks', 'usage', 'webhooks'];
+const DB_SUBJECTS = [
+  'chat',
+  'identity',
+  'keys',
+  'ledger',
+  'redeem',
+  'retention',
+  'tasks',
+  'usage',
+  'webhooks',
+];
 
 type Pattern = {
   regex: string;

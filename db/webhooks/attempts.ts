@@ -94,7 +94,10 @@ async function readEndedTask(em: Em, eventId: string): Promise<WebhookEventToSen
     where v.id = ${eventId}`);
   if (!row) return null;
   const { evidence, payload, result_gone, ...columns } = row;
-  return { task: em.map(TaskEntity, { ...columns, request_payload: payload ?? {}, result_expired_at: result_gone }), evidence };
+  return {
+    task: em.map(TaskEntity, { ...columns, request_payload: payload ?? {}, result_expired_at: result_gone }),
+    evidence,
+  };
 }
 
 /**
