@@ -1,8 +1,6 @@
-// The hand-overs that are under way in this process: one clock for their heartbeats, their freshness and
-// their
+// The hand-overs that are under way in this process: one clock for their heartbeats, freshness and
 // cancellations, so that a thousand of them cost little.
 import { Context } from '@temporalio/activity';
-import pLimit from 'p-limit';
 import type { TaskAttempt } from '../domain/tasks.ts';
 
 /** How often the clock looks what is due. */
@@ -11,13 +9,13 @@ const TICK_MS = 250;
 const BEAT_MS = 5_000;
 /** A submission counts as abandoned after 15 seconds (`FRESH_SECONDS`): after three of these. */
 const FRESHEN_MS = 5_000;
-/** Writes of freshness at once, so that they leave the connections to other steps. */
-const WRITES_MAX = 2;
+/** Submissions that one statement keeps fresh; the others follow with the next tick. */
+const FRESHEN_MAX = 500;
 
 /** What the clock needs of the database. */
 export interface HandOverStore {
-  /** Writes that the submission of this attempt is still under way. */
-  keepFresh(task: TaskAttempt): Promise<void>;
+  /** Writes that the submissions of these attempts are still under way. */
+  keepFresh(tasks: readonly TaskAttempt[]): Promise<void>;
   /** Returns the ids of open tasks whose owner has asked for their cancellation. */
   findCancelRequested(): Promise<string[]>;
 }
@@ -40,26 +38,27 @@ interface HandOver {
 
 export function createHandOvers(store: HandOverStore, now: () => number = Date.now): HandOvers {
   const underWay = new Set<HandOver>();
-  const write = pLimit(WRITES_MAX);
   let timer: NodeJS.Timeout | undefined;
   let isLooking = false;
+  let isFreshening = false;
 
   const tick = (): void => {
-    for (const handOver of underWay) {
-      if (now() >= handOver.beatsAt) beat(handOver);
-      if (now() >= handOver.freshensAt) freshen(handOver);
-    }
+    for (const handOver of underWay) if (now() >= handOver.beatsAt) beat(handOver);
+    if (!isFreshening) void freshenDue();
     if (!isLooking) void hastenCancelled();
   };
   const beat = (handOver: HandOver): void => {
     handOver.beatsAt = now() + BEAT_MS;
     handOver.beat();
   };
-  const freshen = (handOver: HandOver): void => {
-    handOver.freshensAt = now() + FRESHEN_MS;
-    void write(async () => {
-      if (underWay.has(handOver)) await store.keepFresh(handOver.task);
-    }).catch(ignore); // the next one is due soon
+  /** One statement at a time, so that freshness leaves the connections to other steps. */
+  const freshenDue = async (): Promise<void> => {
+    const due = [...underWay].filter(({ freshensAt }) => now() >= freshensAt).slice(0, FRESHEN_MAX);
+    if (due.length === 0) return;
+    isFreshening = true;
+    for (const handOver of due) handOver.freshensAt = now() + FRESHEN_MS;
+    await store.keepFresh(due.map(({ task }) => task)).catch(ignore); // the next one is due soon
+    isFreshening = false;
   };
   /** Repeated in each round: the request in the row may be there before Temporal knows of it. */
   const hastenCancelled = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { forkEm } from '../db/database.ts';
 import type { CredentialChoice } from '../db/tasks/credentials.ts';
 import { decryptRequest, type DecryptedRequest } from '../db/tasks/requests.ts';
 import * as submissions from '../db/tasks/submissions.ts';
-import { findUnconfirmedCancels } from '../db/tasks/sweep.ts';
+import { findCancelRequested } from '../db/tasks/sweep.ts';
 import { findTask } from '../db/tasks/tasks.ts';
 import type { Model } from '../domain/catalog/catalog.ts';
 import { familyUpstream, upstreamsOf, type Upstream } from '../domain/catalog/upstream.ts';
@@ -35,11 +35,8 @@ export function createSubmission(dependencies: ActivityDependencies) {
   const { database, secrets, providers, models } = dependencies;
   const slots = createFamilySlots(HAND_OVERS_PER_FAMILY_MAX);
   const handOvers = createHandOvers({
-    keepFresh: (task) => submissions.keepSubmissionFresh(forkEm(database), task),
-    findCancelRequested: async () => {
-      const tasks = await findUnconfirmedCancels(forkEm(database), 0);
-      return tasks.map(({ id }) => id);
-    },
+    keepFresh: (tasks) => submissions.keepSubmissionsFresh(forkEm(database), tasks),
+    findCancelRequested: () => findCancelRequested(forkEm(database)),
   });
 
   return {

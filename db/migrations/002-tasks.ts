@@ -45,9 +45,11 @@ create table task (
   swept_at timestamptz,
   check ((status in ('completed', 'failed', 'cancelled')) = (completed_at is not null)),
   check (status = 'completed' or credits_charged = 0)
-);
+) with (fillfactor = 70);
 create index task_user on task (user_id, id desc);
 create index task_open on task (updated_at) where status in ('queued', 'in_progress');
+create index task_cancel_requested on task (cancel_requested_at)
+  where status in ('queued', 'in_progress') and cancel_requested_at is not null;
 create index task_completed on task (completed_at) where completed_at is not null;
 create table task_request (
   task_id text primary key,

@@ -1,8 +1,7 @@
 // Which of the operator's vendor accounts takes new work: the least busy of those that are not cooling down.
 // Cooldowns stand in a table: workers share the accounts, and the statement that writes the intent chooses
 // one. Chat keeps its own in memory (providers/chat/targets.ts), where a call must not cost a query for them.
-import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
-import type { TaskAttempt } from '../../domain/tasks.ts';
+import { sql } from '@mikro-orm/postgresql';
 import type { CredentialRest } from '../entities/credentials.ts';
 import { lockUntilEnd } from '../advisory-lock.ts';
 import type { Em } from '../database.ts';
@@ -20,23 +19,21 @@ export type CooldownReason = CredentialRest['reason'];
 /**
  * The part of a statement that answers with one row, the `credential` for new work, or with none when every
  * credential has as many jobs as it may have. One in its cooldown is chosen only when all are, so that the
- * end of the trouble is noticed.
+ * end of the trouble is noticed. Its parameters: $1 the task, $3 the family, $4 the credentials, $5 how many
+ * jobs one may have.
  */
-export function chooseCredential(task: TaskAttempt, choice: CredentialChoice): RawQueryFragment {
-  const { family, credentials, jobsPerCredentialMax } = choice;
-  return sql`
-    select id as credential from (
-      select c.id, c.position, coalesce(r.rests_until > now(), false) as is_cooling, r.rests_until, (
-        select count(*) from submission s join task t on t.id = s.task_id and t.attempt = s.attempt
-        where s.family = ${family} and s.credential = c.id and s.state in ('sending', 'accepted')
-          and t.status = 'in_progress' and t.id <> ${task.taskId}
-      ) as jobs
-      from jsonb_array_elements_text(${JSON.stringify(credentials)}::jsonb) with ordinality c(id, position)
-      left join credential_rest r on r.family = ${family} and r.credential = c.id
-    ) candidate
-    where jobs < ${jobsPerCredentialMax ?? Number.MAX_SAFE_INTEGER}
-    order by is_cooling, case when is_cooling then rests_until end, jobs, position limit 1`;
-}
+export const CHOOSE_CREDENTIAL = `
+  select id as credential from (
+    select c.id, c.position, coalesce(r.rests_until > now(), false) as is_cooling, r.rests_until, (
+      select count(*) from submission s join task t on t.id = s.task_id and t.attempt = s.attempt
+      where s.family = $3 and s.credential = c.id and s.state in ('sending', 'accepted')
+        and t.status = 'in_progress' and t.id <> $1
+    ) as jobs
+    from unnest($4::text[]) with ordinality c (id, position)
+    left join credential_rest r on r.family = $3 and r.credential = c.id
+  ) candidate
+  where jobs < $5
+  order by is_cooling, case when is_cooling then rests_until end, jobs, position limit 1`;
 
 /**
  * Runs `work` in a transaction that excludes others of the family: counting jobs and adding one must not

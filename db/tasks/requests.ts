@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { TaskRequestEntity } from '../entities/tasks.ts';
 import type { Sealed, Secrets } from '../secrets.ts';
+import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
 
 /** In UTF-16 code units. */
@@ -41,11 +42,16 @@ export async function decryptRequest(
   secrets: Secrets,
   taskId: string,
 ): Promise<DecryptedRequest | null> {
-  const row = await em.findOne(TaskRequestEntity, { taskId });
+  const [row] = await selectRequest(em, [taskId]);
   if (!row?.body) return null;
   const body: RequestBody = JSON.parse(decryptPart(secrets, taskId, 'body', row.secretKeyId, row.body));
   return { ...body, prompt: decryptPart(secrets, taskId, 'prompt', row.secretKeyId, row.prompt) };
 }
+
+const selectRequest = prepare<{ secretKeyId: string; prompt: Uint8Array; body: Uint8Array | null }>(
+  'find-request',
+  'select secret_key_id as "secretKeyId", prompt, body from task_request where task_id = $1',
+);
 
 /**
  * The prompts of these tasks by task id, for their owner. A prompt whose key has left the ring is missing.

@@ -4,10 +4,11 @@ import type { TaskFailureCode } from '../../domain/failures.ts';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import type { TaskAttempt } from '../../domain/tasks.ts';
-import { chooseCredential, withFamilyLock, type CredentialChoice } from './credentials.ts';
+import { CHOOSE_CREDENTIAL, withFamilyLock, type CredentialChoice } from './credentials.ts';
 import { SubmissionEntity, type Submission } from '../entities/tasks.ts';
 import type { Sealed } from '../secrets.ts';
 import { storeEvidence, type TaskOutput } from '../columns.ts';
+import { prepare, storableJson, storableText } from '../prepared.ts';
 import type { Em } from '../database.ts';
 
 /**
@@ -22,43 +23,57 @@ export type Intent =
 
 /** Writes the intent to submit, with the credential that is chosen for it. */
 export async function intendSubmission(em: Em, task: TaskAttempt, choice: CredentialChoice): Promise<Intent> {
-  const intend = (on: Em) =>
-    on.execute<{ credential: string | null }[]>(sql`
-    with chosen as (${chooseCredential(task, choice)}), intended as (
-      insert into submission (task_id, attempt, state, family, credential)
-      select id, attempt, case when (select credential from chosen) is null then 'not_received' else 'sending' end,
-             ${choice.family}, (select credential from chosen)
-      from task where id = ${task.taskId} and attempt = ${task.attempt} and status = 'in_progress'
-      on conflict (task_id, attempt) do update
-      set state = excluded.state, credential = excluded.credential, sent_at = now(), updated_at = now()
-      where submission.state = 'not_received'
-      returning task_id, attempt, credential
-    ), logged as (
-      insert into task_event (task_id, attempt, event)
-      select task_id, attempt, 'submitting' from intended where credential is not null
-    )
-    select credential from intended`);
-  const [intended] = await (choice.jobsPerCredentialMax === null
-    ? intend(em)
-    : withFamilyLock(em, choice.family, intend));
+  const { family, credentials, jobsPerCredentialMax } = choice;
+  const jobsMax = jobsPerCredentialMax ?? Number.MAX_SAFE_INTEGER;
+  const intend = (on: Em) => insertIntent(on, [task.taskId, task.attempt, family, credentials, jobsMax]);
+  const [intended] = await (jobsPerCredentialMax === null ? intend(em) : withFamilyLock(em, family, intend));
   if (!intended) return { kind: 'already_submitted' };
   return intended.credential === null
     ? { kind: 'busy' }
     : { kind: 'proceed', credential: intended.credential };
 }
 
+const insertIntent = prepare<{ credential: string | null }>(
+  'intend-submission',
+  `with chosen as (${CHOOSE_CREDENTIAL}), intended as (
+    insert into submission (task_id, attempt, state, family, credential)
+    select id, attempt, case when (select credential from chosen) is null then 'not_received' else 'sending' end,
+           $3, (select credential from chosen)
+    from task where id = $1 and attempt = $2 and status = 'in_progress'
+    on conflict (task_id, attempt) do update
+    set state = excluded.state, credential = excluded.credential, sent_at = now(), updated_at = now()
+    where submission.state = 'not_received'
+    returning task_id, attempt, credential
+  ), logged as (
+    insert into task_event (task_id, attempt, event)
+    select task_id, attempt, 'submitting' from intended where credential is not null
+  )
+  select credential from intended`,
+);
+
 export async function findSubmission(em: Em, task: TaskAttempt): Promise<Submission | null> {
-  return em.findOne(SubmissionEntity, { taskId: task.taskId, attempt: task.attempt }, { refresh: true });
+  const [row] = await selectSubmission(em, [task.taskId, task.attempt]);
+  return row ? em.map(SubmissionEntity, row) : null;
 }
 
-/** Records that the worker that submits is alive and still waiting for the vendor's answer. */
-export async function keepSubmissionFresh(em: Em, task: TaskAttempt): Promise<void> {
-  await em.execute(sql`
-    update submission set updated_at = now()
-    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending'`);
+const selectSubmission = prepare<Record<string, unknown>>(
+  'find-submission',
+  'select * from submission where task_id = $1 and attempt = $2',
+);
+
+/** Records that the worker that submits these is alive and still waits for the vendors' answers. */
+export async function keepSubmissionsFresh(em: Em, tasks: readonly TaskAttempt[]): Promise<void> {
+  await refresh(em, [tasks.map(({ taskId }) => taskId), tasks.map(({ attempt }) => attempt)]);
 }
 
-/** Whether `keepSubmissionFresh` ran within the last `seconds`, by the database's clock. */
+const refresh = prepare(
+  'keep-submissions-fresh',
+  `update submission s set updated_at = now()
+   from unnest($1::text[], $2::integer[]) f (task_id, attempt)
+   where s.task_id = f.task_id and s.attempt = f.attempt and s.state = 'sending'`,
+);
+
+/** Whether `keepSubmissionsFresh` ran within the last `seconds`, by the database's clock. */
 export async function isSubmissionFresh(em: Em, task: TaskAttempt, seconds: number): Promise<boolean> {
   const rows = await em.execute<{ id: string }[]>(sql`
     select task_id as id from submission
@@ -129,21 +144,28 @@ export async function recordStored(
     upstreamRequestId?: string | null;
   },
 ): Promise<void> {
-  const evidence = stored.evidence ? JSON.stringify(storeEvidence(stored.evidence)) : null;
-  await em.execute(sql`
-    with kept as (
-      update submission
-      set state = 'succeeded', outputs = ${JSON.stringify(stored.outputs)}::jsonb,
-          output_text = ${stored.outputText ?? null},
-          evidence = coalesce(${evidence}::jsonb, evidence), updated_at = now()
-      where task_id = ${task.taskId} and attempt = ${task.attempt} and state in ('sending', 'succeeded') and outputs is null
-      returning task_id, attempt
-    ), shown as (
-      update task t set upstream_request_id = coalesce(${stored.upstreamRequestId ?? null}, t.upstream_request_id)
-      from kept k where t.id = k.task_id and t.attempt = k.attempt
-    )
-    insert into task_event (task_id, attempt, event) select task_id, attempt, 'stored' from kept`);
+  const { outputs, outputText = null, upstreamRequestId = null } = stored;
+  const evidence = stored.evidence ? storableJson(storeEvidence(stored.evidence)) : null;
+  await keepOutputs(em, [
+    ...[task.taskId, task.attempt, storableJson(outputs), outputText && storableText(outputText)],
+    ...[evidence, upstreamRequestId && storableText(upstreamRequestId)],
+  ]);
 }
+
+const keepOutputs = prepare(
+  'record-stored',
+  `with kept as (
+    update submission
+    set state = 'succeeded', outputs = $3::jsonb, output_text = $4, evidence = coalesce($5::jsonb, evidence),
+        updated_at = now()
+    where task_id = $1 and attempt = $2 and state in ('sending', 'succeeded') and outputs is null
+    returning task_id, attempt
+  ), shown as (
+    update task t set upstream_request_id = coalesce($6, t.upstream_request_id)
+    from kept k where t.id = k.task_id and t.attempt = k.attempt
+  )
+  insert into task_event (task_id, attempt, event) select task_id, attempt, 'stored' from kept`,
+);
 
 /**
  * Records that the vendor refused the work or that the job failed there. A success recorded before stands.

@@ -1,6 +1,7 @@
 // What the sweeper looks for: lost starts, unconfirmed cancellations, orphaned tasks, old requests.
 import { sql } from '@mikro-orm/postgresql';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
+import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
 
 const BATCH = 200;
@@ -16,6 +17,17 @@ export async function claimUnstarted(em: Em, olderThanSeconds: number): Promise<
 export async function claimMaybeOrphaned(em: Em, olderThanSeconds: number): Promise<Task[]> {
   return claim(em, sql`status in ('queued', 'in_progress') and admitted_at is not null`, olderThanSeconds);
 }
+
+/** Ids of open tasks whose owner has asked for the cancellation, those asked first to the front. */
+export async function findCancelRequested(em: Em): Promise<string[]> {
+  return (await selectCancelRequested(em, [])).map(({ id }) => id);
+}
+
+const selectCancelRequested = prepare<{ id: string }>(
+  'find-cancel-requested',
+  `select id from task where status in ('queued', 'in_progress') and cancel_requested_at is not null
+   order by cancel_requested_at limit ${BATCH}`,
+);
 
 /** Open tasks whose owner asked for the cancellation some time ago. */
 export async function findUnconfirmedCancels(em: Em, olderThanSeconds: number): Promise<Task[]> {

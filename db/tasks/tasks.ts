@@ -8,8 +8,11 @@ import type { Em } from '../database.ts';
 import { all, has, isOnPage, type PageFilters } from './filters.ts';
 
 export async function findTask(em: Em, id: string): Promise<Task | null> {
-  return em.findOne(TaskEntity, { id }, { refresh: true });
+  const [row] = await selectTask(em, [id]);
+  return row ? em.map(TaskEntity, row) : null;
 }
+
+const selectTask = prepare<Record<string, unknown>>('find-task', 'select * from task where id = $1');
 
 /** A task of this user, or null: another user's task and a missing one look the same. */
 export async function findOwnTask(em: Em, userId: string, id: string): Promise<Task | null> {

@@ -115,7 +115,7 @@ describe('submissions', () => {
       sql`update submission set updated_at = now() - interval '16 seconds' where task_id = ${task.taskId}`,
     );
     expect(await submissions.isSubmissionFresh(em(), task, 15)).to.equal(false);
-    await submissions.keepSubmissionFresh(em(), task);
+    await submissions.keepSubmissionsFresh(em(), [task]);
     expect(await submissions.isSubmissionFresh(em(), task, 15)).to.equal(true);
   });
 });
