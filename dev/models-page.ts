@@ -1,5 +1,5 @@
-// `npm run models`: writes docs/models.md from catalog.json, with what each model offers and costs, and the
-// JSON Schemas; `npm run models -- schema` prints the schema of an overlay.
+// `npm run models`: writes docs/models.md from catalog.json, with what each model offers and costs,
+// docs/vendor-rules.md, and the JSON Schemas; `npm run models -- schema` prints the schema of an overlay.
 import { readFileSync, writeFileSync } from 'node:fs';
 import {
   CATALOG_SCHEMA,
@@ -7,11 +7,13 @@ import {
   composeOverlaySchema,
   OVERLAY_SCHEMA,
 } from './catalog-schema.ts';
+import { composeVendorRulesPage, describeUnproven, VENDOR_RULES_PAGE } from './vendor-rules-page.ts';
 import {
   METERS,
   type Catalog,
   type Combination,
   type Durations,
+  type ImageLimits,
   type Model,
   type PriceLine,
 } from '../domain/catalog/catalog.ts';
@@ -20,6 +22,7 @@ import { CREDITS_PER_USD, toCredits, toUsd } from '../domain/credits.ts';
 
 export const MODELS_PAGE = 'docs/models.md';
 const CATALOG = 'catalog.json';
+const BYTES_PER_MEGABYTE = 1_000_000;
 
 /** Composes the page for the catalogue as delivered. */
 export function composeModelsPage(): string {
@@ -41,6 +44,8 @@ function compose({ effectiveFrom, models }: Catalog): string {
     '  delivered, and never more than the estimate.',
     '- What is **bold** is taken where the caller says nothing.',
     '- Unconfirmed are figures that no page of the vendor confirms: look at them before relying on them.',
+    '- Unproven are limits on which only our sandbox agrees with us; [vendor-rules.md](vendor-rules.md) has the source of',
+    '  every other one.',
     '',
     ...families.flatMap((family) => [
       `## ${family}`,
@@ -52,6 +57,7 @@ function compose({ effectiveFrom, models }: Catalog): string {
 
 function describeModel(model: Model): string[] {
   const { id, kind, adapter, upstreamModel, billingMode, price, unconfirmed, endedOn, plainKeysOnly } = model;
+  const unproven = kind === 'text' ? null : describeUnproven(upstreamModel);
   const renamed = upstreamModel === id ? '' : `, upstream \`${upstreamModel}\``;
   return [
     `### \`${id}\``,
@@ -66,6 +72,7 @@ function describeModel(model: Model): string[] {
       : [`- Ended at its vendor on ${endedOn}: offered only at another base URL than the vendor’s`]),
     ...(plainKeysOnly ? ['- Needs a plain API key: no pair of access key and secret key'] : []),
     ...(unconfirmed.length > 0 ? [`- Unconfirmed: ${unconfirmed.join('; ')}`] : []),
+    ...(unproven === null ? [] : [`- Unproven: ${unproven}`]),
     '',
   ];
 }
@@ -103,11 +110,23 @@ function describeInputs({ kind, limits }: Model): string[] {
   const lines = [
     inputImagesMax > 0 && `${range} images${kind === 'video' ? `: ${roles}` : ''}`,
     limits.inputImagesAsUrls && 'images as https URLs only',
+    ...describeImageLimits(limits.inputImageLimits),
     limits.inputVideosMax && `up to ${limits.inputVideosMax} videos`,
     limits.inputVideoSecondsMax && `each video of at most ${limits.inputVideoSecondsMax} s`,
     limits.inputVideoSecondsTotalMax && `all videos of at most ${limits.inputVideoSecondsTotalMax} s`,
   ];
   return present(lines);
+}
+
+function describeImageLimits(limits: ImageLimits | undefined): (string | undefined)[] {
+  const { formats, bytesMax, sidePixelsMin = 1, sidePixelsMax, sidesRatioMax } = limits ?? {};
+  const sides = sidePixelsMax ? `${sidePixelsMin} to ${sidePixelsMax}` : `at least ${sidePixelsMin}`;
+  return [
+    formats && `images as ${formats.join(', ')}`,
+    bytesMax ? `images of at most ${bytesMax / BYTES_PER_MEGABYTE} MB` : undefined,
+    limits?.sidePixelsMin || sidePixelsMax ? `images with ${sides} pixels a side` : undefined,
+    sidesRatioMax ? `images no longer than ${sidesRatioMax} times their shorter side` : undefined,
+  ];
 }
 
 function describeCombination(combination: Combination): string {
@@ -158,6 +177,7 @@ if (import.meta.main) {
   if (process.argv[2] === 'schema') process.stdout.write(composeOverlaySchema());
   else {
     writeFileSync(MODELS_PAGE, composeModelsPage());
+    writeFileSync(VENDOR_RULES_PAGE, composeVendorRulesPage());
     writeFileSync(CATALOG_SCHEMA, composeCatalogSchema());
     writeFileSync(OVERLAY_SCHEMA, composeOverlaySchema());
   }

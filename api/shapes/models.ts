@@ -1,6 +1,13 @@
 // JSON of the catalogue's models.
 import { z } from 'zod';
-import { IMAGE_ROLES, METERS, type Combination, type ModelLimits } from '../../domain/catalog/catalog.ts';
+import {
+  IMAGE_FORMATS,
+  IMAGE_ROLES,
+  METERS,
+  type Combination,
+  type ImageLimits,
+  type ModelLimits,
+} from '../../domain/catalog/catalog.ts';
 import { billingMode, credits, mode, unixSeconds } from './basics.ts';
 
 const durations = z
@@ -21,6 +28,15 @@ const COMBINATION = z.strictObject({
   inputImagesMax: count.optional(),
   inputVideosMax: count.optional(),
 } satisfies Record<keyof Combination, z.ZodType>);
+const IMAGE_LIMITS = z
+  .strictObject({
+    formats: z.array(z.enum(IMAGE_FORMATS)).optional(),
+    bytesMax: count.optional(),
+    sidePixelsMin: count.optional(),
+    sidePixelsMax: count.optional(),
+    sidesRatioMax: z.number().optional().describe('Of the longer side to the shorter one.'),
+  } satisfies Record<keyof ImageLimits, z.ZodType>)
+  .describe('Of each input image; images that are sent as data URIs are held against it at once.');
 const LIMITS = z
   .strictObject({
     promptCharactersMax: count,
@@ -42,6 +58,7 @@ const LIMITS = z
       .describe('Of the input images: 1, the first frame; 2, also the last one.'),
     referenceImagesMax: count.optional(),
     inputImagesAsUrls: z.boolean().optional().describe('Input images have to be https URLs, not data URIs.'),
+    inputImageLimits: IMAGE_LIMITS.optional(),
     inputVideosMax: count.optional(),
     inputVideoSecondsMax: count.optional().describe('Of each input video.'),
     inputVideoSecondsTotalMax: count.optional().describe('Of all input videos together.'),

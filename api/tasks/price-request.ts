@@ -7,7 +7,7 @@ import type { Order, OrderInput } from '../../domain/orders/order.ts';
 import { resolveOrder } from '../../domain/orders/resolve-order.ts';
 import { quote, snapshotPrice, type PriceSnapshot, type Quote } from '../../domain/pricing.ts';
 import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
-import { inspectImages, type SentImage } from '../uploads/input-images.ts';
+import { checkImagesFor, type SentImage } from '../uploads/input-images.ts';
 import { readInputVideos, type InputVideos } from '../uploads/input-videos.ts';
 
 /** A request for a task, read from a body. */
@@ -47,7 +47,7 @@ export async function priceRequest(
   const order = resolveOrder(model, input);
   const media = input.mode === 'text' ? null : input;
   if (media) checkInputImages(media.inputImages, media.names.inputImages);
-  await inspectImages(images);
+  await checkImagesFor(model, images);
   const inputVideos = await readInputVideos(ctx, media?.inputVideos ?? []);
   const price = snapshotPrice(model);
   return { model, order, price, quote: quote(price, order), inputVideos };

@@ -1,8 +1,10 @@
 // Looks at input images that come as data URIs, before anything is set aside for their request: whole, what
-// they claim to be, and of sane dimensions. Limits of single vendors can be checked with what is returned.
+// they claim to be, of sane dimensions, and within the limits of the model's vendor.
 import pLimit from 'p-limit';
 import type { Sharp } from 'sharp';
+import type { Model } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import { explainImageLimits, type ImageFacts } from '../../domain/files/image-limits.ts';
 import { hasWholeImage } from '../../domain/files/whole-images.ts';
 
 /** An input image as its caller sent it, and the path of its field. */
@@ -10,13 +12,6 @@ export interface SentImage {
   /** An https URL or a data URI, whose form was checked. */
   url: string;
   param: string;
-}
-
-export interface ImageFacts {
-  type: 'image/png' | 'image/jpeg' | 'image/webp';
-  bytes: number;
-  width: number;
-  height: number;
 }
 
 /** More than any camera makes and any vendor takes; a decoder would need four bytes for each. */
@@ -35,6 +30,19 @@ export async function inspectImages(images: readonly SentImage[]): Promise<(Imag
   return Promise.all(
     images.map((image) => (isDataUri(image.url) ? turns(() => inspect(image)) : Promise.resolve(null))),
   );
+}
+
+/**
+ * Inspects the images as above and holds them against what the model's vendor takes. Throws 400
+ * `invalid_image` that names the image and the limit.
+ */
+export async function checkImagesFor({ id, limits }: Model, images: readonly SentImage[]): Promise<void> {
+  const facts = await inspectImages(images);
+  for (const [index, { param }] of images.entries()) {
+    const image = facts[index];
+    const problem = image ? explainImageLimits(image, limits.inputImageLimits ?? {}, id) : null;
+    if (problem !== null) throw refuse(param, problem);
+  }
 }
 
 async function inspect({ url, param }: SentImage): Promise<ImageFacts> {

@@ -87,6 +87,19 @@ const COMBINATION = z
   })
   .describe('An order that matches the first three, as far as present, may only have what the others say.');
 
+/** The formats that callers may send; see domain/files/media-types.ts. */
+export const IMAGE_FORMATS = ['jpeg', 'png', 'webp'] as const;
+
+const IMAGE_LIMITS = z
+  .strictObject({
+    formats: z.array(z.enum(IMAGE_FORMATS)).min(1).exactOptional(),
+    bytesMax: count.exactOptional().describe('Of one file.'),
+    sidePixelsMin: count.exactOptional().describe('Of the shorter side.'),
+    sidePixelsMax: count.exactOptional().describe('Of the longer side.'),
+    sidesRatioMax: z.number().min(1).exactOptional().describe('Of the longer side to the shorter one.'),
+  })
+  .describe('What the vendor demands of each input image; images behind URLs are not looked at.');
+
 const OPTIONS = z
   .strictObject({
     seed: z.strictObject({ min: z.int(), max: z.int() }).exactOptional(),
@@ -117,6 +130,7 @@ export const LIMITS = z
       .boolean()
       .exactOptional()
       .describe('Input images have to be https URLs: this model takes no data URIs.'),
+    inputImageLimits: IMAGE_LIMITS.exactOptional(),
     inputVideosMax: count.exactOptional(),
     options: OPTIONS.exactOptional(),
     contextTokens: count.exactOptional().describe('Of a text model: prompt and answer together.'),
@@ -223,6 +237,7 @@ export type Model = z.output<typeof MODEL>;
 export type ModelLimits = z.output<typeof LIMITS>;
 export type Durations = z.output<typeof DURATIONS>;
 export type Combination = z.output<typeof COMBINATION>;
+export type ImageLimits = z.output<typeof IMAGE_LIMITS>;
 export type PriceLine = z.output<typeof PRICE_LINE>;
 
 export interface Catalog {

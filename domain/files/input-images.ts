@@ -2,7 +2,8 @@
 import { GatewayError } from '../errors.ts';
 import { sniffMediaType } from './media-types.ts';
 
-export const INPUT_IMAGES_MAX = 16;
+/** As many as any model of the catalogue takes; the model's own limit is checked with its order. */
+export const INPUT_IMAGES_MAX = 30;
 const IMAGE_BYTES_MAX = 20 * 1024 * 1024;
 const URL_CHARACTERS_MAX = 2_048;
 const HEAD_CHARACTERS = 88; // 66 bytes: enough to recognise an image

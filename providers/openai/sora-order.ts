@@ -13,10 +13,15 @@ const SIZES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 /** Every choice is sent: the vendor's own defaults (4 seconds, 720x1280) must never decide. */
 export function orderedFields({ upstreamModel, prompt, order }: UpstreamJob) {
-  const size = SIZES[order.resolution ?? '']?.[order.ratio ?? ''];
+  const size = sizeOf(order);
   if (size === undefined)
     throw new UpstreamFailure('invalid', 'refused', { text: 'This size is not offered.' });
   return { model: upstreamModel, prompt, seconds: String(order.seconds), size };
+}
+
+/** Width and height as the vendor writes them; undefined where there is none. */
+export function sizeOf({ resolution, ratio }: UpstreamJob['order']): string | undefined {
+  return SIZES[resolution ?? '']?.[ratio ?? ''];
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   requireOneOf,
   requireText,
 } from '../field-checks.ts';
+import { checkImageFile } from '../image-files.ts';
 import type { Fields } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 
@@ -22,6 +23,7 @@ const FAST_MODEL = 'MiniMax-Hailuo-2.3-Fast';
 const OLDER_MODEL = 'MiniMax-Hailuo-02';
 const MODELS = ['MiniMax-Hailuo-2.3', FAST_MODEL, OLDER_MODEL];
 const PROMPT_CHARACTERS_MAX = 2000;
+const IMAGE_FILES = { bytesMax: 20_000_000, sidePixelsMin: 300, sidesRatioMax: 2.5 };
 const FIELDS = (
   'model prompt prompt_optimizer fast_pretreatment duration resolution first_frame_image last_frame_image ' +
   'callback_url aigc_watermark'
@@ -35,6 +37,7 @@ export function checkV1Order(request: SandboxRequest, fields: Fields): HailuoV1O
   for (const field of images) {
     if (!isHttpsUrl(fields[field]) && !isImageDataUri(fields[field]))
       refuseField(request, field, `${field} must be a URL or a data URI.`);
+    checkImageFile(request, field, fields[field], IMAGE_FILES);
   }
   const resolution = requireOneOf(request, 'resolution', fields['resolution'] ?? '768P', [
     '512P',

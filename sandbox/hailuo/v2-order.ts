@@ -9,6 +9,7 @@ import {
   requireText,
   requireWhole,
 } from '../field-checks.ts';
+import { checkImageFile } from '../image-files.ts';
 import { type Fields, isFields } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 
@@ -28,6 +29,7 @@ const MODELS: Readonly<Record<string, { resolutions: readonly string[]; secondsM
 const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16'];
 const SECONDS_MAX = 15;
 const PROMPT_CHARACTERS_MAX = 7000;
+const IMAGE_FILES = { bytesMax: 30_000_000, sidePixelsMin: 256, sidesRatioMax: 2.5 };
 const FIELDS = 'model content resolution duration ratio callback_url aigc_watermark extra'.split(' ');
 const ROLES: Readonly<Record<string, readonly string[]>> = {
   image_url: ['first_frame', 'last_frame', 'reference_image'],
@@ -90,6 +92,7 @@ function checkItem(request: SandboxRequest, item: Fields, field: string): string
   const isFile = typeof url === 'string' && url.startsWith('mm_file://');
   if (!isHttpsUrl(url) && !isFile && !(type === 'image_url' && isImageDataUri(url)))
     refuseField(request, `${field}.${type}.url`, 'A https URL, a data URI or a file is required.');
+  if (type === 'image_url') checkImageFile(request, `${field}.${type}.url`, url, IMAGE_FILES);
   return requireOneOf(request, `${field}.role`, item['role'] ?? ROLES[type]?.[0], ROLES[type] ?? []);
 }
 

@@ -8,8 +8,10 @@ import {
   requireOneOf,
   requireText,
 } from '../field-checks.ts';
+import { checkImageFile } from '../image-files.ts';
 import type { Fields } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
+import { IMAGE_FILES } from './image-files.ts';
 import type { KlingOrder } from './tasks.ts';
 
 const MODELS = ['kling-v2-5-turbo', 'kling-v2-6'];
@@ -61,6 +63,7 @@ function checkImages(request: SandboxRequest, fields: Fields, mode: string, audi
   for (const field of given) {
     if (!isHttpsUrl(fields[field]) && !isBareBase64(fields[field]))
       refuseField(request, field, `${field} must be a URL or base64 without a data: prefix.`);
+    checkImageFile(request, field, fields[field], IMAGE_FILES);
   }
   if (given.length === 2 && (mode !== 'pro' || audio))
     refuseField(request, 'image_tail', 'A last frame needs the mode pro, and no sound.');

@@ -9,8 +9,10 @@ import {
   requireText,
   requireWhole,
 } from '../field-checks.ts';
+import { checkImageFile } from '../image-files.ts';
 import { type Fields, isFields, refuse } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
+import { IMAGE_FILES } from './image-files.ts';
 import type { KlingOrder } from './tasks.ts';
 
 export type Kind = 'text-to-video' | 'image-to-video' | 'omni-video';
@@ -120,7 +122,8 @@ function checkShots(request: SandboxRequest, value: unknown, contents: readonly 
 }
 
 function checkUrl(request: SandboxRequest, field: string, value: unknown, isBase64Allowed: boolean): void {
-  if (isHttpsUrl(value) || (isBase64Allowed && isBareBase64(value))) return;
+  if (isBase64Allowed && isBareBase64(value)) return checkImageFile(request, field, value, IMAGE_FILES);
+  if (isHttpsUrl(value)) return;
   refuseField(
     request,
     field,

@@ -1,6 +1,7 @@
 // Checks the `content` of a Seedance order: one text, and frames or references, never both.
 
 import { refuseField } from '../field-checks.ts';
+import { checkImageFile } from '../image-files.ts';
 import { type Fields, isFields } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 
@@ -15,6 +16,8 @@ export interface ContentLimits {
   readonly videos: number;
   readonly lastFrame: boolean;
 }
+
+const IMAGE_FILES = { bytesMax: 30_000_000, sidePixelsMin: 300, sidePixelsMax: 6_000, sidesRatioMax: 2.5 };
 
 const ROLES: Readonly<Record<string, readonly string[]>> = {
   image_url: ['first_frame', 'last_frame', 'reference_image'],
@@ -77,6 +80,7 @@ function checkItem(request: SandboxRequest, item: Fields, path: string): void {
   if (typeof url !== 'string' || !/^(https?:\/\/|data:|asset:\/\/)/.test(url)) {
     refuseField(request, `${path}.${type}.url`, 'The URL must be a link, a data URI or an asset.');
   }
+  if (type === 'image_url') checkImageFile(request, `${path}.${type}.url`, url, IMAGE_FILES);
   if (!roles.includes(String(item['role']))) {
     refuseField(request, `${path}.role`, `The role must be one of ${roles.join(', ')}.`);
   }

@@ -34,6 +34,8 @@ const SECONDS_BY_DEFAULT = 2;
 const FRAMES_PER_SECOND = 24;
 /** Assumed length of every input video, which the sandbox does not look at. */
 const INPUT_VIDEO_SECONDS = 5;
+/** Of all input videos together. */
+const INPUT_VIDEO_SECONDS_TOTAL_MAX = 30;
 const PAGE_SIZE_MAX = 500;
 
 const FAILURES = {
@@ -153,7 +155,8 @@ function errorFields(job: Job, { phase }: JobState): object {
 /** Counts one frame more than the seconds have, and the frames of input videos as well. */
 function tokensOf({ model, resolution, ratio, duration, inputVideos }: SeedanceOrder): number {
   const [width, height] = frameOf(model, resolution, ratio);
-  const frames = FRAMES_PER_SECOND * (duration + inputVideos * INPUT_VIDEO_SECONDS) + 1;
+  const inputSeconds = Math.min(inputVideos * INPUT_VIDEO_SECONDS, INPUT_VIDEO_SECONDS_TOTAL_MAX);
+  const frames = FRAMES_PER_SECOND * (duration + inputSeconds) + 1;
   return Math.floor((width * height * frames) / 1024);
 }
 

@@ -1,6 +1,7 @@
 // Checks an order at one of Vidu's endpoints: refuses what the vendor would not accept and names the field.
 
 import { isWholeWithin } from '../field-checks.ts';
+import { checkImageFile } from '../image-files.ts';
 import { countCodePoints, type Fields, refuse } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 
@@ -63,6 +64,7 @@ const COMMON_FIELDS = (
 ).split(' ');
 
 const PROMPT_CHARACTERS_MAX = 5000;
+const IMAGE_FILES = { sidesRatioMax: 4 };
 const RESOLUTIONS = ['540p', '720p', '1080p'];
 const ASPECT_RATIOS = ['16:9', '9:16', '3:4', '4:3', '1:1'];
 const DURATION_BY_DEFAULT = 5;
@@ -123,6 +125,7 @@ function checkImages(
   if (!given.every((image) => typeof image === 'string' && /^(https:\/\/|data:image\/)/.test(image))) {
     return refuseField(request, 'images', 'an image is a https URL or a data URI', 'ImageFormatInvalid');
   }
+  for (const image of given) checkImageFile(request, 'images', image, IMAGE_FILES);
   return given.length;
 }
 

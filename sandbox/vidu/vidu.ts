@@ -42,15 +42,19 @@ const BODY_BYTES_MAX = 20 * 1024 * 1024;
 
 /** Credits per second by resolution; the second number is for off-peak jobs. */
 type Prices = Readonly<Record<string, readonly [normal: number, offPeak: number]>>;
+/** Of Q4, a third party's list without the discount of its first weeks. */
+const Q4_PRICES: Prices = { '540p': [9, 9], '720p': [19, 19], '1080p': [24, 24] };
 const PRICES: Readonly<Record<string, Prices>> = {
   'viduq3-pro': { '540p': [9, 5], '720p': [20, 10], '1080p': [24, 12] },
   'viduq3-turbo': { '540p': [7, 4], '720p': [11, 6], '1080p': [13, 7] },
   'viduq3-pro-fast': { '720p': [20, 10], '1080p': [25, 13] },
+  'viduq4-preview': Q4_PRICES,
 };
 const REFERENCE_PRICES: Readonly<Record<string, Prices>> = {
   viduq3: { '540p': [7, 4], '720p': [12, 6], '1080p': [15, 7] },
   'viduq3-mix': { '720p': [24, 24], '1080p': [29, 29] },
   'viduq3-turbo': { '540p': [4, 2], '720p': [10, 5], '1080p': [13, 7] },
+  'viduq4-preview': Q4_PRICES,
 };
 /** Price of models whose prices are not known here. */
 const OTHER_PRICE = [10, 5] as const;

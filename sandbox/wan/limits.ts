@@ -1,5 +1,7 @@
 // The limits of one Wan model.
 
+import type { ImageFileLimits } from '../image-files.ts';
+
 export interface WanLimits {
   readonly durations: readonly [min: number, max: number];
   readonly resolutions: readonly string[];
@@ -7,6 +9,7 @@ export interface WanLimits {
   readonly ratios: readonly string[];
   /** Largest number of each type of `media`. */
   readonly media: Readonly<Record<string, number>>;
+  readonly imageFiles: ImageFileLimits;
   readonly needsFrame: boolean;
   /** Names of the fields of `input`. */
   readonly input: readonly string[];

@@ -1,6 +1,7 @@
 // Checks the `input.media` of a Wan order: frames or references, never both.
 
 import { refuseField } from '../field-checks.ts';
+import { checkImageFile } from '../image-files.ts';
 import { isFields } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 import type { WanLimits } from './limits.ts';
@@ -33,6 +34,7 @@ function typeOf(request: SandboxRequest, item: unknown, index: number, limits: W
   if (typeof url !== 'string' || !/^(https?|oss):\/\/|^data:(image|audio)\//.test(url)) {
     return refuseMedia(request, 'The URL is not valid.', index);
   }
+  checkImageFile(request, `input.media[${index}]`, url, limits.imageFiles);
   return type;
 }
 

@@ -2,7 +2,7 @@
 // ordered.
 import { expect } from 'chai';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
-import { PNG_DATA_URI } from '../../../support/inputs.ts';
+import { FRAME_DATA_URI } from '../../../support/inputs.ts';
 import { countSubmissions, readJobs, readJournal } from '../../../support/servers/sandbox.ts';
 import { until, untilFinal, untilStatus } from '../../../support/until.ts';
 import { expectMaskedFailure, videoOrders } from '../../../support/video-orders.ts';
@@ -50,11 +50,11 @@ describe('MiniMax on /v1/videos/generations', () => {
   });
 
   const inputs: [model: string, fields: object, images: number, credits: number][] = [
-    ['minimax-hailuo-2.3-fast', { image_urls: [PNG_DATA_URI] }, 1, 38],
-    ['minimax-hailuo-02', { image_urls: [PNG_DATA_URI], metadata: { resolution: '512p' } }, 1, 20],
-    ['minimax-hailuo-02', { image_urls: [PNG_DATA_URI, PNG_DATA_URI] }, 2, 56],
-    ['minimax-h3', { image_urls: [PNG_DATA_URI, PNG_DATA_URI] }, 2, 96],
-    ['minimax-h3-max', { reference_images: Array.from({ length: 3 }, () => PNG_DATA_URI) }, 3, 110.8],
+    ['minimax-hailuo-2.3-fast', { image_urls: [FRAME_DATA_URI] }, 1, 38],
+    ['minimax-hailuo-02', { image_urls: [FRAME_DATA_URI], metadata: { resolution: '512p' } }, 1, 20],
+    ['minimax-hailuo-02', { image_urls: [FRAME_DATA_URI, FRAME_DATA_URI] }, 2, 56],
+    ['minimax-h3', { image_urls: [FRAME_DATA_URI, FRAME_DATA_URI] }, 2, 96],
+    ['minimax-h3-max', { reference_images: Array.from({ length: 3 }, () => FRAME_DATA_URI) }, 3, 110.8],
   ];
   for (const [model, fields, images, credits] of inputs)
     it(`takes ${images} images for ${model} at its own price`, async () => {
@@ -100,7 +100,7 @@ describe('MiniMax on /v1/videos/generations', () => {
     expect(job?.state).to.equal('cancelled');
   });
 
-  const image = [PNG_DATA_URI];
+  const image = [FRAME_DATA_URI];
   const refusals: [model: string, fields: object, param: string, allowed: string][] = [
     ['minimax-hailuo-2.3', { duration: 5 }, 'duration', '6, 10'],
     [

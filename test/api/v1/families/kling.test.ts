@@ -2,7 +2,7 @@
 // ordered.
 import { expect } from 'chai';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
-import { PNG_DATA_URI } from '../../../support/inputs.ts';
+import { FRAME_DATA_URI } from '../../../support/inputs.ts';
 import { countSubmissions, readJobs } from '../../../support/servers/sandbox.ts';
 import { expectMaskedFailure, videoOrders } from '../../../support/video-orders.ts';
 
@@ -52,14 +52,14 @@ describe('Kling on /v1/videos/generations', () => {
     ['kling-v2-6', { metadata: { resolution: '1080p', audio: true } }, 'text2video', 140],
     [
       'kling-v2-6',
-      { image_urls: [PNG_DATA_URI, PICTURE], metadata: { resolution: '1080p' } },
+      { image_urls: [FRAME_DATA_URI, PICTURE], metadata: { resolution: '1080p' } },
       'image2video',
       70,
     ],
-    ['kling-3.0', { image_urls: [PNG_DATA_URI], metadata: { audio: false } }, 'image-to-video', 84],
-    ['kling-3.0-turbo', { image_urls: [PNG_DATA_URI] }, 'image-to-video', 112],
+    ['kling-3.0', { image_urls: [FRAME_DATA_URI], metadata: { audio: false } }, 'image-to-video', 84],
+    ['kling-3.0-turbo', { image_urls: [FRAME_DATA_URI] }, 'image-to-video', 112],
     ['kling-3.0-omni', { metadata: { resolution: '4k' } }, 'omni-video', 420],
-    ['kling-3.0-omni', { reference_images: [PICTURE, PNG_DATA_URI] }, 'omni-video', 84],
+    ['kling-3.0-omni', { reference_images: [PICTURE, FRAME_DATA_URI] }, 'omni-video', 84],
     ['kling-3.0-omni', { video_urls: [VIDEO] }, 'omni-video', 126],
   ];
   for (const [model, fields, kind, credits] of kinds)

@@ -2,7 +2,7 @@
 // ordered.
 import { expect } from 'chai';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
-import { PNG_DATA_URI } from '../../../support/inputs.ts';
+import { FRAME_DATA_URI } from '../../../support/inputs.ts';
 import { countSubmissions, readJobs, readJournal } from '../../../support/servers/sandbox.ts';
 import { until, untilFinal } from '../../../support/until.ts';
 import { expectMaskedFailure, videoOrders } from '../../../support/video-orders.ts';
@@ -46,12 +46,12 @@ describe('Seedance on /v1/videos/generations', () => {
     [{ model: 'seedance-2.5' }, { model: 'dreamina-seedance-2-5-260628', duration: 5, ratio: '16:9' }],
     // The vendor takes the ratio from the picture, and the sandbox's answer is its largest frame.
     [
-      { model: 'seedance-2.5', image_urls: [PNG_DATA_URI] },
+      { model: 'seedance-2.5', image_urls: [FRAME_DATA_URI] },
       { ratio: '4:3', inputImages: 1 },
     ],
-    [{ image_urls: [PNG_DATA_URI, PNG_DATA_URI] }, { ratio: '16:9', inputImages: 2 }],
+    [{ image_urls: [FRAME_DATA_URI, FRAME_DATA_URI] }, { ratio: '16:9', inputImages: 2 }],
     [
-      { reference_images: [PNG_DATA_URI], video_urls: [VIDEO_URL] },
+      { reference_images: [FRAME_DATA_URI], video_urls: [VIDEO_URL] },
       { inputImages: 1, inputVideos: 1 },
     ],
     [{ size: 'adaptive' }, { ratio: '4:3' }],
@@ -125,11 +125,11 @@ describe('Seedance on /v1/videos/generations', () => {
     [{ model: 'seedance-1.0-pro', size: 'adaptive' }, 'size', '16:9, 4:3'],
     [{ model: 'seedance-1.0-pro', metadata: { audio: true } }, 'metadata.audio', 'does not offer'],
     [
-      { model: 'seedance-1.0-pro', reference_images: [PNG_DATA_URI] },
+      { model: 'seedance-1.0-pro', reference_images: [FRAME_DATA_URI] },
       'reference_images',
       'no reference_images',
     ],
-    [{ image_urls: [PNG_DATA_URI], video_urls: [VIDEO_URL] }, 'video_urls', 'at most 0'],
+    [{ image_urls: [FRAME_DATA_URI], video_urls: [VIDEO_URL] }, 'video_urls', 'at most 0'],
     [{ prompt: 'a fox --duration 15' }, 'prompt', 'such as --duration'],
     [{ prompt: 'a fox --rs 1080p' }, 'prompt', 'such as --rs'],
   ];

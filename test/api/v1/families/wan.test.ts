@@ -1,7 +1,7 @@
 // Wan through the public API: from the order to the result, its money, and what may not be ordered.
 import { expect } from 'chai';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
-import { PNG_DATA_URI } from '../../../support/inputs.ts';
+import { FRAME_DATA_URI } from '../../../support/inputs.ts';
 import { countSubmissions, readJobs, readJournal } from '../../../support/servers/sandbox.ts';
 import { until, untilFinal } from '../../../support/until.ts';
 import { expectMaskedFailure, videoOrders } from '../../../support/video-orders.ts';
@@ -42,11 +42,11 @@ describe('Wan on /v1/videos/generations', () => {
 
   const orders: [fields: object, credits: number, ordered: object][] = [
     [{ model: 'wan3.0-video-prime', duration: 2 }, 56, { model: 'wan3.0-video-prime', resolution: '720P' }],
-    [{ image_urls: [PNG_DATA_URI], metadata: { audio: false } }, 100, { audio: false, duration: 5 }],
-    [{ reference_images: [PNG_DATA_URI], size: '1:1' }, 100, { ratio: '1:1' }],
+    [{ image_urls: [FRAME_DATA_URI], metadata: { audio: false } }, 100, { audio: false, duration: 5 }],
+    [{ reference_images: [FRAME_DATA_URI], size: '1:1' }, 100, { ratio: '1:1' }],
     [{ model: 'wan2.7-t2v', duration: 2 }, 40, { model: 'wan2.7-t2v', duration: 2 }],
     [
-      { model: 'wan2.7-i2v', image_urls: [PNG_DATA_URI, PNG_DATA_URI], metadata: { resolution: '1080p' } },
+      { model: 'wan2.7-i2v', image_urls: [FRAME_DATA_URI, FRAME_DATA_URI], metadata: { resolution: '1080p' } },
       150,
       { resolution: '1080P' },
     ],
@@ -109,9 +109,9 @@ describe('Wan on /v1/videos/generations', () => {
     [{ model: 'wan2.7-t2v', metadata: { resolution: '480p' } }, 'metadata.resolution', '720p, 1080p'],
     [{ size: '21:9' }, 'size', '16:9, 4:3, 1:1, 3:4, 9:16, adaptive'],
     [{ model: 'wan2.7-t2v', metadata: { audio: false } }, 'metadata.audio', 'must be true'],
-    [{ model: 'wan2.7-t2v', image_urls: [PNG_DATA_URI] }, 'image_urls', 'no input images'],
+    [{ model: 'wan2.7-t2v', image_urls: [FRAME_DATA_URI] }, 'image_urls', 'no input images'],
     [{ model: 'wan2.7-i2v' }, 'image_urls', '1 to 2 input images'],
-    [{ image_urls: [PNG_DATA_URI], video_urls: [VIDEO_URL] }, 'video_urls', 'at most 0'],
+    [{ image_urls: [FRAME_DATA_URI], video_urls: [VIDEO_URL] }, 'video_urls', 'at most 0'],
   ];
   for (const [fields, param, allowed] of refusals)
     it(`refuses ${JSON.stringify(fields).slice(0, 60)} and names what is allowed`, () =>
