@@ -32,7 +32,8 @@ export function checkImageFile(
   if (format === null) return;
   if (limits.formats && !limits.formats.includes(format))
     refuseField(request, field, `The image must be ${limits.formats.join(' or ')}.`);
-  if (bytes.length > (limits.bytesMax ?? Infinity)) refuseField(request, field, 'The image file is too large.');
+  if (bytes.length > (limits.bytesMax ?? Infinity))
+    refuseField(request, field, 'The image file is too large.');
   const size = sizeOf(format, bytes);
   if (size) checkSides(request, field, size, limits);
 }
@@ -45,8 +46,10 @@ function checkSides(
 ): void {
   const [short, long] = width < height ? [width, height] : [height, width];
   if (short < sidePixelsMin) refuseField(request, field, `The image needs ${sidePixelsMin} pixels a side.`);
-  if (long > sidePixelsMax) refuseField(request, field, `The image has more than ${sidePixelsMax} pixels a side.`);
-  if (long > short * sidesRatioMax) refuseField(request, field, 'The aspect ratio of the image is not supported.');
+  if (long > sidePixelsMax)
+    refuseField(request, field, `The image has more than ${sidePixelsMax} pixels a side.`);
+  if (long > short * sidesRatioMax)
+    refuseField(request, field, 'The aspect ratio of the image is not supported.');
 }
 
 /** Null for a URL. */

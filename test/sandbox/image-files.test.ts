@@ -30,7 +30,10 @@ describe('input images that a vendor refuses', () => {
         const facts = { type: `image/${format}`, bytes: bytes.length, width, height } as const;
         expect(explainImageLimits(facts, limits, model.id), String(shape)).to.be.a('string');
         const image = `data:image/${format};base64,${bytes.toString('base64')}`;
-        const job = { ...(await jobOf(model, declared)), inputImages: declared.input.inputImages.map(() => image) };
+        const job = {
+          ...(await jobOf(model, declared)),
+          inputImages: declared.input.inputImages.map(() => image),
+        };
         const failure: unknown = await providerOf(model, sandbox.url)
           .submit(job)
           .catch((error: unknown) => error);

@@ -25,7 +25,8 @@ describe('what a model does not declare', () => {
     expect(models).to.have.length.above(30);
     await expectNoEffect(gateway, async () => {
       let last: Answer | null = null;
-      for (const model of models) for (const wish of wishesBeyond(model)) last = await expectRefused(model, wish);
+      for (const model of models)
+        for (const wish of wishesBeyond(model)) last = await expectRefused(model, wish);
       if (!last) throw new Error('nothing was asked');
       return last;
     });

@@ -28,7 +28,9 @@ describe('the catalogue at the sandbox', () => {
       expect(orders, 'orders').not.to.be.empty;
       const provider = providerOf(model, sandbox.url);
       const inTurn = pLimit(AT_ONCE);
-      const problems = await Promise.all(orders.map((each) => inTurn(() => problemOf(provider, model, each))));
+      const problems = await Promise.all(
+        orders.map((each) => inTurn(() => problemOf(provider, model, each))),
+      );
       expect(problems.filter((problem) => problem !== null).slice(0, 5)).to.deep.equal([]);
     }).timeout(LIMIT_MS);
 });
@@ -41,7 +43,9 @@ async function problemOf(provider: Provider, model: Model, declared: DeclaredOrd
   try {
     const evidence = await deliver(provider, await jobOf(model, declared));
     const { loss } = computeCharge(price, order, evidence);
-    return loss === 0n ? null : `${told}: costs ${loss} more than the estimate of ${quote(price, order).total}`;
+    return loss === 0n
+      ? null
+      : `${told}: costs ${loss} more than the estimate of ${quote(price, order).total}`;
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     return `${told}: ${error.errorClass}: ${error.text}`;

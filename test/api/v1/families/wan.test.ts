@@ -46,7 +46,11 @@ describe('Wan on /v1/videos/generations', () => {
     [{ reference_images: [FRAME_DATA_URI], size: '1:1' }, 100, { ratio: '1:1' }],
     [{ model: 'wan2.7-t2v', duration: 2 }, 40, { model: 'wan2.7-t2v', duration: 2 }],
     [
-      { model: 'wan2.7-i2v', image_urls: [FRAME_DATA_URI, FRAME_DATA_URI], metadata: { resolution: '1080p' } },
+      {
+        model: 'wan2.7-i2v',
+        image_urls: [FRAME_DATA_URI, FRAME_DATA_URI],
+        metadata: { resolution: '1080p' },
+      },
       150,
       { resolution: '1080P' },
     ],
