@@ -22,7 +22,7 @@ describe('input images that a vendor refuses', () => {
   for (const model of models.filter(({ limits }) => limits.inputImageLimits))
     it(`of ${model.id} are refused by the sandbox and by the gateway alike`, async () => {
       const limits = model.limits.inputImageLimits ?? {};
-      const declared = declaredOrders(model).find(({ order }) => order.inputImages > 0);
+      const declared = [...declaredOrders(model)].find(({ order }) => order.inputImages > 0);
       if (!declared) throw new Error('no order has images');
       for (const shape of beyond(limits)) {
         const bytes = await encode(shape);
