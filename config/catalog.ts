@@ -76,7 +76,15 @@ export function offerModels(
     if (reason) withheld.push({ id, reason });
     return !reason;
   });
-  return { offered: withMargin({ ...catalog, models: new Map(offered) }, marginPercent), withheld };
+  const models = new Map(offered.map(([id, model]) => [id, asServed(model, families[model.family])]));
+  return { offered: withMargin({ ...catalog, models }, marginPercent), withheld };
+}
+
+/** The model with the choices that it has at this family's address. */
+function asServed(model: Model, family: Family | undefined): Model {
+  const isVertex = family !== undefined && new URL(family.baseUrl).pathname.includes('/projects/');
+  if (!model.silentAtVertexOnly || isVertex) return model;
+  return { ...model, limits: { ...model.limits, audio: [true] } };
 }
 
 /**

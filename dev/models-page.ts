@@ -7,6 +7,7 @@ import {
   composeOverlaySchema,
   OVERLAY_SCHEMA,
 } from './catalog-schema.ts';
+import { NOT_OFFERED } from './not-offered.ts';
 import { composeVendorRulesPage, describeUnproven, VENDOR_RULES_PAGE } from './vendor-rules-page.ts';
 import {
   METERS,
@@ -18,6 +19,7 @@ import {
   type PriceLine,
 } from '../domain/catalog/catalog.ts';
 import { parseCatalog } from '../domain/catalog/parse-catalog.ts';
+import { optionNames } from '../domain/orders/options.ts';
 import { CREDITS_PER_USD, toCredits, toUsd } from '../domain/credits.ts';
 
 export const MODELS_PAGE = 'docs/models.md';
@@ -52,11 +54,15 @@ function compose({ effectiveFrom, models }: Catalog): string {
       '',
       ...all.filter((model) => model.family === family).flatMap(describeModel),
     ]),
+    '## Not offered',
+    '',
+    ...NOT_OFFERED.map(([what, why]) => `- ${what}: ${why}`),
+    '',
   ].join('\n');
 }
 
 function describeModel(model: Model): string[] {
-  const { id, kind, adapter, upstreamModel, billingMode, price, unconfirmed, endedOn, plainKeysOnly } = model;
+  const { id, kind, adapter, upstreamModel, billingMode, price, unconfirmed, endedOn, plainKeysOnly, silentAtVertexOnly } = model;
   const unproven = kind === 'text' ? null : describeUnproven(upstreamModel);
   const renamed = upstreamModel === id ? '' : `, upstream \`${upstreamModel}\``;
   return [
@@ -70,6 +76,7 @@ function describeModel(model: Model): string[] {
     ...(endedOn === undefined
       ? []
       : [`- Ended at its vendor on ${endedOn}: offered only at another base URL than the vendor’s`]),
+    ...(silentAtVertexOnly ? ['- Silence at Vertex only: the Gemini API always makes sound'] : []),
     ...(plainKeysOnly ? ['- Needs a plain API key: no pair of access key and secret key'] : []),
     ...(unconfirmed.length > 0 ? [`- Unconfirmed: ${unconfirmed.join('; ')}`] : []),
     ...(unproven === null ? [] : [`- Unproven: ${unproven}`]),
@@ -84,7 +91,8 @@ function list(title: string, texts: readonly string[]): string[] {
 }
 
 /** Lists the options of a model; the default values are in bold. */
-function describeOptions({ limits, defaults }: Model): string[] {
+function describeOptions(model: Model): string[] {
+  const { limits, defaults } = model;
   const { durations, resolutions, ratios, audio, imagesMax, contextTokens, outputTokensMax } = limits;
   const sound = audio?.map((isOn) => choice(isOn ? 'sound' : 'silence', isOn === defaults.audio)).join(', ');
   const lines = [
@@ -96,6 +104,7 @@ function describeOptions({ limits, defaults }: Model): string[] {
     contextTokens && `${grouped(contextTokens)} tokens of context`,
     outputTokensMax && `${grouped(outputTokensMax)} tokens of answer`,
     `prompt of ${grouped(limits.promptCharactersMax)} characters`,
+    model.kind === 'text' ? undefined : optionNames(model).map((name) => `metadata.${name}`).join(', '),
     ...(limits.combinations ?? []).map(describeCombination),
   ];
   return present(lines);
@@ -104,8 +113,10 @@ function describeOptions({ limits, defaults }: Model): string[] {
 function describeInputs({ kind, limits }: Model): string[] {
   const { inputImagesMin = 0, inputImagesMax = 0, frameImagesMax = 1, referenceImagesMax = 0 } = limits;
   const frames = ['', 'a first frame', 'a first and a last frame'][frameImagesMax];
+  const alone = limits.lastFrameAlone ? 'a last frame alone' : '';
+  const beside = limits.frameBesideReferences ? 'a first frame beside references' : '';
   const asReferences = referenceImagesMax > 0 ? `${referenceImagesMax} references` : '';
-  const roles = [frames, asReferences].filter(Boolean).join(' or ');
+  const roles = [frames, alone, asReferences, beside].filter(Boolean).join(' or ');
   const range = inputImagesMin > 0 ? `${inputImagesMin} to ${inputImagesMax}` : `up to ${inputImagesMax}`;
   const lines = [
     inputImagesMax > 0 && `${range} images${kind === 'video' ? `: ${roles}` : ''}`,

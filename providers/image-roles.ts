@@ -3,11 +3,24 @@ import type { Order } from '../domain/orders/order.ts';
 
 /** The frame for which the input image at `index` stands, or null for a reference. */
 export function frameRole({ imageRole }: Order, index: number): 'first_frame' | 'last_frame' | null {
-  if (imageRole === 'references') return null;
-  return (['first_frame', 'last_frame'] as const)[index] ?? null;
+  switch (imageRole) {
+    case 'references':
+      return null;
+    case 'last_frame':
+      return 'last_frame';
+    case 'first_frame_and_references':
+      return index === 0 ? 'first_frame' : null;
+    default:
+      return (['first_frame', 'last_frame'] as const)[index] ?? null;
+  }
 }
 
 /** Whether the video begins with an input image, which then decides its ratio. */
 export function beginsWithFrame({ imageRole }: Order): boolean {
-  return imageRole === 'first_frame' || imageRole === 'first_and_last_frame';
+  return imageRole.startsWith('first_');
+}
+
+/** Whether an input image is a frame of the video, at its beginning or its end. */
+export function hasFrame({ imageRole }: Order): boolean {
+  return imageRole !== 'none' && imageRole !== 'references';
 }

@@ -57,6 +57,11 @@ const LIMITS = z
       .optional()
       .describe('Of the input images: 1, the first frame; 2, also the last one.'),
     referenceImagesMax: count.optional(),
+    lastFrameAlone: z.boolean().optional().describe('`last_frame` may stand without `first_frame`.'),
+    frameBesideReferences: z
+      .boolean()
+      .optional()
+      .describe('`first_frame` may stand beside `reference_images`.'),
     inputImagesAsUrls: z.boolean().optional().describe('Input images have to be https URLs, not data URIs.'),
     inputImageLimits: IMAGE_LIMITS.optional(),
     inputVideosMax: count.optional(),
@@ -67,6 +72,8 @@ const LIMITS = z
         seed: z.strictObject({ min: z.int(), max: z.int() }).optional(),
         negativePrompt: z.strictObject({ charactersMax: count }).optional(),
         quality: z.array(z.string()).optional(),
+        watermark: z.literal(true).optional(),
+        promptExtension: z.literal(true).optional(),
       })
       .optional()
       .describe('What `metadata` may hold beside `resolution`, `audio`, `first_frame` and `last_frame`.'),

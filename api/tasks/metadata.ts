@@ -15,6 +15,8 @@ const OPTIONS = {
     .optional()
     .describe('What must not be seen.'),
   quality: z.string().max(100).optional(),
+  watermark: z.boolean().optional().describe('Whether the vendor puts its mark on the work; false unless said.'),
+  prompt_extend: z.boolean().optional().describe('Whether the vendor may rewrite the prompt; true unless said.'),
 };
 const DESCRIPTION = 'Options of the model: those it declares in `limits`. Others are refused by name.';
 
@@ -24,19 +26,19 @@ export const IMAGE_METADATA = z.looseObject(OPTIONS).describe(DESCRIPTION);
 export const VIDEO_METADATA = z
   .looseObject({
     audio: z.boolean().optional().describe('Whether the video has sound.'),
-    first_frame: z.string().min(1).optional().describe('The first frame, in place of `image_urls`.'),
-    last_frame: z.string().min(1).optional().describe('The last frame, beside `first_frame`.'),
+    first_frame: z.string().min(1).optional().describe('The first frame, in place of `image_urls`; of some models also beside `reference_images`.'),
+    last_frame: z.string().min(1).optional().describe('The last frame, beside `first_frame`; of some models also without.'),
     ...OPTIONS,
   })
-  .describe(DESCRIPTION)
-  .meta({ dependentRequired: { last_frame: ['first_frame'] } });
+  .describe(DESCRIPTION);
 
 type Metadata = typeof IMAGE_METADATA | typeof VIDEO_METADATA;
 
 /** The options that are handed on with the order, and the names that no model knows. */
 export function readOptions(schema: Metadata, metadata: z.output<Metadata> | undefined): MediaOptions {
   if (!metadata) return {};
-  const { seed, negative_prompt: negativePrompt, quality } = metadata;
+  const { seed, negative_prompt: negativePrompt, quality, watermark } = metadata;
   const unknown = Object.keys(metadata).filter((name) => !(name in schema.shape));
-  return { seed, negativePrompt, quality, unknown };
+  const promptExtension = metadata.prompt_extend;
+  return { seed, negativePrompt, quality, watermark, promptExtension, unknown };
 }

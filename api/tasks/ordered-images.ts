@@ -7,6 +7,11 @@ interface OrderedImages {
   images: string[];
 }
 
+interface OrderedVideoImages extends OrderedImages {
+  /** Where the fields say more than the name of the list does. */
+  role?: 'last_frame' | 'first_frame_and_references';
+}
+
 interface ImageFields {
   image_urls?: string[] | undefined;
   reference_images?: string[] | undefined;
@@ -25,28 +30,41 @@ export function readInputImages({
     : { name: 'image_urls', images: urls ?? [] };
 }
 
-/** The list, or frames that are named one by one in its place. Throws 400 when both are sent. */
+/**
+ * The list, or frames that are named one by one: in its place, or a first one beside references. Throws 400
+ * when both are sent otherwise.
+ */
 export function readVideoImages(
   body: ImageFields & {
     metadata?: { first_frame?: string | undefined; last_frame?: string | undefined } | undefined;
   },
-): OrderedImages {
+): OrderedVideoImages {
   const listed = readInputImages(body);
   const { first_frame: first, last_frame: last } = body.metadata ?? {};
   if (first === undefined && last === undefined) return listed;
-  if (listed.images.length > 0) throw conflict(listed.name, FRAMES[0]);
-  if (first === undefined) {
-    const message = `${FRAMES[0]} is required beside ${FRAMES[1]}.`;
-    throw new GatewayError('missing_field', { param: FRAMES[0], message });
-  }
+  if (first !== undefined && last === undefined && isReferences(listed))
+    return { ...listed, images: [first, ...listed.images], role: 'first_frame_and_references' };
+  if (listed.images.length > 0) throw conflict(listed.name, first === undefined ? FRAMES[1] : FRAMES[0]);
+  if (first === undefined) return { name: FRAMES[1], images: last === undefined ? [] : [last], role: 'last_frame' };
   return { name: FRAMES[0], images: last === undefined ? [first] : [first, last] };
 }
 
+function isReferences({ name, images }: OrderedImages): boolean {
+  return name === 'reference_images' && images.length > 0;
+}
+
 /** Each image with the path of its field, for refusals. */
-export function nameImages(name: string, images: readonly string[]): { url: string; param: string }[] {
+export function nameImages({ name, images, role }: OrderedVideoImages): { url: string; param: string }[] {
+  const before = role === 'first_frame_and_references' ? 1 : 0;
   return images.map((url, index) => {
-    return { url, param: (name === FRAMES[0] ? FRAMES[index] : undefined) ?? `${name}[${index}]` };
+    if (index < before) return { url, param: FRAMES[0] };
+    const frame = name === FRAMES[1] ? FRAMES[1] : FRAMES[index];
+    return { url, param: isFrame(name) && frame ? frame : `${name}[${index - before}]` };
   });
+}
+
+function isFrame(name: string): boolean {
+  return FRAMES.some((frame) => frame === name);
 }
 
 export function conflict(name: string, other: string): GatewayError {

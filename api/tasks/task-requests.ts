@@ -141,11 +141,12 @@ function textRequest({
 }
 
 function imageRequest(body: z.output<typeof IMAGE_BODY>): TaskRequest {
-  const { name, images } = readInputImages(body);
+  const ordered = readInputImages(body);
+  const { name, images } = ordered;
   const { resolution, resolutionName } = readResolution(body);
   return {
     model: body.model,
-    images: nameImages(name, images),
+    images: nameImages(ordered),
     input: {
       mode: 'image',
       prompt: body.prompt,
@@ -161,12 +162,13 @@ function imageRequest(body: z.output<typeof IMAGE_BODY>): TaskRequest {
 }
 
 function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
-  const { name, images } = readVideoImages(body);
+  const ordered = readVideoImages(body);
+  const { name, images, role: imageRole } = ordered;
   const ratio = mergeAliases('size', body.size, 'aspect_ratio', body.aspect_ratio);
   const { resolution, resolutionName } = readResolution(body);
   return {
     model: body.model,
-    images: nameImages(name, images),
+    images: nameImages(ordered),
     input: {
       mode: 'video',
       prompt: body.prompt,
@@ -175,6 +177,7 @@ function videoRequest(body: z.output<typeof VIDEO_BODY>): TaskRequest {
       resolution,
       audio: body.metadata?.audio,
       inputImages: images,
+      imageRole,
       inputVideos: body.video_urls ?? [],
       options: readOptions(VIDEO_METADATA, body.metadata),
       names: {

@@ -5,7 +5,11 @@ import { z } from 'zod';
 import { parseCredits, type MicroCredits } from '../credits.ts';
 import { TASK_MODES } from '../tasks.ts';
 import { ADAPTERS, type AdapterName } from './adapters.ts';
+import { IMAGE_ROLES, LIMITS } from './limits.ts';
 import { UPSTREAM } from './upstream.ts';
+
+export { IMAGE_FORMATS, IMAGE_ROLES, LIMITS } from './limits.ts';
+export type { Combination, Durations, ImageLimits, ImageRole, ModelLimits } from './limits.ts';
 
 export const BILLING_MODES = ['per_task', 'per_second', 'per_image', 'per_token'] as const;
 export type BillingMode = (typeof BILLING_MODES)[number];
@@ -25,14 +29,8 @@ export const METERS = {
 } as const;
 export type Meter = keyof typeof METERS;
 
-/** What a video's input images are for. Frames and references are never mixed. */
-export const IMAGE_ROLES = ['none', 'first_frame', 'first_and_last_frame', 'references'] as const;
-export type ImageRole = (typeof IMAGE_ROLES)[number];
-
 const text = z.string().min(1);
-const texts = z.array(text).min(1);
 const count = z.int().min(0);
-const flags = z.array(z.boolean()).min(1);
 
 const CREDITS = z.union([z.number(), z.string()]).transform((credits, context): MicroCredits => {
   try {
@@ -43,12 +41,6 @@ const CREDITS = z.union([z.number(), z.string()]).transform((credits, context): 
     return z.NEVER;
   }
 });
-
-const DURATIONS = z
-  .union([z.strictObject({ values: z.array(count).min(1) }), z.strictObject({ min: count, max: count })], {
-    error: 'expected a list of values, or min and max',
-  })
-  .describe('In whole seconds.');
 
 const PRICE_CONDITION = z
   .strictObject({
@@ -73,76 +65,6 @@ const PRICE_LINE = z
     when: PRICE_CONDITION.default({}),
   })
   .describe('One line of a price list.');
-
-const COMBINATION = z
-  .strictObject({
-    resolution: text.exactOptional(),
-    imageRole: z.enum(IMAGE_ROLES).exactOptional(),
-    inputVideo: z.boolean().exactOptional(),
-    durations: DURATIONS.exactOptional(),
-    resolutions: texts.exactOptional(),
-    audio: flags.exactOptional(),
-    inputImagesMax: count.exactOptional(),
-    inputVideosMax: count.exactOptional(),
-  })
-  .describe('An order that matches the first three, as far as present, may only have what the others say.');
-
-/** The formats that callers may send; see domain/files/media-types.ts. */
-export const IMAGE_FORMATS = ['jpeg', 'png', 'webp'] as const;
-
-const IMAGE_LIMITS = z
-  .strictObject({
-    formats: z.array(z.enum(IMAGE_FORMATS)).min(1).exactOptional(),
-    bytesMax: count.exactOptional().describe('Of one file.'),
-    sidePixelsMin: count.exactOptional().describe('Of the shorter side.'),
-    sidePixelsMax: count.exactOptional().describe('Of the longer side.'),
-    sidesRatioMax: z.number().min(1).exactOptional().describe('Of the longer side to the shorter one.'),
-  })
-  .describe('What the vendor demands of each input image; images behind URLs are not looked at.');
-
-const OPTIONS = z
-  .strictObject({
-    seed: z.strictObject({ min: z.int(), max: z.int() }).exactOptional(),
-    negativePrompt: z.strictObject({ charactersMax: count }).exactOptional(),
-    quality: texts.exactOptional(),
-  })
-  .describe('What `metadata` may hold beside resolution, sound and frames; the vendor gets it as it is.');
-
-export const LIMITS = z
-  .strictObject({
-    promptCharactersMax: count,
-    durations: DURATIONS.exactOptional(),
-    resolutions: texts.exactOptional(),
-    ratios: texts.exactOptional().describe('Width to height.'),
-    combinations: z
-      .array(COMBINATION)
-      .exactOptional()
-      .describe('Where not every resolution, or not every use of input images, goes with every duration.'),
-    audio: flags.exactOptional().describe('Whether a caller may order sound, silence or both.'),
-    imagesMax: count.exactOptional().describe('Images that one order may ask for.'),
-    inputImagesMin: count.exactOptional(),
-    inputImagesMax: count.exactOptional(),
-    frameImagesMax: count
-      .exactOptional()
-      .describe('Of the input images of a video: 1, the first frame; 2, also the last one. Default: 1.'),
-    referenceImagesMax: count.exactOptional().describe('Of the input images of a video, as references.'),
-    inputImagesAsUrls: z
-      .boolean()
-      .exactOptional()
-      .describe('Input images have to be https URLs: this model takes no data URIs.'),
-    inputImageLimits: IMAGE_LIMITS.exactOptional(),
-    inputVideosMax: count.exactOptional(),
-    options: OPTIONS.exactOptional(),
-    contextTokens: count.exactOptional().describe('Of a text model: prompt and answer together.'),
-    outputTokensMax: count.exactOptional().describe('Of a text model: the answer alone.'),
-    inputVideoSecondsMax: count
-      .exactOptional()
-      .describe('Of each input video. It is not measured before the work: estimates assume this length.'),
-    inputVideoSecondsTotalMax: count
-      .exactOptional()
-      .describe('Of all input videos together, where the vendor limits the sum.'),
-  })
-  .describe('What may be ordered. Absent: this model has no such choice.');
 
 export const DEFAULTS = z
   .strictObject({
@@ -206,6 +128,10 @@ export const MODEL = z
         'ISO date on which the vendor itself stopped serving this model: it is offered only where the setting of the ' +
           'base URL names another address than the vendor’s.',
       ),
+    silentAtVertexOnly: z
+      .boolean()
+      .default(false)
+      .describe('Elsewhere than at Vertex every video has sound: silence is offered where the base URL is Vertex.'),
     plainKeysOnly: z
       .boolean()
       .default(false)
@@ -234,10 +160,6 @@ export const CATALOG_FILE = z
   .describe('The models that the gateway offers.');
 
 export type Model = z.output<typeof MODEL>;
-export type ModelLimits = z.output<typeof LIMITS>;
-export type Durations = z.output<typeof DURATIONS>;
-export type Combination = z.output<typeof COMBINATION>;
-export type ImageLimits = z.output<typeof IMAGE_LIMITS>;
 export type PriceLine = z.output<typeof PRICE_LINE>;
 
 export interface Catalog {

@@ -1,6 +1,6 @@
 // The input images and videos of an order: how many there may be, and what a video's images are for.
 import type { ImageRole, Model } from '../catalog/catalog.ts';
-import type { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors.ts';
 import type { MediaOrderInput } from './order.ts';
 import { invalidValue } from './refusals.ts';
 
@@ -29,7 +29,9 @@ export function checkInputs(model: Model, input: MediaOrderInput): OrderedInputs
     throw notTaken(names.inputImages, model, 'https URLs and no data URIs');
   return {
     inputImages,
-    imageRole: roleOf(model, inputImages, names.inputImages),
+    imageRole: input.imageRole
+      ? checkRole(model, input.imageRole, inputImages)
+      : roleOf(model, inputImages, names.inputImages),
     inputVideos,
     inputVideoSeconds: Math.min(inputVideos * inputVideoSecondsMax, inputVideoSecondsTotalMax),
   };
@@ -50,6 +52,28 @@ function roleOf(model: Model, images: number, param: string): ImageRole {
     return images === 1 ? 'first_frame' : 'first_and_last_frame';
   if (param !== FRAMES_PARAM && images <= referenceImagesMax) return 'references';
   throw notTaken(param, model, describeImages(frameImagesMax, referenceImagesMax));
+}
+
+/** A last frame without a first one, or a first frame beside references: both need a model that has it. */
+function checkRole(
+  model: Model,
+  role: NonNullable<MediaOrderInput['imageRole']>,
+  images: number,
+): ImageRole {
+  const { lastFrameAlone, frameBesideReferences, inputImagesMax = 0, referenceImagesMax = 0 } = model.limits;
+  if (role === 'last_frame') {
+    if (lastFrameAlone) return role;
+    const message = `${FRAMES_PARAM} is required beside metadata.last_frame: ${model.id} needs both.`;
+    throw new GatewayError('missing_field', { param: FRAMES_PARAM, message });
+  }
+  if (!frameBesideReferences) {
+    const message = `${model.id} takes either reference_images or frames; send one of them.`;
+    throw new GatewayError('conflicting_params', { param: FRAMES_PARAM, message });
+  }
+  const references = Math.min(referenceImagesMax, inputImagesMax - 1);
+  if (images - 1 > references)
+    throw notTaken('reference_images', model, countText(1, references, 'reference images beside a first frame'));
+  return role;
 }
 
 function describeImages(frames: number, references: number): string {

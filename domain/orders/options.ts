@@ -10,11 +10,13 @@ export interface OrderedOptions {
   seed: number | null;
   /** Null where the model has no such choice. */
   quality: string | null;
+  watermark: boolean | null;
+  promptExtension: boolean | null;
 }
 
 /** Throws a GatewayError that names the option, and the options or values that the model has. */
 export function checkOptions(model: Model, input: MediaOrderInput): OrderedOptions {
-  const { seed, negativePrompt, quality, unknown = [] } = input.options ?? {};
+  const { seed, negativePrompt, quality, watermark, promptExtension, unknown = [] } = input.options ?? {};
   const declared = model.limits.options ?? {};
   const [first] = unknown;
   if (first !== undefined) throw notAnOption(model, first);
@@ -24,7 +26,14 @@ export function checkOptions(model: Model, input: MediaOrderInput): OrderedOptio
   if (quality !== undefined && !declared.quality) throw notAnOption(model, 'quality');
   if (quality !== undefined && declared.quality && !declared.quality.includes(quality))
     throw invalidValue('metadata.quality', `metadata.quality must be one of ${declared.quality.join(', ')}.`);
-  return { seed: seed ?? null, quality: quality ?? model.defaults.quality ?? null };
+  if (watermark !== undefined && !declared.watermark) throw notAnOption(model, 'watermark');
+  if (promptExtension !== undefined && !declared.promptExtension) throw notAnOption(model, 'prompt_extend');
+  return {
+    seed: seed ?? null,
+    quality: quality ?? model.defaults.quality ?? null,
+    watermark: declared.watermark ? (watermark ?? false) : null,
+    promptExtension: declared.promptExtension ? (promptExtension ?? true) : null,
+  };
 }
 
 /** The names that `metadata` may have for a model, in the order in which they are shown. */
@@ -37,7 +46,9 @@ export function optionNames({ kind, limits }: Model): string[] {
     ...(options.seed ? ['seed'] : []),
     ...(options.negativePrompt ? ['negative_prompt'] : []),
     ...(options.quality ? ['quality'] : []),
-    ...(frames >= 1 ? ['first_frame'] : []),
+    ...(options.watermark ? ['watermark'] : []),
+    ...(options.promptExtension ? ['prompt_extend'] : []),
+    ...(frames >= 1 || limits.frameBesideReferences ? ['first_frame'] : []),
     ...(frames >= 2 ? ['last_frame'] : []),
   ];
 }

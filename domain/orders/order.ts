@@ -29,6 +29,10 @@ export interface Order {
   seed: number | null;
   /** Null where the model has no such choice. */
   quality: string | null;
+  /** Whether the vendor may put its mark on the work; null where the model has no such choice. */
+  watermark: boolean | null;
+  /** Whether the vendor may rewrite the prompt; null where the model has no such choice. */
+  promptExtension: boolean | null;
 }
 
 /** What one request asks for, already of the right types; absent means: as the model's default says. */
@@ -45,6 +49,8 @@ export interface MediaOrderInput {
   audio?: boolean | undefined;
   /** URLs and data URIs. */
   inputImages: readonly string[];
+  /** What the images are for, where their fields say it; absent: their number and the field's name decide. */
+  imageRole?: 'last_frame' | 'first_frame_and_references' | undefined;
   /** URLs. */
   inputVideos?: readonly string[] | undefined;
   responseFormat?: 'url' | 'b64_json' | undefined;
@@ -57,6 +63,8 @@ export interface MediaOptions {
   seed?: number | undefined;
   negativePrompt?: string | undefined;
   quality?: string | undefined;
+  watermark?: boolean | undefined;
+  promptExtension?: boolean | undefined;
   /** Names that no model knows. */
   unknown?: readonly string[] | undefined;
 }

@@ -75,7 +75,13 @@ function inputOf(order: Order): OrderInput {
     inputImages: Array.from({ length: order.inputImages }, () => KEPT_ELSEWHERE),
     inputVideos: Array.from({ length: order.inputVideos }, () => KEPT_ELSEWHERE),
     responseFormat: order.responseFormat,
-    options: { seed: order.seed ?? undefined, quality: order.quality ?? undefined },
+    imageRole: ownRoleOf(order),
+    options: {
+      seed: order.seed ?? undefined,
+      quality: order.quality ?? undefined,
+      watermark: order.watermark ?? undefined,
+      promptExtension: order.promptExtension ?? undefined,
+    },
     names: {
       ratio: 'size',
       resolution: 'resolution',
@@ -83,6 +89,10 @@ function inputOf(order: Order): OrderInput {
       inputImages: order.imageRole === 'references' ? 'reference_images' : 'image_urls',
     },
   };
+}
+
+function ownRoleOf({ imageRole }: Order): MediaOrderInput['imageRole'] {
+  return imageRole === 'last_frame' || imageRole === 'first_frame_and_references' ? imageRole : undefined;
 }
 
 function checkPrompt({ limits }: Model, prompt: string): void {

@@ -18,6 +18,8 @@ const NO_MEDIA = {
   responseFormat: 'url',
   seed: null,
   quality: null,
+  watermark: null,
+  promptExtension: null,
 } as const;
 
 /** The caller's limit of one answer, and the field it stands in. */

@@ -109,10 +109,14 @@ function imageFields({ order, inputImages }: UpstreamJob): JsonObject {
       return {};
     case 'first_frame':
       return { image: { url: first } };
+    case 'last_frame':
+      return { last_frame: { url: first } };
     case 'first_and_last_frame':
       return { image: { url: first }, last_frame: { url: last } };
     case 'references':
       return { reference_images: inputImages.map((url) => ({ url })) };
+    case 'first_frame_and_references':
+      return { image: { url: first }, reference_images: inputImages.slice(1).map((url) => ({ url })) };
   }
 }
 

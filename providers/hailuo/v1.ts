@@ -99,6 +99,8 @@ function requestBody(job: UpstreamJob): JsonObject {
   if (order.resolution !== null) body['resolution'] = order.resolution.toUpperCase();
   if (first !== undefined) body['first_frame_image'] = first;
   if (last !== undefined) body['last_frame_image'] = last;
+  if (order.promptExtension !== null) body['prompt_optimizer'] = order.promptExtension;
+  if (order.watermark !== null) body['aigc_watermark'] = order.watermark;
   return body;
 }
 

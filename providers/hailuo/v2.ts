@@ -6,7 +6,7 @@ import type { Evidence } from '../../domain/pricing.ts';
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import { acceptedJob } from '../accepted-job.ts';
 import type { JsonApi, JsonObject } from '../http/json-api.ts';
-import { beginsWithFrame, frameRole } from '../image-roles.ts';
+import { hasFrame, frameRole } from '../image-roles.ts';
 import { findMeaning, type Patterns } from '../patterns.ts';
 import { readSeconds, readVideoSeconds } from '../plausible.ts';
 import {
@@ -81,8 +81,9 @@ function requestBody(job: UpstreamJob): JsonObject {
     duration: order.seconds,
   };
   if (order.resolution !== null) body['resolution'] = order.resolution.toUpperCase();
-  const ratio = beginsWithFrame(order) ? 'adaptive' : order.ratio;
+  const ratio = hasFrame(order) ? 'adaptive' : order.ratio;
   if (ratio !== null) body['ratio'] = ratio;
+  if (order.watermark !== null) body['aigc_watermark'] = order.watermark;
   return body;
 }
 

@@ -119,7 +119,7 @@ function requestBody(job: UpstreamJob): JsonObject {
     model: job.upstreamModel,
     content: contentOf(job),
     duration: order.seconds,
-    watermark: false,
+    watermark: order.watermark ?? false,
     safety_identifier: markOf(job.reference),
   };
   if (order.resolution !== null) body['resolution'] = order.resolution;

@@ -29,7 +29,8 @@ const MICRO_CREDITS_PER_CREDIT = 1_000_000n;
 /** The dearest video on offer costs less than 500; a figure beyond this is nonsense. */
 const CREDITS_PLAUSIBLE_MAX = 100_000;
 
-const ENDPOINTS: Readonly<Record<ImageRole, string>> = {
+/** No model of this vendor has a last frame alone, or a frame beside references. */
+const ENDPOINTS: Readonly<Partial<Record<ImageRole, string>>> = {
   none: 'text2video',
   first_frame: 'img2video',
   first_and_last_frame: 'start-end2video',
@@ -72,7 +73,7 @@ export function createVidu(settings: AdapterSettings): Provider {
 async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
   const { json, upstreamRequestId } = await api.send({
     method: 'POST',
-    path: `/ent/v2/${ENDPOINTS[job.order.imageRole]}`,
+    path: `/ent/v2/${ENDPOINTS[job.order.imageRole] ?? 'reference2video'}`,
     credential: job.credential,
     json: requestBody(job),
     toFailure: submitFailure,
@@ -129,6 +130,7 @@ function requestBody(job: UpstreamJob): JsonObject {
   if (order.ratio !== null && !beginsWithFrame(order)) body['aspect_ratio'] = order.ratio;
   if (order.audio !== null) body['audio'] = order.audio;
   if (order.seed !== null) body['seed'] = order.seed;
+  if (order.watermark !== null) body['watermark'] = order.watermark;
   return body;
 }
 

@@ -137,8 +137,8 @@ function requestBody(job: UpstreamJob): JsonObject {
   const media = mediaOf(job);
   const parameters: Record<string, JsonValue> = {
     duration: order.seconds,
-    prompt_extend: true,
-    watermark: false,
+    prompt_extend: order.promptExtension ?? true,
+    watermark: order.watermark ?? false,
   };
   if (order.resolution !== null) parameters['resolution'] = order.resolution.toUpperCase();
   if (order.ratio !== null) parameters['ratio'] = order.ratio;

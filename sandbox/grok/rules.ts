@@ -18,6 +18,7 @@ export const GROK_RULES: readonly Rule[] = [
   ...rulesOf('grok-imagine-video', [
     ['resolutions', '480p and 720p; 1080p since 1.5', AI_SDK],
     ['input images', 'a first frame, or at most 7 references; 1.5 lite takes a first frame alone', AI_SDK],
+    ['combinations', 'in 1.5 a first frame beside references, and a last frame without a first one', SDK],
     ['combinations', 'with references at most 720p, and at most 10 seconds before 1.5', PAGE],
   ]),
 ];

@@ -15,6 +15,8 @@ export interface VideoOrder {
 
 const CLASSIC = 'grok-imagine-video';
 const LITE = 'grok-imagine-video-1.5-lite';
+/** Only these pin frames beside references. */
+const PINNING = ['grok-imagine-video-1.5', 'grok-imagine-video-1.5-preview'];
 const MODELS = [CLASSIC, 'grok-imagine-video-1.5', 'grok-imagine-video-1.5-preview', LITE];
 const RESOLUTIONS = ['480p', '720p', '1080p'];
 const ASPECT_RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '5:2'];
@@ -35,7 +37,7 @@ export function checkVideoOrder(request: SandboxRequest, fields: Fields): VideoO
   const references = list(request, fields, 'reference_images', REFERENCE_IMAGES_MAX);
   list(request, fields, 'reference_audios', REFERENCE_AUDIOS_MAX);
   checkPrompt(request, fields);
-  const inputImages = checkImages(request, fields, references);
+  const inputImages = checkImages(request, fields, references, model);
   checkModelLimits(request, fields, model, references.length > 0);
   return {
     model,
@@ -59,7 +61,12 @@ function checkPrompt(request: SandboxRequest, { prompt, image }: Fields): void {
 }
 
 /** Returns the number of input images, each of which is charged. */
-function checkImages(request: SandboxRequest, fields: Fields, references: unknown[]): number {
+function checkImages(
+  request: SandboxRequest,
+  fields: Fields,
+  references: unknown[],
+  model: string,
+): number {
   const singles = ['image', 'last_frame'].filter((field) => fields[field] !== undefined);
   for (const field of singles) {
     if (!isImage(fields[field]))
@@ -68,7 +75,7 @@ function checkImages(request: SandboxRequest, fields: Fields, references: unknow
   if (!references.every(isImage)) {
     refuseField(request, 'reference_images', 'Every reference image needs a https URL or a data URI.');
   }
-  if (references.length > 0 && fields['image'] !== undefined) {
+  if (references.length > 0 && fields['image'] !== undefined && !PINNING.includes(model)) {
     refuseField(request, 'reference_images', 'image and reference_images cannot be combined.');
   }
   return singles.length + references.length;

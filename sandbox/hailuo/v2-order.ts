@@ -55,6 +55,7 @@ export function checkV2Order(request: SandboxRequest, fields: Fields): HailuoV2O
   const { resolutions, secondsMin } = MODELS[model] ?? { resolutions: [], secondsMin: 0 };
   requireText(request, 'content', promptOf(fields), PROMPT_CHARACTERS_MAX);
   const roles = checkContent(request, contentIn(fields));
+  if (model !== 'MiniMax-H3') checkMaxModel(request, fields, roles);
   const ratio = requireOneOf(request, 'ratio', fields['ratio'] ?? 'adaptive', RATIOS);
   if (roles.length === 0 && ratio === 'adaptive')
     refuseField(request, 'ratio', 'Text alone needs a concrete ratio.');
@@ -67,6 +68,16 @@ export function checkV2Order(request: SandboxRequest, fields: Fields): HailuoV2O
     inputImages: roles.filter((role) => !/video|audio/.test(role)).length,
     inputVideos: roles.filter((role) => role === 'reference_video').length,
   };
+}
+
+/** H3-Max begins with a frame or with words alone, and has no mark. */
+function checkMaxModel(request: SandboxRequest, fields: Fields, roles: readonly string[]): void {
+  if (roles.some((role) => role.startsWith('reference_')))
+    refuseField(request, 'content', 'This model takes no references.');
+  if (roles.includes('last_frame') && !roles.includes('first_frame'))
+    refuseField(request, 'content', 'A last frame needs a first frame.');
+  if (fields['aigc_watermark'] !== undefined)
+    refuseField(request, 'aigc_watermark', 'This model takes no aigc_watermark.');
 }
 
 /** Returns the role of each part that is not text. */

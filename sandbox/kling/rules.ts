@@ -33,6 +33,7 @@ export const KLING_RULES: readonly Rule[] = [
   ]),
   ...rulesOf('kling-3.0-omni', [
     ['input images', 'at most 7 references', null],
+    ['combinations', 'a first frame beside references', 'ComfyUI’s node for Kling Omni (docs.comfy.org)'],
     ['input videos', 'one; with a feature video multi_shot has to be true', PAGES],
     ['combinations', 'beside a video at most 4 images, no sound, no 4k', PAGES],
   ]),

@@ -13,6 +13,7 @@ export const SEEDANCE_RULES: readonly Rule[] = [
     ['prompt', 'no limit is kept here; the gateway’s 4,000 characters are its own', null],
     ['ratios', '16:9, 4:3, 1:1, 3:4, 9:16, 21:9, and adaptive from 2.0 on or with a frame', CREATE],
     ['image files', 'at most 30 MB, 300 to 6,000 pixels a side, ratio at most 2.5', CREATE],
+    ['other', 'watermark', SDK],
     ['other', 'safety_identifier comes back in tasks and lists', SDK],
     ['other', 'safety_identifier of at most 64 characters', null],
   ]),

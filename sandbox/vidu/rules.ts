@@ -10,6 +10,7 @@ export const VIDU_RULES: readonly Rule[] = [
     ['ratios', '16:9, 9:16, 3:4, 4:3, 1:1; unwanted beside frames', PAGES],
     ['sound', 'audio, true unless said', PAGES],
     ['seed', 'a whole number', PAGES],
+    ['other', 'watermark; off_peak, which the gateway never asks for', PAGES],
     ['image files', 'ratio at most 4', PAGES],
   ]),
   ...rulesOf('viduq3', [

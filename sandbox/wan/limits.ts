@@ -11,6 +11,8 @@ export interface WanLimits {
   readonly media: Readonly<Record<string, number>>;
   readonly imageFiles: ImageFileLimits;
   readonly needsFrame: boolean;
+  /** Of references and frames together; absent: frames and references exclude one another. */
+  readonly mixedMax?: number;
   /** Names of the fields of `input`. */
   readonly input: readonly string[];
   /** Names of the fields of `parameters`. */

@@ -17,13 +17,19 @@ export function checkMedia(request: SandboxRequest, media: unknown, limits: WanL
   }
   const frames = count('first_frame') + count('last_frame');
   const references = types.filter((type) => type.startsWith('reference_')).length;
-  if (frames > 0 && references > 0) refuseMedia(request, 'Frames and references cannot be combined.');
+  if (limits.mixedMax !== undefined) checkMixed(request, references, frames + references, limits.mixedMax);
+  else if (frames > 0 && references > 0) refuseMedia(request, 'Frames and references cannot be combined.');
   if (count('last_frame') > 0 && count('first_frame') === 0)
     refuseMedia(request, 'A last frame needs a first frame.');
   if (limits.needsFrame && count('first_frame') + count('first_clip') === 0) {
     refuseMedia(request, 'A first frame is required.');
   }
   return count('reference_video');
+}
+
+function checkMixed(request: SandboxRequest, references: number, all: number, max: number): void {
+  if (references === 0) refuseMedia(request, 'A reference is required.');
+  if (all > max) refuseMedia(request, `At most ${max} media.`);
 }
 
 function typeOf(request: SandboxRequest, item: unknown, index: number, limits: WanLimits): string {

@@ -60,6 +60,12 @@ const MODELS: Readonly<Record<string, WanLimits>> = {
     input: [...INPUT_FIELDS, 'negative_prompt'],
     parameters: PARAMETERS,
   },
+  'wan2.7-r2v': {
+    ...LIMITS_2_7,
+    media: { first_frame: 1, reference_image: 5, reference_video: 5 },
+    mixedMax: 5,
+    input: [...INPUT_FIELDS, 'negative_prompt'],
+  },
 };
 
 /** Limit of the seconds of input and output videos together. */

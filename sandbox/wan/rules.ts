@@ -10,6 +10,7 @@ export const WAN_RULES: readonly Rule[] = [
   ...rulesOf('', [
     ['prompt', 'at most 5,000 characters; the gateway sells fewer', null],
     ['seed', '0 to 2,147,483,647', PAGES],
+    ['other', 'prompt_extend and watermark', AI_SDK],
   ]),
   ...rulesOf('wan3.0', [
     ['durations', '2 to 30 seconds, together with those of input videos', PAGES],
@@ -26,7 +27,11 @@ export const WAN_RULES: readonly Rule[] = [
     ['ratios', '16:9, 9:16, 1:1, 4:3, 3:4; none for i2v', AI_SDK],
     ['sound', 'always, and no field for it', AI_SDK],
     ['negative prompt', 'at most 500 characters', AI_SDK],
-    ['input images', 'i2v: a first frame, and a last one beside it', SDK],
+    ['input images', 'i2v: a first frame, and a last one beside it; r2v: references', SDK],
     ['image files', 'at most 20 MB, 240 to 8,000 pixels a side, ratio at most 8', PAGES],
+  ]),
+  ...rulesOf('wan2.7-r2v', [
+    ['combinations', 'a first frame beside the references', AI_SDK],
+    ['input images', 'at most 5 media together', null],
   ]),
 ];

@@ -35,6 +35,16 @@ describe('the offered models', () => {
     expect(withheld).to.deep.equal([]);
   });
 
+  it('can be silent at Vertex alone, where Veo is concerned', () => {
+    const soundAt = (baseUrl: string) => {
+      const env = { VEO_API_KEY: 'k', VEO_BASE_URL: baseUrl };
+      return offerModels(catalog, readFamilies(env, [], []), 0).offered.models.get('veo-3.1')?.limits.audio;
+    };
+    const vertex = 'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1';
+    expect(soundAt(vertex)).to.deep.equal([true, false]);
+    expect(soundAt('https://generativelanguage.googleapis.com/v1beta')).to.deep.equal([true]);
+  });
+
   it('leave out Kling since 3.0 where every key is a pair of access key and secret key', () => {
     const pairs = offerWith({ KLING_API_KEY: 'AK1:SK1,AK2:SK2' });
     expect(pairs.ids).to.deep.equal(['kling-v2-5-turbo', 'kling-v2-6']);

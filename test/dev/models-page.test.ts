@@ -35,6 +35,8 @@ const SUBJECTS: Readonly<Record<keyof ModelLimits, Subject | null>> = {
   inputImagesMax: 'input images',
   frameImagesMax: 'input images',
   referenceImagesMax: 'input images',
+  lastFrameAlone: 'combinations',
+  frameBesideReferences: 'combinations',
   inputImagesAsUrls: 'image files',
   inputImageLimits: 'image files',
   inputVideosMax: 'input videos',
@@ -61,6 +63,7 @@ describe('docs/vendor-rules.md', () => {
       if (limits.options?.seed) needed.push('seed');
       if (limits.options?.negativePrompt) needed.push('negative prompt');
       if (limits.options?.quality) needed.push('quality');
+      if (limits.options?.watermark || limits.options?.promptExtension) needed.push('other');
       expect(needed.filter((subject) => !about.has(subject))).to.deep.equal([]);
     });
 

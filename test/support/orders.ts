@@ -20,6 +20,8 @@ export function orderOf(changes: Partial<Order>): Order {
     responseFormat: 'url',
     seed: null,
     quality: null,
+    watermark: null,
+    promptExtension: null,
     ...changes,
   };
 }

@@ -63,6 +63,8 @@ function* wishesBeyond(model: Model): Generator<Wish> {
   const negative = 'n'.repeat((options.negativePrompt?.charactersMax ?? 0) + 1);
   yield [/^metadata\.negative_prompt$/, { metadata: { negative_prompt: negative } }];
   yield [/^metadata\.quality$/, { metadata: { quality: 'extreme' } }];
+  if (!options.watermark) yield [/^metadata\.watermark$/, { metadata: { watermark: false } }];
+  if (!options.promptExtension) yield [/^metadata\.prompt_extend$/, { metadata: { prompt_extend: true } }];
   yield [/^metadata\.camera_fixed$/, { metadata: { camera_fixed: true } }];
   if (model.kind === 'image') yield [/^n$/, { n: (limits.imagesMax ?? 1) + 1 }];
   else yield* wishesForVideos(durations, audio);

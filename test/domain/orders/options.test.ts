@@ -83,6 +83,32 @@ describe('an option of an order', () => {
     expect(refusal('grok-imagine-video', {}, frames)).to.match(/^metadata.first_frame: /);
   });
 
+  it('that names a last frame alone, or a frame beside references, needs a model that has it', () => {
+    const alone = { inputImages: ['https://a.example/1.png'], imageRole: 'last_frame' } as const;
+    const beside = (references: number) =>
+      ({
+        inputImages: Array.from({ length: references + 1 }, () => 'https://a.example/1.png'),
+        imageRole: 'first_frame_and_references',
+      }) as const;
+    const order = orderWith('grok-imagine-video-1.5', {}, alone);
+    expect(order.imageRole).to.equal('last_frame');
+    expect(renewOrder(find('grok-imagine-video-1.5'), order)).to.deep.equal(order);
+    expect(refusal('seedance-2.0', {}, alone)).to.match(/^metadata.first_frame: .* needs both/);
+    expect(orderWith('grok-imagine-video-1.5', {}, beside(7)).imageRole).to.equal(beside(7).imageRole);
+    expect(refusal('grok-imagine-video-1.5', {}, beside(8))).to.match(/^reference_images: .* 1 to 7/);
+    expect(refusal('kling-3.0-omni', {}, beside(7))).to.match(/^reference_images: .* 1 to 6/);
+    expect(refusal('seedance-2.0', {}, beside(1))).to.match(/^metadata.first_frame: .* either/);
+  });
+
+  it('for the mark and the prompt is sent as ordered, or as nothing of the vendor’s default', () => {
+    expect(orderWith('wan3.0-video', {})).to.include({ watermark: false, promptExtension: true });
+    const options = { watermark: true, promptExtension: false };
+    expect(orderWith('wan3.0-video', options)).to.include(options);
+    expect(orderWith('kling-v2-6', {})).to.include({ watermark: null, promptExtension: null });
+    expect(refusal('kling-v2-6', { watermark: true })).to.match(/^metadata.watermark: .* knows/);
+    expect(refusal('seedance-2.0', { promptExtension: true })).to.match(/^metadata.prompt_extend: /);
+  });
+
   it('is named in the list of each model as its limits have it', () => {
     expect(optionNames(find('kling-v2-6'))).to.deep.equal([
       'resolution',

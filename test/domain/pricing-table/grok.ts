@@ -33,8 +33,10 @@ const LISTS: readonly List[] = [
     perImage: 20,
     images: [
       ['first_frame', 1],
+      ['last_frame', 1],
       ['first_and_last_frame', 2],
       ['references', 7],
+      ['first_frame_and_references', 8],
     ],
   },
   {
@@ -65,6 +67,6 @@ export const ROWS: readonly PricingRow[] = LISTS.flatMap(({ model, perSecond, pe
 
 /** Returns the seconds that may be ordered, of which references allow fewer. */
 function secondsFor(model: string, imageRole: ImageRole, resolution: string): number[] {
-  if (imageRole === 'references' && resolution === '1080p') return [];
+  if (imageRole.endsWith('references') && resolution === '1080p') return [];
   return imageRole === 'references' && model === 'grok-imagine-video' ? [1, 8, 10] : [1, 8, 15];
 }

@@ -65,23 +65,21 @@ const perSecond: PricingRow[] = SECONDS.flatMap(([model, resolution, credits]) =
       },
       credits: String(credits * seconds),
     },
-    {
-      model,
-      order: { seconds, resolution, audio: true, inputVideos: 2, inputVideoSeconds: 30 },
-      credits: String(credits * (seconds + 30)),
-    },
+    ...(model === 'minimax-h3' ? [withVideos(resolution, seconds, credits)] : []),
   ]),
 );
 
-/** Orders with reference images, of which H3 has five free and H3-Max two. */
+function withVideos(resolution: string, seconds: number, credits: number): PricingRow {
+  const order = { seconds, resolution, audio: true, inputVideos: 2, inputVideoSeconds: 30 };
+  return { model: 'minimax-h3', order, credits: String(credits * (seconds + 30)) };
+}
+
+/** Orders with reference images, of which five are free. */
 const references: PricingRow[] = (
   [
     ['minimax-h3', 5, '80'],
     ['minimax-h3', 6, '88'],
     ['minimax-h3', 9, '112'],
-    ['minimax-h3-max', 2, '80'],
-    ['minimax-h3-max', 3, '94.8'],
-    ['minimax-h3-max', 9, '183.6'],
   ] as const
 ).map(([model, inputImages, credits]) => ({
   model,

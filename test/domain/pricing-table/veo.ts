@@ -1,4 +1,4 @@
-// Veo: USD per second of Google's list, times 200, sound included; the same for both of its services.
+// Veo: USD per second of Google's list, times 200, the same for both of its services; without sound on Vertex.
 import type { ImageRole } from '../../../domain/catalog/catalog.ts';
 import type { PricingRow } from './row.ts';
 
@@ -12,6 +12,16 @@ const LIST: readonly (readonly [model: string, resolution: string, credits: numb
   ['veo-3.1-lite', '720p', 10], // $0.05
   ['veo-3.1-lite', '1080p', 16],
 ];
+const SILENT: typeof LIST = [
+  ['veo-3.1', '720p', 40], // $0.20
+  ['veo-3.1', '1080p', 40],
+  ['veo-3.1', '4k', 80],
+  ['veo-3.1-fast', '720p', 16],
+  ['veo-3.1-fast', '1080p', 20],
+  ['veo-3.1-fast', '4k', 50],
+  ['veo-3.1-lite', '720p', 6],
+  ['veo-3.1-lite', '1080p', 10],
+];
 const IMAGES: readonly (readonly [imageRole: ImageRole, inputImages: number])[] = [
   ['none', 0],
   ['first_frame', 1],
@@ -19,7 +29,7 @@ const IMAGES: readonly (readonly [imageRole: ImageRole, inputImages: number])[] 
   ['references', 3],
 ];
 
-export const ROWS: readonly PricingRow[] = ['', '-preview'].flatMap((suffix) =>
+const WITH_SOUND: readonly PricingRow[] = ['', '-preview'].flatMap((suffix) =>
   LIST.flatMap(([model, resolution, credits]) =>
     IMAGES.filter(([imageRole]) => imageRole !== 'references' || model !== 'veo-3.1-lite').flatMap(
       ([imageRole, inputImages]) =>
@@ -31,3 +41,12 @@ export const ROWS: readonly PricingRow[] = ['', '-preview'].flatMap((suffix) =>
     ),
   ),
 );
+
+export const ROWS: readonly PricingRow[] = [
+  ...WITH_SOUND,
+  ...SILENT.map(([model, resolution, credits]) => ({
+    model,
+    order: { seconds: 8, resolution, audio: false },
+    credits: String(credits * 8),
+  })),
+];

@@ -71,8 +71,10 @@ const LIST: readonly [model: string, roles: readonly ImageRole[], prices: readon
 const INPUT_IMAGES: Readonly<Record<ImageRole, number>> = {
   none: 0,
   first_frame: 1,
+  last_frame: 1,
   first_and_last_frame: 2,
   references: 7,
+  first_frame_and_references: 8,
 };
 
 export const ROWS: readonly PricingRow[] = LIST.flatMap(([model, roles, prices]) =>

@@ -13,11 +13,19 @@ const LIST: readonly [model: string, resolution: string, thousandths: number][] 
   ['wan2.7-t2v', '1080p', 30_000],
   ['wan2.7-i2v', '720p', 20_000],
   ['wan2.7-i2v', '1080p', 30_000],
+  ['wan2.7-r2v', '720p', 20_000],
+  ['wan2.7-r2v', '1080p', 30_000],
 ];
+
+/** What a model cannot be without. */
+const INPUTS: Readonly<Record<string, PricingRow['order']>> = {
+  'wan2.7-i2v': { inputImages: 1, imageRole: 'first_frame' },
+  'wan2.7-r2v': { inputImages: 5, imageRole: 'references' },
+};
 
 const plain = LIST.flatMap(([model, resolution, thousandths]) =>
   [2, 5, 15].map((seconds): PricingRow => {
-    const inputs = model === 'wan2.7-i2v' ? { inputImages: 1, imageRole: 'first_frame' as const } : {};
+    const inputs = INPUTS[model] ?? {};
     const order = { resolution, seconds, audio: true, ...inputs };
     return { model, order, credits: String((seconds * thousandths) / 1000) };
   }),

@@ -15,7 +15,7 @@ export interface DeclaredOrder {
 /** Stands for an image or a video, of which only the number counts here. */
 const LINK = 'https://media.example.com/1';
 
-type Images = Pick<MediaOrderInput, 'inputImages' | 'names'>;
+type Images = Pick<MediaOrderInput, 'inputImages' | 'imageRole' | 'names'>;
 
 export function* declaredOrders(model: Model): Generator<DeclaredOrder> {
   for (const input of declaredInputs(model)) {
@@ -84,6 +84,11 @@ function* imagesOf({ kind, limits }: Model): Generator<Images> {
   if (kind === 'image' || inputImagesMax === 0) return;
   for (let count = 1; count <= frameImagesMax; count += 1) yield plain(linksOf(count), 'image_urls');
   for (const count of countsOf(1, referenceImagesMax)) yield plain(linksOf(count), 'reference_images');
+  if (limits.lastFrameAlone)
+    yield { ...plain(linksOf(1), 'metadata.last_frame'), imageRole: 'last_frame' };
+  const besideFrame = limits.frameBesideReferences ? Math.min(referenceImagesMax, inputImagesMax - 1) : 0;
+  for (const count of countsOf(1, besideFrame))
+    yield { ...plain(linksOf(count + 1), 'reference_images'), imageRole: 'first_frame_and_references' };
 }
 
 function* optionsOf({ limits: { options = {} } }: Model): Generator<MediaOptions> {
@@ -92,6 +97,8 @@ function* optionsOf({ limits: { options = {} } }: Model): Generator<MediaOptions
   if (options.seed) yield { seed: options.seed.max };
   if (options.negativePrompt) yield { negativePrompt: 'n'.repeat(options.negativePrompt.charactersMax) };
   for (const quality of options.quality ?? []) yield { quality };
+  if (options.watermark) yield { watermark: true };
+  if (options.promptExtension) yield { promptExtension: false };
 }
 
 /** The least and the most, each once. */

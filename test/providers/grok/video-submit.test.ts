@@ -48,6 +48,22 @@ describeVendor('Grok videos', { create: createGrokVideo, path: '/v1' }, (vendor)
       expect(body).to.not.have.any.keys('aspect_ratio', 'reference_images');
     });
 
+    it('has a last frame alone, whose video keeps the ratio that was ordered', async () => {
+      const body = await sent(withImages('last_frame', [DATA_URI]));
+      expect(body).to.deep.include({ last_frame: { url: DATA_URI }, aspect_ratio: '16:9' });
+      expect(body).to.not.have.any.keys('image', 'reference_images');
+    });
+
+    it('has a first frame beside references', async () => {
+      const images = ['https://example.com/first.png', DATA_URI, 'https://example.com/a.png'];
+      const body = await sent(withImages('first_frame_and_references', images));
+      expect(body).to.deep.include({
+        image: { url: 'https://example.com/first.png' },
+        reference_images: [{ url: DATA_URI }, { url: 'https://example.com/a.png' }],
+      });
+      expect(body).to.not.have.any.keys('aspect_ratio', 'last_frame');
+    });
+
     for (const images of [[DATA_URI], [DATA_URI, 'https://example.com/a.png']]) {
       it(`has ${images.length} input images as references`, async () => {
         const body = await sent(withImages('references', images));

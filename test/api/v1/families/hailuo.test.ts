@@ -54,7 +54,8 @@ describe('MiniMax on /v1/videos/generations', () => {
     ['minimax-hailuo-02', { image_urls: [FRAME_DATA_URI], metadata: { resolution: '512p' } }, 1, 20],
     ['minimax-hailuo-02', { image_urls: [FRAME_DATA_URI, FRAME_DATA_URI] }, 2, 56],
     ['minimax-h3', { image_urls: [FRAME_DATA_URI, FRAME_DATA_URI] }, 2, 96],
-    ['minimax-h3-max', { reference_images: Array.from({ length: 3 }, () => FRAME_DATA_URI) }, 3, 110.8],
+    ['minimax-h3', { reference_images: Array.from({ length: 6 }, () => FRAME_DATA_URI) }, 6, 104],
+    ['minimax-h3', { metadata: { last_frame: FRAME_DATA_URI, watermark: true } }, 1, 96],
   ];
   for (const [model, fields, images, credits] of inputs)
     it(`takes ${images} images for ${model} at its own price`, async () => {
@@ -116,6 +117,7 @@ describe('MiniMax on /v1/videos/generations', () => {
     ['minimax-h3', { duration: 16 }, 'duration', '4 to 15'],
     ['minimax-h3-max', { duration: 4 }, 'duration', '5 to 15'],
     ['minimax-h3', { metadata: { resolution: '480p' } }, 'metadata.resolution', '768p, 2K'],
+    ['minimax-h3-max', { reference_images: image }, 'reference_images', 'no reference_images'],
     ['minimax-h3', { size: '2:1' }, 'size', '16:9, 9:16, 1:1, 4:3, 3:4, 21:9'],
     ['minimax-h3', { image_urls: image, video_urls: [VIDEO] }, 'video_urls', 'at most 0 entries'],
     ['minimax-h3', { video_urls: Array.from({ length: 4 }, () => VIDEO) }, 'video_urls', 'at most 3'],

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { startSandbox, type Sandbox } from '../../../../sandbox/server.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../../support/inputs.ts';
-import { countSubmissions, readJournal } from '../../../support/servers/sandbox.ts';
+import { countSubmissions, readJobs, readJournal } from '../../../support/servers/sandbox.ts';
 import { expectMaskedFailure, videoOrders } from '../../../support/video-orders.ts';
 
 const MODEL = 'veo-3.1-fast';
@@ -129,6 +129,13 @@ describe('Veo on Vertex, by a service account', () => {
     expect(operations.filter((operation) => operation === 'submit')).to.have.length(1);
     expect(operations.filter((operation) => operation === 'poll').length).to.be.at.least(2);
     expect(gateway.logged()).not.to.contain('PRIVATE KEY').and.not.to.contain('ya29.');
+  });
+
+  it('makes a silent video for less', async () => {
+    const { id, word } = await order({ duration: 4, metadata: { audio: false } });
+    expect(await finish(id)).to.include({ status: 'completed', creditsCharged: 64 });
+    const [job] = await readJobs(sandbox.url, word);
+    expect(job?.ordered).to.include({ generateAudio: false });
   });
 
   it('delivers nothing for half a video, and charges nothing', async () => {
