@@ -1,5 +1,5 @@
-// Images inside an order are held against what the vendor takes, and each limit of the catalogue is one of the
-// sandbox's as well: an image just beyond it is refused by both.
+// Images inside an order are held against what the vendor takes, and each limit of the catalogue is one of
+// the sandbox's as well: an image just beyond it is refused by both.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import sharp from 'sharp';

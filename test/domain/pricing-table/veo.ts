@@ -1,4 +1,4 @@
-// Veo: USD per second of Google's list, times 200, the same for both of its services; without sound on Vertex.
+// Veo: USD per second of Google's list, times 200, the same at both of its services; silent at Vertex.
 import type { ImageRole } from '../../../domain/catalog/catalog.ts';
 import type { PricingRow } from './row.ts';
 
