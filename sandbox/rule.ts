@@ -23,7 +23,7 @@ export interface Rule {
   readonly models: readonly string[];
   /** What is taken, or refused, in a few words. */
   readonly text: string;
-  /** The vendor's page, or the SDK with its version; null: unproven, the sandbox and the gateway only agree. */
+  /** The vendor's page, or the SDK with its version; null: unproven, sandbox and gateway only agree. */
   readonly source: string | null;
 }
 

@@ -8,7 +8,7 @@ import { startGateway, type TestGateway, type TestUser } from '../../support/ser
 
 const LINK = 'https://media.example.com/1.png';
 
-type Wish = [param: RegExp, fields: Record<string, unknown>];
+type Excess = [param: RegExp, fields: Record<string, unknown>];
 
 describe('what a model does not declare', () => {
   let gateway: TestGateway;
@@ -26,13 +26,13 @@ describe('what a model does not declare', () => {
     await expectNoEffect(gateway, async () => {
       let answered: Answer | null = null;
       for (const model of models)
-        for (const wish of wishesBeyond(model)) answered = await expectRefused(model, wish);
+        for (const excess of beyondLimits(model)) answered = await expectRefused(model, excess);
       if (!answered) throw new Error('nothing was asked');
       return answered;
     });
   }).timeout(60_000);
 
-  async function expectRefused(model: Model, [param, fields]: Wish): Promise<Answer> {
+  async function expectRefused(model: Model, [param, fields]: Excess): Promise<Answer> {
     const order = { mode: model.kind, model: model.id, prompt: 'a fox', ...neededBy(model), ...fields };
     const told = `${model.id} ${JSON.stringify(fields).slice(0, 200)}`;
     const created = await owner.session.post('/api/tasks', order);
@@ -50,14 +50,14 @@ function neededBy({ limits }: Model): object {
   return inputImagesMin > 0 ? { image_urls: linksOf(inputImagesMin) } : {};
 }
 
-/** One wish beyond each limit, and for each option that the model does not have. */
-function* wishesBeyond(model: Model): Generator<Wish> {
+/** One order beyond each limit, and for each option that the model does not have. */
+function* beyondLimits(model: Model): Generator<Excess> {
   const { limits } = model;
   const { resolutions, ratios, durations, audio, options = {}, inputVideosMax = 0 } = limits;
   yield [/resolution/, { resolution: '8k' }];
   if (!resolutions?.includes('360p')) yield [/^metadata\.resolution$/, { metadata: { resolution: '360p' } }];
   if (!ratios?.includes('7:3')) yield [/^size$/, { size: '7:3' }];
-  yield* wishesForInputs(model, inputVideosMax);
+  yield* beyondInputs(model, inputVideosMax);
   if (!options.seed) yield [/^metadata\.seed$/, { metadata: { seed: 1 } }];
   else yield [/^metadata\.seed$/, { metadata: { seed: options.seed.max + 1 } }];
   const negative = 'n'.repeat((options.negativePrompt?.charactersMax ?? 0) + 1);
@@ -67,10 +67,10 @@ function* wishesBeyond(model: Model): Generator<Wish> {
   if (!options.promptExtension) yield [/^metadata\.prompt_extend$/, { metadata: { prompt_extend: true } }];
   yield [/^metadata\.camera_fixed$/, { metadata: { camera_fixed: true } }];
   if (model.kind === 'image') yield [/^n$/, { n: (limits.imagesMax ?? 1) + 1 }];
-  else yield* wishesForVideos(durations, audio);
+  else yield* beyondDurations(durations, audio);
 }
 
-function* wishesForInputs({ kind, limits }: Model, inputVideosMax: number): Generator<Wish> {
+function* beyondInputs({ kind, limits }: Model, inputVideosMax: number): Generator<Excess> {
   const { inputImagesMin = 0, inputImagesMax = 0, frameImagesMax = 1 } = limits;
   yield [/^image_urls$/, { image_urls: linksOf(inputImagesMax + 1) }];
   if (inputImagesMin > 0) yield [/^image_urls$/, { image_urls: [] }];
@@ -81,7 +81,7 @@ function* wishesForInputs({ kind, limits }: Model, inputVideosMax: number): Gene
   if (frames < 2) yield [/^(metadata\.(first|last)_frame|image_urls)$/, both];
 }
 
-function* wishesForVideos(durations: ModelLimits['durations'], audio: ModelLimits['audio']): Generator<Wish> {
+function* beyondDurations(durations: ModelLimits['durations'], audio: ModelLimits['audio']): Generator<Excess> {
   if (durations) {
     const [least, most] =
       'values' in durations
