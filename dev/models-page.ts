@@ -62,7 +62,18 @@ function compose({ effectiveFrom, models }: Catalog): string {
 }
 
 function describeModel(model: Model): string[] {
-  const { id, kind, adapter, upstreamModel, billingMode, price, unconfirmed, endedOn, plainKeysOnly, silentAtVertexOnly } = model;
+  const {
+    id,
+    kind,
+    adapter,
+    upstreamModel,
+    billingMode,
+    price,
+    unconfirmed,
+    endedOn,
+    plainKeysOnly,
+    silentAtVertexOnly,
+  } = model;
   const unproven = kind === 'text' ? null : describeUnproven(upstreamModel);
   const renamed = upstreamModel === id ? '' : `, upstream \`${upstreamModel}\``;
   return [
@@ -104,7 +115,11 @@ function describeOptions(model: Model): string[] {
     contextTokens && `${grouped(contextTokens)} tokens of context`,
     outputTokensMax && `${grouped(outputTokensMax)} tokens of answer`,
     `prompt of ${grouped(limits.promptCharactersMax)} characters`,
-    model.kind === 'text' ? undefined : optionNames(model).map((name) => `metadata.${name}`).join(', '),
+    model.kind === 'text'
+      ? undefined
+      : optionNames(model)
+          .map((name) => `metadata.${name}`)
+          .join(', '),
     ...(limits.combinations ?? []).map(describeCombination),
   ];
   return present(lines);

@@ -15,8 +15,14 @@ const OPTIONS = {
     .optional()
     .describe('What must not be seen.'),
   quality: z.string().max(100).optional(),
-  watermark: z.boolean().optional().describe('Whether the vendor puts its mark on the work; false unless said.'),
-  prompt_extend: z.boolean().optional().describe('Whether the vendor may rewrite the prompt; true unless said.'),
+  watermark: z
+    .boolean()
+    .optional()
+    .describe('Whether the vendor puts its mark on the work; false unless said.'),
+  prompt_extend: z
+    .boolean()
+    .optional()
+    .describe('Whether the vendor may rewrite the prompt; true unless said.'),
 };
 const DESCRIPTION = 'Options of the model: those it declares in `limits`. Others are refused by name.';
 
@@ -26,8 +32,16 @@ export const IMAGE_METADATA = z.looseObject(OPTIONS).describe(DESCRIPTION);
 export const VIDEO_METADATA = z
   .looseObject({
     audio: z.boolean().optional().describe('Whether the video has sound.'),
-    first_frame: z.string().min(1).optional().describe('The first frame, in place of `image_urls`; of some models also beside `reference_images`.'),
-    last_frame: z.string().min(1).optional().describe('The last frame, beside `first_frame`; of some models also without.'),
+    first_frame: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('The first frame, in place of `image_urls`; of some models also beside `reference_images`.'),
+    last_frame: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('The last frame, beside `first_frame`; of some models also without.'),
     ...OPTIONS,
   })
   .describe(DESCRIPTION);

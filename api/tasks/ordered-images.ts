@@ -45,7 +45,8 @@ export function readVideoImages(
   if (first !== undefined && last === undefined && isReferences(listed))
     return { ...listed, images: [first, ...listed.images], role: 'first_frame_and_references' };
   if (listed.images.length > 0) throw conflict(listed.name, first === undefined ? FRAMES[1] : FRAMES[0]);
-  if (first === undefined) return { name: FRAMES[1], images: last === undefined ? [] : [last], role: 'last_frame' };
+  if (first === undefined)
+    return { name: FRAMES[1], images: last === undefined ? [] : [last], role: 'last_frame' };
   return { name: FRAMES[0], images: last === undefined ? [first] : [first, last] };
 }
 

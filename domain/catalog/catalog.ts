@@ -131,7 +131,9 @@ export const MODEL = z
     silentAtVertexOnly: z
       .boolean()
       .default(false)
-      .describe('Elsewhere than at Vertex every video has sound: silence is offered where the base URL is Vertex.'),
+      .describe(
+        'Elsewhere than at Vertex every video has sound: silence is offered where the base URL is Vertex.',
+      ),
     plainKeysOnly: z
       .boolean()
       .default(false)

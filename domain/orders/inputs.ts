@@ -55,11 +55,7 @@ function roleOf(model: Model, images: number, param: string): ImageRole {
 }
 
 /** A last frame without a first one, or a first frame beside references: both need a model that has it. */
-function checkRole(
-  model: Model,
-  role: NonNullable<MediaOrderInput['imageRole']>,
-  images: number,
-): ImageRole {
+function checkRole(model: Model, role: NonNullable<MediaOrderInput['imageRole']>, images: number): ImageRole {
   const { lastFrameAlone, frameBesideReferences, inputImagesMax = 0, referenceImagesMax = 0 } = model.limits;
   if (role === 'last_frame') {
     if (lastFrameAlone) return role;
@@ -72,7 +68,11 @@ function checkRole(
   }
   const references = Math.min(referenceImagesMax, inputImagesMax - 1);
   if (images - 1 > references)
-    throw notTaken('reference_images', model, countText(1, references, 'reference images beside a first frame'));
+    throw notTaken(
+      'reference_images',
+      model,
+      countText(1, references, 'reference images beside a first frame'),
+    );
   return role;
 }
 

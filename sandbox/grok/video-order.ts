@@ -61,12 +61,7 @@ function checkPrompt(request: SandboxRequest, { prompt, image }: Fields): void {
 }
 
 /** Returns the number of input images, each of which is charged. */
-function checkImages(
-  request: SandboxRequest,
-  fields: Fields,
-  references: unknown[],
-  model: string,
-): number {
+function checkImages(request: SandboxRequest, fields: Fields, references: unknown[], model: string): number {
   const singles = ['image', 'last_frame'].filter((field) => fields[field] !== undefined);
   for (const field of singles) {
     if (!isImage(fields[field]))

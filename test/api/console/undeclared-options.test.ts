@@ -81,7 +81,10 @@ function* beyondInputs({ kind, limits }: Model, inputVideosMax: number): Generat
   if (frames < 2) yield [/^(metadata\.(first|last)_frame|image_urls)$/, both];
 }
 
-function* beyondDurations(durations: ModelLimits['durations'], audio: ModelLimits['audio']): Generator<Excess> {
+function* beyondDurations(
+  durations: ModelLimits['durations'],
+  audio: ModelLimits['audio'],
+): Generator<Excess> {
   if (durations) {
     const [least, most] =
       'values' in durations

@@ -84,8 +84,7 @@ function* imagesOf({ kind, limits }: Model): Generator<Images> {
   if (kind === 'image' || inputImagesMax === 0) return;
   for (let count = 1; count <= frameImagesMax; count += 1) yield plain(linksOf(count), 'image_urls');
   for (const count of countsOf(1, referenceImagesMax)) yield plain(linksOf(count), 'reference_images');
-  if (limits.lastFrameAlone)
-    yield { ...plain(linksOf(1), 'metadata.last_frame'), imageRole: 'last_frame' };
+  if (limits.lastFrameAlone) yield { ...plain(linksOf(1), 'metadata.last_frame'), imageRole: 'last_frame' };
   const besideFrame = limits.frameBesideReferences ? Math.min(referenceImagesMax, inputImagesMax - 1) : 0;
   for (const count of countsOf(1, besideFrame))
     yield { ...plain(linksOf(count + 1), 'reference_images'), imageRole: 'first_frame_and_references' };
