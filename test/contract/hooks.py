@@ -31,7 +31,7 @@ OF_MEANING = [
     ("invalid_value", "first that anybody would try", "is about a list of frequent passwords"),
     ("invalid_value", "^email: must be an e-mail address", "the format knows more addresses than are in use"),
     ("invalid_value", "must be in the future", "is about the clock"),
-    ("invalid_value", "^A period by |^from must lie before|^timezone is not known", "is about other fields and the clock"),
+    ("invalid_value", "^A period by |^from must lie before|^timezone", "is about other fields, the clock, or the time zones there are"),
     ("invalid_value", "there is no such model", "is about the models there are"),
     ("invalid_value", "at most 6 decimals", "multiples of 0.000001 are not exact in binary numbers"),
     ("invalid_value", r"https URL", "schemes are read in upper and lower case"),
