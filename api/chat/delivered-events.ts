@@ -1,5 +1,4 @@
 // Collects what a stream has delivered: its text for counting, and all events if a repeat may replay them.
-import { billableTextOf } from '../../providers/chat/usage.ts';
 import { textOfEvents } from './stream-events.ts';
 
 /**
@@ -14,15 +13,19 @@ export class DeliveredEvents {
   #text = '';
   #unparsed: string[] = [];
   #unparsedCharacters = 0;
-  #parsed: string[] = [];
+  readonly #sent: string[] = [];
 
-  /** Creates an empty collection. `keepsAll`: events are kept for `all` after their text was read. */
+  /** Reads the text of one event. */
+  readText: (json: unknown) => string = () => '';
+
+  /** Creates an empty collection. `keepsAll`: what was sent is kept for `all`. */
   constructor(keepsAll: boolean) {
     this.#keepsAll = keepsAll;
   }
 
-  /** Adds one whole event or several. */
-  add(events: string): void {
+  /** Adds whole events of the upstream, and what the caller was sent for them. */
+  add(events: string, sent: string): void {
+    if (this.#keepsAll) this.#sent.push(sent);
     this.#isEmpty &&= events === '';
     this.#unparsed.push(events);
     this.#unparsedCharacters += events.length;
@@ -39,15 +42,14 @@ export class DeliveredEvents {
     return this.#text;
   }
 
-  /** Returns all events as they were added; without `keepsAll` only those whose text was not read yet. */
+  /** Returns all that was sent; nothing without `keepsAll`. */
   all(): string {
-    return [...this.#parsed, ...this.#unparsed].join('');
+    return this.#sent.join('');
   }
 
   #parse(): void {
     const events = this.#unparsed.join('');
-    this.#text += textOfEvents(events, billableTextOf);
-    if (this.#keepsAll) this.#parsed.push(events);
+    this.#text += textOfEvents(events, this.readText);
     this.#unparsed = [];
     this.#unparsedCharacters = 0;
   }

@@ -11,6 +11,7 @@ import {
   type AnswerLimit,
 } from '../../domain/orders/text.ts';
 import { affordableAnswer, quote, snapshotPrice, type PriceSnapshot } from '../../domain/pricing.ts';
+import type { ResponsesRequest } from '../../providers/chat/chat.ts';
 import { maxPromptTokens } from '../../providers/chat/token-bound.ts';
 import { TOKENS_PLAUSIBLE_MAX } from '../../providers/chat/usage.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
@@ -53,12 +54,23 @@ export interface PricedChat {
   answerTokens: AnswerBounds & { answers: number };
   /** The body for upstreams except `model`, which differs between them. */
   upstreamBody: Readonly<Record<string, unknown>>;
+  /** The call for upstreams that speak Responses; null for a call of chat completions. */
+  responses: ResponsesRequest | null;
   /** The images of all messages, whose files have not been looked at. */
   images: readonly SentImage[];
 }
 
 /** Reads and prices a chat request, and writes nothing. Throws a GatewayError that names the field. */
-export function readChat({ services, caller, body }: RequestContext<KeyCaller>): PricedChat {
+export function readChat(ctx: RequestContext<KeyCaller>): PricedChat {
+  return priceChat(ctx, ctx.body);
+}
+
+/** Prices a call by what it is as a chat request, whose model answers it. Throws as `readChat` does. */
+export function priceChat(
+  { services, caller }: RequestContext<KeyCaller>,
+  body: unknown,
+  responses: ResponsesRequest | null = null,
+): PricedChat {
   const request = readBody(CHAT_BODY, body);
   const model = services.catalog.models.get(request.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
@@ -84,6 +96,7 @@ export function readChat({ services, caller, body }: RequestContext<KeyCaller>):
     estimateMax: quote(price, { ...order, outputTokens: answerTokens.most * answers }).total,
     answerTokens,
     upstreamBody: upstreamBody(request, stream),
+    responses,
     images,
   };
 }

@@ -1,6 +1,5 @@
 // Relays a streamed answer event by event, at the pace of its reader, and bills it however it ends.
 import type { Response } from 'express';
-import { ERRORS, type GatewayError } from '../../domain/errors.ts';
 import {
   drainBody,
   toUpstreamFailure,
@@ -8,16 +7,14 @@ import {
   type UpstreamAnswer,
 } from '../../providers/chat/chat.ts';
 import { readChatUsage, type ChatUsage } from '../../providers/chat/usage.ts';
-import { requireLocal } from '../http/locals.ts';
+import type { StreamForm } from './answer-form.ts';
 import type { ChatBilling, ChatOutcome } from './chat-billing.ts';
 import type { Consumption } from './chat-cost.ts';
 import { explainFailure } from './chat-errors.ts';
 import type { DeliveredEvents } from './delivered-events.ts';
 import { tokensPlausibleMax, type PricedChat } from './read-chat.ts';
 import { StreamCut, type StreamLimits } from './stream-cut.ts';
-import { readHead, renameModel, type AnswerHead } from './answer-head.ts';
-import { MalformedStreamError, StreamEvents, type StreamPiece } from './stream-events.ts';
-import { presentUsage } from './views.ts';
+import { MalformedStreamError, type StreamPiece } from './stream-events.ts';
 
 export interface StreamRelay {
   chat: PricedChat;
@@ -25,36 +22,35 @@ export interface StreamRelay {
   billing: ChatBilling;
   /** The accepted call, whose body has not been read yet. */
   upstream: UpstreamAnswer;
+  /** How the upstream's events are read, and what the caller is sent for them. */
+  form: StreamForm;
   /** Receives every event that the caller is sent; empty at the start. */
   delivered: DeliveredEvents;
   /** Aborted when the caller disconnects. */
   disconnected: AbortSignal;
   /** Aborted when this process stops and must cut its streams. */
   stopping: AbortSignal;
-  /** The messages as a text, which error texts must not repeat. */
-  messagesText: () => string;
+  /** The texts of the request, which error texts must not repeat. */
+  requestText: () => string;
   limits: StreamLimits;
 }
 
 /** How long a reader that took nothing may still fetch the error that ended its stream. */
 const UNREAD_LINGER_MS = 30_000;
-const FINISHED = /"finish_reason"\s*:\s*"/;
 
 /**
  * Writes the whole stream, and returns all that was written, for replays; null when the stream broke off.
  * Never rejects: after the first byte, errors are events of the stream.
  */
 export async function relayStream(res: Response, relay: StreamRelay): Promise<string | null> {
-  const { limits, upstream, disconnected, stopping } = relay;
+  const { limits, upstream, form, disconnected, stopping } = relay;
   const keepAlive = sendKeepAlive(res, limits.commentEveryMs);
   const state: State = {
-    events: new StreamEvents(),
-    head: null,
     lastText: '',
     usage: undefined,
     isUsageFinal: false,
   };
-  const isAnswerComplete = (): boolean => FINISHED.test(state.lastText);
+  const isAnswerComplete = (): boolean => form.isFinished(state.lastText);
   const cut = new StreamCut({ body: upstream.body, disconnected, stopping, ...limits, isAnswerComplete });
   const stream: Stream = { ...relay, res, state, keepAlive, cut };
   try {
@@ -85,9 +81,6 @@ interface KeepAlive {
 }
 
 interface State {
-  events: StreamEvents;
-  /** What the first event with an id says of the whole answer; null before. */
-  head: AnswerHead | null;
   /** The events that were taken last. */
   lastText: string;
   /** The usage that the upstream reported last. */
@@ -97,31 +90,31 @@ interface State {
 }
 
 async function forwardEvents(stream: Stream): Promise<void> {
-  const { upstream, state, disconnected, cut } = stream;
+  const { upstream, form, disconnected, cut } = stream;
   for await (const chunk of upstream.body.iterator({ destroyOnReturn: false }))
-    for (const piece of state.events.read(chunk)) {
+    for (const piece of form.read(chunk)) {
       if (piece.kind === 'done') return drainBody(upstream);
       if (piece.kind === 'error') throw new UpstreamFailure('transient', 'unknown', { text: piece.message });
-      const text = piece.text && renameModel(piece.text, stream.chat.model.id);
-      takePiece(stream, { ...piece, text });
+      const text = takePiece(stream, piece);
       // What arrives after the caller has left counts, although it is not delivered: the upstream bills it.
-      if (text !== null && !disconnected.aborted) await writePiece(stream, text);
+      if (text !== '' && !disconnected.aborted) await writePiece(stream, text);
       if (cut.cause !== null) throw new Error(`the stream was cut: ${cut.cause}`);
     }
 }
 
-type TakenPiece = Pick<Extract<StreamPiece, { kind: 'usage' }>, 'text'> &
-  ({ kind: 'text' } | { kind: 'usage'; usage: unknown });
+type TakenPiece = Extract<StreamPiece, { kind: 'text' | 'usage' }>;
 
-function takePiece({ state, delivered }: Stream, piece: TakenPiece): void {
+/** Returns what the caller is sent for the piece. */
+function takePiece({ state, form, delivered }: Stream, piece: TakenPiece): string {
   if (piece.kind === 'usage') {
     state.usage = piece.usage;
     state.isUsageFinal = piece.text === null;
   }
-  if (piece.text === null) return;
-  state.head ??= readHead(piece.text);
+  if (piece.text === null) return '';
   state.lastText = piece.text;
-  delivered.add(piece.text);
+  const sent = form.render(piece.text);
+  delivered.add(piece.text, sent);
+  return sent;
 }
 
 async function writePiece({ res, keepAlive, cut }: Stream, text: string): Promise<void> {
@@ -130,10 +123,11 @@ async function writePiece({ res, keepAlive, cut }: Stream, text: string): Promis
 }
 
 /**
- * Bills a stream that ended in order, then writes its usage and `[DONE]`. Throws when the stream was empty.
+ * Bills a stream that ended in order, then writes its usage and its end. Throws when the stream was empty.
  */
 async function completeStream(stream: Stream): Promise<string> {
-  const { res, chat, billing, delivered, disconnected, state } = stream;
+  const { res, form, billing, delivered, disconnected, state } = stream;
+  form.requireEnd();
   const usage = readUsage(stream);
   if (!usage && delivered.isEmpty) throw new MalformedStreamError('a stream with nothing in it');
   const consumption: Consumption = usage
@@ -141,9 +135,7 @@ async function completeStream(stream: Stream): Promise<string> {
     : { kind: 'counted', text: delivered.text() };
   const status = disconnected.aborted ? 'cancelled' : 'completed';
   const charge = await billing.finish(outcomeOf(stream, { status, consumption, error: null }));
-  const reported = usage && state.usage;
-  const last = chat.includeUsage ? usageEvent(stream, presentUsage(reported, charge)) : '';
-  const end = `${last}data: [DONE]\n\n`;
+  const end = form.end(usage && state.usage, charge);
   if (!res.destroyed) res.write(end);
   return delivered.all() + end;
 }
@@ -154,19 +146,19 @@ async function completeStream(stream: Stream): Promise<string> {
  * this process broke off before its first text is free.
  */
 async function abortStream(stream: Stream, thrown: unknown): Promise<void> {
-  const { res, upstream, billing, delivered, disconnected, messagesText, cut } = stream;
+  const { res, upstream, form, billing, delivered, disconnected, requestText, cut } = stream;
   upstream.body.destroy();
   if (disconnected.aborted) {
     const consumption = partialConsumption(stream);
     await billing.finish(outcomeOf(stream, { status: 'cancelled', consumption, error: null }));
     return;
   }
-  const error = cut.error() ?? explainFailure(streamFailure(thrown, upstream), messagesText());
+  const error = cut.error() ?? explainFailure(streamFailure(thrown, upstream), requestText());
   const isOnCaller = cut.cause === 'unread' || cut.cause === 'too_long';
   const isFree = !isOnCaller && delivered.text() === '';
   const consumption: Consumption = isFree ? { kind: 'nothing' } : partialConsumption(stream);
   await billing.finish(outcomeOf(stream, { status: 'failed', consumption, error }));
-  if (!res.destroyed) res.write(errorEvent(res, error));
+  if (!res.destroyed) res.write(form.fail(error));
 }
 
 function streamFailure(thrown: unknown, upstream: UpstreamAnswer): UpstreamFailure {
@@ -194,21 +186,6 @@ function readUsage({ chat, state }: Stream): ChatUsage | null {
 function partialConsumption(stream: Stream): Consumption {
   const usage = stream.state.isUsageFinal ? readUsage(stream) : null;
   return usage ? { kind: 'reported', usage } : { kind: 'counted', text: stream.delivered.text() };
-}
-
-/** Writes the last event as OpenAI does: no choices, and the usage of the whole call. */
-function usageEvent({ res, chat, state }: Stream, usage: object): string {
-  const head = state.head ?? {
-    id: `chatcmpl-${requireLocal(res, 'requestId')}`,
-    created: Math.trunc(Date.now() / 1000),
-  };
-  const event = { ...head, object: 'chat.completion.chunk', model: chat.model.id, choices: [], usage };
-  return `data: ${JSON.stringify(event)}\n\n`;
-}
-
-function errorEvent(res: Response, { code, message, param }: GatewayError): string {
-  const { type } = ERRORS[code];
-  return `data: ${JSON.stringify({ error: { message, type, param, code, request_id: requireLocal(res, 'requestId') } })}\n\n`;
 }
 
 /** Sends a comment whenever nothing was written for `everyMs`. */

@@ -48,11 +48,12 @@ export class StreamEvents {
 
 /** Joins the texts that `read` finds in the JSON of these events. */
 export function textOfEvents(events: string, read: (json: unknown) => string): string {
-  return events
-    .split('\n\n')
-    .filter(isNotEmpty)
-    .map((event) => read(parseEvent(event)))
-    .join('');
+  return eachEvent(events).map(read).join('');
+}
+
+/** The JSON of each of these events. */
+export function eachEvent(events: string): unknown[] {
+  return events.split('\n\n').filter(isNotEmpty).map(parseEvent);
 }
 
 function inspectEvent(event: string): StreamPiece {
@@ -71,7 +72,8 @@ function inspectEvent(event: string): StreamPiece {
   return { kind: 'usage', usage, text };
 }
 
-function parseEvent(event: string): unknown {
+/** The JSON of an event's data; null where it is none. */
+export function parseEvent(event: string): unknown {
   return parse(dataOf(event));
 }
 

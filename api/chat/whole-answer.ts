@@ -1,11 +1,11 @@
 // Reads an answer that is not streamed, bills it, and passes it on with its cost.
 import { toUpstreamFailure, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
-import { billableTextOf, readChatUsage } from '../../providers/chat/usage.ts';
+import { readChatUsage } from '../../providers/chat/usage.ts';
 import type { Reply } from '../context.ts';
+import type { WholeForm } from './answer-form.ts';
 import type { ChatBilling } from './chat-billing.ts';
 import type { Consumption } from './chat-cost.ts';
 import { tokensPlausibleMax, type PricedChat } from './read-chat.ts';
-import { presentUsage } from './views.ts';
 
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -17,12 +17,14 @@ export async function answerWhole(
   chat: PricedChat,
   billing: ChatBilling,
   upstream: UpstreamAnswer,
+  form: WholeForm,
 ): Promise<Reply> {
-  const answer = await readAnswer(upstream);
-  const usage = readChatUsage(answer['usage'], tokensPlausibleMax(chat));
+  const answer = await readAnswer(upstream, form);
+  const reported = form.usageOf(answer);
+  const usage = readChatUsage(reported, tokensPlausibleMax(chat));
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
-    : { kind: 'counted', text: billableTextOf(answer) };
+    : { kind: 'counted', text: form.billableTextOf(answer) };
   const charge = await billing.finish({
     status: 'completed',
     consumption,
@@ -30,18 +32,16 @@ export async function answerWhole(
     upstreamRequestId: upstream.upstreamRequestId,
     tried: upstream.tried,
   });
-  answer['model'] = chat.model.id;
-  answer['usage'] = presentUsage(usage && answer['usage'], charge);
-  return { status: 200, body: answer };
+  return { status: 200, body: form.present(answer, usage && reported, charge) };
 }
 
-async function readAnswer(upstream: UpstreamAnswer): Promise<Record<string, unknown>> {
+async function readAnswer(upstream: UpstreamAnswer, form: WholeForm): Promise<Record<string, unknown>> {
   const { upstreamRequestId } = upstream;
   const bytes = await collectBody(upstream, ANSWER_BYTES_MAX).catch((error: unknown) => {
     throw toUpstreamFailure(error, upstream);
   });
   const answer = bytes && parseObject(bytes.toString('utf8'));
-  if (!answer || !Array.isArray(answer['choices']))
+  if (!answer || !form.isAnswer(answer))
     throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
   return answer;
 }

@@ -21,6 +21,27 @@ export const CHAT_COMPLETION = z
   })
   .meta({ id: 'ChatCompletion', description: 'OpenAI’s chat completion, with credits in its usage.' });
 
+/** Names the fields that callers can rely on; further fields of the upstream pass through. */
+export const RESPONSE = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal('response'),
+    status: z.string().describe('completed, or incomplete where the answer was cut short.'),
+    model: modelId,
+    output: z.array(z.looseObject({ type: z.string() })).describe('As OpenAI describes it.'),
+    store: z.literal(false),
+    usage: z
+      .looseObject({
+        input_tokens: tokens,
+        output_tokens: tokens,
+        total_tokens: tokens,
+        credits_estimate: credits.describe('Set aside before the call.'),
+        credits_charged: credits.describe('What the call cost.'),
+      })
+      .describe('OpenAI’s figures, and the credits.'),
+  })
+  .meta({ id: 'Response', description: 'OpenAI’s response, with credits in its usage.' });
+
 export const CHAT_CALL = z
   .strictObject({
     id: id('call'),

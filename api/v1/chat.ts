@@ -4,7 +4,9 @@ import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import { upstreamsOf } from '../../domain/catalog/upstream.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { ChatFailed, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
+import type { AnswerForm, ReadCall, ReadSurface } from '../chat/answer-form.ts';
 import { ChatBilling } from '../chat/chat-billing.ts';
+import { chatForm } from '../chat/chat-form.ts';
 import { explainFailure } from '../chat/chat-errors.ts';
 import { cutWith } from '../chat/call-cut.ts';
 import { DeliveredEvents } from '../chat/delivered-events.ts';
@@ -24,10 +26,23 @@ const STREAM_HEADERS = {
 const CONCURRENCY_RETRY_MS = 1_000;
 
 export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+  return answerCall(ctx, readChatCall);
+}
+
+function readChatCall(ctx: RequestContext<KeyCaller>): ReadCall {
+  return {
+    priced: readChat(ctx),
+    requestText: () => JSON.stringify(ctx.body['messages']),
+    formOf: (chat, _upstream, requestId) => chatForm(chat, requestId),
+  };
+}
+
+/** Answers a call of a surface. Reservation, upstreams and settlement are the same for all of them. */
+export async function answerCall(ctx: RequestContext<KeyCaller>, read: ReadSurface): Promise<Reply> {
   const leave = enterCall(ctx);
   let isStreaming = false;
   try {
-    const reply = await answerChat(ctx);
+    const reply = await answerChat(ctx, read);
     const { stream } = reply;
     if (!stream) return reply;
     isStreaming = true;
@@ -37,32 +52,35 @@ export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Repl
   }
 }
 
-async function answerChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {
-  const priced = readChat(ctx);
+async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Promise<Reply> {
+  const { priced, requestText, formOf } = read(ctx);
   await inspectImages(priced.images);
   await rejectAlreadyCharged(ctx);
   const billing = new ChatBilling(ctx, priced);
   const chat = await billing.reserve();
   const delivered = new DeliveredEvents(ctx.idempotency !== null);
   billing.keepAlive(() => delivered.text());
-  const messagesText = (): string => JSON.stringify(ctx.body['messages']);
   const disconnected = ctx.disconnected();
   const { stopping } = ctx.services;
   const { streamLimits } = ctx.services.chat;
   // A whole answer is worked on and billed by the upstream also when its caller leaves, so it is awaited.
   const cut = chat.stream ? cutWith(disconnected) : cutWith(stopping, streamLimits.secondsMax);
   let upstream: UpstreamAnswer | null = null;
+  let form: AnswerForm;
   try {
     upstream = await openUpstream(ctx, chat, cut.signal);
-    if (!chat.stream) return await answerWhole(chat, billing, upstream);
+    form = formOf(chat, upstream, ctx.requestId);
+    if (!chat.stream) return await answerWhole(chat, billing, upstream, form.whole);
   } catch (thrown) {
     const isOurCut = !chat.stream && cut.signal.aborted;
-    const undelivered = { thrown, upstream, messagesText, isDisconnected: disconnected.aborted, isOurCut };
+    const undelivered = { thrown, upstream, requestText, isDisconnected: disconnected.aborted, isOurCut };
     throw await failUndelivered(ctx, billing, undelivered);
   } finally {
     cut.release();
   }
-  const relay = { chat, billing, upstream, delivered, messagesText, disconnected, stopping };
+  const streamForm = form.openStream();
+  delivered.readText = (json) => streamForm.billableTextOf(json);
+  const relay = { chat, billing, upstream, form: streamForm, delivered, requestText, disconnected, stopping };
   return {
     status: 200,
     headers: STREAM_HEADERS,
@@ -82,11 +100,11 @@ function enterCall({ services, caller }: RequestContext<KeyCaller>): () => void 
 
 function openUpstream(
   { services, caller, requestId }: RequestContext<KeyCaller>,
-  { model, upstreamBody }: PricedChat,
+  { model, upstreamBody, responses }: PricedChat,
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
   const upstreams = upstreamsOf(model);
-  const request = { upstreams, body: upstreamBody, userId: caller.user.id, requestId };
+  const request = { upstreams, body: upstreamBody, responses, userId: caller.user.id, requestId };
   return services.chat.upstreams.openUpstream(request, signal);
 }
 
@@ -94,7 +112,7 @@ interface UndeliveredCall {
   thrown: unknown;
   /** The upstream that accepted the call; null when none did. */
   upstream: UpstreamAnswer | null;
-  messagesText: () => string;
+  requestText: () => string;
   /** Whether the caller disconnected. */
   isDisconnected: boolean;
   /** Whether this process cut the request, and not the upstream or the caller. */
@@ -109,14 +127,14 @@ interface UndeliveredCall {
 async function failUndelivered(
   ctx: RequestContext<KeyCaller>,
   billing: ChatBilling,
-  { thrown, upstream, messagesText, isDisconnected, isOurCut }: UndeliveredCall,
+  { thrown, upstream, requestText, isDisconnected, isOurCut }: UndeliveredCall,
 ): Promise<GatewayError> {
   const failure = thrown instanceof ChatFailed ? thrown.failure : thrown;
   const tried: readonly TriedUpstream[] =
     thrown instanceof ChatFailed ? thrown.tried : (upstream?.tried ?? []);
   const isUpstreams = failure instanceof UpstreamFailure;
   const cutCode = ctx.services.stopping.aborted ? 'service_unavailable' : 'upstream_timeout';
-  const error = isOurCut ? new GatewayError(cutCode) : errorOf(thrown, failure, messagesText);
+  const error = isOurCut ? new GatewayError(cutCode) : errorOf(thrown, failure, requestText);
   const isPromptOwed = isDisconnected && isOurCut;
   await billing.finish({
     status: isDisconnected ? 'cancelled' : 'failed',
@@ -129,8 +147,8 @@ async function failUndelivered(
   return error;
 }
 
-function errorOf(thrown: unknown, failure: unknown, messagesText: () => string): GatewayError {
-  if (failure instanceof UpstreamFailure) return explainFailure(failure, messagesText());
+function errorOf(thrown: unknown, failure: unknown, requestText: () => string): GatewayError {
+  if (failure instanceof UpstreamFailure) return explainFailure(failure, requestText());
   return failure instanceof GatewayError ? failure : new GatewayError('internal_error', { cause: thrown });
 }
 

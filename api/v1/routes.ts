@@ -12,6 +12,7 @@ import {
   readOpenaiVideo,
   sendOpenaiVideo,
 } from './openai-videos.ts';
+import { createResponse } from './responses.ts';
 import { createUpload, deleteUpload, listUploads, readUpload } from '../uploads/uploads.ts';
 import { V1_WEBHOOK_ROUTES } from '../webhooks/routes.ts';
 import { createVideo, readVideoTask } from './videos.ts';
@@ -32,6 +33,7 @@ const estimate = { ...read, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 
 export const V1_ROUTES = [
   { method: 'POST', path: '/v1/chat/completions', ...chat, handle: completeChat },
+  { method: 'POST', path: '/v1/responses', ...chat, handle: createResponse },
   {
     method: 'POST',
     path: '/v1/images/generations',

@@ -49,6 +49,10 @@ export const UPSTREAM = z
       .enum(['max_completion_tokens', 'max_tokens'])
       .default('max_completion_tokens')
       .describe('The field in which this service takes the limit of an answer.'),
+    responses: z
+      .boolean()
+      .default(false)
+      .describe('Whether it speaks OpenAI’s Responses API too. Else those calls are translated for it.'),
     allowHttp: z.boolean().default(false).describe('Permits plain http to a private host in production too.'),
   })
   .describe('One place where a text model can be had.');
@@ -66,7 +70,10 @@ export function upstreamsOf({ family, upstreamModel, upstreams }: TextRoute): re
   return upstreams.length > 0 ? upstreams : [familyUpstream(family, upstreamModel)];
 }
 
+/** Families whose own API has Responses (platform.openai.com/docs/api-reference/responses). */
+const RESPONSES_FAMILIES: ReadonlySet<string> = new Set(['openai']);
+
 /** The upstream that a family’s settings alone describe. */
 export function familyUpstream(family: string, upstreamModel: string): Upstream {
-  return UPSTREAM.parse({ family, upstreamModel });
+  return UPSTREAM.parse({ family, upstreamModel, responses: RESPONSES_FAMILIES.has(family) });
 }

@@ -17,16 +17,28 @@ export interface ChatRequest {
   upstreams: readonly Upstream[];
   /** The whole body except `model`, which differs per upstream. */
   body: Readonly<Record<string, unknown>>;
+  /** The same call for upstreams that speak Responses; null: all are asked by chat completions. */
+  responses?: ResponsesRequest | null;
   /** The user who calls, whose share of the connections is used. */
   userId: string;
   /** Sent as `x-client-request-id`, by which the vendor's support finds the call. */
   requestId: string;
 }
 
+/** A call in the words of OpenAI's Responses API. */
+export interface ResponsesRequest {
+  /** The body except `model` and the limit of the answer, which is that of the chat body. */
+  body: Readonly<Record<string, unknown>>;
+  /** The field that chat completions have no word for; null when they can say it all. */
+  untranslatable: string | null;
+}
+
 /** A 2xx answer whose body has not been read yet. */
 export interface UpstreamAnswer extends StreamingResponse {
   /** Every upstream that was asked, the accepting one last. */
   tried: TriedUpstream[];
+  /** The API that was asked, which is the form of the answer. */
+  api: 'chat' | 'responses';
 }
 
 /** No upstream accepted the call. */
@@ -108,14 +120,14 @@ async function openUpstream(
 ): Promise<UpstreamAnswer> {
   const tried: TriedUpstream[] = [];
   let last: UpstreamFailure | null = null;
-  const candidates = targets.rank(request.upstreams).slice(0, TRIES_MAX);
+  const candidates = targets.rank(request.upstreams.filter(canAnswer(request))).slice(0, TRIES_MAX);
   for (const [index, target] of candidates.entries()) {
     const account = { family: target.family, credential: target.credential.id };
     try {
       const answer = await sendChat(sender, target, request, signal);
       if (request.body['stream'] === true) await checkStream(answer, index < candidates.length - 1);
       tried.push({ ...account, outcome: 'accepted' });
-      return { ...answer, tried };
+      return { ...answer, tried, api: apiOf(target, request) };
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
       last = error;
@@ -127,26 +139,46 @@ async function openUpstream(
   throw new ChatFailed(last ?? new UpstreamFailure('auth', 'not_received'), tried);
 }
 
+/** Whether an upstream can be asked at all: one that knows chat completions alone must lose nothing. */
+function canAnswer({ responses }: ChatRequest): (upstream: Upstream) => boolean {
+  return (upstream) => upstream.responses || !responses || responses.untranslatable === null;
+}
+
+function apiOf(target: ChatTarget, { responses }: ChatRequest): UpstreamAnswer['api'] {
+  return responses && target.responses ? 'responses' : 'chat';
+}
+
 async function sendChat(
   { pool, timeoutMs }: Sender,
   target: ChatTarget,
-  { body, userId, requestId }: ChatRequest,
+  request: ChatRequest,
   signal: AbortSignal,
 ): Promise<StreamingResponse> {
-  const sent = withLimitField(markUser(body, target.family, userId), target.limitField);
+  const { userId, requestId } = request;
+  const { path, body } = messageTo(target, request);
   const call = {
-    url: `${target.baseUrl}/chat/completions`,
+    url: `${target.baseUrl}${path}`,
     headers: {
       ...authHeaders(target),
       'content-type': 'application/json',
       'x-client-request-id': requestId,
     },
-    body: JSON.stringify({ ...sent, model: target.upstreamModel }),
+    body: JSON.stringify({ ...markUser(body, target.family, userId), model: target.upstreamModel }),
     timeoutMs,
     userId,
     signal,
   };
   return openStream(pool, call, (response) => failureOfStatus(response, refineChatFailure));
+}
+
+/** The call in the words of the API that the target speaks. */
+function messageTo(target: ChatTarget, request: ChatRequest) {
+  const { body, responses } = request;
+  if (!responses || apiOf(target, request) === 'chat')
+    return { path: '/chat/completions', body: withLimitField(body, target.limitField) };
+  const { max_completion_tokens: limit = null } = body;
+  const limited = limit === null ? {} : { max_output_tokens: limit };
+  return { path: '/responses', body: { ...responses.body, ...limited } };
 }
 
 function authHeaders({ auth, credential }: ChatTarget): Readonly<Record<string, string>> {

@@ -12,6 +12,7 @@ export interface ChatTarget {
   upstreamModel: string;
   auth: Upstream['auth'];
   limitField: Upstream['limitField'];
+  responses: boolean;
 }
 
 /** Stands for the credential at an upstream that needs none. */
@@ -76,10 +77,10 @@ export class ChatTargets {
   #targetsOf({ family, priority, weight, ...upstream }: Upstream) {
     const settings = this.#families[family];
     const baseUrl = upstream.baseUrl ?? settings?.baseUrl ?? '';
-    const { upstreamModel, auth, limitField } = upstream;
+    const { upstreamModel, auth, limitField, responses } = upstream;
     const credentials = auth === 'none' ? [NO_CREDENTIAL] : (settings?.credentials ?? []);
     return credentials.map((credential) => {
-      const target = { family, baseUrl, credential, upstreamModel, auth, limitField };
+      const target = { family, baseUrl, credential, upstreamModel, auth, limitField, responses };
       const cooldownMs = Math.max(0, (this.#cooldownUntil.get(keyOf(target)) ?? 0) - this.#now());
       // An exponential race: an upstream with twice the weight comes first twice as often.
       const turn = -Math.log(1 - this.#random()) / Math.max(weight, Number.MIN_VALUE);

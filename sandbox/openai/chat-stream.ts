@@ -19,7 +19,7 @@ export interface StreamPlan {
 }
 
 /** What ends the stream after a number of tokens. The chunk for the role is sent with the first token. */
-interface Ending {
+export interface Ending {
   readonly kind: 'complete' | 'error' | 'cut' | 'cut_within_event' | 'silence';
   readonly afterTokens: number;
 }
@@ -53,7 +53,7 @@ async function* onlyLastEvent(): AsyncGenerator<string> {
 }
 
 /** The ending that comes first; `complete` where the stream is over before any other. */
-function endingOf({ active, reply }: StreamPlan): Ending {
+export function endingOf({ active, reply }: StreamPlan): Ending {
   const tokens = reply.tokens * reply.choices;
   const [cut, error] = [active.number('die_after'), active.number('error_after')];
   const endings: Ending[] = [{ kind: 'complete', afterTokens: tokens }];

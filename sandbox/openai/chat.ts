@@ -1,15 +1,17 @@
-// OpenAI's chat completions, whole or streamed, for every vendor that offers this API.
+// OpenAI's chat completions and responses, whole or streamed, for every vendor that offers these APIs.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, json } from '../answers.ts';
 import type { ActiveDirectives } from '../directives.ts';
 import { readJsonObject, requireBearerKey } from '../requests.ts';
-import { beginChat, confirmSubmission } from '../submissions.ts';
+import { beginChat, confirmSubmission, type Submission } from '../submissions.ts';
 import type { SandboxRequest, VendorApi, ErrorFormat } from '../vendor-api.ts';
 import { readLastUserText } from './chat-messages.ts';
-import { checkChatOrder, checkModel, MODELS } from './chat-order.ts';
+import { type ChatOrder, checkChatOrder, checkModel, MODELS } from './chat-order.ts';
 import { composeReply, type Reply, wholeText } from './chat-reply.ts';
-import { callId, emptyStream, streamReply, SYSTEM_FINGERPRINT } from './chat-stream.ts';
+import { callId, emptyStream, streamReply, type StreamPlan, SYSTEM_FINGERPRINT } from './chat-stream.ts';
+import { checkResponsesOrder, readLastInputText } from './responses-order.ts';
+import { responseOf, streamResponse } from './responses-reply.ts';
 
 /** Unix seconds. */
 const MODEL_CREATED_AT = 1_782_864_000;
@@ -21,6 +23,7 @@ export function chatApi(vendor: string, prefix: string, errorFormat: ErrorFormat
     errorFormat,
     routes: [
       { method: 'POST', path: '/v1/chat/completions', operation: 'chat', handle: complete },
+      { method: 'POST', path: '/v1/responses', operation: 'chat', handle: respond },
       { method: 'GET', path: '/v1/models', operation: 'other', handle: listModels },
       { method: 'GET', path: '/v1/models/{model}', operation: 'other', handle: showModel },
     ],
@@ -31,25 +34,60 @@ export function chatApi(vendor: string, prefix: string, errorFormat: ErrorFormat
 async function complete(request: SandboxRequest): Promise<Answer> {
   const fields = readJsonObject(request);
   const submission = beginChat(request, readLastUserText(fields['messages']));
-  const order = checkChatOrder(request, fields);
-  const { active } = submission;
+  const plan = planReply(request, submission.active, checkChatOrder(request, fields));
+  const { reply, headers } = plan;
+  const { created, order } = reply;
+  const withoutId = order.stream
+    ? emptyStream(headers)
+    : json(200, { object: 'chat.completion', created, model: order.model }, headers);
+  return answer(plan, submission, {
+    stream: () => streamReply(plan),
+    whole: () => json(200, wholeReply(reply), headers),
+    withoutId,
+  });
+}
+
+/** The Responses API: the same models, told in other words. */
+async function respond(request: SandboxRequest): Promise<Answer> {
+  const fields = readJsonObject(request);
+  const submission = beginChat(request, readLastInputText(fields));
+  const { chat, encryptsReasoning } = checkResponsesOrder(request, fields);
+  const plan = { ...planReply(request, submission.active, chat), fields, encryptsReasoning };
+  const { headers } = plan;
+  const withoutId = chat.stream ? emptyStream(headers) : json(200, { object: 'response' }, headers);
+  return answer(plan, submission, {
+    stream: () => streamResponse(plan),
+    whole: () => json(200, responseOf(plan), headers),
+    withoutId,
+  });
+}
+
+function planReply(request: SandboxRequest, active: ActiveDirectives, order: ChatOrder): StreamPlan {
   const reply = composeReply(request, active, order);
   request.entry.jobId = reply.id;
+  return { request, active, reply, headers: headersOf(request, reply), error: bodyOf(fail(request, active)) };
+}
+
+interface Tellings {
+  stream: () => Answer;
+  whole: () => Answer;
+  /** An answer without what a client needs of it. */
+  withoutId: Answer;
+}
+
+async function answer(
+  { request, active, reply }: StreamPlan,
+  submission: Submission,
+  tellings: Tellings,
+): Promise<Answer> {
   const seconds = active.number('seconds') ?? 0;
   if (seconds > 0) await sleep(seconds * 1000, undefined, { signal: request.closed });
   if (['fail', 'expire', 'cancelled'].includes(active.choose('outcome'))) return fail(request, active);
-  const headers = headersOf(request, reply);
-  if (order.stream) {
-    const error = bodyOf(fail(request, active));
-    const streamed = streamReply({ request, active, reply, headers, error });
-    return confirmSubmission(submission, streamed, emptyStream(headers));
-  }
+  if (reply.order.stream) return confirmSubmission(submission, tellings.stream(), tellings.withoutId);
   const ms = wholeMs(active, reply);
   if (ms > 0) await sleep(ms, undefined, { signal: request.closed });
   if (active.choose('outcome') === 'stuck') return { kind: 'hang' };
-  const { created } = reply;
-  const withoutId = json(200, { object: 'chat.completion', created, model: order.model }, headers);
-  return confirmSubmission(submission, json(200, wholeReply(reply), headers), withoutId);
+  return confirmSubmission(submission, tellings.whole(), tellings.withoutId);
 }
 
 /**

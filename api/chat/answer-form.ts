@@ -1,0 +1,54 @@
+// The form of an answer: how billing reads what one kind of upstream sends, and what the caller is sent.
+import type { GatewayError } from '../../domain/errors.ts';
+import type { UpstreamAnswer } from '../../providers/chat/chat.ts';
+import type { RequestContext, KeyCaller } from '../context.ts';
+import type { ChatCharge } from './chat-billing.ts';
+import type { PricedChat } from './read-chat.ts';
+import type { StreamPiece } from './stream-events.ts';
+
+/** A call that was read, and what its answers look like. */
+export interface ReadCall {
+  priced: PricedChat;
+  /** The texts of the request, which error texts must not repeat. */
+  requestText: () => string;
+  /** Returns the form of the answer that this upstream has begun. */
+  formOf: (chat: PricedChat, upstream: UpstreamAnswer, requestId: string) => AnswerForm;
+}
+
+/** Reads the request of one surface: chat completions or Responses. Writes nothing. */
+export type ReadSurface = (ctx: RequestContext<KeyCaller>) => ReadCall;
+
+/** Usage is read under the names that chat completions give it, whatever the upstream calls it. */
+export interface AnswerForm {
+  whole: WholeForm;
+  /** Opens the form of a stream; it remembers what has passed. */
+  openStream: () => StreamForm;
+}
+
+export interface WholeForm {
+  /** Whether the JSON is an answer at all. */
+  isAnswer(json: Record<string, unknown>): boolean;
+  /** The reported usage; anything else where there is none. */
+  usageOf(json: Record<string, unknown>): unknown;
+  /** All text that the model wrote, for counting. */
+  billableTextOf(json: Record<string, unknown>): string;
+  /** The body for the caller. `usage` is the upstream's own; null when its tokens were counted here. */
+  present(json: Record<string, unknown>, usage: unknown, charge: ChatCharge): object;
+}
+
+export interface StreamForm {
+  /** Splits chunks of the upstream into pieces. */
+  read(chunk: Buffer): StreamPiece[];
+  /** The text that the model wrote in one event of the upstream, for counting. */
+  billableTextOf(json: unknown): string;
+  /** Whether these events of the upstream end the answer, so that only its usage is left to come. */
+  isFinished(events: string): boolean;
+  /** What the caller is sent for these events of the upstream; may be empty. */
+  render(events: string): string;
+  /** Throws MalformedStreamError when the upstream ended before its answer did. */
+  requireEnd(): void;
+  /** What ends the stream: the usage, and the marks of its end. */
+  end(usage: unknown, charge: ChatCharge): string;
+  /** What tells the caller that the stream broke off. */
+  fail(error: GatewayError): string;
+}
