@@ -1,6 +1,7 @@
 // All benches by name. Each measures one part of the product against its floor, and returns what it judged.
 import { benchBurst } from './burst.ts';
 import { benchChat } from './chat.ts';
+import { benchConsole } from './console.ts';
 import { benchLedger } from './ledger.ts';
 import { benchNeighbours } from './neighbours.ts';
 import { benchSlowVendor } from './slow-vendor.ts';
@@ -16,4 +17,5 @@ export const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = 
   'slow-vendor': benchSlowVendor,
   waiting: benchWaiting,
   neighbours: benchNeighbours,
+  console: benchConsole,
 };

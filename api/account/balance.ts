@@ -9,10 +9,15 @@ import { presentBalance, presentLedgerLine } from './views.ts';
 /** The number of a line of the ledger. */
 const LEDGER_CURSOR = /^\d{1,18}$/;
 
+/** Schema of a cursor of the ledger; absent for the first page. */
+export function ledgerCursor(hint: string) {
+  return z.string().regex(LEDGER_CURSOR, hint).optional();
+}
+
 export const BALANCE_QUERY = z.object({
   includeLedger: z.enum(['0', '1'], 'must be 1 or 0').default('0'),
   limit: queryInteger(1, 200, 50),
-  cursor: z.string().regex(LEDGER_CURSOR, 'use a ledgerNextCursor').optional(),
+  cursor: ledgerCursor('use a ledgerNextCursor'),
 });
 
 export async function readBalance({

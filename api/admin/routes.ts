@@ -3,6 +3,7 @@ import { readHealth } from './health.ts';
 import { listAudit } from './audit-entries.ts';
 import { createCode, disableCode, listCodes, readCode } from './redeem-codes.ts';
 import { listTasksOfAllUsers, readTaskOfAnyUser } from './tasks.ts';
+import { listKeysOfUser, listLedgerOfUser, listSessionsOfUser } from './user-accounts.ts';
 import { createUser, grantToUser, listAllUsers, readUser, updateUser } from './users.ts';
 import { readUsageOfAllUsers } from './usage-summary.ts';
 import { BODY_BYTES_MAX, type Route } from '../context.ts';
@@ -11,6 +12,7 @@ const session = { proof: 'session', limit: 'read' } as const;
 const withBody = { ...session, bodyBytesMax: BODY_BYTES_MAX } as const;
 const changesCodes = { permission: 'redemption.sensitive_write', stepUp: true } as const;
 const changesUsers = { permission: 'users.write', stepUp: true } as const;
+const readsUsers = { ...session, permission: 'users.read' } as const;
 const readsCodes = { ...session, permission: 'redemption.read' } as const;
 
 const CODES = '/api/admin/redeem-codes';
@@ -22,8 +24,11 @@ export const ADMIN_ROUTES = [
   { method: 'GET', path: `${CODES}/:id`, ...readsCodes, handle: readCode },
   { method: 'PATCH', path: `${CODES}/:id`, ...session, ...changesCodes, handle: disableCode },
   { method: 'POST', path: USERS, ...withBody, ...changesUsers, handle: createUser },
-  { method: 'GET', path: USERS, ...session, permission: 'users.read', handle: listAllUsers },
-  { method: 'GET', path: `${USERS}/:id`, ...session, permission: 'users.read', handle: readUser },
+  { method: 'GET', path: USERS, ...readsUsers, handle: listAllUsers },
+  { method: 'GET', path: `${USERS}/:id`, ...readsUsers, handle: readUser },
+  { method: 'GET', path: `${USERS}/:id/keys`, ...readsUsers, handle: listKeysOfUser },
+  { method: 'GET', path: `${USERS}/:id/sessions`, ...readsUsers, handle: listSessionsOfUser },
+  { method: 'GET', path: `${USERS}/:id/ledger-entries`, ...readsUsers, handle: listLedgerOfUser },
   { method: 'PATCH', path: `${USERS}/:id`, ...withBody, ...changesUsers, handle: updateUser },
   {
     method: 'POST',

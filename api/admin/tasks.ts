@@ -1,6 +1,7 @@
 // Lists and reads the tasks of all users for administrators. Nothing is decrypted, and the owner's content
 // is masked.
 import { z } from 'zod';
+import { listTransfersOfTask } from '../../db/ledger/accounts.ts';
 import { listAllTasks } from '../../db/tasks/all-tasks.ts';
 import { findTask, listEvents } from '../../db/tasks/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
@@ -9,6 +10,7 @@ import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
 import { readId, readQuery } from '../http/request-fields.ts';
 import { TASK_FILTERS } from '../tasks/task-filters.ts';
+import { presentLedgerLine } from '../account/views.ts';
 import { presentEvent } from '../tasks/views.ts';
 import { presentForeignTask } from './views.ts';
 
@@ -27,10 +29,12 @@ export async function listTasksOfAllUsers({ em, query }: RequestContext<SessionC
   return answerPage(found, limit, presentForeignTask);
 }
 
-/** Reads one task of any user, masked, with what happened to it. */
+/** Reads one task of any user, masked, with what happened to it and what it cost. */
 export async function readTaskOfAnyUser({ em, params }: RequestContext<SessionCaller>): Promise<Reply> {
   const task = await findTask(em, readId('task', params));
   if (!task) throw new GatewayError('task_not_found');
   const timeline = (await listEvents(em, task.id)).map(presentEvent);
-  return { status: 200, body: { data: { ...presentForeignTask(task), timeline } } };
+  const transfers = await listTransfersOfTask(em, { userId: task.userId, taskId: task.id });
+  const ledger = transfers.map(presentLedgerLine);
+  return { status: 200, body: { data: { ...presentForeignTask(task), timeline, ledger } } };
 }

@@ -17,7 +17,7 @@ const balanceFields = {
   updatedAt: instant,
 };
 
-const LEDGER_LINE = z
+export const LEDGER_LINE = z
   .strictObject({
     id: id('led'),
     type: z.enum(['grant', 'redeem', 'charge', 'refund', 'adjustment']),

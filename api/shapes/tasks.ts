@@ -1,6 +1,7 @@
 // JSON of tasks: in the console, for administrators, on the image and video endpoints.
 import { z } from 'zod';
 import { TASK_EVENTS } from '../../domain/tasks.ts';
+import { LEDGER_LINE } from './account.ts';
 import { billingMode, credits, id, instant, mode, modelId, progress, status, unixSeconds } from './basics.ts';
 
 const estimate = credits.describe('Set aside at most; what the task may cost.');
@@ -107,7 +108,11 @@ export const TASK_EVENT = z
 export type TaskEventView = z.output<typeof TASK_EVENT>;
 
 export const FOREIGN_TASK_WITH_TIMELINE = z
-  .strictObject({ ...FOREIGN_TASK.shape, timeline: z.array(TASK_EVENT) })
+  .strictObject({
+    ...FOREIGN_TASK.shape,
+    timeline: z.array(TASK_EVENT),
+    ledger: z.array(LEDGER_LINE).describe('Its moves of the balance, oldest first.'),
+  })
   .meta({ id: 'ForeignTaskWithTimeline', description: 'A task of any user, with what happened to it.' });
 
 const imageFields = {

@@ -28,6 +28,11 @@ export class BenchCaller {
     this.#sessionToken = account.sessionToken;
   }
 
+  /** The session's cookie, for what a browser sends. */
+  get sessionToken(): string {
+    return this.#sessionToken;
+  }
+
   createImage(prompt: string): Promise<Timed> {
     return this.#post('/v1/images/generations', { model: 'gpt-image-2', prompt });
   }

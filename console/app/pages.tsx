@@ -62,6 +62,8 @@ const Credits = lazy(() => import('../pages/credits/credits.tsx'));
 const Keys = lazy(() => import('../pages/keys/keys.tsx'));
 const Account = lazy(() => import('../pages/account/account.tsx'));
 const AdminTasks = lazy(() => import('../pages/admin/tasks.tsx'));
+const AdminTask = lazy(() => import('../pages/admin/task.tsx'));
+const AdminUser = lazy(() => import('../pages/admin/user.tsx'));
 const AdminUsers = lazy(() => import('../pages/admin/users.tsx'));
 const AdminCodes = lazy(() => import('../pages/admin/codes.tsx'));
 const AdminUsage = lazy(() => import('../pages/admin/usage.tsx'));
@@ -82,6 +84,8 @@ export function Pages({ onChange }: { onChange: () => void }) {
       <Route path={`${ROOT}keys`} component={Keys} />
       <Route path={`${ROOT}account`} component={Account} />
       <Route path={`${ROOT}admin/tasks`} component={AdminTasks} />
+      <Route path={`${ROOT}admin/tasks/:id`} component={AdminTask} />
+      <Route path={`${ROOT}admin/users/:id`} component={AdminUser} />
       <Route path={`${ROOT}admin/users`} component={AdminUsers} />
       <Route path={`${ROOT}admin/codes`} component={AdminCodes} />
       <Route path={`${ROOT}admin/usage`} component={AdminUsage} />

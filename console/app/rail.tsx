@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { useBalance, useAbout } from '../data/queries.ts';
 import { call } from '../data/call.ts';
+import { forgetDraft } from '../data/kept-draft.ts';
 import { sessionEnded, type User } from '../data/session.ts';
 import { to } from '../data/addresses.ts';
 import { keptFilters } from '../data/filters.ts';
@@ -151,6 +152,7 @@ function LogOut() {
     try {
       await call('POST /api/auth/logout');
     } finally {
+      forgetDraft();
       sessionEnded();
     }
   };

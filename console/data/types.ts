@@ -15,13 +15,9 @@ export type Call = AnswerOf<'GET /api/usage'>['data'][number];
 export type ForeignTask = AnswerOf<'GET /api/admin/tasks'>['data'][number];
 export type RedeemCode = AnswerOf<'GET /api/admin/redeem-codes'>['data'][number];
 export type AuditEntry = AnswerOf<'GET /api/admin/audit-entries'>['data'][number];
-/** A user as administrators see it; the last four where the API tells them. */
-export type ShownUser = AnswerOf<'GET /api/admin/users'>['data'][number] & {
-  balance?: number;
-  reserved?: number;
-  frozen?: boolean;
-  lastSeenAt?: string | null;
-};
+export type ForeignTaskDetails = AnswerOf<'GET /api/admin/tasks/:id'>['data'];
+/** A user as administrators see it. */
+export type ShownUser = AnswerOf<'GET /api/admin/users'>['data'][number];
 
 /** The state of the whole service, for administrators. */
 export type Health = AnswerOf<'GET /api/admin/health'>['data'];

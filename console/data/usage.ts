@@ -39,16 +39,19 @@ export interface UsagePeriod {
   /** How many periods of this length lie between it and now. */
   periodsAgo?: number;
   isAdmin?: boolean;
+  /** For administrators: the usage of this user alone. */
+  userId?: string;
 }
 
 const DAY_MS = 86_400_000;
 const STEP_MS: Readonly<Record<Interval, number>> = { hour: 3_600_000, day: DAY_MS / 4, month: DAY_MS };
+const HALF_HOUR_MS = 1_800_000;
 const STALE_MS = 30_000;
 
-export function useUsage({ days, interval, group, periodsAgo = 0, isAdmin = false }: UsagePeriod) {
+export function useUsage({ days, interval, group, periodsAgo = 0, isAdmin = false, userId }: UsagePeriod) {
   const timezone = shownTimeZone();
   return useQuery({
-    queryKey: ['money', 'usage', isAdmin, days, interval, group, periodsAgo, timezone],
+    queryKey: ['money', 'usage', isAdmin, days, interval, group, periodsAgo, timezone, userId],
     staleTime: STALE_MS,
     placeholderData: keepPreviousData,
     retry: false,
@@ -56,7 +59,7 @@ export function useUsage({ days, interval, group, periodsAgo = 0, isAdmin = fals
       const period = periodOf(days, interval, periodsAgo, timezone);
       const query = { from: period.from, to: period.to, interval, timezone };
       const answer: { data: UsageRow[]; total: UsageSums; asOf: string } = isAdmin
-        ? await call('GET /api/admin/usage/summary', { signal, query: { ...query, group } })
+        ? await call('GET /api/admin/usage/summary', { signal, query: { ...query, group, userId } })
         : await call('GET /api/usage/summary', { signal, query: { ...query, group: ownGroup(group) } });
       const data = answer.data.map((row) => ({
         ...row,
@@ -97,6 +100,22 @@ function beginningOf(at: number, interval: Interval, zone: string): number {
     else before = middle;
   }
   return within;
+}
+
+/** The moments at which a bucket begins and ends, as the filters of lists take them. */
+export function rangeOf(bucket: string, interval: Interval, zone: string): { from: string; to: string } {
+  const [date = '', hour = '12'] = bucket.split(' ');
+  // A moment that lies in the bucket in every time zone is not known, so it is found from noon of its day.
+  let within = Date.parse(`${date.length === 7 ? `${date}-15` : date}T${hour}:30:00Z`);
+  for (let step = 0; step < 48 && bucketOf(within, interval, zone) !== bucket; step += 1)
+    within += bucketOf(within, interval, zone) < bucket ? HALF_HOUR_MS : -HALF_HOUR_MS;
+  const from = beginningOf(within, interval, zone);
+  const next =
+    interval === 'hour' ? from + 3 * HALF_HOUR_MS : from + (interval === 'day' ? 1.5 : 45) * DAY_MS;
+  return {
+    from: new Date(from).toISOString(),
+    to: new Date(beginningOf(next, interval, zone)).toISOString(),
+  };
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -47,6 +47,19 @@ export function formatDay(instant: string | number): string {
   }).format(new Date(instant));
 }
 
+/** A period as people write it, such as `20 Nov 2026` or `20 Nov, 09:00–10:00`. The end is the moment after it. */
+export function formatRange(from: string, to: string | undefined): string {
+  const end = new Date(to ?? Date.now()).getTime() - 1;
+  const isWithinDay = end - Date.parse(from) < DAY / 2;
+  const format = new Intl.DateTimeFormat(locale(), {
+    day: 'numeric',
+    month: 'short',
+    ...(isWithinDay ? { hour: '2-digit', minute: '2-digit' } : { year: 'numeric' }),
+    timeZone: shownTimeZone(),
+  });
+  return format.formatRange(new Date(from), new Date(end));
+}
+
 export function formatUtc(instant: string): string {
   return `${new Date(instant).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -7,6 +7,9 @@ import {
 } from '../entities/ledger.ts';
 import type { Em } from '../database.ts';
 
+/** More than a task can have. */
+const TRANSFERS_OF_TASK_MAX = 1_000;
+
 export async function findAccount(em: Em, userId: string): Promise<Account> {
   return em.findOneOrFail(AccountEntity, { userId });
 }
@@ -20,4 +23,13 @@ export async function listTransfers(
   const before = page.beforeSequence === null ? {} : { sequence: { $lt: page.beforeSequence } };
   const where = { accountId: userId, ...before };
   return em.find(LedgerTransferEntity, where, { orderBy: { sequence: 'desc' }, limit: page.limit });
+}
+
+/** Transfers that a task caused, with all of its attempts, oldest first: at most a charge and its refunds each. */
+export async function listTransfersOfTask(
+  em: Em,
+  { userId, taskId }: { userId: string; taskId: string },
+): Promise<LedgerTransfer[]> {
+  const order = { orderBy: { sequence: 'asc' as const }, limit: TRANSFERS_OF_TASK_MAX };
+  return em.find(LedgerTransferEntity, { accountId: userId, taskId }, order);
 }

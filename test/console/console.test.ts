@@ -4,11 +4,15 @@ import { startConsole } from '../support/console/browser.ts';
 import { testAccessibility } from './accessibility.ts';
 import { testAccount } from './account/account.ts';
 import { testAdministration } from './admin/admin.ts';
+import { testUserAdministration } from './admin/users.ts';
 import { testCreate } from './create/create.ts';
+import { testHostileTexts } from './hostile-texts.ts';
 import { testKeys } from './keys/keys.ts';
 import { testLogin } from './login/login.ts';
+import { testNewUser } from './new-user.ts';
 import { testMoney } from './credits/credits.ts';
 import { testServing } from './serving.ts';
+import { testLiveTasks } from './tasks/live.ts';
 import { testTasks } from './tasks/tasks.ts';
 
 describe('the console', function () {
@@ -28,11 +32,15 @@ describe('the console', function () {
   };
   testServing(tested);
   testLogin(tested);
+  testNewUser(tested);
   testTasks(tested);
+  testLiveTasks(tested);
   testCreate(tested);
   testMoney(tested);
   testKeys(tested);
   testAccount(tested);
   testAdministration(tested);
+  testUserAdministration(tested);
+  testHostileTexts(tested);
   testAccessibility(tested);
 });

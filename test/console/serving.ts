@@ -1,15 +1,18 @@
 // How the console is served: addresses, caching, policy, size, and behind a proxy with a path of its own.
-import { createServer, request as forward } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as forward } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { closeSound, type TestConsole } from '../support/console/browser.ts';
+import { order } from '../support/console/orders.ts';
+import { startProxy } from '../support/console/proxy.ts';
 
 /** Budgets in bytes, gzipped: what the first page loads, any further page, and everything. */
 const FIRST_MAX = 45_000;
 const PAGE_MAX = 12_000;
 const ALL_MAX = 110_000;
 const STYLES_MAX = 12_000;
+/** Requests until the rows of the list of tasks are there. */
+const REQUESTS_MAX = 6;
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob: ORIGIN; media-src 'self' blob: ORIGIN; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -69,12 +72,27 @@ export function testServing(tested: () => TestConsole): void {
       for (const [name, bytes] of further) expect(bytes, name).to.be.at.most(PAGE_MAX);
     });
 
+    it('with at most six requests until the rows are there, and no font', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      await order(user, 'the first row');
+      const page = await open(user, 'account');
+      const paths: string[] = [];
+      page.on('request', (request) => paths.push(new URL(request.url()).pathname));
+      await page.goto(`${gateway.baseUrl}/console/tasks`);
+      await page.getByText('the first row').waitFor();
+      const until = paths.indexOf('/api/tasks') + 1;
+      expect(paths.slice(0, until)).to.have.length.within(1, REQUESTS_MAX);
+      expect(paths.filter((path) => /\.(woff2?|ttf|otf)$/.test(path))).to.deep.equal([]);
+      await closeSound(page);
+    });
+
     it('behind a proxy that adds a path of its own', async () => {
       const { gateway, open } = tested();
       const proxy = await startProxy(gateway.baseUrl, '/gateway');
       try {
         const user = await gateway.createUser();
-        const page = await open(user, 'keys', { baseUrl: `${proxy.url}/gateway` });
+        const page = await open(user, 'keys', { baseUrl: proxy.url });
         await page.getByText('Test key').first().waitFor();
         await page.getByRole('link', { name: 'Credits', exact: true }).click();
         await page.waitForURL('**/gateway/console/credits');
@@ -122,28 +140,4 @@ function readRaw(url: string): Promise<Buffer> {
 
 function sum(files: readonly [string, number][]): number {
   return files.reduce((bytes, [, size]) => bytes + size, 0);
-}
-
-/** A proxy that takes a prefix off each path, as reverse proxies do. */
-async function startProxy(target: string, prefix: string) {
-  const server = createServer((req, res) => {
-    const path = (req.url ?? '/').slice(prefix.length) || '/';
-    const headers = { ...req.headers, host: new URL(target).host };
-    if (headers.origin !== undefined) headers.origin = target;
-    const sent = forward(`${target}${path}`, { method: req.method ?? 'GET', headers }, (answer) => {
-      res.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(res);
-    });
-    sent.on('error', () => res.destroy());
-    req.pipe(sent);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }

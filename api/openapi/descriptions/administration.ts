@@ -2,8 +2,11 @@
 import { AUDIT_LIST_QUERY } from '../../admin/audit-entries.ts';
 import { CODE_LIST_QUERY, NEW_CODE_BODY } from '../../admin/redeem-codes.ts';
 import { ALL_TASKS_QUERY } from '../../admin/tasks.ts';
+import { LEDGER_LIST_QUERY } from '../../admin/user-accounts.ts';
 import { GRANT_BODY, NEW_USER_BODY, USER_CHANGES, USER_LIST_QUERY } from '../../admin/users.ts';
 import { ALL_SUMMARY_QUERY } from '../../admin/usage-summary.ts';
+import { KEY_LIST_QUERY } from '../../console/keys.ts';
+import { SESSION_LIST_QUERY } from '../../console/sessions.ts';
 import type { RouteDescription } from '../route-description.ts';
 import {
   AUDIT_ENTRY,
@@ -13,6 +16,7 @@ import {
   REDEEM_CODE_WITH_REDEMPTIONS,
   USER_RECORD,
 } from '../../shapes/administration.ts';
+import { KEY, LEDGER_LINE, SESSION } from '../../shapes/account.ts';
 import { dataOf, pageOf } from '../../shapes/basics.ts';
 import { HEALTH } from '../../shapes/health.ts';
 import { ALL_USAGE_SUMMARY } from '../../shapes/usage.ts';
@@ -84,6 +88,30 @@ export const ADMIN_DESCRIPTIONS = {
     responses: { 200: { description: 'The user.', shape: dataOf(USER_RECORD) } },
     refusals: ['not_found'],
   },
+  'GET /api/admin/users/:id/keys': {
+    id: 'listKeysOfUser',
+    tag,
+    summary: 'List the keys of a user',
+    query: KEY_LIST_QUERY,
+    responses: { 200: { description: 'A page of them.', shape: pageOf(KEY) } },
+    refusals: ['not_found'],
+  },
+  'GET /api/admin/users/:id/sessions': {
+    id: 'listSessionsOfUser',
+    tag,
+    summary: 'List where a user is logged in',
+    query: SESSION_LIST_QUERY,
+    responses: { 200: { description: 'A page of the sessions.', shape: pageOf(SESSION) } },
+    refusals: ['not_found'],
+  },
+  'GET /api/admin/users/:id/ledger-entries': {
+    id: 'listLedgerOfUser',
+    tag,
+    summary: 'Read every move of a user’s balance',
+    query: LEDGER_LIST_QUERY,
+    responses: { 200: { description: 'A page of the ledger, newest first.', shape: pageOf(LEDGER_LINE) } },
+    refusals: ['not_found'],
+  },
   'PATCH /api/admin/users/:id': {
     id: 'changeUser',
     tag,
@@ -114,7 +142,7 @@ export const ADMIN_DESCRIPTIONS = {
     id: 'readAnyTask',
     tag,
     summary: 'Read a task of any user',
-    description: 'Masked as in the list, with its timeline.',
+    description: 'Masked as in the list, with its timeline and what it moved on the account.',
     responses: { 200: { description: 'The task.', shape: dataOf(FOREIGN_TASK_WITH_TIMELINE) } },
     refusals: ['task_not_found'],
   },

@@ -4,9 +4,11 @@ import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import { t } from '../../texts/index.ts';
 import { Button } from '../../ui/controls.tsx';
+import { deviceOf } from '../../ui/device.ts';
 import { Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age } from '../../ui/times.tsx';
+import { wordsOf } from '../../ui/words.ts';
 
 const SHOWN = '20';
 
@@ -31,7 +33,7 @@ export function Sessions() {
         {sessions.data.map((session) => (
           <li key={session.id} class="row between">
             <span class="grow">
-              <span class="note strong">{deviceOf(session.userAgent)}</span>{' '}
+              <span class="note strong">{deviceOf(session.userAgent) ?? t.account.unknownDevice}</span>{' '}
               {session.current && <span class="tag good">{t.account.thisOne}</span>}
               <span class="small faint cut" style={{ display: 'block' }}>
                 {session.ip} · {t.account.lastSeen} <Age at={session.lastSeenAt} />
@@ -82,24 +84,4 @@ export function SecurityEvents() {
       ))}
     </ul>
   );
-}
-
-/** `LOG_IN` as words. */
-function wordsOf(action: string): string {
-  const words = action.toLowerCase().replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-const BROWSERS = [/Edg/, /OPR/, /Firefox/, /Chrome/, /Safari/, /curl/];
-const SYSTEMS = [/Windows/, /iPhone|iPad/, /Android/, /Mac OS/, /Linux/];
-
-/** Browser and system, as far as a user agent says. */
-function deviceOf(userAgent: string | null): string {
-  const found = [BROWSERS, SYSTEMS].map(
-    (names) => names.find((name) => name.test(userAgent ?? ''))?.source.split('|')[0],
-  );
-  const words = found
-    .filter((word) => word !== undefined)
-    .map((word) => ({ Edg: 'Edge', OPR: 'Opera', 'Mac OS': 'macOS' })[word] ?? word);
-  return words.length > 0 ? words.join(', ') : t.account.unknownDevice;
 }

@@ -2,26 +2,42 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import { downloadCsv } from '../../data/csv.ts';
+import { useFilters } from '../../data/filters.ts';
 import type { AuditEntry } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { Button } from '../../ui/controls.tsx';
 import { BoneRows, More } from '../../ui/list.tsx';
-import { Card, Copy, Empty, Head } from '../../ui/parts.tsx';
+import { Card, Empty, Head } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age } from '../../ui/times.tsx';
+import { AuditFilters, type Action } from './audit-filters.tsx';
 
 const ROWS = '50';
 const COLUMNS = 6;
 
 export default function AdminAudit() {
+  const [filters, change] = useFilters();
+  const { action, actor, target, days } = filters;
   const list = useInfiniteQuery({
-    queryKey: ['admin', 'audit'],
+    queryKey: ['admin', 'audit', action, actor, target, days],
     initialPageParam: '',
     placeholderData: keepPreviousData,
     queryFn: ({ signal, pageParam: cursor }) =>
-      call('GET /api/admin/audit-entries', { signal, query: { limit: ROWS, ...(cursor && { cursor }) } }),
+      call('GET /api/admin/audit-entries', {
+        signal,
+        query: {
+          limit: ROWS,
+          ...(cursor && { cursor }),
+          action: action as Action | undefined,
+          actor,
+          target,
+          ...(days && { from: daysAgo(Number(days)) }),
+        },
+      }),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
+  const isFiltered = Boolean(action || actor || target || days);
+  const clear = (): void => change({ action: '', actor: '', target: '', days: '' });
   const entries = list.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <>
@@ -30,14 +46,21 @@ export default function AdminAudit() {
           {t.csv}
         </Button>
       </Head>
+      <AuditFilters filters={filters} change={change} {...(isFiltered && { clear })} />
       <Problem error={list.error} onRetry={() => void list.refetch()} />
       {!list.isPending && entries.length === 0 ? (
         <Card>
-          <Empty icon="audit" title={t.admin.noEntries} />
+          {isFiltered ? (
+            <Empty icon="search" title={t.admin.noEntryFits}>
+              <Button onClick={clear}>{t.tasks.clear}</Button>
+            </Empty>
+          ) : (
+            <Empty icon="audit" title={t.admin.noEntries} note={t.admin.auditNote} />
+          )}
         </Card>
       ) : (
         <div class="table-card">
-          <Table entries={entries} isLoading={list.isPending} />
+          <Table entries={entries} isLoading={list.isPending} change={change} />
           {!list.isPending && <More pages={list} />}
         </div>
       )}
@@ -45,7 +68,13 @@ export default function AdminAudit() {
   );
 }
 
-function Table({ entries, isLoading }: { entries: readonly AuditEntry[]; isLoading: boolean }) {
+interface TableProps {
+  entries: readonly AuditEntry[];
+  isLoading: boolean;
+  change: (changes: Readonly<Record<string, string>>) => void;
+}
+
+function Table({ entries, isLoading, change }: TableProps) {
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.adminAudit}>
       <table class="table dense" aria-busy={isLoading}>
@@ -66,9 +95,18 @@ function Table({ entries, isLoading }: { entries: readonly AuditEntry[]; isLoadi
               <td>
                 <span class="tag">{entry.action}</span>
               </td>
-              <td>{entry.actor?.email ?? t.admin.commandLine}</td>
+              <td>
+                <Actor entry={entry} change={change} />
+              </td>
               <td style={{ maxWidth: '170px' }}>
-                <Copy text={entry.target.id} />
+                <button
+                  type="button"
+                  class="as-link mono small cut"
+                  title={entry.target.id}
+                  onClick={() => change({ target: entry.target.id })}
+                >
+                  {entry.target.id}
+                </button>
               </td>
               <td class="soft" title={entry.userAgent ?? ''}>
                 {entry.ip}
@@ -90,6 +128,22 @@ function Table({ entries, isLoading }: { entries: readonly AuditEntry[]; isLoadi
       </table>
     </div>
   );
+}
+
+/** Who did it; a click shows what else that user did. */
+function Actor({ entry: { actor }, change }: { entry: AuditEntry; change: TableProps['change'] }) {
+  if (!actor) return <>{t.admin.commandLine}</>;
+  return (
+    <button type="button" class="as-link" onClick={() => change({ actor: actor.id })}>
+      {actor.email}
+    </button>
+  );
+}
+
+/** A moment that stays the same for an hour, so that the list is not read anew for each second. */
+function daysAgo(days: number): string {
+  const hour = 3_600_000;
+  return new Date(Math.floor((Date.now() - days * 24 * hour) / hour) * hour).toISOString();
 }
 
 function saveCsv(entries: readonly AuditEntry[]): void {

@@ -3,17 +3,20 @@ import { useAction } from '../../data/action.ts';
 import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { call } from '../../data/call.ts';
+import { useFilters } from '../../data/filters.ts';
 import { useMe } from '../../data/queries.ts';
 import { hasPermission } from '../../data/session.ts';
 import type { RedeemCode } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
-import { Button } from '../../ui/controls.tsx';
+import { Button, Select } from '../../ui/controls.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
+import { FilterBox } from '../../ui/filter-box.tsx';
 import { formatCount, formatCredits } from '../../ui/format.ts';
 import { BoneRows, More } from '../../ui/list.tsx';
 import { Card, Empty, Head, Meter } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age, Moment } from '../../ui/times.tsx';
+import { CodeDetails } from './code-details.tsx';
 import { MakeCodes } from './make-codes.tsx';
 
 const ROWS = '50';
@@ -28,14 +31,24 @@ const TAGS: Readonly<Record<RedeemCode['status'], string>> = {
 export default function AdminCodes() {
   const [isMaking, setMaking] = useState(false);
   const [disabling, setDisabling] = useState<RedeemCode | null>(null);
+  const [filters, change] = useFilters();
+  const { status, label, id } = filters;
   const me = useMe().data;
   const mayWrite = me ? hasPermission(me, 'redemption.sensitive_write') : false;
   const list = useInfiniteQuery({
-    queryKey: ['admin', 'codes'],
+    queryKey: ['admin', 'codes', status, label],
     initialPageParam: '',
     placeholderData: keepPreviousData,
     queryFn: ({ signal, pageParam: cursor }) =>
-      call('GET /api/admin/redeem-codes', { signal, query: { limit: ROWS, ...(cursor && { cursor }) } }),
+      call('GET /api/admin/redeem-codes', {
+        signal,
+        query: {
+          limit: ROWS,
+          ...(cursor && { cursor }),
+          status: status as RedeemCode['status'] | undefined,
+          label,
+        },
+      }),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   const codes = list.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -48,30 +61,79 @@ export default function AdminCodes() {
           </Button>
         )}
       </Head>
+      <Filters filters={filters} change={change} />
       <Problem error={list.error} onRetry={() => void list.refetch()} />
       {!list.isPending && codes.length === 0 ? (
         <Card>
-          <Empty icon="codes" title={t.admin.noCodes} note={t.admin.codesNote} />
+          {status || label ? (
+            <Empty icon="search" title={t.admin.noCodeFits}>
+              <Button onClick={() => change({ status: '', label: '' })}>{t.tasks.clear}</Button>
+            </Empty>
+          ) : (
+            <Empty icon="codes" title={t.admin.noCodes} note={t.admin.noCodesNote}>
+              {mayWrite && (
+                <Button look="primary" icon="plus" onClick={() => setMaking(true)}>
+                  {t.admin.makeCodes}
+                </Button>
+              )}
+            </Empty>
+          )}
         </Card>
       ) : (
         <div class="table-card">
-          <Table codes={codes} isLoading={list.isPending} onDisable={mayWrite ? setDisabling : null} />
+          <Table
+            codes={codes}
+            isLoading={list.isPending}
+            onOpen={(code) => change({ id: code.id })}
+            onDisable={mayWrite ? setDisabling : null}
+          />
           {!list.isPending && <More pages={list} />}
         </div>
       )}
       {isMaking && <MakeCodes onClose={() => setMaking(false)} />}
+      {id && <CodeDetails id={id} onClose={() => change({ id: '' })} />}
       {disabling && <Disable code={disabling} onClose={() => setDisabling(null)} />}
     </>
+  );
+}
+
+interface FiltersProps {
+  filters: Readonly<Record<string, string>>;
+  change: (changes: Readonly<Record<string, string>>) => void;
+}
+
+function Filters({ filters: { status, label }, change }: FiltersProps) {
+  return (
+    <div class="filters" role="search">
+      <FilterBox
+        isMain
+        label={t.admin.wholeLabel}
+        value={label ?? ''}
+        onValue={(value) => change({ label: value })}
+      />
+      <Select
+        label={t.admin.status}
+        value={status ?? ''}
+        class={status ? 'set' : ''}
+        options={[
+          { value: '', label: t.tasks.anyStatus },
+          ...Object.entries(t.admin.codeStatuses).map(([value, name]) => ({ value, label: name })),
+        ]}
+        onValue={(value) => change({ status: value })}
+      />
+    </div>
   );
 }
 
 function Table({
   codes,
   isLoading,
+  onOpen,
   onDisable,
 }: {
   codes: readonly RedeemCode[];
   isLoading: boolean;
+  onOpen: (code: RedeemCode) => void;
   onDisable: ((code: RedeemCode) => void) | null;
 }) {
   return (
@@ -95,7 +157,11 @@ function Table({
           {isLoading && <BoneRows columns={COLUMNS + 1} />}
           {codes.map((code) => (
             <tr key={code.id}>
-              <td class="strong">{code.label}</td>
+              <td>
+                <button type="button" class="main-link as-link" onClick={() => onOpen(code)}>
+                  {code.label}
+                </button>
+              </td>
               <td class="mono faint">…{code.codeHint}</td>
               <td>
                 <span class={`tag ${TAGS[code.status]}`}>{t.admin.codeStatuses[code.status]}</span>
@@ -118,6 +184,7 @@ function Table({
                   <Button
                     isSmall
                     look="quiet"
+                    class="above"
                     aria-label={`${t.admin.disable}: ${code.label} …${code.codeHint}`}
                     onClick={() => onDisable(code)}
                   >

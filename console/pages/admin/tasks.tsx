@@ -1,28 +1,30 @@
-// Administration: everybody's tasks, masked, with a link to the run of each in Temporal's UI.
+// Administration: the tasks of all users, masked, with filters that live in the address.
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { to } from '../../data/addresses.ts';
 import { call } from '../../data/call.ts';
 import { useFilters } from '../../data/filters.ts';
-import { useAbout } from '../../data/queries.ts';
-import type { ForeignTask, TaskMode, TaskStatus } from '../../data/types.ts';
+import { useModels } from '../../data/queries.ts';
+import type { TaskMode, TaskStatus } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
-import { Select } from '../../ui/controls.tsx';
-import { formatCredits } from '../../ui/format.ts';
-import { Icon } from '../../ui/icons.tsx';
-import { BoneRows, More } from '../../ui/list.tsx';
-import { Card, Copy, Empty, Head } from '../../ui/parts.tsx';
+import { Button, Select } from '../../ui/controls.tsx';
+import { FilterBox } from '../../ui/filter-box.tsx';
+import { More } from '../../ui/list.tsx';
+import { Card, Empty, Head } from '../../ui/parts.tsx';
+import { RangeTag } from '../../ui/range-tag.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { Status } from '../../ui/status.tsx';
-import { Age } from '../../ui/times.tsx';
-import { to } from '../../data/addresses.ts';
+import { ForeignTasks } from './task-table.tsx';
 
 const ROWS = '50';
-const COLUMNS = 7;
+const USER_ID = /^usr_[0-9A-Z]{26}$/i;
+const TASK_ID = /^task_[0-9A-Z]{26}$/i;
 
 export default function AdminTasks() {
   const [filters, change] = useFilters();
-  const { status, mode } = filters;
+  const { status, mode, model, userId, errorCode, from, to: end } = filters;
   const list = useInfiniteQuery({
-    queryKey: ['admin', 'tasks', status, mode],
+    queryKey: ['admin', 'tasks', status, mode, model, userId, errorCode, from, end],
     initialPageParam: '',
     placeholderData: keepPreviousData,
     queryFn: ({ signal, pageParam: cursor }) =>
@@ -33,42 +35,36 @@ export default function AdminTasks() {
           ...(cursor && { cursor }),
           status: status as TaskStatus | undefined,
           mode: mode as TaskMode | undefined,
+          model,
+          userId,
+          errorCode,
+          from,
+          to: end,
         },
       }),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   const tasks = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const isFiltered = Boolean(status || mode || model || userId || errorCode || from);
+  const clear = (): void => change(Object.fromEntries(Object.keys(filters).map((name) => [name, ''])));
   return (
     <>
       <Head title={t.pages.adminTasks} note={t.admin.tasksNote} />
-      <div class="filters" role="search">
-        <Select
-          label={t.tasks.status}
-          value={status ?? ''}
-          options={[
-            { value: '', label: t.tasks.anyStatus },
-            ...Object.entries(t.statuses).map(([value, label]) => ({ value, label })),
-          ]}
-          onValue={(value) => change({ status: value })}
-        />
-        <Select
-          label={t.tasks.mode}
-          value={mode ?? ''}
-          options={[
-            { value: '', label: t.tasks.anyMode },
-            ...Object.entries(t.modes).map(([value, label]) => ({ value, label })),
-          ]}
-          onValue={(value) => change({ mode: value })}
-        />
-      </div>
+      <Filters filters={filters} change={change} {...(isFiltered && { clear })} />
       <Problem error={list.error} onRetry={() => void list.refetch()} />
       {!list.isPending && tasks.length === 0 ? (
         <Card>
-          <Empty icon="tasks" title={t.admin.noTasks} />
+          {isFiltered ? (
+            <Empty icon="search" title={t.tasks.nothingFits}>
+              <Button onClick={clear}>{t.tasks.clear}</Button>
+            </Empty>
+          ) : (
+            <Empty icon="tasks" title={t.admin.noTasks} note={t.admin.noTasksNote} />
+          )}
         </Card>
       ) : (
         <div class="table-card">
-          <Table tasks={tasks} isLoading={list.isPending} />
+          <ForeignTasks tasks={tasks} isLoading={list.isPending} />
           {!list.isPending && <More pages={list} />}
         </div>
       )}
@@ -76,74 +72,66 @@ export default function AdminTasks() {
   );
 }
 
-function Table({ tasks, isLoading }: { tasks: readonly ForeignTask[]; isLoading: boolean }) {
-  const temporal = useAbout().data?.temporalUiUrl;
+interface FiltersProps {
+  filters: Readonly<Record<string, string>>;
+  change: (changes: Readonly<Record<string, string>>) => void;
+  /** Removes all filters; without it there is none. */
+  clear?: () => void;
+}
+
+function Filters({ filters, change, clear }: FiltersProps) {
+  const models = useModels().data ?? [];
+  const choose = (name: string, any: string, label: string, options: [value: string, label: string][]) => (
+    <Select
+      label={label}
+      value={filters[name] ?? ''}
+      class={filters[name] ? 'set' : ''}
+      options={[{ value: '', label: any }, ...options.map(([value, text]) => ({ value, label: text }))]}
+      onValue={(value) => change({ [name]: value })}
+    />
+  );
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.adminTasks}>
-      <table class="table dense" aria-busy={isLoading}>
-        <thead>
-          <tr>
-            <th>{t.task.id}</th>
-            <th>{t.tasks.model}</th>
-            <th>{t.admin.user}</th>
-            <th>{t.tasks.status}</th>
-            <th class="number">{t.tasks.credits}</th>
-            <th class="number">{t.tasks.age}</th>
-            <th class="tiny">
-              <span class="unseen">{t.admin.inTemporal}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {isLoading && <BoneRows columns={COLUMNS} />}
-          {tasks.map((task) => (
-            <tr key={task.id}>
-              <td style={{ maxWidth: '170px' }}>
-                <Copy text={task.id} />
-              </td>
-              <td>
-                <span class="row">
-                  <Icon name={task.mode} class="faint" size={14} />
-                  {task.model}
-                </span>
-              </td>
-              <td style={{ maxWidth: '170px' }}>
-                <a
-                  class="cut mono link"
-                  style={{ display: 'block' }}
-                  href={to('admin/users', { id: task.userId })}
-                >
-                  {task.userId}
-                </a>
-              </td>
-              <td>
-                <Status task={task} />
-                {task.errorCode && <div class="small faint">{task.errorCode}</div>}
-              </td>
-              <td class="number">
-                {formatCredits(task.completedAt ? task.creditsCharged : task.creditsEstimate)}
-              </td>
-              <td class="number faint tiny">
-                <Age at={task.createdAt} />
-              </td>
-              <td class="tiny">
-                {temporal && (
-                  <a
-                    class="button small quiet icon"
-                    target="_blank"
-                    rel="noopener"
-                    title={t.admin.inTemporal}
-                    aria-label={`${t.admin.inTemporal}: ${task.id}`}
-                    href={`${temporal}/namespaces/default/workflows/task-${task.id}`}
-                  >
-                    <Icon name="open" size={14} />
-                  </a>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <div class="filters" role="search">
+      <FindById userId={filters['userId'] ?? ''} onUser={(userId) => change({ userId })} />
+      {choose('status', t.tasks.anyStatus, t.tasks.status, Object.entries(t.statuses))}
+      {choose('mode', t.tasks.anyMode, t.tasks.mode, Object.entries(t.modes))}
+      {choose(
+        'model',
+        t.tasks.anyModel,
+        t.tasks.model,
+        models.map(({ id }) => [id, id]),
+      )}
+      <FilterBox
+        label={t.admin.errorCode}
+        value={filters['errorCode'] ?? ''}
+        onValue={(errorCode) => change({ errorCode })}
+      />
+      <RangeTag />
+      {clear && (
+        <Button look="quiet" onClick={clear}>
+          {t.tasks.clear}
+        </Button>
+      )}
     </div>
+  );
+}
+
+/** Goes to a task whose id is pasted, and filters by a user whose id is pasted. */
+function FindById({ userId, onUser }: { userId: string; onUser: (userId: string) => void }) {
+  const [text, setText] = useState(userId);
+  const { route } = useLocation();
+  return (
+    <FilterBox
+      isMain
+      label={t.admin.taskOrUser}
+      value={userId || text}
+      onValue={(value) => {
+        const id = value.trim();
+        setText(value);
+        if (TASK_ID.test(id)) route(to(`admin/tasks/${id}`));
+        else if (USER_ID.test(id)) onUser(id);
+        else if (userId) onUser('');
+      }}
+    />
   );
 }

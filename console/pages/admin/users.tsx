@@ -1,6 +1,7 @@
 // Administration: users, found by e-mail address, with what may be changed about each.
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
+import { to } from '../../data/addresses.ts';
 import { call } from '../../data/call.ts';
 import { useFilters } from '../../data/filters.ts';
 import { useMe } from '../../data/queries.ts';
@@ -9,6 +10,7 @@ import type { ShownUser } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { Button } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
+import { FilterBox } from '../../ui/filter-box.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { BoneRows, More } from '../../ui/list.tsx';
 import { Card, Copy, Empty, Head } from '../../ui/parts.tsx';
@@ -25,21 +27,19 @@ export default function AdminUsers() {
   const [filters, change] = useFilters();
   const [open, setOpen] = useState<Open>(null);
   const me = useMe().data;
-  const email = filters['email'] ?? '';
+  const wanted = (filters['q'] ?? '').trim();
   const list = useInfiniteQuery({
-    queryKey: ['admin', 'users', email],
+    queryKey: ['admin', 'users', wanted],
     initialPageParam: '',
     placeholderData: keepPreviousData,
     queryFn: ({ signal, pageParam: cursor }) =>
       call('GET /api/admin/users', {
         signal,
-        query: { limit: ROWS, ...(cursor && { cursor }), ...(email.includes('@') && { email }) },
+        query: { limit: ROWS, ...(cursor && { cursor }), ...(wanted && { q: wanted }) },
       }),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
-  const users = (list.data?.pages.flatMap(({ data }) => data) ?? []).filter(
-    (user) => (!filters['id'] || user.id === filters['id']) && user.email.includes(email.toLowerCase()),
-  );
+  const users = list.data?.pages.flatMap(({ data }) => data) ?? [];
   const mayWrite = me ? hasPermission(me, 'users.write') : false;
   return (
     <>
@@ -51,24 +51,14 @@ export default function AdminUsers() {
         )}
       </Head>
       <div class="filters" role="search">
-        <div class="search">
-          <Icon name="search" size={14} />
-          <input
-            class="input"
-            data-filter
-            type="search"
-            size={26}
-            aria-label={t.admin.findUser}
-            placeholder={t.admin.findUser}
-            value={email}
-            onInput={({ currentTarget }) => change({ email: currentTarget.value, id: '' })}
-          />
-        </div>
+        <FilterBox isMain label={t.admin.findUser} value={wanted} onValue={(q) => change({ q })} />
       </div>
       <Problem error={list.error} onRetry={() => void list.refetch()} />
       {!list.isPending && users.length === 0 ? (
         <Card>
-          <Empty icon="users" title={t.admin.noUsers} />
+          <Empty icon="users" title={t.admin.noUsers} note={t.admin.noUsersNote}>
+            <Button onClick={() => change({ q: '' })}>{t.tasks.clear}</Button>
+          </Empty>
         </Card>
       ) : (
         <div class="table-card">
@@ -118,7 +108,9 @@ function Table({ users, isLoading, onOpen, mayWrite, mayGrant }: TableProps) {
           {users.map((user) => (
             <tr key={user.id}>
               <td>
-                <span class="strong">{user.email}</span>{' '}
+                <a class="main-link cut" href={to(`admin/users/${user.id}`)}>
+                  {user.email}
+                </a>{' '}
                 {user.disabled && <span class="tag bad">{t.admin.disabled}</span>}{' '}
                 {user.frozen && <span class="tag warn">{t.admin.frozen}</span>}
                 <div class="small faint">
@@ -140,7 +132,7 @@ function Table({ users, isLoading, onOpen, mayWrite, mayGrant }: TableProps) {
                 <Age at={user.lastSeenAt} />
               </td>
               <td class="tiny">
-                <span class="row end">
+                <span class="row end above">
                   {mayGrant && (
                     <Button
                       isSmall

@@ -10,6 +10,7 @@ import { Button, ButtonLink, Select } from '../../ui/controls.tsx';
 import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
 import { BoneRows, More } from '../../ui/list.tsx';
 import { Card, Copy, Empty, Head } from '../../ui/parts.tsx';
+import { RangeTag } from '../../ui/range-tag.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age } from '../../ui/times.tsx';
 import { to } from '../../data/addresses.ts';
@@ -19,9 +20,9 @@ const COLUMNS = 7;
 
 export default function Calls() {
   const [filters] = useFilters();
-  const { model, keyId, status } = filters;
+  const { model, keyId, status, from, to: end } = filters;
   const list = useInfiniteQuery({
-    queryKey: ['money', 'calls', model, keyId, status],
+    queryKey: ['money', 'calls', model, keyId, status, from, end],
     initialPageParam: '',
     placeholderData: keepPreviousData,
     queryFn: ({ signal, pageParam: cursor }) =>
@@ -32,13 +33,15 @@ export default function Calls() {
           ...(cursor && { cursor }),
           model,
           keyId,
+          ...(from && { from }),
+          ...(end && { to: end }),
           status: status as Call['status'] | undefined,
         },
       }),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   });
   const calls = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  const isFiltered = Boolean(model || keyId || status);
+  const isFiltered = Boolean(model || keyId || status || from);
   return (
     <>
       <Head title={t.pages.calls} note={t.calls.note}>
@@ -108,6 +111,7 @@ function Filters() {
         t.tasks.key,
         keys.map(({ id, name }) => ({ value: id, label: name })),
       )}
+      <RangeTag />
     </div>
   );
 }

@@ -2,7 +2,7 @@
 // beside it.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { useAbout, useModels, useTask, type ShownModel } from '../../data/queries.ts';
+import { useAbout, useMe, useModels, useTask, type ShownModel } from '../../data/queries.ts';
 import type { Task, TaskMode } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { Choices, Field } from '../../ui/controls.tsx';
@@ -14,6 +14,8 @@ import { promptOf } from '../../data/prompts.ts';
 import { EMPTY_DRAFT, fitDraft, offerOf, type Draft } from './draft.ts';
 import { Examples } from './examples.tsx';
 import { Inputs } from './inputs.tsx';
+import { forgetDraft, keepDraft, readDraft } from '../../data/kept-draft.ts';
+import { InputVideos } from './input-videos.tsx';
 import { Options } from './options.tsx';
 import { PricePanel } from './price-panel.tsx';
 
@@ -49,16 +51,22 @@ function Form({
   like: Task | undefined;
   wanted: string | undefined;
 }) {
+  const userId = useMe().data?.id ?? '';
+  const [kept] = useState(() => (like ? null : readDraft(userId)));
   const first =
-    models.find(({ id }) => id === (like?.model ?? wanted)) ??
+    models.find(({ id }) => id === (like?.model ?? wanted ?? kept?.model)) ??
     models.find(({ kind }) => kind === 'image') ??
     models[0];
   const [modelId, setModelId] = useState(first?.id);
-  const [draft, setDraft] = useState<Draft>(() => (like ? draftOf(like) : EMPTY_DRAFT));
+  const [draft, setDraft] = useState<Draft>(() => (like ? draftOf(like) : (kept?.draft ?? EMPTY_DRAFT)));
   const about = useAbout().data;
   const model = models.find(({ id }) => id === modelId);
   const fitted = useMemo(() => (model ? fitDraft(model, draft) : draft), [model, draft]);
   useEffect(() => setDraft(fitted), [modelId]);
+  useEffect(() => {
+    if (isEmpty(fitted)) forgetDraft();
+    else if (modelId) keepDraft(userId, { model: modelId, draft: fitted });
+  }, [fitted, modelId]);
   const change = (changes: Partial<Draft>): void => setDraft({ ...fitted, ...changes });
   if (!model) return <Empty icon="models" title={t.create.noModels} note={t.create.noModelsNote} />;
   const offer = offerOf(model, fitted);
@@ -73,6 +81,7 @@ function Form({
               <Prompt model={model} draft={fitted} onPrompt={(prompt) => change({ prompt })} />
               <Options model={model} draft={fitted} offer={offer} onChange={change} />
               {offer.imagesMax > 0 && <Inputs model={model} draft={fitted} offer={offer} onChange={change} />}
+              {offer.videosMax > 0 && <InputVideos draft={fitted} offer={offer} onChange={change} />}
             </div>
           </section>
           {about?.sandbox && <Examples model={model} onPrompt={(prompt) => change({ prompt })} />}
@@ -83,6 +92,11 @@ function Form({
       </div>
     </>
   );
+}
+
+/** Whether nothing of it would be missed. */
+function isEmpty({ prompt, images, videos }: Draft): boolean {
+  return prompt === '' && images.length === 0 && videos.length === 0;
 }
 
 /** What the earlier order said, as far as it is kept: input files are masked and have to be chosen again. */
@@ -96,8 +110,7 @@ function draftOf(task: Task): Draft {
     max_tokens: tokens,
     metadata,
   } = task.requestPayload;
-  const audio =
-    typeof metadata === 'object' && metadata !== null && 'audio' in metadata ? metadata.audio : true;
+  const options = (typeof metadata === 'object' ? metadata : null) as Record<string, unknown> | null;
   return {
     ...EMPTY_DRAFT,
     prompt: promptOf(task) ?? '',
@@ -106,7 +119,10 @@ function draftOf(task: Task): Draft {
     seconds: Number(duration ?? 0),
     count: Number(n ?? 1),
     answerTokens: Number(tokens ?? 0),
-    audio: audio !== false,
+    audio: options?.['audio'] !== false,
+    seed: typeof options?.['seed'] === 'number' ? String(options['seed']) : '',
+    negativePrompt: textOf(options?.['negative_prompt']),
+    quality: textOf(options?.['quality']),
   };
 }
 

@@ -10,6 +10,12 @@ export interface InputImage {
   bytes: number;
 }
 
+export interface InputVideo {
+  /** An https URL, or the link of an upload. */
+  url: string;
+  name: string;
+}
+
 export interface Draft {
   prompt: string;
   count: number;
@@ -21,7 +27,12 @@ export interface Draft {
   images: readonly InputImage[];
   /** Whether input images of a video are its frames or references. */
   role: 'frames' | 'references';
-  videos: readonly string[];
+  videos: readonly InputVideo[];
+  /** As it was typed; empty: the vendor chooses. */
+  seed: string;
+  negativePrompt: string;
+  /** Empty: what the model has by itself. */
+  quality: string;
 }
 
 type Role = 'none' | 'first_frame' | 'first_and_last_frame' | 'references';
@@ -41,7 +52,7 @@ export interface Offer {
 
 export const EMPTY_DRAFT: Draft = {
   ...{ prompt: '', count: 1, resolution: '', ratio: '', seconds: 0, audio: true, answerTokens: 0 },
-  ...{ images: [], role: 'frames', videos: [] },
+  ...{ images: [], role: 'frames', videos: [], seed: '', negativePrompt: '', quality: '' },
 };
 /** A picture of one dot, which stands for input images while a price is asked for. */
 const DOT =
@@ -94,6 +105,7 @@ export function fitDraft(model: ShownModel, draft: Draft): Draft {
     count: Math.min(Math.max(1, draft.count), offer.countMax),
     images: draft.images.slice(0, offer.imagesMax),
     videos: draft.videos.slice(0, offer.videosMax),
+    quality: model.limits.options?.quality?.includes(draft.quality) ? draft.quality : '',
   };
 }
 
@@ -116,14 +128,29 @@ export function orderOf(
     ...(draft.ratio && { size: draft.ratio }),
     ...(urls.length > 0 && { [isReferences ? 'reference_images' : 'image_urls']: urls }),
   };
-  if (mode === 'image') return { mode, ...common, n: draft.count };
+  const metadata = metadataOf(limits, draft);
+  if (mode === 'image') return { mode, ...common, n: draft.count, ...(metadata && { metadata }) };
   return {
     mode,
     ...common,
     ...(draft.seconds > 0 && { duration: draft.seconds }),
-    ...(limits.audio && { metadata: { audio: draft.audio } }),
-    ...(draft.videos.length > 0 && { video_urls: [...draft.videos] }),
+    ...(metadata && { metadata }),
+    ...(draft.videos.length > 0 && { video_urls: draft.videos.map(({ url }) => url) }),
   };
+}
+
+/** The options of the model that the draft uses; null without any. */
+function metadataOf({ audio, options }: ShownModel['limits'], draft: Draft) {
+  const seed = Number(draft.seed);
+  const isSeed = options?.seed !== undefined && draft.seed.trim() !== '' && Number.isFinite(seed);
+  const metadata = {
+    ...(audio && { audio: draft.audio }),
+    ...(isSeed && { seed }),
+    ...(options?.negativePrompt &&
+      draft.negativePrompt.trim() && { negative_prompt: draft.negativePrompt.trim() }),
+    ...(options?.quality && draft.quality && { quality: draft.quality }),
+  };
+  return Object.keys(metadata).length > 0 ? metadata : null;
 }
 
 function roleOf(limits: ShownModel['limits'], { images, role }: Draft): Role {

@@ -1,10 +1,11 @@
-// Input images and videos of an order: dropped, chosen, or given as links.
+// Input images of an order: dropped, chosen, pasted as links.
 import { useState } from 'preact/hooks';
 import type { ShownModel } from '../../data/queries.ts';
 import { t } from '../../texts/index.ts';
-import { Button, Choices } from '../../ui/controls.tsx';
+import { Choices } from '../../ui/controls.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import type { Draft, InputImage, Offer } from './draft.ts';
+import { LinkField } from './link-field.tsx';
 
 const TYPES = 'image/png,image/jpeg,image/webp';
 const MEGABYTES_MAX = 20;
@@ -105,35 +106,6 @@ function FileButton({ onFiles }: { onFiles: (files: FileList | null) => void }) 
         onChange={({ currentTarget }) => onFiles(currentTarget.files)}
       />
     </label>
-  );
-}
-
-function LinkField({ onLink }: { onLink: (url: string) => void }) {
-  const [url, setUrl] = useState('');
-  const add = (): void => {
-    if (!url.startsWith('https://')) return;
-    onLink(url.trim());
-    setUrl('');
-  };
-  return (
-    <div class="row grow">
-      <input
-        class="input"
-        type="url"
-        aria-label={t.create.addLink}
-        placeholder={t.create.addLink}
-        value={url}
-        onInput={({ currentTarget }) => setUrl(currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter') return;
-          event.preventDefault();
-          add();
-        }}
-      />
-      <Button isSmall disabled={!url.startsWith('https://')} onClick={add}>
-        {t.create.add}
-      </Button>
-    </div>
   );
 }
 

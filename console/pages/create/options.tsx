@@ -65,6 +65,7 @@ export function Options({ model, draft, offer, onChange }: OptionsProps) {
           )}
         </Field>
       )}
+      <ModelOptions model={model} draft={draft} onChange={onChange} />
       {model.kind === 'text' && (
         <TextField
           label={t.create.answerTokens}
@@ -72,6 +73,40 @@ export function Options({ model, draft, offer, onChange }: OptionsProps) {
           placeholder="4096"
           value={draft.answerTokens > 0 ? String(draft.answerTokens) : ''}
           onValue={(value) => onChange({ answerTokens: Math.max(0, Math.floor(Number(value) || 0)) })}
+        />
+      )}
+    </>
+  );
+}
+
+/** What this model alone takes: quality, seed, what must not be seen. */
+function ModelOptions({ model, draft, onChange }: Pick<OptionsProps, 'model' | 'draft' | 'onChange'>) {
+  const { quality, seed, negativePrompt } = model.limits.options ?? {};
+  return (
+    <>
+      {quality && (
+        <Choices
+          label={t.create.quality}
+          value={draft.quality}
+          options={['', ...quality].map((value) => ({ value, label: value || t.create.asUsual }))}
+          onValue={(value) => onChange({ quality: value })}
+        />
+      )}
+      {negativePrompt && (
+        <TextField
+          label={t.create.negativePrompt}
+          value={draft.negativePrompt}
+          maxLength={negativePrompt.charactersMax}
+          onValue={(value) => onChange({ negativePrompt: value })}
+        />
+      )}
+      {seed && (
+        <TextField
+          label={t.create.seed}
+          hint={t.create.seedHint}
+          inputMode="numeric"
+          value={draft.seed}
+          onValue={(value) => onChange({ seed: value.replaceAll(/\D/g, '') })}
         />
       )}
     </>

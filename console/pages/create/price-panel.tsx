@@ -14,6 +14,7 @@ import { formatCount, formatCredits } from '../../ui/format.ts';
 import { Bone } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { orderOf, type Draft, type Offer } from './draft.ts';
+import { forgetDraft } from '../../data/kept-draft.ts';
 
 const PAUSE_MS = 200;
 
@@ -117,6 +118,7 @@ function useCreate(model: ShownModel, draft: Draft) {
     },
     onSuccess: ({ data }) => {
       named.current = { text: '', key: makeIdempotencyKey() };
+      forgetDraft();
       taskChanged(data);
       void queries.invalidateQueries({ queryKey: ['tasks'] });
       void queries.invalidateQueries({ queryKey: ['balance'] });

@@ -1,6 +1,5 @@
 // Credits: what is there, the ledger as a statement, and redeeming a code.
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
-import { to } from '../../data/addresses.ts';
 import { call } from '../../data/call.ts';
 import { downloadCsv } from '../../data/csv.ts';
 import { useBalance } from '../../data/queries.ts';
@@ -8,14 +7,13 @@ import type { LedgerEntry } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { Button } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
-import { BoneRows, More } from '../../ui/list.tsx';
+import { More } from '../../ui/list.tsx';
 import { Bone, Card, Empty, Figure, Head } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { Moment } from '../../ui/times.tsx';
 import { Redeem } from './redeem.tsx';
+import { Statement } from './statement.tsx';
 
 const ROWS = '50';
-const COLUMNS = 4;
 
 export default function Credits() {
   const statement = useInfiniteQuery({
@@ -79,59 +77,6 @@ function Figures() {
       </Figure>
       <Figure name={t.credits.charged}>{credits(balance?.totalCharged)}</Figure>
     </dl>
-  );
-}
-
-function Statement({ entries, isLoading }: { entries: readonly LedgerEntry[]; isLoading: boolean }) {
-  return (
-    <div class="table-scroll">
-      <table class="table dense cards" aria-busy={isLoading}>
-        <thead>
-          <tr>
-            <th>{t.credits.what}</th>
-            <th class="tiny">{t.credits.time}</th>
-            <th class="number">{t.credits.amount}</th>
-            <th class="number">{t.credits.after}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {isLoading && <BoneRows columns={COLUMNS} />}
-          {entries.map((entry) => (
-            <tr key={entry.id}>
-              <td>
-                <What entry={entry} />
-              </td>
-              <td class="tiny faint phone-hidden">
-                <Moment at={entry.createdAt} />
-              </td>
-              <td class={entry.amount > 0 ? 'number good strong' : 'number'}>
-                {entry.amount > 0 ? '+' : '−'}
-                {formatCredits(Math.abs(entry.amount))}
-              </td>
-              <td class="number soft phone-hidden">{formatCredits(entry.balanceAfter)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-/** The kind of the move, linked to what caused it. */
-function What({ entry }: { entry: LedgerEntry }) {
-  const name = t.credits.types[entry.type] ?? entry.type;
-  const cause = entry.model ?? entry.description;
-  return (
-    <div>
-      {entry.taskId ? (
-        <a class="main-link" href={to(`tasks/${entry.taskId}`)}>
-          {name}
-        </a>
-      ) : (
-        <span class="strong">{name}</span>
-      )}
-      <div class="small faint cut">{cause}</div>
-    </div>
   );
 }
 

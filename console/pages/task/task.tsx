@@ -3,7 +3,8 @@ import { useRoute } from 'preact-iso/router';
 import { to } from '../../data/addresses.ts';
 import { ApiError } from '../../data/api-error.ts';
 import { promptOf } from '../../data/prompts.ts';
-import { useKeys, useTask } from '../../data/queries.ts';
+import { useKeys, useMe, useTask } from '../../data/queries.ts';
+import { hasPermission } from '../../data/session.ts';
 import type { Task } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { ButtonLink } from '../../ui/controls.tsx';
@@ -22,10 +23,13 @@ import { Timeline } from './timeline.tsx';
 export default function TaskPage() {
   const id = useRoute().params['id'] ?? '';
   const { data: task, error, refetch } = useTask(id);
+  const me = useMe().data;
+  const mayReadAll = me ? hasPermission(me, 'tasks.read') : false;
   if (task) return <Shown key={task.id} task={task} />;
   if (error instanceof ApiError && error.status === 404)
     return (
       <Empty icon="search" title={t.task.missing}>
+        {mayReadAll && <ButtonLink href={to(`admin/tasks/${id}`)}>{t.pages.adminTasks}</ButtonLink>}
         <ButtonLink href={to('tasks')}>{t.task.back}</ButtonLink>
       </Empty>
     );
@@ -46,7 +50,7 @@ function Shown({ task }: { task: Task }) {
   return (
     <>
       <div class="stack tight">
-        <a class="row note soft" href={to('tasks')} style={{ width: 'fit-content' }}>
+        <a class="row note soft back" href={to('tasks')}>
           <Icon name="back" size={14} />
           {t.task.back}
         </a>

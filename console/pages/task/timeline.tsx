@@ -19,11 +19,36 @@ interface Step {
 }
 
 export function Timeline({ task }: { task: Task }) {
-  const now = useNow(isOpen(task));
   const { data: events } = useTimeline(task, task.id);
-  if (!events) return <Skeleton lines={5} />;
-  const ofAttempt = events.filter(({ attempt }) => attempt === task.attempt);
-  const steps = stepsOf(ofAttempt, isOpen(task) ? now : null);
+  return events ? <Attempts task={task} events={events} /> : <Skeleton lines={5} />;
+}
+
+interface AttemptsProps {
+  task: Pick<Task, 'status' | 'attempt'>;
+  events: readonly TaskEvent[];
+}
+
+/** The present attempt, and those before it folded away. */
+export function Attempts({ task, events }: AttemptsProps) {
+  const now = useNow(isOpen(task));
+  const ofAttempt = (wanted: number) => events.filter(({ attempt }) => attempt === wanted);
+  const earlier = Array.from({ length: task.attempt - 1 }, (_, index) => task.attempt - 1 - index);
+  return (
+    <div class="stack">
+      <Steps steps={stepsOf(ofAttempt(task.attempt), isOpen(task) ? now : null)} />
+      {earlier.map((attempt) => (
+        <details key={attempt} class="fold">
+          <summary class="note soft">
+            {t.task.attempt} {attempt}
+          </summary>
+          <Steps steps={stepsOf(ofAttempt(attempt), null)} />
+        </details>
+      ))}
+    </div>
+  );
+}
+
+function Steps({ steps }: { steps: readonly Step[] }) {
   const first = steps[0]?.beginMs ?? 0;
   const wholeMs = Math.max(1, (steps.at(-1)?.endMs ?? 1) - first);
   return (

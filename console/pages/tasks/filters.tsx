@@ -8,6 +8,7 @@ import type { TaskMode, TaskStatus } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { Button, Select } from '../../ui/controls.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { RangeTag } from '../../ui/range-tag.tsx';
 
 const STATUSES: readonly TaskStatus[] = ['queued', 'in_progress', 'completed', 'failed', 'cancelled'];
 const MODES: readonly TaskMode[] = ['image', 'video', 'text'];
@@ -17,7 +18,7 @@ const HOUR_MS = 3_600_000;
 
 /** The query that the API understands; a period becomes the moment at which it begins, by whole hours. */
 export function queryOf(filters: Readonly<Record<string, string>>, now = Date.now()): TaskFilters {
-  const { status, mode, model, keyId, period } = filters;
+  const { status, mode, model, keyId, period, from: first, to: end } = filters;
   const from = Math.floor((now - Number(period ?? 0) * DAY_MS) / HOUR_MS) * HOUR_MS;
   return {
     ...(status && { status: status as TaskStatus }),
@@ -25,6 +26,8 @@ export function queryOf(filters: Readonly<Record<string, string>>, now = Date.no
     ...(model && { model }),
     ...(keyId && { keyId }),
     ...(period && { from: new Date(from).toISOString() }),
+    ...(first && { from: first }),
+    ...(end && { to: end }),
   };
 }
 
@@ -71,11 +74,15 @@ export function TaskFilterBar() {
           texts.key,
           keys.map(({ id, name }) => ({ value: id, label: name })),
         )}
-      {choose(
-        'period',
-        texts.periods[''] ?? '',
-        texts.period,
-        ['1', '7', '30'].map((value) => ({ value, label: texts.periods[value] ?? '' })),
+      {filters['from'] ? (
+        <RangeTag />
+      ) : (
+        choose(
+          'period',
+          texts.periods[''] ?? '',
+          texts.period,
+          ['1', '7', '30'].map((value) => ({ value, label: texts.periods[value] ?? '' })),
+        )
       )}
       {isFiltered && (
         <Button

@@ -23,8 +23,10 @@ import { TaskGrid, TaskTable } from './views.tsx';
 export function Tasks() {
   const [filters] = useFilters();
   const query = queryOf(filters);
-  const list = useTasks(query);
-  const tasks = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const [held, setHeld] = useState<readonly Task[] | null>(null);
+  const list = useTasks(query, { isPaused: held !== null });
+  const tasks = held ?? list.data?.pages.flatMap(({ data }) => data) ?? [];
+  useEffect(() => setHeld(null), [JSON.stringify(filters)]);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const { tasksView } = useStore(preferences);
   const { route } = useLocation();
@@ -53,6 +55,15 @@ export function Tasks() {
           ]}
           onValue={(view) => setPreference('tasksView', view)}
         />
+        <Button
+          icon={held ? 'play' : 'pause'}
+          aria-pressed={held !== null}
+          disabled={tasks.length === 0}
+          title={held ? t.tasks.resumeNote : t.tasks.pauseNote}
+          onClick={() => setHeld(held ? null : tasks)}
+        >
+          {held ? t.tasks.resume : t.tasks.pause}
+        </Button>
         <Button icon="download" disabled={tasks.length === 0} onClick={() => saveCsv(tasks)}>
           {t.csv}
         </Button>
@@ -62,13 +73,13 @@ export function Tasks() {
       </Head>
       <TaskFilterBar />
       <Problem error={list.error} onRetry={() => void list.refetch()} />
-      <Newer />
+      {held === null && <Newer />}
       {!list.isPending && tasks.length === 0 ? (
         <Nothing isFiltered={isFiltered} />
       ) : (
         <div class={tasksView === 'table' ? 'table-card' : 'stack'}>
           {tasksView === 'table' ? <TaskTable {...shown} /> : <TaskGrid {...shown} />}
-          {!list.isPending && <More pages={list} />}
+          {!list.isPending && held === null && <More pages={list} />}
         </div>
       )}
       {selected.size > 0 && (

@@ -10,13 +10,13 @@ interface TableProps {
   groups: readonly (string | null)[];
   nameOf: (group: string | null) => string;
   grouping: Grouping;
+  isAdmin: boolean;
 }
 
 /** The filter of the list of tasks that shows what is behind a group. */
 const FILTERS: Partial<Record<Grouping, string>> = { model: 'model', key: 'keyId', kind: 'mode' };
 
-export function GroupTable({ usage, groups, nameOf, grouping }: TableProps) {
-  const filter = FILTERS[grouping];
+export function GroupTable({ usage, groups, nameOf, grouping, isAdmin }: TableProps) {
   return (
     <div class="table-card">
       <div class="table-scroll" tabIndex={0} role="region" aria-label={t.usage.groups[grouping]}>
@@ -35,13 +35,14 @@ export function GroupTable({ usage, groups, nameOf, grouping }: TableProps) {
           <tbody>
             {groups.map((group) => {
               const sums = sumOf(usage, group);
+              const href = hrefOf(grouping, group, sums, isAdmin);
               return (
                 <tr key={group}>
                   <td>
                     <span class="row">
                       <i class={`dot g${colorOf(groups, group)}`} />
-                      {filter && group && group !== 'chat' ? (
-                        <a class="main-link" href={to('tasks', { [filter]: group })}>
+                      {href ? (
+                        <a class="main-link" href={href}>
                           {nameOf(group)}
                         </a>
                       ) : (
@@ -64,6 +65,17 @@ export function GroupTable({ usage, groups, nameOf, grouping }: TableProps) {
       </div>
     </div>
   );
+}
+
+/** The rows behind a group; null where no list shows them. */
+function hrefOf(grouping: Grouping, group: string | null, sums: UsageSums, isAdmin: boolean): string | null {
+  if (group === null) return null;
+  if (grouping === 'user') return to(`admin/users/${group}`);
+  const filter = FILTERS[grouping];
+  if (!filter || (isAdmin && (group === 'chat' || filter === 'keyId'))) return null;
+  if (isAdmin) return to('admin/tasks', { [filter]: group });
+  if (group === 'chat') return to('calls');
+  return to(sums.tasks === 0 && sums.calls > 0 ? 'calls' : 'tasks', { [filter]: group });
 }
 
 function Figures({ sums, total }: { sums: UsageSums; total: number }) {

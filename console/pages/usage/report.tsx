@@ -5,7 +5,14 @@ import { downloadCsv } from '../../data/csv.ts';
 import { useFilters } from '../../data/filters.ts';
 import { shownTimeZone } from '../../data/preferences.ts';
 import { useKeys } from '../../data/queries.ts';
-import { useUsage, type Grouping, type Interval, type Usage, type UsageSums } from '../../data/usage.ts';
+import {
+  rangeOf,
+  useUsage,
+  type Grouping,
+  type Interval,
+  type Usage,
+  type UsageSums,
+} from '../../data/usage.ts';
 import { t } from '../../texts/index.ts';
 import { Bars, colorOf, GROUPS_MAX } from '../../ui/bars.tsx';
 import { Button, ButtonLink, Choices, Select } from '../../ui/controls.tsx';
@@ -13,6 +20,7 @@ import { formatClock, formatCount, formatCredits, UNKNOWN } from '../../ui/forma
 import { Bone, Card, Empty, Figure, Head, Notice, Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { GroupTable } from './group-table.tsx';
+import { useUserNames } from './user-names.ts';
 
 const CHART_HEIGHT = 240;
 const DEFAULT_DAYS = '30';
@@ -74,7 +82,7 @@ export function UsageReport({ title, note, groups, isAdmin }: ReportProps) {
             asOf={usage.data?.asOf}
             isAdmin={isAdmin}
           />
-          <Report usage={usage.data} group={group} />
+          <Report usage={usage.data} group={group} interval={interval} isAdmin={isAdmin} />
         </>
       )}
     </>
@@ -113,8 +121,17 @@ function Figures({
   );
 }
 
-function Report({ usage, group }: { usage: Usage | undefined; group: Grouping }) {
+interface BodyProps {
+  usage: Usage | undefined;
+  group: Grouping;
+  interval: Interval;
+  isAdmin: boolean;
+}
+
+function Report({ usage, group, interval, isAdmin }: BodyProps) {
   const keys = useKeys().data ?? [];
+  const groups = usage ? orderGroups(usage) : [];
+  const users = useUserNames(group === 'user' ? groups : []);
   if (!usage)
     return (
       <Card title={t.usage.chart}>
@@ -131,24 +148,38 @@ function Report({ usage, group }: { usage: Usage | undefined; group: Grouping })
         </Empty>
       </Card>
     );
-  const groups = orderGroups(usage);
   const nameOf = (name: string | null): string => {
     if (name === null) return t.usage.groups['none'] ?? '';
     if (group === 'kind')
       return name === 'chat' ? t.usage.calls : (t.modes[name as keyof typeof t.modes] ?? name);
+    if (group === 'user') return users.get(name) ?? name;
     return (group === 'key' ? keys.find(({ id }) => id === name)?.name : undefined) ?? name;
   };
   return (
     <>
       <Card title={t.usage.chart}>
         <div class="stack">
-          <Bars buckets={usage.buckets} rows={usage.data} groups={groups} height={CHART_HEIGHT} />
+          <Bars
+            buckets={usage.buckets}
+            rows={usage.data}
+            groups={groups}
+            height={CHART_HEIGHT}
+            href={(bucket) => rowsBehind(usage, bucket, interval, isAdmin)}
+          />
           {groups.length > 1 && <Legend groups={groups} nameOf={nameOf} />}
         </div>
       </Card>
-      <GroupTable usage={usage} groups={groups} nameOf={nameOf} grouping={group} />
+      <GroupTable usage={usage} groups={groups} nameOf={nameOf} grouping={group} isAdmin={isAdmin} />
     </>
   );
+}
+
+/** The list that a bar stands for: tasks, or calls where there were no tasks. */
+function rowsBehind({ data }: Usage, bucket: string, interval: Interval, isAdmin: boolean): string {
+  const rows = data.filter((row) => row.bucket === bucket);
+  const isCalls = !isAdmin && rows.some(({ calls }) => calls > 0) && rows.every(({ tasks }) => tasks === 0);
+  const page = isAdmin ? 'admin/tasks' : isCalls ? 'calls' : 'tasks';
+  return to(page, rangeOf(bucket, interval, shownTimeZone()));
 }
 
 function Legend({

@@ -1,6 +1,9 @@
 // Create: the price while typing, more than there is before sending, one task for two clicks.
 import { expect } from 'chai';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+import { order } from '../../support/console/orders.ts';
+import { makeVideo } from '../../support/uploads.ts';
+import type { TestUser } from '../../support/servers/gateway.ts';
 
 export function testCreate(tested: () => TestConsole): void {
   describe('create', () => {
@@ -28,6 +31,82 @@ export function testCreate(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
+    it('says what is missing when the API finds too little, and keeps the order', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser(10);
+      const page = await open(user, 'create?model=gpt-image-2');
+      await page.getByLabel('Prompt').fill('a moment too late');
+      await page.getByText('1K image × 1').waitFor();
+      await page.route('**/api/tasks', async (route) => {
+        await order(user, 'faster [[sandbox seconds=30]]');
+        await order(user, 'faster still [[sandbox seconds=30]]');
+        await route.continue();
+      });
+      await page.getByRole('button', { name: 'Create', exact: true }).click();
+      await page.getByText('This needs 4; you have 2 available.').waitFor();
+      expect(await page.getByLabel('Prompt').inputValue()).to.equal('a moment too late');
+      await closeSound(page);
+    });
+
+    it('keeps the draft over a reload and the end of the session, and for its user alone', async () => {
+      const { gateway, open } = tested();
+      const [user, other] = [await gateway.createUser(), await gateway.createUser()];
+      const page = await open(user, 'create?model=veo-3.1-fast');
+      await page.getByLabel('Prompt').fill('not to be lost');
+      await page.getByRole('radio', { name: '1080p' }).check();
+      await page.goto(`${gateway.baseUrl}/console/create`);
+      const prompt = page.getByLabel('Prompt');
+      await prompt.waitFor();
+      expect(await prompt.inputValue()).to.equal('not to be lost');
+      expect(await page.getByRole('radio', { name: '1080p' }).isChecked()).to.equal(true);
+      const logIn = async ({ email, password }: typeof user): Promise<void> => {
+        await gateway.em().execute('delete from session where user_id in (?, ?)', [user.id, other.id]);
+        await page.reload();
+        await page.getByLabel('E-mail address').fill(email);
+        await page.getByLabel('Password').fill(password);
+        await page.getByRole('button', { name: 'Log in' }).click();
+        await prompt.waitFor();
+      };
+      await logIn(user);
+      expect(await prompt.inputValue()).to.equal('not to be lost');
+      await logIn(other);
+      expect(await prompt.inputValue()).to.equal('');
+      await closeSound(page);
+    });
+
+    it('takes the options that the model has, and hands them on', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const model = await findModel(user, ({ kind, limits }) => kind === 'video' && limits.options?.seed);
+      const page = await open(user, `create?model=${model}`);
+      await page.getByLabel('Prompt').fill('the same again');
+      await page.getByLabel('Seed').fill('42');
+      await page.getByRole('button', { name: 'Create', exact: true }).click();
+      await page.getByRole('heading', { name: 'the same again' }).waitFor();
+      const [task] = (await user.session.get('/api/tasks')).body.data;
+      expect(task.requestPayload.metadata.seed).to.equal(42);
+      await closeSound(page);
+    });
+
+    it('uploads an input video, and orders with it', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const model = await findModel(user, ({ limits }) => (limits.inputVideosMax ?? 0) > 0);
+      const page = await open(user, `create?model=${model}`);
+      await page.getByLabel('Upload a video').setInputFiles({
+        name: 'pier.mp4',
+        mimeType: 'video/mp4',
+        buffer: makeVideo(),
+      });
+      await page.getByText(/pier\.mp4 · /).waitFor();
+      await page.getByLabel('Prompt').fill('as in the video');
+      await page.getByRole('button', { name: 'Create', exact: true }).click();
+      await page.getByRole('heading', { name: 'as in the video' }).waitFor();
+      const [task] = (await user.session.get('/api/tasks')).body.data;
+      expect(task.requestPayload.video_urls).to.have.length(1);
+      await closeSound(page);
+    });
+
     it('offers only what goes together: 8 seconds alone in 1080p', async () => {
       const { gateway, open } = tested();
       const page = await open(await gateway.createUser(), 'create?model=veo-3.1-fast');
@@ -38,4 +117,18 @@ export function testCreate(tested: () => TestConsole): void {
       await closeSound(page);
     });
   });
+}
+
+interface FoundModel {
+  id: string;
+  kind: string;
+  limits: { options?: { seed?: object }; inputVideosMax?: number };
+}
+
+/** The id of the first model of the catalogue that is so. */
+async function findModel(user: TestUser, isSo: (model: FoundModel) => unknown): Promise<string> {
+  const { data } = (await user.session.get('/api/models')).body;
+  const found = (data as FoundModel[]).find(isSo);
+  if (!found) throw new Error('the catalogue has no such model');
+  return found.id;
 }

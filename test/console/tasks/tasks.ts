@@ -1,10 +1,8 @@
 // Tasks: rows that move by themselves, filters in the address, cancel, retry, and texts that stay texts.
 import { expect } from 'chai';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
-import type { TestUser } from '../../support/servers/gateway.ts';
+import { ended, order } from '../../support/console/orders.ts';
 import { until } from '../../support/until.ts';
-
-const MODEL = 'gpt-image-2';
 
 export function testTasks(tested: () => TestConsole): void {
   describe('tasks', () => {
@@ -145,18 +143,4 @@ export function testTasks(tested: () => TestConsole): void {
       await closeSound(page);
     });
   });
-}
-
-/** Orders an image with the user's key; resolves to the task's id. */
-async function order(user: TestUser, prompt: string): Promise<string> {
-  const answer = await user.key.post('/v1/images/generations', { model: MODEL, prompt });
-  expect(answer.status).to.equal(202);
-  return answer.body.id;
-}
-
-async function ended(user: TestUser, id: string): Promise<void> {
-  await until(
-    `${id} has ended`,
-    async () => (await user.session.get(`/api/tasks/${id}`)).body.data.completedAt,
-  );
 }

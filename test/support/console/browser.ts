@@ -81,10 +81,15 @@ async function openPage(
 
 const problems = new WeakMap<Page, string[]>();
 
-/** Collects what the browser reports: errors of scripts, violations of the page's policy. */
+/** Collects what the browser reports: errors, violations of the page's policy, requests to other origins. */
 function watchForProblems(page: Page): void {
   const found: string[] = [];
   problems.set(page, found);
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== 'blob:' && origin !== new URL(page.url()).origin && page.url() !== 'about:blank')
+      found.push(`a request to ${origin}`);
+  });
   page.on('pageerror', (error) => found.push(String(error.stack)));
   page.on('console', (message) => {
     if (message.type() === 'error' && !REFUSED.test(message.text())) found.push(message.text());

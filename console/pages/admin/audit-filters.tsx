@@ -1,0 +1,84 @@
+// The filters of the audit log: what was done, by whom, on what, and since when.
+import type { QueryOf } from '../../../api/openapi/route-types.ts';
+import { t } from '../../texts/index.ts';
+import { Button, Select } from '../../ui/controls.tsx';
+import { FilterBox } from '../../ui/filter-box.tsx';
+import { wordsOf } from '../../ui/words.ts';
+
+export type Action = NonNullable<QueryOf<'GET /api/admin/audit-entries'>['action']>;
+
+/** All actions: one that the API has and this table does not is a type error. */
+const ALL: Readonly<Record<Action, true>> = {
+  LOG_IN: true,
+  CREATE_USER: true,
+  UPDATE_USER: true,
+  GRANT_CREDITS: true,
+  CREATE_REDEEM_CODE: true,
+  DISABLE_REDEEM_CODE: true,
+  CREATE_API_KEY: true,
+  UPDATE_API_KEY: true,
+  REVOKE_API_KEY: true,
+  CHANGE_PASSWORD: true,
+  END_SESSIONS: true,
+  ENABLE_SECOND_FACTOR: true,
+  DISABLE_SECOND_FACTOR: true,
+  RESET_SECOND_FACTOR: true,
+  USE_RECOVERY_CODE: true,
+  LOCK_VERIFICATION: true,
+  FREEZE_ACCOUNT: true,
+  UNFREEZE_ACCOUNT: true,
+  ROTATE_SECRETS: true,
+};
+const PERIODS = ['1', '7', '30'];
+const USER_ID = /^usr_[0-9A-Z]{26}$/i;
+
+interface FiltersProps {
+  filters: Readonly<Record<string, string>>;
+  change: (changes: Readonly<Record<string, string>>) => void;
+  /** Removes all filters; without it there is none. */
+  clear?: () => void;
+}
+
+export function AuditFilters({ filters, change, clear }: FiltersProps) {
+  const choose = (name: string, any: string, label: string, options: { value: string; label: string }[]) => (
+    <Select
+      label={label}
+      value={filters[name] ?? ''}
+      class={filters[name] ? 'set' : ''}
+      options={[{ value: '', label: any }, ...options]}
+      onValue={(value) => change({ [name]: value })}
+    />
+  );
+  return (
+    <div class="filters" role="search">
+      {choose(
+        'action',
+        t.admin.anyAction,
+        t.admin.action,
+        Object.keys(ALL).map((value) => ({ value, label: wordsOf(value) })),
+      )}
+      <FilterBox
+        isMain
+        label={t.admin.actorId}
+        value={filters['actor'] ?? ''}
+        onValue={(value) => (value === '' || USER_ID.test(value.trim())) && change({ actor: value.trim() })}
+      />
+      <FilterBox
+        label={t.admin.targetId}
+        value={filters['target'] ?? ''}
+        onValue={(value) => change({ target: value.trim() })}
+      />
+      {choose(
+        'days',
+        t.tasks.periods[''] ?? '',
+        t.tasks.period,
+        PERIODS.map((value) => ({ value, label: t.tasks.periods[value] ?? value })),
+      )}
+      {clear && (
+        <Button look="quiet" onClick={clear}>
+          {t.tasks.clear}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+// The ledger of an account as a statement: each move, what caused it, and the balance after it.
+import { to } from '../../data/addresses.ts';
+import type { LedgerEntry } from '../../data/types.ts';
+import { t } from '../../texts/index.ts';
+import { formatCredits } from '../../ui/format.ts';
+import { BoneRows } from '../../ui/list.tsx';
+import { Moment } from '../../ui/times.tsx';
+
+const COLUMNS = 4;
+
+interface StatementProps {
+  entries: readonly LedgerEntry[];
+  isLoading: boolean;
+  /** The page of tasks that entries lead to. */
+  tasks?: 'tasks' | 'admin/tasks';
+}
+
+export function Statement({ entries, isLoading, tasks = 'tasks' }: StatementProps) {
+  return (
+    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.credits.statement}>
+      <table class="table dense cards" aria-busy={isLoading}>
+        <thead>
+          <tr>
+            <th>{t.credits.what}</th>
+            <th class="tiny">{t.credits.time}</th>
+            <th class="number">{t.credits.amount}</th>
+            <th class="number">{t.credits.after}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {isLoading && <BoneRows columns={COLUMNS} />}
+          {entries.map((entry) => (
+            <tr key={entry.id}>
+              <td>
+                <What entry={entry} tasks={tasks} />
+              </td>
+              <td class="tiny faint phone-hidden">
+                <Moment at={entry.createdAt} />
+              </td>
+              <td class={entry.amount > 0 ? 'number good strong' : 'number'}>
+                {entry.amount > 0 ? '+' : '−'}
+                {formatCredits(Math.abs(entry.amount))}
+              </td>
+              <td class="number soft phone-hidden">{formatCredits(entry.balanceAfter)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The kind of the move, linked to what caused it. */
+function What({ entry, tasks }: { entry: LedgerEntry; tasks: string }) {
+  const name = t.credits.types[entry.type] ?? entry.type;
+  const cause = entry.model ?? entry.description;
+  return (
+    <div>
+      {entry.taskId ? (
+        <a class="main-link" href={to(`${tasks}/${entry.taskId}`)}>
+          {name}
+        </a>
+      ) : (
+        <span class="strong">{name}</span>
+      )}
+      <div class="small faint cut">{cause}</div>
+    </div>
+  );
+}

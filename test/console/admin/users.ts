@@ -1,0 +1,71 @@
+// Administration of one user and one task: all that belongs to them on one page, masked.
+import { expect } from 'chai';
+import { createAdministrator } from '../../support/administrators.ts';
+import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+import { ended, order } from '../../support/console/orders.ts';
+import { proveIdentity } from '../../support/console/proof.ts';
+
+export function testUserAdministration(tested: () => TestConsole): void {
+  describe('administration of a user', () => {
+    it('shows keys, sessions, tasks, spending and statement, and leads to a task without its content', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser(50);
+      const id = await order(user, 'canary of the owner [[sandbox text=leaky]]');
+      await ended(user, id);
+      const own = (await user.session.get(`/api/tasks/${id}`)).body.data;
+      const page = await open(await createAdministrator(gateway), 'admin/users');
+      await page.getByLabel('Find by e-mail address').fill(user.email.slice(0, -6));
+      await page.getByRole('link', { name: user.email }).click();
+      await page.getByRole('heading', { name: user.email }).waitFor();
+      await page.getByText('Test key').waitFor();
+      await page.getByText('Test credits').waitFor();
+      await page.getByRole('definition').getByText('46', { exact: true }).first().waitFor();
+      await page.getByRole('link', { name: 'gpt-image-2' }).first().click();
+      await page.getByText('At the vendor').waitFor();
+      await page.getByText('−4').waitFor();
+      const shown = await page.content();
+      for (const secret of ['canary', own.upstreamTaskId ?? 'canary', own.outputUrl])
+        expect(shown).not.to.include(secret);
+      await page.goBack();
+      await page.getByRole('heading', { name: user.email }).waitFor();
+      await closeSound(page);
+    });
+
+    it('disables the user, enables it, and lets a frozen account spend again, after a fresh proof', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser(5);
+      await gateway.em().execute(`update account set frozen_at = now() where user_id = '${user.id}'`);
+      const chief = await createAdministrator(gateway);
+      const page = await open(chief, `admin/users/${user.id}`);
+      await page.getByRole('button', { name: 'Unfreeze' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Unfreeze' }).click();
+      await proveIdentity(page, chief.password);
+      await page.getByText('This account is frozen').waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Disable' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+      await page.getByText('Disabled', { exact: true }).waitFor();
+      expect((await user.key.get('/v1/balance')).status).to.equal(403);
+      await page.getByRole('button', { name: 'Enable' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click();
+      await page.getByText('Disabled', { exact: true }).waitFor({ state: 'detached' });
+      expect((await user.key.get('/v1/balance')).status).to.equal(200);
+      await closeSound(page);
+    });
+
+    it('finds what was done by action and by what it was done to, and the address knows it', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const chief = await createAdministrator(gateway);
+      await chief.session.patch(`/api/admin/users/${user.id}`, { disabled: true });
+      const page = await open(chief, 'admin/audit');
+      await page.getByLabel('Action').selectOption('UPDATE_USER');
+      await page.getByLabel('Id of what it was done to').fill(user.id);
+      const { search } = new URL(page.url());
+      expect(search).to.include('action=UPDATE_USER');
+      await page.waitForURL(`**/admin/audit?*target=${user.id}*`);
+      await page.getByText('disabled: true').waitFor();
+      expect(await page.locator('tbody tr').count()).to.equal(1);
+      await closeSound(page);
+    });
+  });
+}

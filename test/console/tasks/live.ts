@@ -1,0 +1,80 @@
+// What moves by itself: in two tabs, over a stream that is lost and found, and not at all while it is paused.
+import { expect } from 'chai';
+import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+import { ended, order } from '../../support/console/orders.ts';
+import { startProxy } from '../../support/console/proxy.ts';
+
+export function testLiveTasks(tested: () => TestConsole): void {
+  describe('tasks that move', () => {
+    it('do so in two tabs at once: what one cancels, the other shows', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const id = await order(user, 'seen twice [[sandbox seconds=120]]');
+      const one = await open(user, `tasks/${id}`);
+      const other = await one.context().newPage();
+      await other.goto(`${gateway.baseUrl}/console/tasks`);
+      await other.getByRole('row', { name: /seen twice/ }).waitFor();
+      await one.getByRole('button', { name: 'Cancel task' }).click();
+      await one.getByText('Cancelled; it cost nothing').waitFor({ timeout: 20_000 });
+      await other
+        .getByRole('row', { name: /seen twice/ })
+        .getByText('Cancelled')
+        .waitFor();
+      await closeSound(one);
+    });
+
+    it('are what they became while the connection was lost, once it is there again', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const proxy = await startProxy(gateway.baseUrl);
+      try {
+        const id = await order(user, 'while nobody looked [[sandbox seconds=2]]');
+        const page = await open(user, 'tasks', { baseUrl: proxy.url });
+        const row = page.getByRole('row', { name: /while nobody looked/ });
+        await row.waitFor();
+        proxy.cut();
+        await ended(user, id);
+        expect(await row.getByText('Completed').count()).to.equal(0);
+        proxy.mend();
+        await row.getByText('Completed').waitFor({ timeout: 20_000 });
+        await page.context().close();
+      } finally {
+        proxy.close();
+      }
+    });
+
+    it('stay as they are while the list is paused', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const id = await order(user, 'held still [[sandbox seconds=2]]');
+      const page = await open(user, 'tasks');
+      const row = page.getByRole('row', { name: /held still/ });
+      await row.waitFor();
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await ended(user, id);
+      // The toast tells that the change has arrived here, and the row has not moved.
+      await page.getByRole('link', { name: 'Image: completed' }).waitFor();
+      expect(await row.getByText('Completed').count()).to.equal(0);
+      await page.getByRole('button', { name: 'Go on' }).click();
+      await row.getByText('Completed').waitFor();
+      await closeSound(page);
+    });
+
+    it('say so when the vendor was faster than the cancel', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const id = await order(user, 'too fast [[sandbox seconds=3]]');
+      const page = await open(user, `tasks/${id}`);
+      await page.route(`**/api/tasks/${id}`, async (route) => {
+        if (route.request().method() === 'DELETE') await ended(user, id);
+        await route.continue();
+      });
+      await page.getByRole('button', { name: 'Cancel task' }).click();
+      await page.getByText('The vendor was faster').waitFor({ timeout: 20_000 });
+      await page.getByText('Completed').first().waitFor();
+      const { data } = (await user.session.get(`/api/tasks/${id}`)).body;
+      expect([data.status, data.creditsCharged]).to.deep.equal(['completed', 4]);
+      await closeSound(page);
+    });
+  });
+}
