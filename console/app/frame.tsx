@@ -2,6 +2,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { ROOT } from '../data/addresses.ts';
+import { firstLook, watchFirstLook } from '../data/first-look.ts';
+import { useStore } from '../data/store.ts';
 import { followEvents, onTaskChange } from '../data/events.ts';
 import type { User } from '../data/session.ts';
 import type { Task } from '../data/types.ts';
@@ -21,7 +23,9 @@ export function Frame({ user }: { user: User }) {
   const [overlay, setOverlay] = useState<Overlay>(null);
   const main = useRef<HTMLElement>(null);
   const { path } = useLocation();
-  useEffect(followEvents, []);
+  const isLooking = useStore(firstLook);
+  useEffect(watchFirstLook, []);
+  useEffect(() => (isLooking ? followEvents() : undefined), [isLooking]);
   useEffect(() => onTaskChange(announceEnd), []);
   useShortcuts({ openPalette: () => setOverlay('palette'), openHelp: () => setOverlay('help') });
   const address = path.length < ROOT.length ? ROOT : path;

@@ -98,7 +98,7 @@ export function Pages({ onChange }: { onChange: () => void }) {
 
 function Missing() {
   return (
-    <Empty icon="search" title={t.missing.title} note={t.missing.note}>
+    <Empty isPage icon="search" title={t.missing.title} note={t.missing.note}>
       <a class="button" href={ROOT}>
         {t.pages.home}
       </a>

@@ -5,6 +5,8 @@ import { call } from '../data/call.ts';
 import { forgetDraft } from '../data/kept-draft.ts';
 import { sessionEnded, type User } from '../data/session.ts';
 import { to } from '../data/addresses.ts';
+import { firstLook } from '../data/first-look.ts';
+import { useStore } from '../data/store.ts';
 import { keptFilters } from '../data/filters.ts';
 import { t } from '../texts/index.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -83,7 +85,7 @@ export function BottomBar({ user, address }: { user: User; address: string }) {
 }
 
 function Brand() {
-  const about = useAbout().data;
+  const about = useAbout(useStore(firstLook)).data;
   return (
     <div class="brand">
       <span class="brand-mark">
@@ -144,7 +146,7 @@ function RailBalance() {
 }
 
 function Available() {
-  return <>{formatCredits(useBalance().data?.available)}</>;
+  return <>{formatCredits(useBalance(useStore(firstLook)).data?.available)}</>;
 }
 
 function LogOut() {

@@ -12,6 +12,8 @@ export const unseenTasks = createStore<ReadonlySet<string>>(new Set());
 
 type Listener = (task: Task, before: Task | undefined) => void;
 const listeners = new Set<Listener>();
+/** What the events change, by the first word of its key. */
+const LIVE = ['tasks', 'task', 'timeline', 'balance'];
 /** Pause before a stream that was refused is asked for again. */
 const REFUSED_MS = 30_000;
 /** A hidden page gives its stream back: browsers allow six connections per host. */
@@ -36,7 +38,11 @@ export function followEvents(): () => void {
     clearTimeout(timer);
     if (source || document.hidden) return;
     source = new EventSource(apiUrl('api/events'));
-    source.addEventListener('open', () => liveness.set('stream'));
+    source.addEventListener('open', () => {
+      liveness.set('stream');
+      // What changed before the stream began is in none of its events.
+      for (const name of LIVE) void client.invalidateQueries({ queryKey: [name] });
+    });
     source.addEventListener('task', (event) => taskChanged(JSON.parse(event.data)));
     source.addEventListener('balance', (event) => balanceChanged(JSON.parse(event.data)));
     source.addEventListener('error', () => {

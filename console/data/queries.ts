@@ -30,10 +30,12 @@ export function useMe() {
   });
 }
 
-export function useBalance() {
+/** `enabled`: whether it is wanted already. */
+export function useBalance(enabled = true) {
   const isPolling = useStore(liveness) === 'polling';
   return useQuery({
     queryKey: ['balance'],
+    enabled,
     refetchInterval: isPolling ? 4 * POLL_MS : false,
     queryFn: async ({ signal }) => (await call('GET /api/balance', { signal })).data,
   });
@@ -83,9 +85,10 @@ export function useTimeline(task: Task | undefined, id: string) {
   });
 }
 
-export function useKeys() {
+export function useKeys(enabled = true) {
   return useQuery({
     queryKey: ['keys'],
+    enabled,
     queryFn: async ({ signal }) =>
       (await call('GET /api/keys', { signal, query: { limit: String(KEYS_MAX) } })).data,
   });
@@ -93,18 +96,20 @@ export function useKeys() {
 
 export type ShownModel = AnswerOf<'GET /api/models'>['data'][number];
 
-export function useModels() {
+export function useModels(enabled = true) {
   return useQuery({
     queryKey: ['models'],
+    enabled,
     staleTime: LONG_MS,
     queryFn: async ({ signal }): Promise<ShownModel[]> => (await call('GET /api/models', { signal })).data,
   });
 }
 
 /** What installation this is; null where it does not say. */
-export function useAbout() {
+export function useAbout(enabled = true) {
   return useQuery({
     queryKey: ['about'],
+    enabled,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) => {
       try {

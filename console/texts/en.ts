@@ -88,6 +88,7 @@ export const en = {
   },
   login: {
     title: 'Log in',
+    note: 'Text, image and video models behind one API, paid in credits.',
     email: 'E-mail address',
     password: 'Password',
     action: 'Log in',

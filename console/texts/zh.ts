@@ -89,6 +89,7 @@ export const zh: Texts = {
   },
   login: {
     title: '登录',
+    note: '一个 API 使用文本、图片和视频模型，以积分付费。',
     email: '邮箱',
     password: '密码',
     action: '登录',

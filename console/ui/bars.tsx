@@ -49,7 +49,12 @@ export function Bars({
   const y = (credits: number): number => height - bottom - (credits / scale.max) * inner;
   const everyNth = Math.ceil(NAME_WIDTH / Math.max(1, step));
   return (
-    <div ref={place} style={fixed ? { width: `${fixed}px` } : { width: '100%' }} aria-hidden="true">
+    <div
+      ref={place}
+      class={isSpark ? 'spark' : undefined}
+      style={fixed ? { width: `${fixed}px` } : { width: '100%' }}
+      aria-hidden="true"
+    >
       <svg class="chart" width={measured} height={height} viewBox={`0 0 ${measured} ${height}`}>
         {!isSpark &&
           ticksOf(scale).map((tick) => <Tick key={tick} credits={tick} y={y(tick)} width={measured} />)}

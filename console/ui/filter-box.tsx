@@ -26,7 +26,7 @@ export function FilterBox({ label, value, onValue, isMain = false }: FilterBoxPr
       <input
         class="input"
         type="search"
-        size={Math.max(14, label.length)}
+        size={Math.max(14, label.length + 2)}
         {...(isMain && { 'data-filter': true })}
         aria-label={label}
         placeholder={label}

@@ -67,7 +67,7 @@ export function formatUtc(instant: string): string {
 /** How long ago, in the largest unit that fits. */
 export function formatAge(instant: string, now: number): string {
   const age = Math.max(0, now - Date.parse(instant));
-  const relative = new Intl.RelativeTimeFormat(locale(), { numeric: 'always', style: 'short' });
+  const relative = new Intl.RelativeTimeFormat(locale(), { numeric: 'always', style: 'narrow' });
   if (age < 10_000) return t.times.now;
   if (age < MINUTE) return relative.format(-Math.floor(age / 1000), 'second');
   if (age < HOUR) return relative.format(-Math.floor(age / MINUTE), 'minute');
@@ -76,9 +76,10 @@ export function formatAge(instant: string, now: number): string {
   return formatDay(instant);
 }
 
-/** A duration such as `0.8 s`, `42 s`, `3 min 5 s`. */
+/** A duration such as `80 ms`, `0.8 s`, `42 s`, `3 min 5 s`. */
 export function formatDuration(milliseconds: number): string {
   const { seconds, minutes, hours } = t.times;
+  if (milliseconds < 100) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 9_950) return seconds((milliseconds / 1000).toFixed(1));
   const whole = Math.round(milliseconds / 1000);
   if (whole < 60) return seconds(String(whole));

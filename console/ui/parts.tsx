@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { t } from '../texts/index.ts';
+import { formatCredits } from './format.ts';
 import { Icon, type IconName } from './icons.tsx';
 
 interface HeadProps {
@@ -48,6 +49,20 @@ export function Card(props: {
   );
 }
 
+/** Credits as a large figure: what stands behind the point is quieter. */
+export function Amount({ credits, width = '90px' }: { credits: number | null | undefined; width?: string }) {
+  if (credits === undefined) return <Bone width={width} />;
+  const text = formatCredits(credits);
+  const point = text.search(/[.,](?=\d+$)/);
+  const isFraction = point > 0 && credits !== null && !Number.isInteger(credits);
+  return (
+    <span>
+      {isFraction ? text.slice(0, point) : text}
+      {isFraction && <span class="fraction">{text.slice(point)}</span>}
+    </span>
+  );
+}
+
 export function Figure({
   name,
   children,
@@ -91,18 +106,21 @@ export function Empty({
   title,
   note,
   children,
+  isPage,
 }: {
   icon: IconName;
   title: string;
   note?: string;
   children?: ComponentChildren;
+  /** Whether it stands in the place of the whole page. */
+  isPage?: boolean;
 }) {
   return (
     <div class="empty">
       <span class="empty-mark">
         <Icon name={icon} size={20} />
       </span>
-      <h2>{title}</h2>
+      {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
       {note && <p>{note}</p>}
       {children && <div class="row wrap">{children}</div>}
     </div>
@@ -143,13 +161,20 @@ export function useCopy(): [isDone: boolean, copy: (text: string) => void] {
   return [isDone, copy];
 }
 
+interface CopyProps {
+  text: string;
+  children?: ComponentChildren;
+  /** Whether people read it as a name, and not letter by letter. */
+  isName?: boolean;
+}
+
 /** A text, such as an id, that a click copies. */
-export function Copy({ text, children }: { text: string; children?: ComponentChildren }) {
+export function Copy({ text, children, isName }: CopyProps) {
   const [isDone, copy] = useCopy();
   return (
     <button
       type="button"
-      class="copy above"
+      class={isName ? 'copy name above' : 'copy above'}
       data-done={isDone || undefined}
       title={t.copy}
       onClick={() => copy(text)}

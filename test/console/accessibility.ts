@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { createAdministrator } from '../support/administrators.ts';
+import { PERMISSIONS } from '../../domain/permissions.ts';
+import { setPermissions } from '../support/administrators.ts';
 import { until } from '../support/until.ts';
 import { closeSound, type TestConsole } from '../support/console/browser.ts';
 import { ended, order } from '../support/console/orders.ts';
@@ -42,7 +43,8 @@ export function testAccessibility(tested: () => TestConsole): void {
     for (const language of LANGUAGES)
       it(`has no violation in either theme at ${WIDTHS.join(', ')} pixels, ${language}`, async () => {
         const { gateway, open } = tested();
-        const user = await createAdministrator(gateway);
+        const user = await gateway.createUser();
+        await setPermissions(gateway, user, PERMISSIONS);
         const id = await order(user, 'a lighthouse');
         await ended(user, id);
         const page = await open(user, '', { language });

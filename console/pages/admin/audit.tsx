@@ -10,6 +10,7 @@ import { BoneRows, More } from '../../ui/list.tsx';
 import { Card, Empty, Head } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age } from '../../ui/times.tsx';
+import { wordsOf } from '../../ui/words.ts';
 import { AuditFilters, type Action } from './audit-filters.tsx';
 
 const ROWS = '50';
@@ -93,7 +94,7 @@ function Table({ entries, isLoading, change }: TableProps) {
           {entries.map((entry) => (
             <tr key={entry.id}>
               <td>
-                <span class="tag">{entry.action}</span>
+                <span class="strong">{wordsOf(entry.action)}</span>
               </td>
               <td>
                 <Actor entry={entry} change={change} />
@@ -113,6 +114,7 @@ function Table({ entries, isLoading, change }: TableProps) {
               </td>
               <td class="soft small break" style={{ maxWidth: '260px' }}>
                 {Object.entries(entry.detail)
+                  .filter(([, value]) => value !== null)
                   .map(
                     ([name, value]) =>
                       `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,

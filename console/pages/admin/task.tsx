@@ -31,7 +31,7 @@ export default function AdminTask() {
   if (task.data) return <Shown task={task.data} />;
   if (task.error instanceof ApiError && [400, 404].includes(task.error.status))
     return (
-      <Empty icon="search" title={t.task.missing}>
+      <Empty isPage icon="search" title={t.task.missing}>
         <ButtonLink href={to('admin/tasks')}>{t.pages.adminTasks}</ButtonLink>
       </Empty>
     );
@@ -73,7 +73,7 @@ function Shown({ task }: { task: ForeignTaskDetails }) {
           <div class="stack tight">
             <span>{sentenceOf({ code: task.errorCode, message: task.errorCode })}</span>
             <span class="small soft">
-              <code>{task.errorCode}</code> · {t.admin.masked}
+              <code>{task.errorCode}</code> · {t.admin.maskedError}
             </span>
           </div>
         </Notice>
@@ -117,7 +117,7 @@ function Facts({ task }: { task: ForeignTaskDetails }) {
     <dl class="facts">
       <dt>{t.admin.user}</dt>
       <dd>
-        <a class="link mono" href={to(`admin/users/${task.userId}`)}>
+        <a class="link mono small cut" href={to(`admin/users/${task.userId}`)} title={task.userId}>
           {task.userId}
         </a>
       </dd>

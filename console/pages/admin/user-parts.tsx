@@ -9,7 +9,7 @@ import { Bars } from '../../ui/bars.tsx';
 import { deviceOf } from '../../ui/device.ts';
 import { formatCredits } from '../../ui/format.ts';
 import { More } from '../../ui/list.tsx';
-import { Bone, Card, Figure, Meter, Skeleton } from '../../ui/parts.tsx';
+import { Amount, Bone, Card, Figure, Meter, Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age } from '../../ui/times.tsx';
 import { Statement } from '../credits/statement.tsx';
@@ -31,7 +31,7 @@ export function UserSpending({ id }: UserProps) {
     <Figure name={t.admin.spent}>
       {usage ? (
         <div class="row between">
-          {formatCredits(usage.total.credits)}
+          <Amount credits={usage.total.credits} />
           <Bars buckets={usage.buckets} rows={usage.data} height={36} width={150} isSpark />
         </div>
       ) : (

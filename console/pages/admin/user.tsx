@@ -11,9 +11,8 @@ import { hasPermission } from '../../data/session.ts';
 import type { ShownUser } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { Button, ButtonLink } from '../../ui/controls.tsx';
-import { formatCredits } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { Bone, Card, Copy, Empty, Figure, Head, Notice, Skeleton } from '../../ui/parts.tsx';
+import { Amount, Bone, Card, Copy, Empty, Figure, Head, Notice, Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age, Moment } from '../../ui/times.tsx';
 import { SwitchUser, Unfreeze } from './user-actions.tsx';
@@ -31,7 +30,7 @@ export default function AdminUser() {
   if (user.data) return <Shown key={id} user={user.data} />;
   if (user.error instanceof ApiError && [400, 404].includes(user.error.status))
     return (
-      <Empty icon="search" title={t.admin.noSuchUser}>
+      <Empty isPage icon="search" title={t.admin.noSuchUser}>
         <ButtonLink href={to('admin/users')}>{t.pages.adminUsers}</ButtonLink>
       </Empty>
     );
@@ -53,9 +52,11 @@ function Shown({ user }: { user: ShownUser }) {
     <>
       <Top user={user} may={may} />
       <dl class="figures">
-        <Figure name={t.available}>{formatCredits(Number((user.balance - user.reserved).toFixed(6)))}</Figure>
+        <Figure name={t.available}>
+          <Amount credits={Number((user.balance - user.reserved).toFixed(6))} />
+        </Figure>
         <Figure name={t.home.reserved} hint={t.home.reservedHint}>
-          {formatCredits(user.reserved)}
+          <Amount credits={user.reserved} />
         </Figure>
         {may('usage.read') && <UserSpending id={user.id} />}
       </dl>

@@ -35,7 +35,7 @@ export default function AdminVendors() {
 function Shown({ health }: { health: Health }) {
   const texts = t.admin.health;
   const refused = Object.values(health.limiter.refused).reduce((sum, count) => sum + count, 0);
-  const age = (seconds: number): string => (seconds > 0 ? texts.oldest(formatDuration(seconds * 1000)) : '–');
+  const age = (seconds: number): string => (seconds > 0 ? texts.oldest(formatDuration(seconds * 1000)) : '');
   return (
     <>
       {health.violations.length > 0 && (

@@ -3,6 +3,8 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import { downloadCsv } from '../../data/csv.ts';
 import { useFilters } from '../../data/filters.ts';
+import { firstLook } from '../../data/first-look.ts';
+import { useStore } from '../../data/store.ts';
 import { useKeys, useModels } from '../../data/queries.ts';
 import type { Call } from '../../data/types.ts';
 import { sentenceOf, t } from '../../texts/index.ts';
@@ -77,8 +79,9 @@ export default function Calls() {
 
 function Filters() {
   const [filters, change] = useFilters();
-  const models = (useModels().data ?? []).filter(({ kind }) => kind === 'text');
-  const keys = useKeys().data ?? [];
+  const isLooking = useStore(firstLook);
+  const models = (useModels(isLooking).data ?? []).filter(({ kind }) => kind === 'text');
+  const keys = useKeys(isLooking).data ?? [];
   const choose = (name: string, any: string, label: string, options: { value: string; label: string }[]) => (
     <Select
       label={label}

@@ -79,7 +79,9 @@ function Form({
             <div class="card-body stack">
               <ModelChoice models={models} model={model} onModel={setModelId} />
               <Prompt model={model} draft={fitted} onPrompt={(prompt) => change({ prompt })} />
-              <Options model={model} draft={fitted} offer={offer} onChange={change} />
+              <div class="options wide">
+                <Options model={model} draft={fitted} offer={offer} onChange={change} />
+              </div>
               {offer.imagesMax > 0 && <Inputs model={model} draft={fitted} offer={offer} onChange={change} />}
               {offer.videosMax > 0 && <InputVideos draft={fitted} offer={offer} onChange={change} />}
             </div>
@@ -137,7 +139,7 @@ function ModelChoice({
 }) {
   const ofKind = models.filter(({ kind }) => kind === model.kind);
   return (
-    <div class="options">
+    <div class="model-choice">
       <Choices
         label={t.create.kind}
         isSegmented

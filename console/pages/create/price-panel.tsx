@@ -11,7 +11,7 @@ import { taskChanged } from '../../data/events.ts';
 import { t } from '../../texts/index.ts';
 import { Button } from '../../ui/controls.tsx';
 import { formatCount, formatCredits } from '../../ui/format.ts';
-import { Bone } from '../../ui/parts.tsx';
+import { Amount } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { orderOf, type Draft, type Offer } from './draft.ts';
 import { forgetDraft } from '../../data/kept-draft.ts';
@@ -43,7 +43,8 @@ export function PricePanel({ model, draft, offer }: PanelProps) {
         <div class="price-total">
           <h2>{t.create.price}</h2>
           <strong aria-live="polite">
-            {price.isPending ? <Bone width="64px" /> : formatCredits(estimate)}
+            <Amount credits={price.isPending ? undefined : (estimate ?? null)} width="64px" />
+            <small>{t.creditsUnit}</small>
           </strong>
         </div>
         {price.error ? (

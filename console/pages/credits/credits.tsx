@@ -6,9 +6,8 @@ import { useBalance } from '../../data/queries.ts';
 import type { LedgerEntry } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { Button } from '../../ui/controls.tsx';
-import { formatCredits } from '../../ui/format.ts';
 import { More } from '../../ui/list.tsx';
-import { Bone, Card, Empty, Figure, Head } from '../../ui/parts.tsx';
+import { Amount, Card, Empty, Figure, Head } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Redeem } from './redeem.tsx';
 import { Statement } from './statement.tsx';
@@ -59,8 +58,6 @@ export default function Credits() {
 
 function Figures() {
   const balance = useBalance().data;
-  const credits = (amount: number | undefined) =>
-    amount === undefined ? <Bone width="90px" /> : formatCredits(amount);
   const usd =
     balance &&
     new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 }).format(
@@ -68,14 +65,18 @@ function Figures() {
     );
   return (
     <dl class="figures">
-      <Figure name={t.available}>{credits(balance?.available)}</Figure>
+      <Figure name={t.available}>
+        <Amount credits={balance?.available} />
+      </Figure>
       <Figure name={t.home.reserved} hint={t.home.reservedHint}>
-        {credits(balance?.reserved)}
+        <Amount credits={balance?.reserved} />
       </Figure>
       <Figure name={t.credits.balance} hint={usd && t.credits.usd(usd)}>
-        {credits(balance?.balance)}
+        <Amount credits={balance?.balance} />
       </Figure>
-      <Figure name={t.credits.charged}>{credits(balance?.totalCharged)}</Figure>
+      <Figure name={t.credits.charged}>
+        <Amount credits={balance?.totalCharged} />
+      </Figure>
     </dl>
   );
 }

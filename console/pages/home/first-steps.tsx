@@ -1,12 +1,13 @@
 // The way of a new account to its first result: a key, a call, and watching it arrive.
 import { apiBase, to } from '../../data/addresses.ts';
-import { useModels } from '../../data/queries.ts';
+import { useBalance, useModels } from '../../data/queries.ts';
 import { t } from '../../texts/index.ts';
 import { ButtonLink } from '../../ui/controls.tsx';
-import { Card, Code } from '../../ui/parts.tsx';
+import { Card, Code, Notice } from '../../ui/parts.tsx';
 
 export function FirstSteps({ hasKey }: { hasKey: boolean }) {
   const model = useModels().data?.find(({ kind }) => kind === 'image')?.id ?? 'MODEL';
+  const available = useBalance().data?.available;
   const body = JSON.stringify({ model, prompt: 'a lighthouse at dusk' });
   const command = [
     `curl -s ${apiBase()}/v1/images/generations \\`,
@@ -16,6 +17,16 @@ export function FirstSteps({ hasKey }: { hasKey: boolean }) {
   ].join('\n');
   return (
     <Card title={t.home.start} isFlush>
+      {available === 0 && (
+        <div class="card-body">
+          <Notice>
+            {t.home.noCredits}{' '}
+            <a class="link" href={to('credits')}>
+              {t.credits.redeem}
+            </a>
+          </Notice>
+        </div>
+      )}
       <ol class="steps">
         <li>
           <div class="stack tight">

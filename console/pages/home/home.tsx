@@ -5,8 +5,7 @@ import { useBalance, useKeys, useTasks } from '../../data/queries.ts';
 import type { Task } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
 import { ButtonLink } from '../../ui/controls.tsx';
-import { formatCredits } from '../../ui/format.ts';
-import { Bone, Card, Empty, Figure, Head, Skeleton } from '../../ui/parts.tsx';
+import { Amount, Card, Empty, Figure, Head, Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { isOpen, Status } from '../../ui/status.tsx';
 import { Thumb } from '../../ui/thumb.tsx';
@@ -43,13 +42,13 @@ export default function Home() {
 
 function Figures() {
   const balance = useBalance().data;
-  const credits = (amount: number | undefined) =>
-    amount === undefined ? <Bone width="90px" /> : formatCredits(amount);
   return (
     <dl class="figures">
-      <Figure name={t.available}>{credits(balance?.available)}</Figure>
+      <Figure name={t.available}>
+        <Amount credits={balance?.available} />
+      </Figure>
       <Figure name={t.home.reserved} hint={t.home.reservedHint}>
-        {credits(balance?.reserved)}
+        <Amount credits={balance?.reserved} />
       </Figure>
       <Spending />
     </dl>

@@ -3,8 +3,7 @@ import { useUsage } from '../../data/usage.ts';
 import { t } from '../../texts/index.ts';
 import { to } from '../../data/addresses.ts';
 import { Bars } from '../../ui/bars.tsx';
-import { formatCredits } from '../../ui/format.ts';
-import { Bone, Figure } from '../../ui/parts.tsx';
+import { Amount, Bone, Figure } from '../../ui/parts.tsx';
 
 const DAYS = 14;
 
@@ -19,12 +18,12 @@ export function Spending() {
   return (
     <>
       <Figure name={t.home.spentToday}>
-        {usage.data ? formatCredits(Number(today.toFixed(6))) : <Bone width="70px" />}
+        <Amount credits={usage.data && Number(today.toFixed(6))} width="70px" />
       </Figure>
       <Figure name={t.home.spent}>
         {usage.data ? (
           <div class="row between">
-            {formatCredits(usage.data.total.credits)}
+            <Amount credits={usage.data.total.credits} />
             <Bars
               buckets={usage.data.buckets}
               rows={rows}

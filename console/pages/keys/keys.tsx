@@ -123,7 +123,7 @@ function Row({ entry, onOpen }: { entry: Key; onOpen: (open: Open) => void }) {
       <td class="tiny faint phone-hidden">
         {entry.lastUsedAt ? <Age at={entry.lastUsedAt} /> : t.keys.never}
       </td>
-      <td class="tiny">
+      <td class="tiny phone-wide">
         <span class="row end">
           <a class="button small quiet" href={to('tasks', { keyId: entry.id })}>
             {t.keys.tasks}

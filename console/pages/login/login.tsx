@@ -19,6 +19,7 @@ export function LogIn() {
             <Icon name="models" size={20} />
           </span>
           <Head title={t.login.title} />
+          <p class="soft login-note">{t.login.note}</p>
         </div>
         <div class="card">
           {flowToken === null ? (

@@ -98,7 +98,7 @@ function ModelCard({ model }: { model: ShownModel }) {
       <div class="row between">
         <h2 class="row">
           <Icon name={model.kind} class="faint" />
-          <Copy text={model.id} />
+          <Copy text={model.id} isName />
         </h2>
         <ButtonLink
           isSmall

@@ -28,7 +28,7 @@ export default function TaskPage() {
   if (task) return <Shown key={task.id} task={task} />;
   if (error instanceof ApiError && error.status === 404)
     return (
-      <Empty icon="search" title={t.task.missing}>
+      <Empty isPage icon="search" title={t.task.missing}>
         {mayReadAll && <ButtonLink href={to(`admin/tasks/${id}`)}>{t.pages.adminTasks}</ButtonLink>}
         <ButtonLink href={to('tasks')}>{t.task.back}</ButtonLink>
       </Empty>

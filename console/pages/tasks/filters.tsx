@@ -3,6 +3,8 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { to } from '../../data/addresses.ts';
 import { useFilters } from '../../data/filters.ts';
+import { firstLook } from '../../data/first-look.ts';
+import { useStore } from '../../data/store.ts';
 import { useKeys, useModels, type TaskFilters } from '../../data/queries.ts';
 import type { TaskMode, TaskStatus } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
@@ -33,8 +35,9 @@ export function queryOf(filters: Readonly<Record<string, string>>, now = Date.no
 
 export function TaskFilterBar() {
   const [filters, change] = useFilters();
-  const models = useModels().data ?? [];
-  const keys = useKeys().data ?? [];
+  const isLooking = useStore(firstLook);
+  const models = useModels(isLooking).data ?? [];
+  const keys = useKeys(isLooking).data ?? [];
   const texts = t.tasks;
   const isFiltered = Object.values(filters).some(Boolean);
   const choose = (name: string, any: string, label: string, options: { value: string; label: string }[]) => (

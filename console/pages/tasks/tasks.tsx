@@ -67,13 +67,13 @@ export function Tasks() {
         <Button icon="download" disabled={tasks.length === 0} onClick={() => saveCsv(tasks)}>
           {t.csv}
         </Button>
-        <ButtonLink look="primary" icon="plus" href={to('create')}>
+        <ButtonLink look="primary" icon="plus" class="phone-gone" href={to('create')}>
           {t.pages.create}
         </ButtonLink>
       </Head>
       <TaskFilterBar />
       <Problem error={list.error} onRetry={() => void list.refetch()} />
-      {held === null && <Newer />}
+      {held === null && <Newer tasks={tasks} />}
       {!list.isPending && tasks.length === 0 ? (
         <Nothing isFiltered={isFiltered} />
       ) : (
@@ -90,18 +90,19 @@ export function Tasks() {
 }
 
 /** Tasks that arrived since the list was read wait behind a button, so that no row jumps away. */
-function Newer() {
-  const unseen = useStore(unseenTasks);
+function Newer({ tasks }: { tasks: readonly Task[] }) {
+  const listed = new Set(tasks.map(({ id }) => id));
+  const unseen = [...useStore(unseenTasks)].filter((id) => !listed.has(id));
   const queries = useQueryClient();
   useEffect(() => () => unseenTasks.set(new Set()), []);
-  if (unseen.size === 0) return null;
+  if (unseen.length === 0) return null;
   const show = (): void => {
     unseenTasks.set(new Set());
     void queries.invalidateQueries({ queryKey: ['tasks'] });
   };
   return (
     <Button class="full" icon="retry" onClick={show}>
-      {t.tasks.newer(unseen.size)}
+      {t.tasks.newer(unseen.length)}
     </Button>
   );
 }

@@ -3,7 +3,7 @@ import { to } from '../../data/addresses.ts';
 import type { Grouping, Usage, UsageSums } from '../../data/usage.ts';
 import { t } from '../../texts/index.ts';
 import { colorOf } from '../../ui/bars.tsx';
-import { formatCount, formatCredits } from '../../ui/format.ts';
+import { formatCount, formatCredits, UNKNOWN } from '../../ui/format.ts';
 
 interface TableProps {
   usage: Usage;
@@ -82,13 +82,20 @@ function Figures({ sums, total }: { sums: UsageSums; total: number }) {
   return (
     <>
       <td class="number">{formatCredits(sums.credits)}</td>
-      <td class="number soft">{total > 0 ? `${((100 * sums.credits) / total).toFixed(1)} %` : '–'}</td>
+      <td class="number soft">{shareOf(sums.credits, total)}</td>
       <td class="number">{formatCount(sums.tasks)}</td>
       <td class="number">{formatCount(sums.calls)}</td>
       <td class="number">{formatCount(sums.failed)}</td>
       <td class="number">{formatCount(sums.promptTokens + sums.completionTokens)}</td>
     </>
   );
+}
+
+/** Percent with one decimal; what is more than nothing is never shown as it. */
+function shareOf(credits: number, total: number): string {
+  if (total <= 0) return UNKNOWN;
+  const percent = (100 * credits) / total;
+  return percent > 0 && percent < 0.05 ? '< 0.1 %' : `${percent.toFixed(1)} %`;
 }
 
 /** Sums in whole micro-credits, so that the rows add up to the total. */

@@ -17,7 +17,7 @@ import { t } from '../../texts/index.ts';
 import { Bars, colorOf, GROUPS_MAX } from '../../ui/bars.tsx';
 import { Button, ButtonLink, Choices, Select } from '../../ui/controls.tsx';
 import { formatClock, formatCount, formatCredits, UNKNOWN } from '../../ui/format.ts';
-import { Bone, Card, Empty, Figure, Head, Notice, Skeleton } from '../../ui/parts.tsx';
+import { Amount, Bone, Card, Empty, Figure, Head, Notice, Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { GroupTable } from './group-table.tsx';
 import { useUserNames } from './user-names.ts';
@@ -67,7 +67,10 @@ export function UsageReport({ title, note, groups, isAdmin }: ReportProps) {
           options={groups.map((value) => ({ value, label: t.usage.groups[value] ?? value }))}
           onValue={(value) => change({ group: value === groups[0] ? '' : value })}
         />
-        <span class="small faint">{t.usage.zone(shownTimeZone())}</span>
+        <span class="small faint">
+          {shownTimeZone()}
+          {usage.data && ` · ${t.asOf(formatClock(usage.data.asOf))}`}
+        </span>
       </div>
       {isMissing(usage.error) ? (
         <Notice>{t.usage.notYet}</Notice>
@@ -76,12 +79,7 @@ export function UsageReport({ title, note, groups, isAdmin }: ReportProps) {
       )}
       {!usage.isError && (
         <>
-          <Figures
-            now={usage.data?.total}
-            before={before.data?.total}
-            asOf={usage.data?.asOf}
-            isAdmin={isAdmin}
-          />
+          <Figures now={usage.data?.total} before={before.data?.total} isAdmin={isAdmin} />
           <Report usage={usage.data} group={group} interval={interval} isAdmin={isAdmin} />
         </>
       )}
@@ -92,12 +90,10 @@ export function UsageReport({ title, note, groups, isAdmin }: ReportProps) {
 function Figures({
   now,
   before,
-  asOf,
   isAdmin,
 }: {
   now?: UsageSums | undefined;
   before?: UsageSums | undefined;
-  asOf?: string | undefined;
   isAdmin: boolean;
 }) {
   const count = (value: number | undefined) => (now ? formatCount(value) : <Bone width="60px" />);
@@ -107,15 +103,15 @@ function Figures({
         name={t.usage.credits}
         hint={before ? `${t.usage.before}: ${formatCredits(before.credits)}` : UNKNOWN}
       >
-        {now ? formatCredits(now.credits) : <Bone width="90px" />}
+        <Amount credits={now?.credits} />
       </Figure>
       <Figure name={t.usage.tasks}>{count(now?.tasks)}</Figure>
       <Figure name={t.usage.calls}>{count(now?.calls)}</Figure>
-      <Figure name={t.usage.failed} {...(asOf && { hint: t.asOf(formatClock(asOf)) })}>
-        {count(now?.failed)}
-      </Figure>
+      <Figure name={t.usage.failed}>{count(now?.failed)}</Figure>
       {isAdmin && (
-        <Figure name={t.usage.loss}>{now ? formatCredits(now.loss) : <Bone width="60px" />}</Figure>
+        <Figure name={t.usage.loss}>
+          <Amount credits={now?.loss} width="60px" />
+        </Figure>
       )}
     </dl>
   );

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { createAdministrator } from '../../support/administrators.ts';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
 import { ended, order } from '../../support/console/orders.ts';
+import { until } from '../../support/until.ts';
 import { proveIdentity } from '../../support/console/proof.ts';
 
 export function testUserAdministration(tested: () => TestConsole): void {
@@ -21,7 +22,7 @@ export function testUserAdministration(tested: () => TestConsole): void {
       await page.getByText('Test credits').waitFor();
       await page.getByRole('definition').getByText('46', { exact: true }).first().waitFor();
       await page.getByRole('link', { name: 'gpt-image-2' }).first().click();
-      await page.getByText('At the vendor').waitFor();
+      await page.getByText('Handing over').waitFor();
       await page.getByText('−4').waitFor();
       const shown = await page.content();
       for (const secret of ['canary', own.upstreamTaskId ?? 'canary', own.outputUrl])
@@ -63,8 +64,8 @@ export function testUserAdministration(tested: () => TestConsole): void {
       const { search } = new URL(page.url());
       expect(search).to.include('action=UPDATE_USER');
       await page.waitForURL(`**/admin/audit?*target=${user.id}*`);
+      await until('one row is left', async () => (await page.locator('tbody tr').count()) === 1);
       await page.getByText('disabled: true').waitFor();
-      expect(await page.locator('tbody tr').count()).to.equal(1);
       await closeSound(page);
     });
   });
