@@ -460,6 +460,7 @@ export const enPages = {
     noCodesNote: 'Make some and give them away: each adds its credits to the account that redeems it.',
     noCodeFits: 'No code fits these filters',
     wholeLabel: 'Whole label',
+    id: 'Id',
     redemptions: 'Redemptions',
     noRedemptions: 'It was not redeemed yet.',
     auditNote: 'Who changed what, and from where.',

@@ -423,6 +423,7 @@ export const zhPages: typeof enPages = {
     noCodesNote: '创建并分发：每个兑换码为兑换的账户增加积分。',
     noCodeFits: '没有符合筛选的兑换码',
     wholeLabel: '完整标签',
+    id: 'ID',
     redemptions: '兑换记录',
     noRedemptions: '还没有被兑换。',
     auditNote: '谁在哪里更改了什么。',

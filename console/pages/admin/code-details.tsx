@@ -42,7 +42,7 @@ export function CodeDetails({ id, onClose }: { id: string; onClose: () => void }
                   {data.createdBy}
                 </a>
               </dd>
-              <dt>{t.task.id}</dt>
+              <dt>{t.admin.id}</dt>
               <dd>
                 <Copy text={data.id} />
               </dd>

@@ -47,11 +47,13 @@ function Row({ task, isOfOne }: { task: ForeignTask; isOfOne: boolean }) {
   return (
     <tr>
       <td>
-        <a class="main-link row" href={to(`admin/tasks/${task.id}`)} title={task.id}>
-          <Icon name={task.mode} class="faint" size={14} />
-          {task.model}
+        <a class="main-link" href={to(`admin/tasks/${task.id}`)} title={task.id}>
+          <span class="row">
+            <Icon name={task.mode} class="faint" size={14} />
+            {task.model}
+          </span>
         </a>
-        {task.errorCode && <div class="small bad">{task.errorCode}</div>}
+        {task.errorCode && <div class="small bad reason">{task.errorCode}</div>}
       </td>
       {!isOfOne && (
         <td class="phone-hidden">
