@@ -24,6 +24,7 @@ import type { OverloadGuard } from './http/overload.ts';
 import type { BodyBudget } from './http/body-budget.ts';
 import type { RequestMetrics } from './monitoring/request-metrics.ts';
 import type { Limits } from './limits/limits.ts';
+import type { AboutView } from './shapes/about.ts';
 import type { Database } from '../db/database.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
 
@@ -72,7 +73,7 @@ export interface Services {
   /** Limits the usage summaries that are computed for a user at once. */
   usageSummaries: UserSlots;
   /** What a page may know without a login. */
-  about: { name: string; version: string; sandbox: boolean; temporalUiUrl: string | null };
+  about: Omit<AboutView, 'publicUrl'>;
   metrics: RequestMetrics;
   /** Tracing; null when it is switched off. */
   tracing: Tracing | null;

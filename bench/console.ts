@@ -99,7 +99,7 @@ async function measureColdLoads(
   return times;
 }
 
-/** From the click to the drawn page, in the page's own clock; every page once before, so that it is loaded. */
+/** From the click to the drawn page, in the page's own clock. */
 async function measureNextPages(
   browser: Browser,
   system: BenchSystem,

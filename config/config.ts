@@ -32,17 +32,18 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>> = p
   if (!settings || !read.catalog || problems.length > 0)
     throw new ConfigError(`These settings are missing or wrong:\n  ${problems.join('\n  ')}`);
   const { catalog, families } = read;
+  const temporal = readTemporal(present);
   const { offered, withheld } = offerModels(catalog, families, settings.SVC_PRICE_MARGIN_PERCENT);
   return Object.freeze({
     ...describeProcess(settings),
     ...describeWork(settings),
     ...describeLimits(settings),
-    temporal: readTemporal(present),
+    temporal,
     catalog: offered,
     /** Models that have a key and cannot be served with it all the same. */
     withheldModels: withheld,
     families,
-    about: describeAbout(settings, families),
+    about: describeAbout(settings, families, temporal),
     storage: describeStorage(settings),
   });
 }
@@ -88,7 +89,11 @@ function describeProcess(settings: Settings) {
 }
 
 /** What a page may know without a login. */
-function describeAbout(settings: Settings, families: Readonly<Record<string, Family>>) {
+function describeAbout(
+  settings: Settings,
+  families: Readonly<Record<string, Family>>,
+  temporal: { namespace: string },
+) {
   const { name, version } = PACKAGE.parse(JSON.parse(readFileSync(PACKAGE_FILE, 'utf8')));
   return {
     name,
@@ -96,6 +101,7 @@ function describeAbout(settings: Settings, families: Readonly<Record<string, Fam
     /** Whether a vendor is reached on this machine without TLS, as only the sandbox is. */
     sandbox: Object.values(families).some(({ baseUrl }) => isLoopback(baseUrl)),
     temporalUiUrl: settings.SVC_TEMPORAL_UI_URL ?? null,
+    temporalNamespace: temporal.namespace,
   };
 }
 

@@ -10,6 +10,7 @@ export const ABOUT = z
       .boolean()
       .describe('Vendors are played by a program on this machine: nothing here costs money.'),
     temporalUiUrl: z.url().nullable().describe('Where administrators find the workflows; null: nowhere.'),
+    temporalNamespace: z.string().describe('The namespace that they are in.'),
   })
   .meta({ id: 'About', description: 'What a page may know of this service without a login.' });
 export type AboutView = z.output<typeof ABOUT>;

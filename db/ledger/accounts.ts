@@ -25,7 +25,7 @@ export async function listTransfers(
   return em.find(LedgerTransferEntity, where, { orderBy: { sequence: 'desc' }, limit: page.limit });
 }
 
-/** Transfers that a task caused, with all of its attempts, oldest first: at most a charge and its refunds each. */
+/** Transfers that a task caused with all of its attempts, oldest first. */
 export async function listTransfersOfTask(
   em: Em,
   { userId, taskId }: { userId: string; taskId: string },

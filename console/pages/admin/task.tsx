@@ -47,7 +47,7 @@ export default function AdminTask() {
 }
 
 function Shown({ task }: { task: ForeignTaskDetails }) {
-  const temporal = useAbout().data?.temporalUiUrl;
+  const workflow = workflowUrl(useAbout().data, task.id);
   return (
     <>
       <div class="stack tight">
@@ -56,8 +56,8 @@ function Shown({ task }: { task: ForeignTaskDetails }) {
           {t.pages.adminTasks}
         </a>
         <Head title={task.model} name={task.id}>
-          {temporal && (
-            <ButtonLink icon="open" href={workflowUrl(temporal, task.id)} target="_blank">
+          {workflow && (
+            <ButtonLink icon="open" href={workflow} target="_blank">
               {t.admin.inTemporal}
             </ButtonLink>
           )}

@@ -1,8 +1,11 @@
 // The address of a task's workflow in Temporal's UI.
+import type { AnswerOf } from '../../../api/openapi/route-types.ts';
 
-/** The namespace that workers and API use unless they are told otherwise. */
-const NAMESPACE = 'default';
+type About = AnswerOf<'GET /api/console'>['data'];
 
-export function workflowUrl(temporalUiUrl: string, taskId: string): string {
-  return `${temporalUiUrl}/namespaces/${NAMESPACE}/workflows/task-${taskId}`;
+/** Null where there is no UI. */
+export function workflowUrl(about: About | null | undefined, taskId: string): string | null {
+  if (!about?.temporalUiUrl) return null;
+  const namespace = encodeURIComponent(about.temporalNamespace);
+  return `${about.temporalUiUrl}/namespaces/${namespace}/workflows/task-${taskId}`;
 }

@@ -1,4 +1,5 @@
-// A proxy in front of the gateway that takes a prefix off each path, as reverse proxies do, and can fall silent.
+// A proxy in front of the gateway, which takes a prefix off each path as reverse proxies do, and can fall
+// silent.
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
