@@ -67,9 +67,15 @@ async function lookFromAllSides(page: Page, path: string): Promise<void> {
     await page.setViewportSize({ width, height: HEIGHT });
     expect(await page.evaluate<boolean>(IS_WIDER), `${path} is wider than ${width}`).to.equal(false);
     for (const theme of THEMES) {
-      await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
+      await page.evaluate(showIn(theme));
       const violations = await page.evaluate<string[]>(RUN_AXE);
       expect(violations, `${path}, ${width} pixels, ${theme}`).to.deep.equal([]);
     }
   }
+}
+
+/** Changes the theme, and waits until it is drawn. */
+function showIn(theme: string): string {
+  return `document.documentElement.dataset.theme = '${theme}';
+    new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`;
 }
