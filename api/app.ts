@@ -18,7 +18,7 @@ import { createDispatcher, type Dispatcher } from './http/dispatcher.ts';
 import { localsOf, requireLocal } from './http/locals.ts';
 import { sendReply } from './http/send-reply.ts';
 import { readUserAgent } from './http/user-agent.ts';
-import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
+import { countForUser, rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
 import { authenticateKey } from './middleware/bearer-key.ts';
 import { takeCreationTurn } from './middleware/creation-turn.ts';
 import { answerErrors } from './middleware/errors.ts';
@@ -151,6 +151,7 @@ function authenticate(services: Services, route: Route): RequestHandler {
       requirePermission(services.log, route, caller, requireLocal(res, 'requestId'));
       locals.caller = caller;
     }
+    countForUser(services, res);
     next();
   };
 }

@@ -30,6 +30,11 @@ export interface LoadSigns {
 
 /** The place of an admitted request. */
 export interface Seat {
+  /**
+   * Counts the request among those of `subject` from now on, once it is known whose it is. Answers what is
+   * short for this subject; null when the request may go on.
+   */
+  belongTo(subject: string): Shortage | null;
   /** Frees the place. */
   leave(): void;
   /** Gives the place up while the request only waits, and returns the function that takes it again. */
@@ -46,8 +51,8 @@ const WINDOW_MS = 1_000;
 const DATABASE_WAITERS_MAX = 500;
 const MEMORY_SHARE_MAX = 0.8;
 /**
- * Requests in flight up to which a subject is served while the event loop is late: who sends one request
- * after the other must not suffer from a burst of another caller.
+ * Requests in flight up to which a subject is served while the event loop is late or many wait for the
+ * database: who sends one request after the other must not suffer from a burst of another caller.
  */
 const SHARE = 8;
 /** Requests in flight, each subject counted up to its share, with which the load is that of many callers. */
@@ -60,9 +65,10 @@ export function overloadLimits(settings: { inFlightMax: number; delayMs: number 
 }
 
 /**
- * Creates the guard. Memory and delay are measured once a second; one late second, such as after a big
- * body, is no overload yet. While the event loop is late, the callers with many requests are refused; the
- * others only if they are the many.
+ * Creates the guard. A subject may have as many requests in flight as places are free, so that one alone gets
+ * half of them. Memory and delay are measured once a second; one late second, such as after a big body, is no
+ * overload yet. While the event loop is late or many wait for the database, the subjects with many requests
+ * are refused; the others only if they are the many.
  */
 export function createOverloadGuard(limits: OverloadLimits, signs: LoadSigns): OverloadGuard {
   let inFlight = 0;
@@ -78,10 +84,11 @@ export function createOverloadGuard(limits: OverloadLimits, signs: LoadSigns): O
   timer.unref();
 
   function findShortage(subject: string): Shortage | null {
-    if (inFlight >= limits.inFlightMax) return 'in_flight';
-    const isHeavy = (inFlightOf.get(subject) ?? 0) >= SHARE || shares >= SHARES_MAX;
-    if (lateWindows >= 2 && isHeavy) return 'event_loop';
-    if (signs.databaseWaiters() > limits.databaseWaitersMax) return 'database';
+    const own = inFlightOf.get(subject) ?? 0;
+    if (own >= limits.inFlightMax - inFlight) return 'in_flight';
+    const isHeavy = own >= SHARE || shares >= SHARES_MAX;
+    if (isHeavy && lateWindows >= 2) return 'event_loop';
+    if (isHeavy && signs.databaseWaiters() > limits.databaseWaitersMax) return 'database';
     return isMemoryShort ? 'memory' : null;
   }
 
@@ -105,30 +112,42 @@ export function createOverloadGuard(limits: OverloadLimits, signs: LoadSigns): O
       const shortage = findShortage(subject);
       if (shortage !== null) return shortage;
       add(subject);
-      return createSeat(
-        () => add(subject),
-        () => remove(subject),
-      );
+      return createSeat(subject, { add, remove, findShortage });
     },
     stop: () => clearInterval(timer),
   };
 }
 
-function createSeat(take: () => void, give: () => void): Seat {
+interface Seats {
+  add(subject: string): void;
+  remove(subject: string): void;
+  findShortage(subject: string): Shortage | null;
+}
+
+function createSeat(firstSubject: string, { add, remove, findShortage }: Seats): Seat {
+  let subject = firstSubject;
   let state: 'taken' | 'resting' | 'left' = 'taken';
-  const change = (from: typeof state, to: typeof state, move: () => void): void => {
+  const change = (from: typeof state, to: typeof state, move: (subject: string) => void): void => {
     if (state !== from) return;
     state = to;
-    move();
+    move(subject);
   };
   return {
+    belongTo: (next) => {
+      if (state !== 'taken') return null;
+      remove(subject);
+      const shortage = findShortage(next);
+      subject = next;
+      add(subject);
+      return shortage;
+    },
     leave: () => {
-      change('taken', 'left', give);
+      change('taken', 'left', remove);
       state = 'left';
     },
     rest: () => {
-      change('taken', 'resting', give);
-      return () => change('resting', 'taken', take);
+      change('taken', 'resting', remove);
+      return () => change('resting', 'taken', add);
     },
   };
 }

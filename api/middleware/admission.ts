@@ -1,8 +1,8 @@
 // Rejects requests before authentication: overload, missing host, too long URL, unknown expectation.
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { URL_CHARACTERS_MAX } from '../http/http-server.ts';
-import { localsOf } from '../http/locals.ts';
+import { localsOf, requireLocal } from '../http/locals.ts';
 import type { Services } from '../services.ts';
 
 /** Rejects with 503 `overloaded` while the process can take no more requests. */
@@ -18,6 +18,19 @@ export function rejectWhenOverloaded({ overload, metrics }: Services): RequestHa
     res.once('close', () => seat.leave());
     next();
   };
+}
+
+/**
+ * Counts a request among those of its user, whichever of the user's keys it came with. Throws 503
+ * `overloaded` when the user has too many under way.
+ */
+export function countForUser({ metrics }: Services, res: Response): void {
+  const caller = requireLocal(res, 'caller');
+  if (caller.proof === 'none') return;
+  const shortage = requireLocal(res, 'seat').belongTo(caller.user.id);
+  if (shortage === null) return;
+  metrics.shed(shortage);
+  throw new GatewayError('overloaded');
 }
 
 /** The key or cookie of a request as they came, else its address: nothing of it was checked yet. */
