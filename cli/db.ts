@@ -8,8 +8,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   migrate: {
     args: [],
     about: 'brings the schema up to date',
-    run: async ({ database }) => {
-      const done = await migrate(database);
+    asOwner: true,
+    run: async ({ database, processRole }) => {
+      const done = await migrate(database, processRole);
       return { text: done.length === 0 ? 'the schema is up to date\n' : `applied ${done.join(', ')}\n` };
     },
   },

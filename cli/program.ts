@@ -14,12 +14,16 @@ export interface Command {
   /** Checks the arguments that can be checked without the database. Throws a Refusal. */
   check?: (args: readonly string[]) => void;
   run: (installation: Installation, ...args: string[]) => Promise<Outcome>;
+  /** Whether it runs as the owner of the tables, and not as the processes do. */
+  asOwner?: true;
 }
 
 export interface Installation {
   database: Database;
   em: Em;
   keyRing: readonly SecretKey[];
+  /** The database user of the processes; null where that is the owner of the tables. */
+  processRole: string | null;
 }
 
 export interface Outcome {
@@ -51,7 +55,7 @@ export async function runProgram(
   try {
     command.check?.(values);
     await runWithConfig(async (config) => {
-      const { text, isAlarming = false } = await onDatabase(config, (installation) =>
+      const { text, isAlarming = false } = await onDatabase(config, command, (installation) =>
         command.run(installation, ...values),
       );
       process.stdout.write(text);
@@ -93,17 +97,25 @@ function describeUsage(program: string, commands: Readonly<Record<string, Comman
 }
 
 async function onDatabase(
-  { databaseUrl, keyRing }: Config,
+  { databaseUrl, databaseOwnerUrl, keyRing }: Config,
+  { asOwner }: Command,
   run: (installation: Installation) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const database = openDatabase({ url: databaseUrl, connectionsMax: CONNECTIONS_MAX });
+  const url = asOwner ? databaseOwnerUrl : databaseUrl;
+  const database = openDatabase({ url, connectionsMax: CONNECTIONS_MAX });
+  const role = userOf(databaseUrl);
+  const processRole = role === userOf(databaseOwnerUrl) ? null : role;
   try {
-    return await run({ database, em: forkEm(database), keyRing });
+    return await run({ database, em: forkEm(database), keyRing, processRole });
   } catch (error) {
     throw explain(error);
   } finally {
     await database.close();
   }
+}
+
+function userOf(url: string): string {
+  return decodeURIComponent(new URL(url).username);
 }
 
 /** Explains the two usual mistakes of operators, no server and no schema; returns other errors unchanged. */

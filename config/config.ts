@@ -80,6 +80,7 @@ function describeProcess(settings: Settings) {
     tracesExporter: settings.OTEL_TRACES_EXPORTER ?? (settings.OTEL_EXPORTER_OTLP_ENDPOINT ? 'otlp' : 'none'),
     databaseUrl: settings.DATABASE_URL,
     databaseConnectionsMax: settings.SVC_DATABASE_CONNECTIONS_MAX,
+    databaseOwnerUrl: settings.SVC_DATABASE_OWNER_URL ?? settings.DATABASE_URL,
     redisUrl: settings.REDIS_URL ?? null,
     keyRing: settings.SVC_SECRET_KEYS,
     logLevel: settings.SVC_LOG_LEVEL,

@@ -84,6 +84,9 @@ const PROCESS = {
 
 const SERVERS = {
   DATABASE_URL: url(/^postgres(ql)?$/).describe('PostgreSQL'),
+  SVC_DATABASE_OWNER_URL: url(/^postgres(ql)?$/)
+    .optional()
+    .describe('the same database as the user who owns the tables; only `npm run db -- migrate` reads it'),
   SVC_DATABASE_CONNECTIONS_MAX: integer(16, 2, 200).describe('connections of one process'),
   TEMPORAL_ADDRESS: text
     .optional()

@@ -36,6 +36,23 @@ interface SqlFunction {
   digest: string;
 }
 
+/**
+ * The functions that processes call. They run with the rights of the owner of the tables, so that a process
+ * needs no right to write a counter or a transfer in any other way.
+ */
+export const CALLED_FUNCTIONS = [
+  'begin_task',
+  'correct_usage', // by a trigger
+  'credit_account',
+  'earmark',
+  'end_task',
+  'refund_attempt',
+  'reserve_attempt',
+  'reserve_spared_calls',
+  'settle_abandoned_calls',
+  'settle_calls',
+] as const;
+
 const FUNCTIONS: readonly SqlFunction[] = FILES.map((file) => {
   const text = readFileSync(new URL(`${file}.sql`, import.meta.url), 'utf8');
   const digest = createHash('sha256').update(text).digest('hex');
@@ -43,7 +60,7 @@ const FUNCTIONS: readonly SqlFunction[] = FILES.map((file) => {
 });
 
 /** Serialises installations. */
-const LOCK = 7_262_113;
+export const INSTALLATION_LOCK = 7_262_113;
 
 /**
  * Creates or replaces the functions whose text is not the one installed last; answers their names. What was
@@ -51,7 +68,7 @@ const LOCK = 7_262_113;
  */
 export async function installFunctions(database: Database): Promise<string[]> {
   return database.em.fork().transactional(async (tx) => {
-    await tx.execute(sql`select pg_advisory_xact_lock(${LOCK})`);
+    await tx.execute(sql`select pg_advisory_xact_lock(${INSTALLATION_LOCK})`);
     const latest = await tx.execute<{ name: string; digest: string }[]>(sql`
       select distinct on (name) name, digest from sql_function order by name, installed_at desc`);
     const installed = new Map(latest.map(({ name, digest }) => [name, digest]));
@@ -62,8 +79,30 @@ export async function installFunctions(database: Database): Promise<string[]> {
         insert into sql_function (name, digest) values (${name}, ${digest})
         on conflict (name, digest) do update set installed_at = excluded.installed_at`);
     }
+    await guardFunctions(tx);
     return changed.map(({ name }) => name);
   });
+}
+
+/**
+ * Lets the called functions run as their owner, who is the only one to call the others. Their search path is
+ * fixed: a table that a caller made for its session must not stand in the place of ours.
+ */
+async function guardFunctions(tx: Em): Promise<void> {
+  const names = FUNCTIONS.map(({ name }) => name).join();
+  const found = await tx.execute<{ isCalled: boolean; signature: string; schema: string }[]>(sql`
+    select proname = any(string_to_array(${CALLED_FUNCTIONS.join()}, ',')) as "isCalled",
+           oid::regprocedure::text as signature, quote_ident(current_schema()) as schema
+    from pg_proc
+    where pronamespace = current_schema()::regnamespace and proname = any(string_to_array(${names}, ','))
+      and (not prosecdef or proacl is null)`);
+  const statements = found.flatMap(({ isCalled, signature, schema }) => [
+    `revoke execute on function ${signature} from public`,
+    ...(isCalled
+      ? [`alter function ${signature} security definer set search_path = ${schema}, pg_temp`]
+      : []),
+  ]);
+  if (statements.length > 0) await tx.execute(statements.join(';\n'));
 }
 
 /** Whether this code's text of every function was installed, by this release or before a later one. */

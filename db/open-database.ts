@@ -45,6 +45,7 @@ import { Migration071Retention } from './migrations/071-retention.ts';
 import { Migration080DeletedVideos } from './migrations/080-deleted-videos.ts';
 import { Migration085Webhooks } from './migrations/085-webhooks.ts';
 import { registerPool, type DriverPool } from './pool.ts';
+import { grantProcessRights } from './process-role.ts';
 import type { Database } from './database.ts';
 
 export interface DatabaseSettings {
@@ -149,11 +150,13 @@ export function openDatabase(settings: DatabaseSettings): Database {
 }
 
 /**
- * Applies missing migrations and installs changed functions; answers the names of both. Both lock, so
- * parallel calls are safe.
+ * Applies missing migrations and installs changed functions; answers the names of both. Then it gives
+ * `processRole` the rights of a process; null where processes run as the owner of the tables, who is the
+ * user of `database`. All of it locks, so parallel calls are safe.
  */
-export async function migrate(database: Database): Promise<string[]> {
+export async function migrate(database: Database, processRole: string | null = null): Promise<string[]> {
   const done = await database.migrator.up();
   const installed = await installFunctions(database);
   return [...done.map((migration) => migration.name), ...installed];
 }
+  if (processRole !== null) await grantProcessRights(database, processRole);

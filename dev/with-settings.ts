@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 
-const DESCRIPTION = z.object({ databaseUrl: z.string() });
+const DESCRIPTION = z.object({ databaseUrl: z.string(), databaseProcessUrl: z.string().nullish() });
 
 const [program, ...args] = process.argv.slice(2);
 if (program === undefined) throw new Error('Name the program to run.');
@@ -22,7 +22,11 @@ function fillIn(env: NodeJS.ProcessEnv): void {
   const dataDir = env['SVC_DATA_DIR'] || '.data';
   const running = readIfThere(join(dataDir, 'dev.json'));
   const secretKeys = readIfThere(join(dataDir, 'secret-keys'));
-  if (running !== null) env['DATABASE_URL'] ||= DESCRIPTION.parse(JSON.parse(running)).databaseUrl;
+  if (running !== null && !env['DATABASE_URL']) {
+    const { databaseUrl, databaseProcessUrl } = DESCRIPTION.parse(JSON.parse(running));
+    env['DATABASE_URL'] = databaseProcessUrl ?? databaseUrl;
+    env['SVC_DATABASE_OWNER_URL'] = databaseUrl;
+  }
   if (secretKeys !== null) env['SVC_SECRET_KEYS'] ||= secretKeys.trim();
   if (!env['DATABASE_URL'])
     console.error(`npm start does not run on ${dataDir}: start it first, or set DATABASE_URL.`);

@@ -54,6 +54,22 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('runs the processes as a user who owns no table, and migrations as the owner', () => {
+    for (const name of ['api', 'worker'])
+      expect(settingsOf(find(name))).not.to.have.property('SVC_DATABASE_OWNER_URL');
+    const { databaseUrl, databaseOwnerUrl } = loadConfig(settingsOf(find('migrate')));
+    expect(databaseUrl).to.equal(loadConfig(settingsOf(find('api'))).databaseUrl);
+    const script = read('deploy/postgres/create-databases.sh');
+    expect(script).to.contain('create database gateway owner gateway');
+    for (const [url, user] of [
+      [databaseUrl, 'svc_app'],
+      [databaseOwnerUrl, 'gateway'],
+    ] as const) {
+      expect(new URL(url).username).to.equal(user);
+      expect(script).to.match(new RegExp(`create role ${user} login`));
+    }
+  });
+
   it('counts limits in Redis, and lets nobody pass uncounted', () => {
     const { redisUrl, requiresRedis } = loadConfig(settingsOf(find('api')));
     expect({ redisUrl, requiresRedis }).to.deep.equal({
@@ -161,7 +177,8 @@ describe('deploy/temporal/create-namespace.sh', () => {
 const filledIn: Record<string, string> = {
   POSTGRES_PASSWORD: 'secret1',
   GATEWAY_DATABASE_PASSWORD: 'secret2',
-  TEMPORAL_DATABASE_PASSWORD: 'secret3',
+  APP_DATABASE_PASSWORD: 'secret3',
+  TEMPORAL_DATABASE_PASSWORD: 'secret4',
   SVC_PUBLIC_URL: 'https://api.example.com',
   SVC_SECRET_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64url')}`,
 };

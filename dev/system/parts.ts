@@ -4,6 +4,7 @@ import { GENERATION_QUEUE } from '../../workflows/names.ts';
 import { type DataFolder } from './data-folder.ts';
 import { parseDemoAccount, type DemoAccount } from './demo-account.ts';
 import { startPostgres } from '../servers/postgres.ts';
+import { createProcessRole } from '../servers/process-role.ts';
 import { runScript, startServer, waitUntilOk, type ServerScript } from './scripts.ts';
 import { consoleFolder, type PartAddresses, type StartSettings } from './settings.ts';
 import { type Part, type Supervised } from './supervisor.ts';
@@ -19,6 +20,7 @@ export interface SystemSummary {
   temporalUiUrl: string | null;
   temporalAddress: string;
   databaseUrl: string;
+  databaseProcessUrl: string | null;
   demo: DemoAccount;
 }
 
@@ -26,6 +28,8 @@ export const STOP_ORDER = ['api', 'worker', 'sandbox', 'temporal', 'postgres'] a
 export type PartName = (typeof STOP_ORDER)[number];
 
 export const DATABASE_NAME = 'gateway';
+/** The database user that the programs run as. */
+export const PROCESS_ROLE = 'svc_app';
 export const PORT_NAMES = ['postgres', 'temporal', 'temporalUi', 'sandbox', 'workerInternal'] as const;
 
 /** What the parts are started from. */
@@ -65,11 +69,19 @@ export async function startParts(assembly: Assembly): Promise<SystemSummary> {
     temporalUiUrl: addresses.temporalUiUrl,
     temporalAddress: addresses.temporalAddress,
     databaseUrl: addresses.databaseUrl,
+    databaseProcessUrl: addresses.databaseProcessUrl,
     demo: parseDemoAccount(demoLines),
   };
 }
 
-async function bringUpDatabase({ settings, folder, ports, terminal, keep }: Assembly): Promise<void> {
+async function bringUpDatabase({
+  settings,
+  folder,
+  ports,
+  addresses,
+  terminal,
+  keep,
+}: Assembly): Promise<void> {
   if (settings.databaseUrl !== null) return terminal.note('PostgreSQL: the one in DATABASE_URL');
   const start = (): Promise<Part> =>
     startPostgres({
@@ -79,7 +91,10 @@ async function bringUpDatabase({ settings, folder, ports, terminal, keep }: Asse
       database: DATABASE_NAME,
       log: terminal.note,
     });
-  await terminal.step('PostgreSQL', () => keep('postgres', start));
+  await terminal.step('PostgreSQL', async () => {
+    await keep('postgres', start);
+    await createProcessRole(addresses.databaseUrl, PROCESS_ROLE);
+  });
 }
 
 async function bringUpEngine(assembly: Assembly): Promise<void> {

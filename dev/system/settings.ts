@@ -20,7 +20,10 @@ export interface StartSettings {
 }
 
 export interface PartAddresses {
+  /** Of the user who owns the tables. */
   databaseUrl: string;
+  /** Of the user that the programs run as; null where that is the same one. */
+  databaseProcessUrl: string | null;
   temporalAddress: string;
   /** Null where Temporal is not started here. */
   temporalUiUrl: string | null;
@@ -79,7 +82,8 @@ export function partEnvironment(
     // Node caches compiled code: every start but the first is about a third quicker.
     NODE_COMPILE_CACHE: env['NODE_COMPILE_CACHE'] || join(settings.dataDir, 'compile-cache'),
     SVC_SECRET_KEYS: parts.secretKeys,
-    DATABASE_URL: parts.databaseUrl,
+    DATABASE_URL: parts.databaseProcessUrl ?? parts.databaseUrl,
+    ...(parts.databaseProcessUrl === null ? {} : { SVC_DATABASE_OWNER_URL: parts.databaseUrl }),
     TEMPORAL_ADDRESS: parts.temporalAddress,
     ...(parts.temporalUiUrl === null ? {} : { SVC_TEMPORAL_UI_URL: parts.temporalUiUrl }),
   };

@@ -2,6 +2,7 @@
 import { keepSecretKeys, type DataFolder } from './data-folder.ts';
 import { keepPorts } from '../servers/ports.ts';
 import { postgresUrl } from '../servers/postgres.ts';
+import { processUrl } from '../servers/process-role.ts';
 import { waitUntilOk, type ProgramName } from './scripts.ts';
 import { partEnvironment, type PartAddresses, type StartSettings } from './settings.ts';
 import { supervise, type Part, type Supervised } from './supervisor.ts';
@@ -9,6 +10,7 @@ import type { Terminal } from '../terminal.ts';
 import {
   DATABASE_NAME,
   PORT_NAMES,
+  PROCESS_ROLE,
   STOP_ORDER,
   startParts,
   type Assembly,
@@ -120,8 +122,10 @@ function chooseAddresses(
   ports: Assembly['ports'],
 ): PartAddresses {
   const embedded = { dataDir: folder.postgresDir, port: ports.postgres, database: DATABASE_NAME };
+  const databaseUrl = settings.databaseUrl ?? postgresUrl(embedded);
   return {
-    databaseUrl: settings.databaseUrl ?? postgresUrl(embedded),
+    databaseUrl,
+    databaseProcessUrl: settings.databaseUrl === null ? processUrl(databaseUrl, PROCESS_ROLE) : null,
     temporalAddress: settings.temporalAddress ?? `127.0.0.1:${ports.temporal}`,
     temporalUiUrl: settings.temporalAddress === null ? `http://127.0.0.1:${ports.temporalUi}` : null,
     secretKeys: settings.secretKeys ?? keepSecretKeys(folder),

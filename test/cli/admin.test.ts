@@ -24,7 +24,7 @@ describe('npm run admin', () => {
   });
   after(() => stored.drop());
 
-  function run(args: string[], databaseUrl = stored.url): Promise<Outcome> {
+  function run(args: string[], databaseUrl = stored.processUrl): Promise<Outcome> {
     const secretKeys = `test:${randomBytes(32).toString('base64url')}`;
     return runProgram(args, { DATABASE_URL: databaseUrl, SVC_SECRET_KEYS: secretKeys });
   }
@@ -68,7 +68,7 @@ describe('npm run admin', () => {
   describe('for a user', () => {
     const secretKeys = `test:${randomBytes(32).toString('base64url')}`;
     const at = (...args: string[]): Promise<Outcome> =>
-      runProgram(args, { DATABASE_URL: stored.url, SVC_SECRET_KEYS: secretKeys });
+      runProgram(args, { DATABASE_URL: stored.processUrl, SVC_SECRET_KEYS: secretKeys });
     const em = () => forkEm(stored.database);
     const email = 'lost@example.com';
     let userId: string;
@@ -104,7 +104,7 @@ describe('npm run admin', () => {
       const { code, output } = await at('issue-key', email, 'Night jobs');
       expect(code).to.equal(0);
       const [, key = ''] = /^key +(sk-svc_\w{49})$/m.exec(output) ?? [];
-      const ring = loadConfig({ DATABASE_URL: stored.url, SVC_SECRET_KEYS: secretKeys }).keyRing;
+      const ring = loadConfig({ DATABASE_URL: stored.processUrl, SVC_SECRET_KEYS: secretKeys }).keyRing;
       const found = await findApiKey(em(), new Secrets(ring), key);
       expect(found?.key).to.include({ name: 'Night jobs', userId });
       expect((await actions()).at(-1)).to.equal('CREATE_API_KEY');
@@ -135,7 +135,7 @@ describe('npm run admin', () => {
 
     it('tells which keys of the ring are still needed', async () => {
       const ring = `fresh:${randomBytes(32).toString('base64url')},${secretKeys}`;
-      const settings = { DATABASE_URL: stored.url, SVC_SECRET_KEYS: ring };
+      const settings = { DATABASE_URL: stored.processUrl, SVC_SECRET_KEYS: ring };
       const rotated = await runProgram(['rotate'], settings);
       expect(rotated).to.include({ code: 0, errors: '' });
       expect(rotated.output).to.contain('encrypted again with key "fresh": 0 task requests');

@@ -1,18 +1,27 @@
 // A fresh database for one test file, on the server that the test run brought up.
 import { randomBytes } from 'node:crypto';
 import { migrate, openDatabase } from '../../../db/open-database.ts';
+import { createProcessRole, processUrl } from '../../../dev/servers/process-role.ts';
 import { type Database } from '../../../db/database.ts';
 
 export interface TestDatabase {
+  /** Of the user who owns the tables. */
   url: string;
+  /** Of the user that processes run as, who owns nothing. */
+  processUrl: string;
+  /** Opened as the owner. */
   database: Database;
   drop(): Promise<void>;
 }
 
+/** Not the name that an installation would have on a server that the environment names. */
+const PROCESS_ROLE = 'svc_test_app';
+
 /** Creates and migrates a database. */
 export async function createDatabase(connectionsMax = 16): Promise<TestDatabase> {
   const created = await createEmptyDatabase(connectionsMax);
-  await migrate(created.database);
+  await createProcessRole(urlOf('postgres'), PROCESS_ROLE);
+  await migrate(created.database, PROCESS_ROLE);
   return created;
 }
 
@@ -24,6 +33,7 @@ export async function createEmptyDatabase(connectionsMax = 16): Promise<TestData
   const database = openDatabase({ url, connectionsMax });
   return {
     url,
+    processUrl: processUrl(url, PROCESS_ROLE),
     database,
     drop: async () => {
       await database.close();

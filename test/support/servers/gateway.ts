@@ -23,6 +23,7 @@ import { createLog } from '../../../log.ts';
 import { startWebhookRelay } from '../../../worker/webhook-relay.ts';
 import { createTestWorkers, createWorkerSwitch } from './worker-switch.ts';
 import { WEBHOOK_RETRY_DELAYS_MS } from '../../../domain/webhooks.ts';
+import { openDatabase } from '../../../db/open-database.ts';
 import { createDatabase } from './database.ts';
 import { createActor, type Actor } from '../http/http.ts';
 import { createNamespace } from './temporal-namespace.ts';
@@ -56,6 +57,7 @@ export interface TestGateway {
   /** All log lines as one text. */
   logged(): string;
   em(): Em;
+  /** For what the test itself reads and changes, as the owner of the tables. */
   createUser(credits?: string | number): Promise<TestUser>;
   /** Fails unless the ledger adds up. */
   expectSoundMoney(): Promise<void>;
@@ -98,7 +100,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   ]);
   const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-storage-'));
   const env = {
-    ...createEnvironment({ databaseUrl: stored.url, temporal: { address, namespace: name }, folder }),
+    ...createEnvironment({ databaseUrl: stored.processUrl, temporal: { address, namespace: name }, folder }),
     ...sandboxSettings(sandbox.url),
     ...options.env,
   };
@@ -108,7 +110,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     { process: 'test', level: 'info' },
     { write: (line: string) => void lines.push(line) },
   );
-  const services = openServices(config, stored.database, log);
+  const database = openDatabase({ url: stored.processUrl, connectionsMax: config.databaseConnectionsMax });
+  const services = openServices(config, database, log);
   await services.limits.start();
   const { server } = createHttpServer(createApp(services), {
     headers: () => securityHeaders(services),
@@ -127,7 +130,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   return {
     baseUrl,
     sandboxUrl: sandbox.url,
-    database: stored.database,
+    database,
     secrets: services.secrets,
     config,
     services,
@@ -153,6 +156,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       await services.taskWorkflows.close();
       await sandbox.close();
       await stored.drop();
+      await database.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
