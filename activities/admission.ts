@@ -8,7 +8,13 @@ import { failTaskWith } from './failures.ts';
 import { forkEm } from '../db/database.ts';
 import { reserve as reserveCredits } from '../db/ledger/reservations.ts';
 
-export function createAdmission({ database, runningTasksPerUserMax }: ActivityDependencies) {
+export function createAdmission({ database, runningTasksPerUserMax, lossBrake }: ActivityDependencies) {
+  /** One for a user whom the loss brake holds: what a task cost is known before the next one begins. */
+  async function runningMax({ taskId }: TaskAttempt): Promise<number> {
+    const task = lossBrake.isOn ? await findTask(forkEm(database), taskId) : null;
+    return task && (await lossBrake.holds(task.userId)) ? 1 : runningTasksPerUserMax;
+  }
+
   return {
     /**
      * Computes the estimate again from the order and the prices the task was accepted with, and fails the
@@ -43,7 +49,7 @@ export function createAdmission({ database, runningTasksPerUserMax }: ActivityDe
      * revoked while the task waited. Answers where the attempt stands; 'queued': no slot is free.
      */
     async begin(task: TaskAttempt): Promise<{ status: TaskStatus }> {
-      const verdict = await beginTask(forkEm(database), task, runningTasksPerUserMax);
+      const verdict = await beginTask(forkEm(database), task, await runningMax(task));
       if (verdict.kind === 'refused') throw failTaskWith(verdict.reason);
       return { status: verdict.status === 'missing' ? 'failed' : verdict.status };
     },

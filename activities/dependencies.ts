@@ -1,5 +1,6 @@
 // What the worker gives to activities. Each activity forks its own EntityManager.
 import type { Database } from '../db/database.ts';
+import type { LossBrake } from '../db/ledger/loss-brake.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { Model } from '../domain/catalog/catalog.ts';
 import type { Retention } from '../domain/retention.ts';
@@ -19,6 +20,7 @@ export interface ActivityDependencies {
   taskRuns: TaskRuns;
   log: Pick<Log, 'warn' | 'error'>;
   runningTasksPerUserMax: number;
+  lossBrake: LossBrake;
   requestKeptDays: number;
   retention: Retention;
   /** How long a chat call lives without renewal of its lease. */

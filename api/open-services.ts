@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config/config.ts';
 import { createChatCalls } from '../db/chat/chat-ledger.ts';
+import { createLossBrake } from '../db/ledger/loss-brake.ts';
 import { HashRenewals } from '../db/keys/hash-renewals.ts';
 import { LastUses } from '../db/keys/last-uses.ts';
 import { readPoolMetrics } from '../db/pool.ts';
@@ -85,6 +86,7 @@ export function openServices(
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
     chat: openChat(config, database, log),
+    lossBrake: createLossBrake({ database, lossMax: config.lossBrake, log }),
     uploads: openUploads(config),
     usualTimes: createUsualTimes(database),
     usageSummaries: createUserSlots(USAGE_SUMMARIES_PER_USER_MAX),

@@ -7,6 +7,7 @@ import type { EventServices } from './events/services.ts';
 import type { UserSlots } from './events/user-slots.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChatCalls } from '../db/chat/chat-ledger.ts';
+import type { LossBrake } from '../db/ledger/loss-brake.ts';
 import type { HashRenewals } from '../db/keys/hash-renewals.ts';
 import type { LastUses } from '../db/keys/last-uses.ts';
 import type { Secrets } from '../db/secrets.ts';
@@ -67,6 +68,7 @@ export interface Services {
   waitingTasksPerUserMax: number;
   resultUrlSeconds: number;
   chat: ChatServices;
+  lossBrake: LossBrake;
   uploads: UploadServices;
   events: EventServices;
   usualTimes: UsualTimes;

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { parseCredits } from '../domain/credits.ts';
 import type { Upstream } from '../domain/catalog/upstream.ts';
 import { findUnservable, offerModels, readCatalog } from './catalog.ts';
 import { listedUpstreams, readFamilies, variableOf, type Family } from './families.ts';
@@ -79,8 +80,8 @@ function describeProcess(settings: Settings) {
     /** The exporter reads the other OTEL_* settings itself. */
     tracesExporter: settings.OTEL_TRACES_EXPORTER ?? (settings.OTEL_EXPORTER_OTLP_ENDPOINT ? 'otlp' : 'none'),
     databaseUrl: settings.DATABASE_URL,
-    databaseConnectionsMax: settings.SVC_DATABASE_CONNECTIONS_MAX,
     databaseOwnerUrl: settings.SVC_DATABASE_OWNER_URL ?? settings.DATABASE_URL,
+    databaseConnectionsMax: settings.SVC_DATABASE_CONNECTIONS_MAX,
     redisUrl: settings.REDIS_URL ?? null,
     keyRing: settings.SVC_SECRET_KEYS,
     logLevel: settings.SVC_LOG_LEVEL,
@@ -130,6 +131,9 @@ function describeWork(settings: Settings) {
     chatLeaseSeconds: settings.SVC_CHAT_LEASE_SECONDS,
     streamSecondsMax: settings.SVC_STREAM_SECONDS_MAX,
     upstreamConnectionsMax: settings.SVC_UPSTREAM_CONNECTIONS_MAX,
+    /** Loss of a user on a UTC day, in micro-credits, above which the user is held; null: never. */
+    lossBrake:
+      settings.SVC_LOSS_BRAKE_CREDITS === undefined ? null : parseCredits(settings.SVC_LOSS_BRAKE_CREDITS),
     uploadBytesMax: settings.SVC_UPLOAD_BYTES_MAX,
     uploadQuotaBytes: settings.SVC_UPLOAD_QUOTA_BYTES,
   };

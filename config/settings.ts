@@ -129,6 +129,13 @@ const WORK = {
   SVC_UPSTREAM_CONNECTIONS_MAX: integer(1024, 2, 20_000).describe(
     'connections of one API process to one chat upstream; a user may have as many as are still free',
   ),
+  SVC_LOSS_BRAKE_CREDITS: z.coerce
+    .number('expected a number')
+    .int('expected a whole number')
+    .min(0, 'expected at least 0')
+    .max(1_000_000_000, 'expected at most 1000000000')
+    .optional()
+    .describe('a user whose loss of a UTC day is above it is held to what vendors report promptly'),
   SVC_UPLOAD_BYTES_MAX: integer(200 * 1024 * 1024, 1, 10 * 1024 ** 3).describe('of one uploaded video'),
   SVC_UPLOAD_QUOTA_BYTES: integer(1024 ** 3, 1, 1024 ** 5).describe('of all uploaded videos of a user'),
 };

@@ -2,6 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { toCredits } from '../domain/credits.ts';
 import { listCredentialLoad, type CredentialLoad } from './tasks/credentials.ts';
+import { LOSSES_TODAY } from './ledger/loss-brake.ts';
 import { readMicroCredits } from './columns.ts';
 import type { Database } from './database.ts';
 
@@ -17,6 +18,9 @@ export interface MetricsSnapshot {
   reserved: number;
   /** What tasks and chat calls cost beyond their charge, summed over all time. */
   loss: number;
+  /** The part of it that was settled on this UTC day, and the largest part of a single user. */
+  lossToday: number;
+  userLossTodayMax: number;
   frozenAccounts: number;
   violations: { rule: string; count: number }[];
   /** Since the account was verified that was verified the longest ago; those with violations do not count. */
@@ -36,6 +40,7 @@ interface Row {
   unstarted: MetricsSnapshot['unstarted'];
   openReservations: MetricsSnapshot['openReservations'];
   sums: Record<'granted' | 'charged' | 'balance' | 'reserved' | 'loss', string> & { frozen: number };
+  losses: Record<'sum' | 'max', string>;
   violations: MetricsSnapshot['violations'] | null;
   checks: { ageSeconds: number; accounts: number };
   removals: MetricsSnapshot['removals'] | null;
@@ -61,6 +66,8 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
           'granted', coalesce(sum(total_granted), 0)::text, 'charged', coalesce(sum(total_charged), 0)::text,
           'balance', coalesce(sum(balance), 0)::text, 'reserved', coalesce(sum(reserved + earmarked), 0)::text,
           'loss', coalesce(sum(total_loss), 0)::text, 'frozen', count(frozen_at)) from account) as sums,
+      (select jsonb_build_object('sum', coalesce(sum(loss), 0)::text, 'max', coalesce(max(loss), 0)::text)
+        from (select sum(loss) as loss from (${LOSSES_TODAY}) l group by user_id) u) as losses,
       (select jsonb_agg(v) from (
         select rule, count(*)::int as count from ledger_violation where resolved_at is null group by rule) v)
         as violations,
@@ -77,7 +84,7 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
       (select coalesce(extract(epoch from clock_timestamp() - nullif(until, '-infinity')), 0)::float8
         from usage_watermark) as "unsummedSeconds"`);
   if (!row) throw new Error('the database answered nothing');
-  const { sums } = row;
+  const { sums, losses } = row;
   return {
     openTasks: row.openTasks ?? [],
     unstarted: row.unstarted,
@@ -87,6 +94,8 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
     balance: readCredits(sums.balance),
     reserved: readCredits(sums.reserved),
     loss: readCredits(sums.loss),
+    lossToday: readCredits(losses.sum),
+    userLossTodayMax: readCredits(losses.max),
     frozenAccounts: sums.frozen,
     violations: row.violations ?? [],
     checkAgeSeconds: row.checks.ageSeconds,

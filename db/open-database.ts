@@ -40,12 +40,13 @@ import { Migration030SecurityEvents } from './migrations/030-security-events.ts'
 import { Migration031UserSearch } from './migrations/031-user-search.ts';
 import { Migration040LedgerCheckpoints } from './migrations/040-ledger-checkpoints.ts';
 import { Migration050UsageIndexes } from './migrations/050-usage-indexes.ts';
+import { Migration060LossIndexes } from './migrations/060-loss-indexes.ts';
 import { Migration070UsageRollup } from './migrations/070-usage-rollup.ts';
 import { Migration071Retention } from './migrations/071-retention.ts';
 import { Migration080DeletedVideos } from './migrations/080-deleted-videos.ts';
 import { Migration085Webhooks } from './migrations/085-webhooks.ts';
-import { registerPool, type DriverPool } from './pool.ts';
 import { grantProcessRights } from './process-role.ts';
+import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
 
 export interface DatabaseSettings {
@@ -70,6 +71,7 @@ export const MIGRATIONS = [
   { name: '031-user-search', class: Migration031UserSearch },
   { name: '040-ledger-checkpoints', class: Migration040LedgerCheckpoints },
   { name: '050-usage-indexes', class: Migration050UsageIndexes },
+  { name: '060-loss-indexes', class: Migration060LossIndexes },
   { name: '070-usage-rollup', class: Migration070UsageRollup },
   { name: '071-retention', class: Migration071Retention },
   { name: '080-deleted-videos', class: Migration080DeletedVideos },
@@ -157,6 +159,6 @@ export function openDatabase(settings: DatabaseSettings): Database {
 export async function migrate(database: Database, processRole: string | null = null): Promise<string[]> {
   const done = await database.migrator.up();
   const installed = await installFunctions(database);
+  if (processRole !== null) await grantProcessRights(database, processRole);
   return [...done.map((migration) => migration.name), ...installed];
 }
-  if (processRole !== null) await grantProcessRights(database, processRole);

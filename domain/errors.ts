@@ -63,6 +63,9 @@ export const ERRORS = {
   verification_required: forbidden('Verify your identity first: POST /api/verify.'),
   model_not_allowed: forbidden('This API key may not use this model.'),
   csrf_rejected: forbidden('This request came from another site.'),
+  stream_not_allowed: forbidden(
+    'This account gets no streams until the UTC day is over: calls of today cost more than they were charged. Send the call without "stream".',
+  ),
   account_disabled: forbidden('This account is disabled.'),
   task_not_found: missing('There is no such task.'),
   model_not_found: missing('There is no such model.'),

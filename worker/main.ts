@@ -4,6 +4,8 @@ import type { WebhookDependencies } from '../activities/dependencies.ts';
 import { ConfigError, type Config } from '../config/config.ts';
 import { runWithConfig } from '../config/run-with-config.ts';
 import { countWaitingPasswords } from '../db/identity/passwords.ts';
+import type { Database } from '../db/database.ts';
+import { createLossBrake } from '../db/ledger/loss-brake.ts';
 import { openDatabase } from '../db/open-database.ts';
 import { readPoolMetrics } from '../db/pool.ts';
 import { openProbe } from '../db/probe.ts';
@@ -58,7 +60,7 @@ async function work(config: Config, log: Log): Promise<void> {
       storage: createStorage(config.storage),
       taskRuns: taskWorkflows,
       log,
-      ...limitsOf(config),
+      ...limitsOf(config, database, log),
       webhooks: describeWebhooks(config, registry),
     },
   });
@@ -101,8 +103,10 @@ function createCheckedProviders(config: Config, registry: Registry, tracing: Tra
 }
 
 /** The settings that activities obey. */
-function limitsOf({ runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds, retention }: Config) {
-  return { runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds, retention };
+function limitsOf(config: Config, database: Database, log: Log) {
+  const { runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds, retention } = config;
+  const lossBrake = createLossBrake({ database, lossMax: config.lossBrake, log });
+  return { runningTasksPerUserMax, requestKeptDays, chatLeaseSeconds, retention, lossBrake };
 }
 
 function describeWebhooks(config: Config, registry: Registry): WebhookDependencies {

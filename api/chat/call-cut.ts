@@ -7,19 +7,19 @@ export interface CallCut {
 }
 
 /**
- * Creates a signal that is aborted together with `source`, or after `secondsMax`. It has a life of its own,
- * so that `release` frees what the source of many calls would otherwise hold.
+ * Creates a signal that is aborted together with any of `sources`, or after `secondsMax`. It has a life of
+ * its own, so that `release` frees what the source of many calls would otherwise hold.
  */
-export function cutWith(source: AbortSignal, secondsMax: number | null = null): CallCut {
+export function cutWith(sources: readonly AbortSignal[], secondsMax: number | null = null): CallCut {
   const controller = new AbortController();
   const cut = (): void => controller.abort();
-  source.addEventListener('abort', cut);
+  for (const source of sources) source.addEventListener('abort', cut);
   const timer = secondsMax === null ? undefined : setTimeout(cut, secondsMax * 1000);
-  if (source.aborted) cut();
+  if (sources.some(({ aborted }) => aborted)) cut();
   return {
     signal: controller.signal,
     release: () => {
-      source.removeEventListener('abort', cut);
+      for (const source of sources) source.removeEventListener('abort', cut);
       clearTimeout(timer);
     },
   };

@@ -74,15 +74,19 @@ export class ChatBilling {
 
   /**
    * Renews the lease periodically until `finish`. Each renewal records what `textSoFar` would cost: if this
-   * process dies, the sweeper charges the last amount recorded.
+   * process dies, the sweeper charges the last amount recorded. `onLoss` is called when it did so although
+   * this process lives: then nothing more may be delivered.
    */
-  keepAlive(textSoFar: () => string): void {
+  keepAlive(textSoFar: () => string, onLoss: () => void): void {
     const { services, requestId } = this.#ctx;
     this.#stopRenewal = startLeaseRenewal({
       leaseSeconds: services.chat.leaseSeconds,
       renew: async () => this.#renewLease(textSoFar()),
       onFailure: (error) => services.log.warn({ err: error, requestId }, 'a lease was not renewed'),
-      onLoss: () => services.log.warn({ requestId }, 'the call was settled, because its lease was over'),
+      onLoss: () => {
+        services.log.warn({ requestId }, 'the call was settled, because its lease was over');
+        onLoss();
+      },
     });
   }
 

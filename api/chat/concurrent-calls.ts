@@ -15,10 +15,13 @@ export class ConcurrentCalls {
     return this.#running;
   }
 
-  /** Enters a call, and returns the function that ends it; null when the user has too many. */
-  enter(userId: string): (() => void) | null {
+  /**
+   * Enters a call, and returns the function that ends it; null when the user has `ownMax` or more, or too
+   * many.
+   */
+  enter(userId: string, ownMax: number = this.perUserMax): (() => void) | null {
     const own = this.#byUser.get(userId) ?? 0;
-    if (own >= this.perUserMax) return null;
+    if (own >= Math.min(ownMax, this.perUserMax)) return null;
     this.#byUser.set(userId, own + 1);
     this.#running += 1;
     let hasLeft = false;

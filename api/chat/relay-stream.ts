@@ -30,6 +30,8 @@ export interface StreamRelay {
   disconnected: AbortSignal;
   /** Aborted when this process stops and must cut its streams. */
   stopping: AbortSignal;
+  /** Aborted when the lease of the reservation is lost. */
+  lost: AbortSignal;
   /** The texts of the request, which error texts must not repeat. */
   requestText: () => string;
   limits: StreamLimits;
@@ -43,7 +45,7 @@ const UNREAD_LINGER_MS = 30_000;
  * Never rejects: after the first byte, errors are events of the stream.
  */
 export async function relayStream(res: Response, relay: StreamRelay): Promise<string | null> {
-  const { limits, upstream, form, disconnected, stopping } = relay;
+  const { limits, upstream, form, disconnected, stopping, lost } = relay;
   const keepAlive = sendKeepAlive(res, limits.commentEveryMs);
   const state: State = {
     lastText: '',
@@ -51,7 +53,14 @@ export async function relayStream(res: Response, relay: StreamRelay): Promise<st
     isUsageFinal: false,
   };
   const isAnswerComplete = (): boolean => form.isFinished(state.lastText);
-  const cut = new StreamCut({ body: upstream.body, disconnected, stopping, ...limits, isAnswerComplete });
+  const cut = new StreamCut({
+    body: upstream.body,
+    disconnected,
+    stopping,
+    lost,
+    ...limits,
+    isAnswerComplete,
+  });
   const stream: Stream = { ...relay, res, state, keepAlive, cut };
   try {
     await forwardEvents(stream);
@@ -141,9 +150,9 @@ async function completeStream(stream: Stream): Promise<string> {
 }
 
 /**
- * Bills a stream that broke off: the caller disconnected or took nothing, it lived too long, the upstream
- * failed, or this process stops. The prompt and what was delivered are charged; a stream that the upstream or
- * this process broke off before its first text is free.
+ * Bills a stream that broke off: the caller disconnected or took nothing, it lived too long, its lease was
+ * lost, the upstream failed, or this process stops. The prompt and what was delivered are charged; a stream
+ * that the upstream or this process broke off before its first text is free.
  */
 async function abortStream(stream: Stream, thrown: unknown): Promise<void> {
   const { res, upstream, form, billing, delivered, disconnected, requestText, cut } = stream;

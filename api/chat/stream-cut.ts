@@ -1,10 +1,13 @@
-// Decides when a stream is cut from our side: its reader left or does not read, it lives too long, or the
-// process stops.
+// Decides when a stream is cut from our side: its reader left or does not read, it lives too long, its
+// reservation is lost, or the process stops.
 import type { Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 
-/** `left`: the caller disconnected. `unread`: the caller stays, and takes nothing. */
-export type CutCause = 'left' | 'unread' | 'too_long' | 'stopping';
+/**
+ * `left`: the caller disconnected. `unread`: the caller stays, and takes nothing. `lost`: the sweeper settled
+ * the call, because its lease was over.
+ */
+export type CutCause = 'left' | 'unread' | 'too_long' | 'lost' | 'stopping';
 
 export interface StreamLimits {
   /** Silence before a comment is sent to keep the connection open. */
@@ -28,6 +31,8 @@ export interface StreamCutOptions extends Omit<StreamLimits, 'commentEveryMs'> {
   disconnected: AbortSignal;
   /** Aborted when this process stops and must cut its streams. */
   stopping: AbortSignal;
+  /** Aborted when the lease of the reservation is lost: what comes then would not be paid for. */
+  lost: AbortSignal;
   /** Whether the upstream has ended its answer, so that only the usage is left to come. */
   isAnswerComplete: () => boolean;
 }
@@ -47,11 +52,13 @@ export class StreamCut {
   /** Begins to watch; `release` ends that. */
   constructor(options: StreamCutOptions) {
     this.#options = options;
-    const { disconnected, stopping, secondsMax } = options;
+    const { disconnected, stopping, lost, secondsMax } = options;
     stopping.addEventListener('abort', this.#stop);
+    lost.addEventListener('abort', this.#lose);
     disconnected.addEventListener('abort', this.#leave);
     this.#timers.push(setTimeout(() => this.#cut('too_long'), secondsMax * 1000));
     if (stopping.aborted) this.#stop();
+    if (lost.aborted) this.#lose();
     if (disconnected.aborted) this.#leave();
   }
 
@@ -63,7 +70,7 @@ export class StreamCut {
   /** Returns the error that the caller reads; null where nothing was cut, or the caller has left. */
   error(): GatewayError | null {
     const { secondsMax, readerPauseMs } = this.#options;
-    if (this.#cause === 'stopping') return new GatewayError('service_unavailable');
+    if (this.#cause === 'stopping' || this.#cause === 'lost') return new GatewayError('service_unavailable');
     if (this.#cause === 'too_long')
       return streamTimeout(`A stream may take at most ${secondsMax} seconds. What was delivered is charged.`);
     if (this.#cause === 'unread')
@@ -91,8 +98,9 @@ export class StreamCut {
   }
 
   release(): void {
-    const { disconnected, stopping } = this.#options;
+    const { disconnected, stopping, lost } = this.#options;
     stopping.removeEventListener('abort', this.#stop);
+    lost.removeEventListener('abort', this.#lose);
     disconnected.removeEventListener('abort', this.#leave);
     for (const timer of this.#timers) clearTimeout(timer);
   }
@@ -104,6 +112,7 @@ export class StreamCut {
   }
 
   readonly #stop = (): void => this.#cut('stopping');
+  readonly #lose = (): void => this.#cut('lost');
 
   readonly #leave = (): void => {
     this.#wake();

@@ -39,6 +39,12 @@ const GAUGES: readonly GaugeDefinition[] = [
   single('svc_ledger_granted_credits', 'Credits granted and redeemed, ever', (s) => s.granted),
   single('svc_ledger_charged_credits', 'Credits charged, less refunds, ever', (s) => s.charged),
   single('svc_ledger_loss_credits', 'What tasks cost beyond their charge, ever', (s) => s.loss),
+  single('svc_loss_today_credits', 'The part of it of this UTC day', (s) => s.lossToday),
+  single(
+    'svc_user_loss_today_max_credits',
+    'The largest part of a single user; the summary of usage by user names them',
+    (s) => s.userLossTodayMax,
+  ),
   single('svc_ledger_balance_credits', 'Credits of all accounts', (s) => s.balance),
   single('svc_ledger_reserved_credits', 'Those of them that are set aside', (s) => s.reserved),
   single('svc_accounts_frozen', 'Accounts that may not spend until looked at', (s) => s.frozenAccounts),

@@ -2,7 +2,7 @@
 import { findCharge } from '../../db/chat/chat-ledger.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import { upstreamsOf } from '../../domain/catalog/upstream.ts';
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import { ChatFailed, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
 import type { AnswerForm, ReadCall, ReadSurface } from '../chat/answer-form.ts';
 import { ChatBilling } from '../chat/chat-billing.ts';
@@ -39,7 +39,11 @@ function readChatCall(ctx: RequestContext<KeyCaller>): ReadCall {
 
 /** Answers a call of a surface. Reservation, upstreams and settlement are the same for all of them. */
 export async function answerCall(ctx: RequestContext<KeyCaller>, read: ReadSurface): Promise<Reply> {
-  const leave = enterCall(ctx);
+  const { lossBrake } = ctx.services;
+  const isHeld = lossBrake.isOn && (await lossBrake.holds(ctx.caller.user.id));
+  // What streams may cost shows late when their readers leave; whole answers are awaited.
+  if (isHeld && ctx.body['stream'] === true) throw new GatewayError('stream_not_allowed');
+  const leave = enterCall(ctx, isHeld);
   let isStreaming = false;
   try {
     const reply = await answerChat(ctx, read);
@@ -59,12 +63,19 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
   const billing = new ChatBilling(ctx, priced);
   const chat = await billing.reserve();
   const delivered = new DeliveredEvents(ctx.idempotency !== null);
-  billing.keepAlive(() => delivered.text());
+  const losing = new AbortController();
+  const { signal: lost } = losing;
+  billing.keepAlive(
+    () => delivered.text(),
+    () => losing.abort(),
+  );
   const disconnected = ctx.disconnected();
   const { stopping } = ctx.services;
   const { streamLimits } = ctx.services.chat;
   // A whole answer is worked on and billed by the upstream also when its caller leaves, so it is awaited.
-  const cut = chat.stream ? cutWith(disconnected) : cutWith(stopping, streamLimits.secondsMax);
+  const cut = chat.stream
+    ? cutWith([disconnected, lost])
+    : cutWith([stopping, lost], streamLimits.secondsMax);
   let upstream: UpstreamAnswer | null = null;
   let form: AnswerForm;
   try {
@@ -72,15 +83,17 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
     form = formOf(chat, upstream, ctx.requestId);
     if (!chat.stream) return await answerWhole(chat, billing, upstream, form.whole);
   } catch (thrown) {
-    const isOurCut = !chat.stream && cut.signal.aborted;
-    const undelivered = { thrown, upstream, requestText, isDisconnected: disconnected.aborted, isOurCut };
+    const isDisconnected = disconnected.aborted;
+    const cutCode = cut.signal.aborted ? explainCut(chat, lost, stopping) : null;
+    const undelivered = { thrown, upstream, requestText, isDisconnected, cutCode };
     throw await failUndelivered(ctx, billing, undelivered);
   } finally {
     cut.release();
   }
   const streamForm = form.openStream();
   delivered.readText = (json) => streamForm.billableTextOf(json);
-  const relay = { chat, billing, upstream, form: streamForm, delivered, requestText, disconnected, stopping };
+  const call = { chat, billing, upstream, form: streamForm, delivered, requestText };
+  const relay = { ...call, disconnected, stopping, lost };
   return {
     status: 200,
     headers: STREAM_HEADERS,
@@ -88,12 +101,16 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
   };
 }
 
-/** Counts the call among those of its user. Throws 429 when they are too many. */
-function enterCall({ services, caller }: RequestContext<KeyCaller>): () => void {
+/**
+ * Counts the call among those of its user. Throws 429 when they are too many; a user whom the loss brake
+ * holds may have one.
+ */
+function enterCall({ services, caller }: RequestContext<KeyCaller>, isHeld: boolean): () => void {
   const { running } = services.chat;
-  const leave = running.enter(caller.user.id);
+  const points = isHeld ? 1 : running.perUserMax;
+  const leave = running.enter(caller.user.id, points);
   if (leave) return leave;
-  const quota = { name: 'concurrent-chat', points: running.perUserMax, seconds: null };
+  const quota = { name: 'concurrent-chat', points, seconds: null };
   const state = { backend: 'memory', resetMs: CONCURRENCY_RETRY_MS } as const;
   throw services.limits.refuse('concurrency_limited', quota, state);
 }
@@ -115,8 +132,15 @@ interface UndeliveredCall {
   requestText: () => string;
   /** Whether the caller disconnected. */
   isDisconnected: boolean;
-  /** Whether this process cut the request, and not the upstream or the caller. */
-  isOurCut: boolean;
+  /** The error of a cut that came from our side, and not from the upstream or the caller; null without. */
+  cutCode: ErrorCode | null;
+}
+
+/** Names the error of a call that was cut; null where its caller, who left, has cut it. */
+function explainCut({ stream }: PricedChat, lost: AbortSignal, stopping: AbortSignal): ErrorCode | null {
+  if (lost.aborted) return 'service_unavailable';
+  if (stream) return null;
+  return stopping.aborted ? 'service_unavailable' : 'upstream_timeout';
 }
 
 /**
@@ -127,15 +151,14 @@ interface UndeliveredCall {
 async function failUndelivered(
   ctx: RequestContext<KeyCaller>,
   billing: ChatBilling,
-  { thrown, upstream, requestText, isDisconnected, isOurCut }: UndeliveredCall,
+  { thrown, upstream, requestText, isDisconnected, cutCode }: UndeliveredCall,
 ): Promise<GatewayError> {
   const failure = thrown instanceof ChatFailed ? thrown.failure : thrown;
   const tried: readonly TriedUpstream[] =
     thrown instanceof ChatFailed ? thrown.tried : (upstream?.tried ?? []);
   const isUpstreams = failure instanceof UpstreamFailure;
-  const cutCode = ctx.services.stopping.aborted ? 'service_unavailable' : 'upstream_timeout';
-  const error = isOurCut ? new GatewayError(cutCode) : errorOf(thrown, failure, requestText);
-  const isPromptOwed = isDisconnected && isOurCut;
+  const error = cutCode ? new GatewayError(cutCode) : errorOf(thrown, failure, requestText);
+  const isPromptOwed = isDisconnected && cutCode !== null;
   await billing.finish({
     status: isDisconnected ? 'cancelled' : 'failed',
     consumption: isPromptOwed ? { kind: 'counted', text: '' } : { kind: 'nothing' },

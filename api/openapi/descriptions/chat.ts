@@ -18,6 +18,7 @@ const CHAT_REFUSALS = [
   'url_not_allowed',
   'invalid_image',
   'concurrency_limited',
+  'stream_not_allowed',
   'insufficient_credits',
   'key_quota_exceeded',
   'daily_budget_exceeded',

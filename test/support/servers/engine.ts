@@ -2,10 +2,9 @@
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { createActivities, type Activities } from '../../../activities/index.ts';
-import { createProviders } from '../../../providers/registry.ts';
 import { workflowIdOf } from '../../../workflows/names.ts';
+import { dependenciesOf } from './activity-dependencies.ts';
 import type { TestGateway } from './gateway.ts';
-import { webhookDependencies } from './webhook-dependencies.ts';
 import { until } from '../until.ts';
 
 export interface Run {
@@ -113,22 +112,8 @@ export function countWorkflowTasks({ events }: HistoryJson): number {
 }
 
 /** The activities as the worker has them, to run the sweeper without waiting for its schedule. */
-export function activitiesOf(gateway: TestGateway): Activities {
-  const { database, secrets, storage, taskWorkflows, log } = gateway.services;
-  return createActivities({
-    database,
-    secrets,
-    providers: createProviders(gateway.config),
-    models: gateway.config.catalog.models,
-    storage,
-    taskRuns: taskWorkflows,
-    log,
-    runningTasksPerUserMax: gateway.config.runningTasksPerUserMax,
-    requestKeptDays: gateway.config.requestKeptDays,
-    retention: gateway.config.retention,
-    chatLeaseSeconds: gateway.config.chatLeaseSeconds,
-    webhooks: webhookDependencies(gateway.services),
-  });
+export function activitiesOf({ config, services }: TestGateway): Activities {
+  return createActivities(dependenciesOf(config, services));
 }
 
 /** Dates every open task back by a minute, so that it is due for the sweeper. */

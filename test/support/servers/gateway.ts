@@ -47,6 +47,7 @@ export interface TestUser {
 export interface TestGateway {
   baseUrl: string;
   sandboxUrl: string;
+  /** The database as the gateway uses it, by a user who owns none of its tables. */
   database: Database;
   secrets: Secrets;
   config: Config;
@@ -56,8 +57,8 @@ export interface TestGateway {
   anonymous: Actor;
   /** All log lines as one text. */
   logged(): string;
-  em(): Em;
   /** For what the test itself reads and changes, as the owner of the tables. */
+  em(): Em;
   createUser(credits?: string | number): Promise<TestUser>;
   /** Fails unless the ledger adds up. */
   expectSoundMoney(): Promise<void>;
@@ -155,8 +156,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       await services.taskStarts.drain();
       await services.taskWorkflows.close();
       await sandbox.close();
-      await stored.drop();
       await database.close();
+      await stored.drop();
       rmSync(folder, { recursive: true, force: true });
     },
   };

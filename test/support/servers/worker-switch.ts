@@ -3,11 +3,10 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Services } from '../../../api/services.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Log } from '../../../log.ts';
-import { createProviders } from '../../../providers/registry.ts';
 import { installRuntime } from '../../../worker/runtime.ts';
 import type { WebhookRelay } from '../../../worker/webhook-relay.ts';
 import { bundleWorkflows, createWorkers, type Workers } from '../../../worker/workers.ts';
-import { webhookDependencies } from './webhook-dependencies.ts';
+import { dependenciesOf } from './activity-dependencies.ts';
 
 export interface WorkerSwitch {
   startWorker(): Promise<void>;
@@ -52,16 +51,6 @@ export async function createTestWorkers(
     graceSeconds: config.workerGraceSeconds,
     log,
     workflowBundle: await bundle,
-    dependencies: {
-      database: services.database,
-      secrets: services.secrets,
-      ...{ providers: createProviders(config), models: config.catalog.models },
-      ...{ storage: services.storage, taskRuns: services.taskWorkflows },
-      log,
-      runningTasksPerUserMax: config.runningTasksPerUserMax,
-      ...{ requestKeptDays: config.requestKeptDays, retention: config.retention },
-      chatLeaseSeconds: config.chatLeaseSeconds,
-      webhooks: webhookDependencies(services, webhookDelaysMs),
-    },
+    dependencies: dependenciesOf(config, services, webhookDelaysMs),
   });
 }
