@@ -1,13 +1,10 @@
-// GET /api/models: lists all models for a session, with the time that their tasks usually take.
+// GET /api/models: lists all models for a session.
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { presentModel } from '../v1/model-view.ts';
+import { readUsualTimes } from '../v1/models.ts';
 
-export async function listAllModels({ services }: RequestContext<SessionCaller>): Promise<Reply> {
-  const models = [...services.catalog.models.values()];
-  const times = await services.usualTimes.read(models.map(({ id }) => id));
-  const data = models.map((model) => ({
-    ...presentModel(model),
-    usual_seconds: times.get(model.id) ?? null,
-  }));
+export async function listAllModels(ctx: RequestContext<SessionCaller>): Promise<Reply> {
+  const times = await readUsualTimes(ctx);
+  const data = [...ctx.services.catalog.models.values()].map((model) => presentModel(model, times));
   return { status: 200, body: { object: 'list', data } };
 }

@@ -1,7 +1,6 @@
 // The form of an answer of an upstream that speaks Responses: passed on, with its model and its cost put in.
 import { StringDecoder } from 'node:string_decoder';
 import type { AnswerForm, StreamForm, WholeForm } from '../chat/answer-form.ts';
-import type { PricedChat } from '../chat/read-chat.ts';
 import { MalformedStreamError, parseEvent, type StreamPiece } from '../chat/stream-events.ts';
 import { asText, listOf, membersOf } from './members.ts';
 import { presentUsage, writeEvent, writeFailure } from './response-object.ts';
@@ -9,18 +8,19 @@ import { presentUsage, writeEvent, writeFailure } from './response-object.ts';
 /** Longest event: the last one repeats the request and the whole answer. */
 const EVENT_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** Events that hold the response, an error or usage. In the model's own words quotes are escaped. */
-const NEEDS_A_LOOK = /"response"\s*:\s*\{|"type"\s*:\s*"error"/;
+const NEEDS_A_LOOK = /"(?:response|error)"\s*:\s*\{|"type"\s*:\s*"error"/;
 const LAST: readonly unknown[] = ['response.completed', 'response.incomplete'];
 const FAILED: readonly unknown[] = ['response.failed', 'response.cancelled', 'error'];
 /** What a delta's event adds to the answer. The `done` events repeat it. */
 const DELTA = /^response\.[a-z_.]+\.delta$/;
 const STARTED = 'response.output_item.added';
 
-export function passedForm(chat: PricedChat, requestId: string): AnswerForm {
-  return { whole: wholeForm(chat), openStream: () => streamForm(chat, requestId) };
+/** `model` is the id of the catalogue's model. */
+export function passedForm(model: string, requestId: string): AnswerForm {
+  return { whole: wholeForm(model), openStream: () => streamForm(model, requestId) };
 }
 
-function wholeForm({ model }: PricedChat): WholeForm {
+function wholeForm(model: string): WholeForm {
   return {
     isAnswer: ({ object, output, status }) =>
       object === 'response' && Array.isArray(output) && status !== 'failed',
@@ -28,14 +28,14 @@ function wholeForm({ model }: PricedChat): WholeForm {
     billableTextOf: ({ output }) => textOfItems(output),
     present: (json, usage, charge) => ({
       ...json,
-      model: model.id,
+      model,
       store: false,
       usage: presentUsage(usage, charge),
     }),
   };
 }
 
-function streamForm({ model }: PricedChat, requestId: string): StreamForm {
+function streamForm(model: string, requestId: string): StreamForm {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   let head: Record<string, unknown> = { object: 'response', id: `resp_${requestId}`, output: [] };
@@ -46,10 +46,12 @@ function streamForm({ model }: PricedChat, requestId: string): StreamForm {
     const json = membersOf(parseEvent(event));
     const { type, response, sequence_number: number, ...others } = json;
     if (typeof number === 'number') sequence = number;
-    if (FAILED.includes(type)) return { kind: 'error', message: messageOf(json) };
+    // Some services end a stream with an error as bodies have it.
+    const isFailure = FAILED.includes(type) || (type === undefined && json['error']);
+    if (isFailure) return { kind: 'error', message: messageOf(json) };
     if (typeof type !== 'string' || typeof response !== 'object' || response === null)
       return { kind: 'text', text: `${event}\n\n` };
-    const renamed = { ...response, model: model.id, store: false };
+    const renamed = { ...response, model, store: false };
     head = renamed;
     if (!LAST.includes(type))
       return { kind: 'text', text: writeEvent(type, sequence, { ...others, response: renamed }) };

@@ -60,7 +60,7 @@ export function readResponsesCall(ctx: RequestContext<KeyCaller>): ReadCall {
     priced: { ...priced, images },
     requestText: () => JSON.stringify([request.instructions, request.input]),
     formOf: (chat, { api }, requestId) =>
-      api === 'responses' ? passedForm(chat, requestId) : translatedForm(chat, request, requestId),
+      api === 'responses' ? passedForm(chat.model.id, requestId) : translatedForm(chat, request, requestId),
   };
 }
 

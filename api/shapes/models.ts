@@ -6,7 +6,9 @@ import {
   METERS,
   type Combination,
   type ImageLimits,
+  type Model,
   type ModelLimits,
+  type PriceLine,
 } from '../../domain/catalog/catalog.ts';
 import { billingMode, credits, mode, unixSeconds } from './basics.ts';
 
@@ -82,6 +84,40 @@ const LIMITS = z
   } satisfies Record<keyof ModelLimits, z.ZodType>)
   .describe('What may be ordered; absent: this model has no such choice.');
 
+/** The shape of the choices of an order, with exactly the fields of the catalogue's type. */
+const DEFAULTS = z
+  .strictObject({
+    outputTokens: count.describe(
+      'Reserved at least for an answer without a limit, more as the credits allow.',
+    ),
+    duration: count.describe('In seconds.'),
+    resolution: z.string(),
+    ratio: z.string(),
+    audio: z.boolean(),
+    quality: z.string(),
+  } satisfies Record<keyof Model['defaults'], z.ZodType>)
+  .describe('What is ordered where an order leaves it out.');
+
+const PRICE_CONDITION = z
+  .strictObject({
+    resolution: z.string().optional(),
+    audio: z.boolean().optional(),
+    duration: count.optional(),
+    imageRole: z.enum(IMAGE_ROLES).optional(),
+    inputVideo: z.boolean().optional(),
+    promptTokensMax: count.optional(),
+    promptTokensAbove: count.optional(),
+  } satisfies Record<keyof PriceLine['when'], z.ZodType>)
+  .describe('The orders that the line is for: each member has to match. Empty: all orders.');
+
+const PRICE = z.strictObject({
+  item: z.string(),
+  unit: z.enum(Object.values(METERS)),
+  credits,
+  free: count.describe('So many units cost nothing.'),
+  when: PRICE_CONDITION,
+});
+
 export const MODEL = z
   .strictObject({
     id: z.string(),
@@ -92,19 +128,14 @@ export const MODEL = z
     family: z.string(),
     billing_mode: billingMode,
     limits: LIMITS,
-    price: z.array(z.strictObject({ item: z.string(), unit: z.enum(Object.values(METERS)), credits })),
-  })
-  .meta({ id: 'Model', description: 'A model: what may be ordered, and what it costs.' });
-export type ModelView = z.output<typeof MODEL>;
-
-export const MODEL_WITH_TIMES = z
-  .strictObject({
-    ...MODEL.shape,
+    defaults: DEFAULTS.partial(),
+    price: z.array(PRICE),
     usual_seconds: z
       .strictObject({ p50: z.number(), p90: z.number() })
       .nullable()
       .describe('How long its last completed tasks took; null where there are too few.'),
   })
-  .meta({ id: 'ModelWithTimes' });
+  .meta({ id: 'Model', description: 'A model: what may be ordered, what it costs, how long it takes.' });
+export type ModelView = z.output<typeof MODEL>;
 
 export const MODEL_LIST = z.strictObject({ object: z.literal('list'), data: z.array(MODEL) });

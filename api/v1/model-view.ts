@@ -1,10 +1,12 @@
 // Presents a model of the catalogue as JSON.
 import { METERS } from '../../domain/catalog/catalog.ts';
+import type { UsualSeconds } from '../../db/tasks/usual-times.ts';
 import type { Model } from '../../domain/catalog/catalog.ts';
 import { toCredits } from '../../domain/credits.ts';
 import type { ModelView } from '../shapes/models.ts';
 
-export function presentModel(model: Model): ModelView {
+/** `times` are the usual seconds of tasks by model id. */
+export function presentModel(model: Model, times: ReadonlyMap<string, UsualSeconds>): ModelView {
   return {
     id: model.id,
     object: 'model',
@@ -14,10 +16,14 @@ export function presentModel(model: Model): ModelView {
     family: model.family,
     billing_mode: model.billingMode,
     limits: model.limits,
-    price: model.price.map(({ item, meter, credits }) => ({
+    defaults: model.defaults,
+    price: model.price.map(({ item, meter, credits, free, when }) => ({
       item,
       unit: METERS[meter],
       credits: toCredits(credits),
+      free,
+      when,
     })),
+    usual_seconds: times.get(model.id) ?? null,
   };
 }

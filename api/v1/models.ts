@@ -1,17 +1,24 @@
-// Lists and reads models within the key's scope, in OpenAI's format: GET /v1/models and GET /v1/models/:id.
+// Lists and reads models within the key's scope, in OpenAI's format, with what a program needs to choose: GET /v1/models and GET /v1/models/:id.
 import type { Model } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { presentModel } from './model-view.ts';
 
 export async function listModels(ctx: RequestContext<KeyCaller>): Promise<Reply> {
-  return { status: 200, body: { object: 'list', data: visibleModels(ctx).map(presentModel) } };
+  const times = await readUsualTimes(ctx);
+  const data = visibleModels(ctx).map((model) => presentModel(model, times));
+  return { status: 200, body: { object: 'list', data } };
 }
 
 export async function readModel(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const model = visibleModels(ctx).find(({ id }) => id === ctx.params['id']);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
-  return { status: 200, body: presentModel(model) };
+  return { status: 200, body: presentModel(model, await readUsualTimes(ctx)) };
+}
+
+/** Of all models, whatever the key may use: they are kept for all callers. */
+export function readUsualTimes({ services }: Pick<RequestContext, 'services'>) {
+  return services.usualTimes.read([...services.catalog.models.keys()]);
 }
 
 function visibleModels({ services, caller }: RequestContext<KeyCaller>): Model[] {

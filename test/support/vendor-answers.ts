@@ -16,6 +16,14 @@ export const ANSWER = {
   ],
   usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
 };
+/** The same where the vendor is asked by Responses. */
+export const RESPONSE_ANSWER = {
+  ...{ id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed' },
+  output: [
+    { id: 'msg_1', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello.' }] },
+  ],
+  usage: { input_tokens: 3, output_tokens: 2, total_tokens: 5 },
+};
 const MESSAGE_FIELDS: readonly FieldPath[] = [
   ...[['role'], ['content'], ['refusal'], ['reasoning_content'], ['any']],
   ...[

@@ -6,7 +6,7 @@ import { dataOf, pageOf } from '../../shapes/basics.ts';
 import { ESTIMATE, TASK, TASK_EVENT } from '../../shapes/tasks.ts';
 import { z } from 'zod';
 import { ABOUT } from '../../shapes/about.ts';
-import { MODEL_WITH_TIMES } from '../../shapes/models.ts';
+import { MODEL_LIST } from '../../shapes/models.ts';
 import { CREATION_REFUSALS, ORDER_REFUSALS, WAITED_REFUSALS } from './order-refusals.ts';
 
 const tag = 'Console: tasks';
@@ -62,11 +62,11 @@ export const TASK_DESCRIPTIONS = {
   'GET /api/models': {
     id: 'listModelsInConsole',
     tag: 'Models',
-    summary: 'List the models, with the time their tasks usually take',
+    summary: 'List all models',
     responses: {
       200: {
         description: 'All models.',
-        shape: z.strictObject({ object: z.literal('list'), data: z.array(MODEL_WITH_TIMES) }),
+        shape: MODEL_LIST,
       },
     },
   },

@@ -138,7 +138,8 @@ export const V1_DESCRIPTIONS = {
     id: 'listModels',
     tag: 'Models',
     summary: 'List the models',
-    description: 'OpenAI’s list, as far as the scope of your key reaches, with limits and prices.',
+    description:
+      'OpenAI’s list, as far as the scope of your key reaches, with what a program needs to choose: limits, options, defaults, prices and the orders they are for, and the seconds that tasks usually take.',
     responses: { 200: { description: 'The models.', shape: MODEL_LIST } },
   },
   'GET /v1/models/:id': {

@@ -183,7 +183,9 @@ describe('an answer that the document does not promise', () => {
     family: 'grok',
     billing_mode: 'per_second',
     limits: { promptCharactersMax: 1 },
+    defaults: {},
     price: [],
+    usual_seconds: null,
   };
   const error = {
     message: 'x',

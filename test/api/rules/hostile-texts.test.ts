@@ -16,6 +16,7 @@ import {
   CHUNK,
   REFUSAL,
   REFUSAL_FIELDS,
+  RESPONSE_ANSWER,
   STREAM_FIELDS,
 } from '../../support/vendor-answers.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
@@ -43,7 +44,8 @@ describe(`hostile texts (TEST_SEED=${SEED})`, function () {
   let owner: TestUser;
   let neighbour: TestUser;
   let chief: TestUser;
-  let play: Play = (res) => sendJson(res, 200, ANSWER);
+  let play: Play = (res, { path }) =>
+    sendJson(res, 200, path.endsWith('/responses') ? RESPONSE_ANSWER : ANSWER);
   const cleanup = createCleanup();
   const cookies = new Map<'owner' | 'chief', string>();
 

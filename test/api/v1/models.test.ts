@@ -25,12 +25,14 @@ describe('GET /v1/models', () => {
       .and.to.include('gpt-image-2');
     for (const model of body.data) {
       expect(model).to.have.all.keys(
-        ...['id', 'object', 'created', 'owned_by', 'kind', 'family', 'billing_mode', 'limits', 'price'],
+        ...['id', 'object', 'created', 'owned_by', 'kind', 'family', 'billing_mode', 'limits', 'defaults'],
+        ...['price', 'usual_seconds'],
       );
       expect(model.object).to.equal('model');
       expect(model.created).to.satisfy(Number.isInteger);
       expect(model.price).to.be.an('array').that.is.not.empty;
-      for (const line of model.price) expect(line).to.have.all.keys('item', 'unit', 'credits');
+      for (const line of model.price)
+        expect(line).to.have.all.keys('item', 'unit', 'credits', 'free', 'when');
     }
   });
 
@@ -45,7 +47,9 @@ describe('GET /v1/models', () => {
       promptCharactersMax: 4096,
     });
     expect(body.limits.ratios).to.include('16:9');
-    expect(body.price).to.deep.include({ item: '480p video', unit: 'second', credits: 10 });
+    const line = { item: '480p video', unit: 'second', credits: 10, free: 0 };
+    expect(body.price).to.deep.include({ ...line, when: { resolution: '480p' } });
+    expect(body.defaults).to.include({ duration: 8, resolution: '720p' });
     const { body: list } = await owner.key.get('/v1/models');
     expect(list.data).to.deep.include(body);
   });
@@ -54,14 +58,18 @@ describe('GET /v1/models', () => {
     const { body } = await owner.key.get('/v1/models/gpt-6-luna');
     expect(body).to.include({ kind: 'text', family: 'openai', billing_mode: 'per_token' });
     expect(body.limits).to.include({ contextTokens: 1_050_000, outputTokensMax: 128_000 });
-    const price = (item: string, credits: number) => ({ item, unit: 'million tokens', credits });
+    const price = (item: string, credits: number, when: object = { promptTokensMax: 272_000 }) => ({
+      ...{ item, unit: 'million tokens', credits, free: 0, when },
+    });
     for (const line of [
       price('input tokens', 20),
       price('cached input tokens', 2),
       price('output tokens', 100),
     ])
       expect(body.price).to.deep.include(line);
-    expect(body.price).to.deep.include(price('output tokens after a long prompt', 150));
+    expect(body.price).to.deep.include(
+      price('output tokens after a long prompt', 150, { promptTokensAbove: 272_000 }),
+    );
   });
 
   it('tells nothing of how a vendor is reached', async () => {
