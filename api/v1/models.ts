@@ -1,4 +1,4 @@
-// Lists and reads models within the key's scope, in OpenAI's format, with what a program needs to choose: GET /v1/models and GET /v1/models/:id.
+// Lists and reads models within the key's scope, in OpenAI's format: GET /v1/models and GET /v1/models/:id.
 import type { Model } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, KeyCaller, Reply } from '../context.ts';
