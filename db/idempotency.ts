@@ -126,6 +126,12 @@ export async function releaseKey(em: Em, rowId: string): Promise<void> {
   await em.execute(sql`delete from idempotency_key where id = ${rowId} and answer is null`);
 }
 
+/** The same where the request begun `subjectId`, which was undone. A later request with the key keeps it. */
+export async function releaseUndoneKey(em: Em, rowId: string, subjectId: string): Promise<void> {
+  await em.execute(sql`
+    delete from idempotency_key where id = ${rowId} and subject_id = ${subjectId} and answer is null`);
+}
+
 /** Removes rows whose time is over, a batch at a time. Returns how many. */
 export async function removeExpiredKeys(em: Em): Promise<number> {
   const rows = await em.execute<{ id: string }[]>(sql`

@@ -26,6 +26,7 @@ import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from
 import { UsageMarkEntity, UsageRollupEntity, UsageWatermarkEntity } from './entities/usage.ts';
 import { UploadEntity, UploadUseEntity } from './entities/uploads.ts';
 import { WebhookDeliveryEntity, WebhookEndpointEntity, WebhookEventEntity } from './entities/webhooks.ts';
+import { releaseBrokenConnections, type WatchedPool } from './broken-connections.ts';
 import { installFunctions } from './functions.ts';
 import { Migration001Identity } from './migrations/001-identity.ts';
 import { Migration002Tasks } from './migrations/002-tasks.ts';
@@ -134,8 +135,9 @@ export function openDatabase(settings: DatabaseSettings): Database {
       query_timeout: 6_000,
       options:
         '-c lock_timeout=2000 -c statement_timeout=5000 -c idle_in_transaction_session_timeout=10000 -c timezone=UTC',
-      onPoolCreated: (pool: DriverPool) => {
+      onPoolCreated: (pool: DriverPool & WatchedPool) => {
         pooled.pool = pool;
+        releaseBrokenConnections(pool);
       },
     },
     extensions: [Migrator],

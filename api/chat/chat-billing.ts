@@ -3,6 +3,7 @@
 // The conditions of a reservation and the effects of a settlement are SQL, in db/chat/ and db/ledger/.
 import type { ChatCallKey, ChatCallVerdict, NewChatCall } from '../../db/chat/chat-ledger.ts';
 import { makeId } from '../../db/ids.ts';
+import { isAnswerLost } from '../../db/lost-answers.ts';
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { GatewayError } from '../../domain/errors.ts';
@@ -12,6 +13,7 @@ import { computeChatCost, type Consumption } from './chat-cost.ts';
 import { explainRefusal } from './chat-errors.ts';
 import { startLeaseRenewal } from './lease-renewal.ts';
 import { limitChat, type PricedChat } from './read-chat.ts';
+import { undoReservation } from './undo-reservation.ts';
 
 /** The end of a call, as it is charged and recorded. */
 export interface ChatOutcome {
@@ -59,13 +61,11 @@ export class ChatBilling {
   async reserve(): Promise<PricedChat> {
     const { requestId } = this.#ctx;
     const { model, stream, estimate, estimateMax } = this.#chat;
-    const verdict = await this.#requestReservation({
-      ...this.#callKey(),
-      requestId,
-      model: model.id,
-      stream,
-      amount: estimate,
-      amountMax: estimateMax,
+    const call = { ...this.#callKey(), requestId, model: model.id, stream };
+    const amounts = { amount: estimate, amountMax: estimateMax };
+    const verdict = await this.#requestReservation({ ...call, ...amounts }).catch((error: unknown) => {
+      if (isAnswerLost(error)) void undoReservation(this.#ctx, this.#callKey());
+      throw error;
     });
     if (verdict.kind === 'refused') throw explainRefusal(verdict, estimate);
     this.#chat = limitChat(this.#chat, verdict.amount);

@@ -1,6 +1,7 @@
 // PostgreSQL hangs while tasks and chat calls are created: nothing is lost or doubled, and no answer is 500.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
+import { readPoolMetrics } from '../../db/pool.ts';
 import { CHAT_MODEL, isSettled, say } from '../support/chat.ts';
 import { createCleanup } from '../support/cleanup.ts';
 import type { Answer } from '../support/http/http.ts';
@@ -96,5 +97,9 @@ describe('a database that hangs', function () {
     expect(tasks?.count).to.equal(CALLS / 2);
     expect((await readAvailable(owner)).balance).to.be.at.most(1_000 - (CALLS / 2) * IMAGE_CREDITS);
     await gateway.expectSoundMoney();
+    await until('no broken connection holds a place in the pool', async () => {
+      const { open, idle } = readPoolMetrics(gateway.database);
+      return open === idle;
+    });
   });
 });
