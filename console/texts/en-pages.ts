@@ -160,6 +160,8 @@ export const enPages = {
     seed: 'Seed',
     seedHint: 'The same number makes the same order look alike. Empty: another one each time.',
     negativePrompt: 'What must not be seen',
+    promptExtend: 'The vendor may rewrite the prompt',
+    watermark: 'With the vendor’s mark',
     inputsHint: (count: number) => `Up to ${count}: drop files here, or add links.`,
     inputsNeeded: 'This model needs an input image.',
     addLink: 'https://…',

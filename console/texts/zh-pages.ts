@@ -156,6 +156,8 @@ export const zhPages: typeof enPages = {
     seed: '种子',
     seedHint: '相同的数字使同样的订单看起来相似。留空：每次不同。',
     negativePrompt: '不应出现的内容',
+    promptExtend: '供应商可以改写提示词',
+    watermark: '带供应商水印',
     inputsHint: (count) => `最多 ${count} 张：把文件拖到这里，或添加链接。`,
     inputsNeeded: '此模型需要一张输入图片。',
     addLink: 'https://…',

@@ -74,8 +74,14 @@ async function lookFromAllSides(page: Page, path: string): Promise<void> {
   }
 }
 
-/** Changes the theme, and waits until it is drawn. */
+/** Changes the theme, and waits until every colour has become what it is to be. */
 function showIn(theme: string): string {
-  return `document.documentElement.dataset.theme = '${theme}';
-    new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`;
+  return `(async () => {
+    document.documentElement.dataset.theme = '${theme}';
+    const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    await drawn();
+    const changes = document.getAnimations().filter((one) => one instanceof CSSTransition);
+    await Promise.allSettled(changes.map(({ finished }) => finished));
+    await drawn();
+  })()`;
 }

@@ -125,6 +125,8 @@ function draftOf(task: Task): Draft {
     seed: typeof options?.['seed'] === 'number' ? String(options['seed']) : '',
     negativePrompt: textOf(options?.['negative_prompt']),
     quality: textOf(options?.['quality']),
+    watermark: options?.['watermark'] === true,
+    promptExtend: options?.['prompt_extend'] !== false,
   };
 }
 

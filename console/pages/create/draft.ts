@@ -33,6 +33,8 @@ export interface Draft {
   negativePrompt: string;
   /** Empty: what the model has by itself. */
   quality: string;
+  watermark: boolean;
+  promptExtend: boolean;
 }
 
 type Role = 'none' | 'first_frame' | 'first_and_last_frame' | 'references';
@@ -53,11 +55,10 @@ export interface Offer {
 export const EMPTY_DRAFT: Draft = {
   ...{ prompt: '', count: 1, resolution: '', ratio: '', seconds: 0, audio: true, answerTokens: 0 },
   ...{ images: [], role: 'frames', videos: [], seed: '', negativePrompt: '', quality: '' },
+  ...{ watermark: false, promptExtend: true },
 };
-/** A picture of one dot, which stands for input images while a price is asked for. */
-const DOT =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const DOT_URL = 'https://example.com/image.png';
+/** Stands for each input image while a price is asked for: any size and form would do. */
+const ANY_IMAGE_URL = 'https://example.com/image.png';
 
 /** What the model offers beside what the draft has so far. */
 export function offerOf({ kind, limits }: ShownModel, draft: Draft): Offer {
@@ -109,7 +110,7 @@ export function fitDraft(model: ShownModel, draft: Draft): Draft {
   };
 }
 
-/** The order to send. For a price, a small image replaces each input image: only their number counts. */
+/** The order to send. For a price, one address replaces each input image: only their number counts. */
 export function orderOf(
   { id: model, kind: mode, limits }: ShownModel,
   draft: Draft,
@@ -118,8 +119,7 @@ export function orderOf(
   const prompt = isForPrice && mode !== 'text' ? '…' : draft.prompt.trim() || '…';
   if (mode === 'text')
     return { mode, model, prompt, ...(draft.answerTokens > 0 && { max_tokens: draft.answerTokens }) };
-  const dot = limits.inputImagesAsUrls ? DOT_URL : DOT;
-  const urls = draft.images.map(({ url }) => (isForPrice ? dot : url));
+  const urls = draft.images.map(({ url }) => (isForPrice ? ANY_IMAGE_URL : url));
   const isReferences = mode === 'video' && roleOf(limits, draft) === 'references';
   const common = {
     model,
@@ -149,6 +149,8 @@ function metadataOf({ audio, options }: ShownModel['limits'], draft: Draft) {
     ...(options?.negativePrompt &&
       draft.negativePrompt.trim() && { negative_prompt: draft.negativePrompt.trim() }),
     ...(options?.quality && draft.quality && { quality: draft.quality }),
+    ...(options?.watermark && draft.watermark && { watermark: true }),
+    ...(options?.promptExtension && !draft.promptExtend && { prompt_extend: false }),
   };
   return Object.keys(metadata).length > 0 ? metadata : null;
 }

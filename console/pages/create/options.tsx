@@ -81,7 +81,7 @@ export function Options({ model, draft, offer, onChange }: OptionsProps) {
 
 /** What this model alone takes: quality, seed, what must not be seen. */
 function ModelOptions({ model, draft, onChange }: Pick<OptionsProps, 'model' | 'draft' | 'onChange'>) {
-  const { quality, seed, negativePrompt } = model.limits.options ?? {};
+  const { quality, seed, negativePrompt, watermark, promptExtension } = model.limits.options ?? {};
   return (
     <>
       {quality && (
@@ -108,6 +108,26 @@ function ModelOptions({ model, draft, onChange }: Pick<OptionsProps, 'model' | '
           value={draft.seed}
           onValue={(value) => onChange({ seed: value.replaceAll(/\D/g, '') })}
         />
+      )}
+      {promptExtension && (
+        <label class="check note">
+          <input
+            type="checkbox"
+            checked={draft.promptExtend}
+            onChange={() => onChange({ promptExtend: !draft.promptExtend })}
+          />
+          {t.create.promptExtend}
+        </label>
+      )}
+      {watermark && (
+        <label class="check note">
+          <input
+            type="checkbox"
+            checked={draft.watermark}
+            onChange={() => onChange({ watermark: !draft.watermark })}
+          />
+          {t.create.watermark}
+        </label>
       )}
     </>
   );

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
 import { ended, order } from '../../support/console/orders.ts';
 import { startProxy } from '../../support/console/proxy.ts';
+import type { TestUser } from '../../support/servers/gateway.ts';
 
 export function testLiveTasks(tested: () => TestConsole): void {
   describe('tasks that move', () => {
@@ -28,15 +29,15 @@ export function testLiveTasks(tested: () => TestConsole): void {
       const user = await gateway.createUser();
       const proxy = await startProxy(gateway.baseUrl);
       try {
-        const id = await order(user, 'while nobody looked [[sandbox seconds=2]]');
+        const id = await order(user, 'while nobody looked [[sandbox seconds=120]]');
         const page = await open(user, 'tasks', { baseUrl: proxy.url });
         const row = page.getByRole('row', { name: /while nobody looked/ });
         await row.waitFor();
         proxy.cut();
-        await ended(user, id);
-        expect(await row.getByText('Completed').count()).to.equal(0);
+        await cancel(user, id);
+        expect(await row.getByText('Cancelled').count()).to.equal(0);
         proxy.mend();
-        await row.getByText('Completed').waitFor({ timeout: 20_000 });
+        await row.getByText('Cancelled').waitFor({ timeout: 20_000 });
         await page.context().close();
       } finally {
         proxy.close();
@@ -46,29 +47,30 @@ export function testLiveTasks(tested: () => TestConsole): void {
     it('stay as they are while the list is paused', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
-      const id = await order(user, 'held still [[sandbox seconds=2]]');
+      const id = await order(user, 'held still [[sandbox seconds=120]]');
       const page = await open(user, 'tasks');
       const row = page.getByRole('row', { name: /held still/ });
       await row.waitFor();
       await page.getByRole('button', { name: 'Pause' }).click();
-      await ended(user, id);
+      await cancel(user, id);
       // The toast tells that the change has arrived here, and the row has not moved.
-      await page.getByRole('link', { name: 'Image: completed' }).waitFor();
-      expect(await row.getByText('Completed').count()).to.equal(0);
+      await page.getByRole('link', { name: 'Image: cancelled' }).waitFor();
+      expect(await row.getByText('Cancelled').count()).to.equal(0);
       await page.getByRole('button', { name: 'Go on' }).click();
-      await row.getByText('Completed').waitFor();
+      await row.getByText('Cancelled').waitFor();
       await closeSound(page);
     });
 
     it('say so when the vendor was faster than the cancel', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
-      const id = await order(user, 'too fast [[sandbox seconds=3]]');
-      const page = await open(user, `tasks/${id}`);
+      const page = await open(user, 'tasks');
+      const id = await order(user, 'too fast [[sandbox seconds=6]]');
       await page.route(`**/api/tasks/${id}`, async (route) => {
         if (route.request().method() === 'DELETE') await ended(user, id);
         await route.continue();
       });
+      await page.goto(`${gateway.baseUrl}/console/tasks/${id}`);
       await page.getByRole('button', { name: 'Cancel task' }).click();
       await page.getByText('The vendor was faster').waitFor({ timeout: 20_000 });
       await page.getByText('Completed').first().waitFor();
@@ -77,4 +79,10 @@ export function testLiveTasks(tested: () => TestConsole): void {
       await closeSound(page);
     });
   });
+}
+
+/** Cancels the task elsewhere, and waits until it has ended. */
+async function cancel(user: TestUser, id: string): Promise<void> {
+  expect((await user.session.delete(`/api/tasks/${id}`)).status).to.be.oneOf([200, 202]);
+  await ended(user, id);
 }
