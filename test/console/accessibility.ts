@@ -10,8 +10,10 @@ import { closeSound, type TestConsole } from '../support/console/browser.ts';
 import { ended, order } from '../support/console/orders.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const RUN_AXE = `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then(({ violations }) =>
-  violations.map(({ id, nodes }) => id + ': ' + nodes[0].html + ' ' + nodes[0].failureSummary))`;
+const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+/** What a theme can change. */
+const OF_COLOURS = { type: 'rule', values: ['color-contrast'] };
+const OF_ALL = { type: 'tag', values: STANDARDS };
 const IS_WIDER = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
 const PAGES = [
   '',
@@ -37,9 +39,12 @@ const LANGUAGES = ['en', 'zh'] as const;
 const WIDTHS = [1400, 820, 390];
 const THEMES = ['light', 'dark'];
 const HEIGHT = 900;
+/** On a machine that is busy with other tests. */
+const TIME_MS = 240_000;
 
 export function testAccessibility(tested: () => TestConsole): void {
-  describe('accessibility', () => {
+  describe('accessibility', function () {
+    this.timeout(TIME_MS);
     for (const language of LANGUAGES)
       it(`has no violation in either theme at ${WIDTHS.join(', ')} pixels, ${language}`, async () => {
         const { gateway, open } = tested();
@@ -68,10 +73,16 @@ async function lookFromAllSides(page: Page, path: string): Promise<void> {
     expect(await page.evaluate<boolean>(IS_WIDER), `${path} is wider than ${width}`).to.equal(false);
     for (const theme of THEMES) {
       await page.evaluate(showIn(theme));
-      const violations = await page.evaluate<string[]>(RUN_AXE);
+      const violations = await findViolations(page, theme === THEMES[0] ? OF_ALL : OF_COLOURS);
       expect(violations, `${path}, ${width} pixels, ${theme}`).to.deep.equal([]);
     }
   }
+}
+
+/** Violations of these rules, each with the first place where it is. */
+function findViolations(page: Page, runOnly: object): Promise<string[]> {
+  return page.evaluate<string[]>(`axe.run({ runOnly: ${JSON.stringify(runOnly)} }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes[0].html + ' ' + nodes[0].failureSummary))`);
 }
 
 /** Changes the theme, and waits until every colour has become what it is to be. */
