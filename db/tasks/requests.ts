@@ -22,6 +22,9 @@ export interface DecryptedRequest extends RequestBody {
   prompt: string;
 }
 
+/** How a data URI begins whose text JSON writes as it is. */
+const DATA_URI = /^data:[\w/+.-]{1,100};base64,/;
+
 /** Encrypts a request. Writing a long one as JSON and encrypting it each have a turn of the event loop. */
 export async function sealRequest(
   secrets: Secrets,
@@ -30,10 +33,30 @@ export async function sealRequest(
 ): Promise<{ secretKeyId: string; prompt: Uint8Array; body: Uint8Array }> {
   const { prompt, ...body } = request;
   const sealedPrompt = secrets.seal('request', `${taskId}:prompt`, prompt);
-  const written = JSON.stringify(body);
+  const written = writeBody(body);
   if (written.length > LONG_BODY_LENGTH) await setImmediate();
   const sealedBody = secrets.seal('request', `${taskId}:body`, written);
   return { secretKeyId: sealedPrompt.secretKeyId, prompt: sealedPrompt.bytes, body: sealedBody.bytes };
+}
+
+/**
+ * Writes JSON without reading images character by character, as `JSON.stringify` does: 24 MB of them would
+ * hold up all other requests for a tenth of a second. Decoding base64 takes a fiftieth of that.
+ */
+function writeBody({ inputImages, ...rest }: RequestBody): string {
+  const images = inputImages.map((image) => (isPlain(image) ? `"${image}"` : JSON.stringify(image)));
+  return `{"inputImages":[${images.join()}],${JSON.stringify(rest).slice(1)}`;
+}
+
+/** Whether a text is a data URI of nothing but base64, of which JSON escapes no character. */
+function isPlain(text: string): boolean {
+  const [head] = DATA_URI.exec(text) ?? [];
+  if (head === undefined) return false;
+  const encoded = text.slice(head.length);
+  const padding = /={0,2}$/.exec(encoded.slice(-2))?.[0].length ?? 0;
+  // What is not base64 is skipped, so that there are fewer bytes.
+  const bytes = (encoded.length * 3) / 4 - padding;
+  return encoded.length % 4 === 0 && Buffer.from(encoded, 'base64').length === bytes;
 }
 
 /** The whole request, or null when it was removed some days after the task's end. */
