@@ -16,6 +16,8 @@ import { sweepDeletedVideos } from './sweep-videos.ts';
 const UNSTARTED_AFTER_SECONDS = 10;
 /** A workflow that lives moves its row, or is found running. */
 const MAYBE_ORPHANED_AFTER_SECONDS = 30;
+/** Failures one after the other at which Temporal or the database is away, and a round ends. */
+const FAILURES_IN_ROW_MAX = 3;
 
 export function createSweep(dependencies: ActivityDependencies) {
   const { database, storage, requestKeptDays } = dependencies;
@@ -71,29 +73,53 @@ async function startUnstarted(dependencies: ActivityDependencies): Promise<numbe
   const { database, taskRuns } = dependencies;
   const tasks = await leftovers.claimUnstarted(forkEm(database), UNSTARTED_AFTER_SECONDS);
   let started = 0;
-  for (const task of tasks) {
+  await forEachTask(dependencies, tasks, async (task) => {
     if (task.cancelRequestedAt) await cancelUnreserved(forkEm(database), task.userId, task.id);
     // Its run was stopped by force before it reserved anything. A retry is not asked about: it gets a new
     // run.
     else if (task.attempt === 1 && (await taskRuns.describeTask(task.id)) === 'closed')
       await failOrphaned(dependencies, task);
     else if (await taskRuns.startTask(task)) started += 1;
-  }
+  });
   return started;
 }
 
-async function repeatCancels({ database, taskRuns }: ActivityDependencies): Promise<void> {
+async function repeatCancels(dependencies: ActivityDependencies): Promise<void> {
+  const { database, taskRuns } = dependencies;
   const tasks = await leftovers.findUnconfirmedCancels(forkEm(database), UNSTARTED_AFTER_SECONDS);
-  for (const task of tasks) await taskRuns.cancelTask(task.id, 0);
+  await forEachTask(dependencies, tasks, async (task) => void (await taskRuns.cancelTask(task.id, 0)));
+}
+
+/**
+ * Does a step for each task. One that fails is logged and does not keep the others from theirs; throws when
+ * several fail in a row, since then it is not the tasks.
+ */
+async function forEachTask(
+  { log }: ActivityDependencies,
+  tasks: readonly Task[],
+  step: (task: Task) => Promise<void>,
+): Promise<void> {
+  let failuresInRow = 0;
+  for (const task of tasks) {
+    try {
+      await step(task);
+      failuresInRow = 0;
+    } catch (error) {
+      failuresInRow += 1;
+      if (failuresInRow === FAILURES_IN_ROW_MAX) throw error;
+      log.warn({ err: error, taskId: task.id }, 'the sweeper could not help a task');
+    }
+  }
 }
 
 /** Answers how many were settled or started again. */
 async function settleOrphaned(dependencies: ActivityDependencies): Promise<number> {
   const em = forkEm(dependencies.database);
   let settled = 0;
-  for (const task of await leftovers.claimMaybeOrphaned(em, MAYBE_ORPHANED_AFTER_SECONDS)) {
+  const tasks = await leftovers.claimMaybeOrphaned(em, MAYBE_ORPHANED_AFTER_SECONDS);
+  await forEachTask(dependencies, tasks, async (task) => {
     if (await settleIfOrphaned(dependencies, task)) settled += 1;
-  }
+  });
   return settled;
 }
 

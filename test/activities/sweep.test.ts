@@ -1,0 +1,40 @@
+// The sweeper when one of the tasks cannot be helped: the others are, all the same.
+import { expect } from 'chai';
+import { createActivities } from '../../activities/index.ts';
+import { dependenciesOf } from '../support/servers/activity-dependencies.ts';
+import { ageOpenTasks } from '../support/servers/engine.ts';
+import { startGateway, type TestGateway } from '../support/servers/gateway.ts';
+
+describe('a round of the sweeper', () => {
+  let gateway: TestGateway;
+  before(async () => {
+    gateway = await startGateway({ worker: false });
+  });
+  after(() => gateway.stop());
+
+  it('goes on after a task whose start fails, and ends when several fail in a row', async () => {
+    const owner = await gateway.createUser();
+    const ids: string[] = [];
+    for (let task = 0; task < 4; task += 1) {
+      const order = { model: 'gpt-image-2', prompt: 'a cat' };
+      ids.push((await owner.key.post('/v1/images/generations', order)).body.id);
+    }
+    const dependencies = dependenciesOf(gateway.config, gateway.services);
+    const sweepWithout = async (unstartable: readonly string[]) => {
+      await ageOpenTasks(gateway);
+      const { taskRuns } = dependencies;
+      const startTask: typeof taskRuns.startTask = async (task) => {
+        if (unstartable.includes(task.id)) throw new Error('no start');
+        return taskRuns.startTask(task);
+      };
+      const describeTask: typeof taskRuns.describeTask = (id) => taskRuns.describeTask(id);
+      const cancelTask: typeof taskRuns.cancelTask = (id, waitMs) => taskRuns.cancelTask(id, waitMs);
+      const played = { ...taskRuns, startTask, describeTask, cancelTask };
+      return createActivities({ ...dependencies, taskRuns: played }).sweepTasks();
+    };
+    expect(await sweepWithout(ids.slice(0, 1))).to.deep.equal({ started: 3, settled: 0 });
+    expect(gateway.logged()).to.contain('the sweeper could not help a task');
+    const outcome = await sweepWithout(ids).catch((error: unknown) => String(error));
+    expect(outcome).to.equal('Error: no start');
+  });
+});
