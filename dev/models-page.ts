@@ -1,5 +1,6 @@
 // `npm run models`: writes docs/models.md from catalog.json, with what each model offers and costs,
-// docs/vendor-rules.md, and the JSON Schemas; `npm run models -- schema` prints the schema of an overlay.
+// docs/vendor-rules.md, and the JSON Schemas; `npm run models -- schema` prints the schema of an overlay,
+// `npm run models -- probe FAMILY` asks a vendor.
 import { readFileSync, writeFileSync } from 'node:fs';
 import {
   CATALOG_SCHEMA,
@@ -200,8 +201,13 @@ function present(lines: readonly (string | number | boolean | undefined)[]): str
 }
 
 if (import.meta.main) {
-  if (process.argv[2] === 'schema') process.stdout.write(composeOverlaySchema());
-  else {
+  const [command, ...args] = process.argv.slice(2);
+  if (command === 'schema') process.stdout.write(composeOverlaySchema());
+  else if (command === 'probe') {
+    const { runProbe } = await import('./probe/main.ts');
+    const set = Object.entries(process.env).filter((entry): entry is [string, string] => Boolean(entry[1]));
+    process.exitCode = await runProbe(args, Object.fromEntries(set));
+  } else {
     writeFileSync(MODELS_PAGE, composeModelsPage());
     writeFileSync(VENDOR_RULES_PAGE, composeVendorRulesPage());
     writeFileSync(CATALOG_SCHEMA, composeCatalogSchema());

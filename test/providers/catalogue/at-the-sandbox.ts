@@ -11,7 +11,7 @@ import type { DeclaredOrder } from './declared-orders.ts';
 const VERTEX = '/google/v1/projects/sandbox-project/locations/us-central1';
 
 /** Where the sandbox plays each family. */
-const PATHS: Readonly<Record<string, string>> = {
+export const PATHS: Readonly<Record<string, string>> = {
   openai: '/openai/v1',
   grok: '/xai/v1',
   gemini: '/google/v1beta',
