@@ -19,7 +19,10 @@ export async function runProbe(args: readonly string[], env: Record<string, stri
   const [family] = args;
   const video = args[1] === '--video' ? (args[2] ?? null) : null;
   const problems: string[] = [];
-  const paths = { catalog: env['SVC_CATALOG'] ?? 'catalog.json', overlay: env['SVC_CATALOG_OVERLAY'] ?? null };
+  const paths = {
+    catalog: env['SVC_CATALOG'] ?? 'catalog.json',
+    overlay: env['SVC_CATALOG_OVERLAY'] ?? null,
+  };
   const read = readCatalog(paths, problems);
   const families = readFamilies(env, read ? listedUpstreams(read.catalog) : [], problems);
   if (!family || !families[family])
@@ -42,7 +45,8 @@ export async function runProbe(args: readonly string[], env: Record<string, stri
     jobLimitMs: JOB_LIMIT_MS,
   });
   if (!findings) console.log('Nothing was sent.');
-  else console.log(`Written to ${writeFindings(env['SVC_DATA_DIR'] || '.data', family, findings, new Date())}`);
+  else
+    console.log(`Written to ${writeFindings(env['SVC_DATA_DIR'] || '.data', family, findings, new Date())}`);
   return 0;
 }
 

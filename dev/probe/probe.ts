@@ -88,7 +88,11 @@ async function tryModel(provider: Provider, call: CheapestOrder, input: ProbeInp
   }
 }
 
-function jobOf(provider: Provider, { model, order }: CheapestOrder, { prompt, image }: Materials): UpstreamJob {
+function jobOf(
+  provider: Provider,
+  { model, order }: CheapestOrder,
+  { prompt, image }: Materials,
+): UpstreamJob {
   return {
     reference: `probe_${randomUUID()}:1`,
     credential: provider.credentialsFor(model.upstreamModel)[0] ?? 'default',
@@ -116,7 +120,9 @@ async function deliver(provider: Provider, job: UpstreamJob, input: ProbeInput):
     if (state?.kind !== 'queued' && state?.kind !== 'running') break;
     await new Promise((resolve) => setTimeout(resolve, input.pollEveryMs));
   }
-  throw new UpstreamFailure('expired', 'unknown', { text: `job ${submission.handle.id} did not end in time` });
+  throw new UpstreamFailure('expired', 'unknown', {
+    text: `job ${submission.handle.id} did not end in time`,
+  });
 }
 
 /** A job that is taken is left to the vendor: that it was taken is the answer. */
@@ -126,7 +132,13 @@ async function ask({ family, path, json, read }: Question, { families }: ProbeIn
   if (!settings || !credential) return 'no credentials';
   const api = createJsonApi({ ...settings, upstreamTimeoutMs: UPSTREAM_TIMEOUT_MS }, authorizeOf(family));
   try {
-    const request = { method: 'POST', path, json, credential: credential.id, bytesMax: ANSWER_BYTES_MAX } as const;
+    const request = {
+      method: 'POST',
+      path,
+      json,
+      credential: credential.id,
+      bytesMax: ANSWER_BYTES_MAX,
+    } as const;
     const answer = await api.send(request);
     return `yes, taken${read ? `: ${read(answer.json)}` : ''}`;
   } catch (error) {

@@ -122,7 +122,9 @@ function bananaTokens(prompt: string, imageSize: string): Question {
     },
     read: (json) => {
       const tokens = numberOf(membersOf(membersOf(json)['usageMetadata'])['candidatesTokenCount']);
-      return tokens === null ? 'tokens not reported' : `${tokens} tokens, at $30 a million $${(tokens * 30) / 1e6}`;
+      return tokens === null
+        ? 'tokens not reported'
+        : `${tokens} tokens, at $30 a million $${(tokens * 30) / 1e6}`;
     },
   };
 }
