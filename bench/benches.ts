@@ -8,6 +8,7 @@ import { benchSlowVendor } from './slow-vendor.ts';
 import { benchTasks } from './tasks.ts';
 import type { Row } from './verdict.ts';
 import { benchWaiting } from './waiting.ts';
+import { benchWebhooks } from './webhooks.ts';
 
 export const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   chat: benchChat,
@@ -18,4 +19,5 @@ export const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = 
   waiting: benchWaiting,
   neighbours: benchNeighbours,
   console: benchConsole,
+  webhooks: benchWebhooks,
 };

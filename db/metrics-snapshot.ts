@@ -12,6 +12,8 @@ export interface MetricsSnapshot {
   /** Queued tasks that no workflow has begun: their start was lost, or Temporal or the workers are away. */
   unstarted: { count: number; oldestSeconds: number };
   openReservations: { count: number; oldestSeconds: number };
+  /** Deliveries of webhooks whose run is not started yet, or late. */
+  webhooksDue: { count: number; oldestSeconds: number };
   granted: number;
   charged: number;
   balance: number;
@@ -39,6 +41,7 @@ interface Row {
   openTasks: MetricsSnapshot['openTasks'] | null;
   unstarted: MetricsSnapshot['unstarted'];
   openReservations: MetricsSnapshot['openReservations'];
+  webhooksDue: MetricsSnapshot['webhooksDue'];
   sums: Record<'granted' | 'charged' | 'balance' | 'reserved' | 'loss', string> & { frozen: number };
   losses: Record<'sum' | 'max', string>;
   violations: MetricsSnapshot['violations'] | null;
@@ -62,6 +65,9 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
           'oldestSeconds', coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0))
         from (select created_at from task_attempt where state = 'open'
               union all select created_at from chat_call where status = 'open') r) as "openReservations",
+      (select jsonb_build_object('count', count(*),
+          'oldestSeconds', coalesce(extract(epoch from clock_timestamp() - min(relay_after)), 0))
+        from webhook_delivery where state = 'pending' and relay_after <= now()) as "webhooksDue",
       (select jsonb_build_object(
           'granted', coalesce(sum(total_granted), 0)::text, 'charged', coalesce(sum(total_charged), 0)::text,
           'balance', coalesce(sum(balance), 0)::text, 'reserved', coalesce(sum(reserved + earmarked), 0)::text,
@@ -89,6 +95,7 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
     openTasks: row.openTasks ?? [],
     unstarted: row.unstarted,
     openReservations: row.openReservations,
+    webhooksDue: row.webhooksDue,
     granted: readCredits(sums.granted),
     charged: readCredits(sums.charged),
     balance: readCredits(sums.balance),

@@ -37,7 +37,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The pauses between attempts, as Standard Webhooks advises. After the last attempt a delivery has failed. */
+/** The pauses between attempts, as Standard Webhooks advises. After the last one a delivery has failed. */
 export const WEBHOOK_RETRY_DELAYS_MS: readonly number[] = [
   ...[5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS],
   ...[2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, 14 * HOUR_MS, 20 * HOUR_MS, 24 * HOUR_MS],

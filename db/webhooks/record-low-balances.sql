@@ -1,5 +1,5 @@
--- Records balances that these charges took below what a webhook of their owner watches, in the transaction of the
--- charges: once per fall, since it compares the balance before them with the one after. Call it when the
+-- Records balances that these charges took below what a webhook of their owner watches, in the transaction of
+-- the charges: once per fall, since it compares the balance before them with the one after. Call it when the
 -- accounts have been charged.
 create or replace function record_low_balances(user_ids text[], charges bigint[]) returns void
 language plpgsql as $$

@@ -4,6 +4,7 @@ import OpenAI from 'openai';
 import { CHAT_MODEL } from '../support/chat.ts';
 import { openClient } from '../support/http/openai-client.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { installPackage, runScript } from '../sandbox/sdk/python.ts';
 import { orderImage, orderVideo } from '../support/tasks.ts';
 import { untilFinal } from '../support/until.ts';
 import { makeWebhook, readDeliveries, startReceiver, type Receiver } from '../support/webhooks.ts';
@@ -119,6 +120,23 @@ describe('a webhook', function () {
     if (!later) throw new Error('there is no second one');
     const old = webhooks.unwrap(later.text, later.headers, hook.secret);
     expect(await old.then(() => 'accepted', String)).to.include('signature');
+  });
+
+  it('is verified by the package of Standard Webhooks for Python', async function () {
+    this.timeout(300_000);
+    const installed = await installPackage('standardwebhooks==1.1.0');
+    if (installed.kind === 'missing') return this.skip();
+    const hook = await makeHook();
+    await test(hook.id);
+    const [{ text, headers }] = await firstOf(hook.path);
+    const told = await runScript(
+      installed.folder,
+      'verify_webhook.py',
+      hook.secret,
+      text,
+      JSON.stringify(headers),
+    );
+    expect(told).to.deep.equal({ type: 'webhook.test', forged: 'refused' });
   });
 
   async function firstOf(path: string) {
