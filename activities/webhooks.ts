@@ -1,5 +1,6 @@
 // Delivers an event to an endpoint. An attempt that was made and could not be recorded is made again, with
 // the same `webhook-id`.
+import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { forkEm } from '../db/database.ts';
 import {
@@ -26,36 +27,55 @@ const ATTEMPTS_PER_ENDPOINT_MAX = 40;
 const BUSY_RETRY_MS = 2_000;
 
 export function createWebhooks(dependencies: ActivityDependencies) {
-  const { database } = dependencies;
   const underWay = new Map<string, number>();
 
   return {
-    /** Throws unless the receiver has it: with the time of the next attempt, or for good. */
+    /** The first attempt: null when the receiver has it, else the pause before the next. Throws for good. */
+    tryWebhook: ({ deliveryId }: { deliveryId: string }): Promise<{ retryMs: number | null }> =>
+      attemptOne(dependencies, underWay, deliveryId),
+
+    /** A later attempt. Throws unless the receiver has it: with the time of the next attempt, or for good. */
     async sendWebhook({ deliveryId }: { deliveryId: string }): Promise<void> {
-      const delivery = await findDeliveryToSend(forkEm(database), deliveryId);
-      if (!delivery || delivery.state === 'failed') throw endRun('The delivery has ended.', 'delivery_ended');
-      if (delivery.state === 'delivered') return;
-      const { id: endpointId, disabledAt } = delivery.endpoint;
-      if (disabledAt) return refuse(dependencies, delivery);
-      const count = underWay.get(endpointId) ?? 0;
-      if (count >= ATTEMPTS_PER_ENDPOINT_MAX) throw tryLater('webhook_busy', BUSY_RETRY_MS);
-      underWay.set(endpointId, count + 1);
-      try {
-        await attempt(dependencies, delivery);
-      } finally {
-        const left = (underWay.get(endpointId) ?? 1) - 1;
-        if (left > 0) underWay.set(endpointId, left);
-        else underWay.delete(endpointId);
-      }
+      const { failure, retryMs } = await attemptOne(dependencies, underWay, deliveryId);
+      if (retryMs !== null) throw tryLater(failure ?? 'webhook_busy', retryMs);
     },
 
     async abandonWebhook({ deliveryId }: { deliveryId: string }): Promise<void> {
-      await failDelivery(forkEm(database), deliveryId, 'cancelled');
+      await failDelivery(forkEm(dependencies.database), deliveryId, 'cancelled');
     },
   };
 }
 
-async function attempt(dependencies: ActivityDependencies, delivery: DeliveryToSend): Promise<void> {
+/** What is to come: `retryMs` null is a success. */
+interface Attempted {
+  failure: WebhookFailure | null;
+  retryMs: number | null;
+}
+
+/** Attempts a delivery that is still to be made, unless too many others to its endpoint are under way. */
+async function attemptOne(
+  dependencies: ActivityDependencies,
+  underWay: Map<string, number>,
+  deliveryId: string,
+): Promise<Attempted> {
+  const delivery = await findDeliveryToSend(forkEm(dependencies.database), deliveryId);
+  if (!delivery || delivery.state === 'failed') throw endRun('The delivery has ended.', 'delivery_ended');
+  if (delivery.state === 'delivered') return { failure: null, retryMs: null };
+  const { id: endpointId, disabledAt } = delivery.endpoint;
+  if (disabledAt) return refuse(dependencies, delivery);
+  const count = underWay.get(endpointId) ?? 0;
+  if (count >= ATTEMPTS_PER_ENDPOINT_MAX) return { failure: null, retryMs: BUSY_RETRY_MS };
+  underWay.set(endpointId, count + 1);
+  try {
+    return await attempt(dependencies, delivery);
+  } finally {
+    const left = (underWay.get(endpointId) ?? 1) - 1;
+    if (left > 0) underWay.set(endpointId, left);
+    else underWay.delete(endpointId);
+  }
+}
+
+async function attempt(dependencies: ActivityDependencies, delivery: DeliveryToSend): Promise<Attempted> {
   const { database, webhooks } = dependencies;
   const startedAt = performance.now();
   const posted = await post(dependencies, delivery);
@@ -72,9 +92,8 @@ async function attempt(dependencies: ActivityDependencies, delivery: DeliveryToS
   };
   await recordAttempt(forkEm(database), delivery, outcome);
   webhooks.observe(failure ?? 'delivered', outcome.ms / 1000);
-  if (failure === null) return;
-  if (retryMs !== null) throw tryLater(failure, retryMs);
-  throw endRun(WEBHOOK_FAILURES[failure], failure);
+  if (failure !== null && retryMs === null) throw endRun(WEBHOOK_FAILURES[failure], failure);
+  return { failure, retryMs };
 }
 
 function post(
@@ -94,6 +113,7 @@ function post(
     timeoutMs: ATTEMPT_TIMEOUT_MS,
     answerBytesMax: ANSWER_BYTES_MAX,
     answerMs: ANSWER_MS,
+    signal: cancellationSignal(),
     beforeWrite: async (write) => {
       await whileEndpointExists(forkEm(database), endpoint.id, write);
     },

@@ -1,19 +1,39 @@
 // The story of one delivery: one event to one endpoint, tried again until it was taken, refused for good, or
 // tried often enough.
-import { CancellationScope, isCancellation, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  sleep,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { WEBHOOK_QUEUE, type DeliverWebhookInput } from './names.ts';
 
+/** An attempt ends by itself after 15 seconds; a worker that died is missed a little later. */
+const ATTEMPT_TIMEOUT = '45s';
+
+/**
+ * Most deliveries need one attempt: local, so that it costs no step of its own in the server. Retried while our
+ * own database is away.
+ */
+const { tryWebhook } = proxyLocalActivities<Pick<Activities, 'tryWebhook'>>({
+  startToCloseTimeout: ATTEMPT_TIMEOUT,
+  retry: { initialInterval: '500ms', maximumInterval: '15s' },
+  summary: 'Send it to its receiver',
+});
+
 /**
  * The pauses between attempts are those of Standard Webhooks (`WEBHOOK_RETRY_DELAYS_MS`): each failed attempt
- * says when the next one is due, and the last one that there is none. Those given here hold while our own
- * database is away. An attempt ends by itself after 15 seconds; a worker that died is missed a little later.
+ * says when the next one is due, and the last one that there is none. Operators see it pending, with its
+ * attempts and the last failure.
  */
 const { sendWebhook } = proxyActivities<Pick<Activities, 'sendWebhook'>>({
   taskQueue: WEBHOOK_QUEUE,
-  startToCloseTimeout: '45s',
+  startToCloseTimeout: ATTEMPT_TIMEOUT,
   retry: { initialInterval: '1s', maximumInterval: '30s' },
-  summary: 'Send it to its receiver',
+  summary: 'Send it again',
 });
 
 const { abandonWebhook } = proxyActivities<Pick<Activities, 'abandonWebhook'>>({
@@ -26,8 +46,11 @@ const { abandonWebhook } = proxyActivities<Pick<Activities, 'abandonWebhook'>>({
 /** The run ends Completed if the receiver took it, Failed if not, Canceled if an operator ended it. */
 export async function deliverWebhook({ deliveryId }: DeliverWebhookInput): Promise<void> {
   try {
+    const { retryMs } = await tryWebhook({ deliveryId });
+    if (retryMs === null) return;
+    setCurrentDetails('The first attempt failed; the receiver is tried again.');
+    await sleep(retryMs);
     await sendWebhook({ deliveryId });
-    setCurrentDetails('The receiver has it.');
   } catch (error) {
     if (isCancellation(error)) await CancellationScope.nonCancellable(() => abandonWebhook({ deliveryId }));
     throw error;

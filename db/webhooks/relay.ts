@@ -5,11 +5,11 @@ import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
 
 /** First attempts under way at once for one endpoint: what is beyond stays in the outbox. */
-const UNDER_WAY_MAX = 20;
+const UNDER_WAY_MAX = 10;
 /** The same while it is failing. */
 const UNDER_WAY_MAX_FAILING = 1;
 /** Deliveries in one claim. */
-const BATCH = 100;
+const BATCH = 20;
 /** Within this time a claim is confirmed, or its process has died and another one claims it. */
 const CLAIM_SECONDS = 30;
 /** A run that is so late was lost with Temporal's state, and is started again. */
