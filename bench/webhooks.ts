@@ -1,4 +1,5 @@
-// Measures webhooks: a burst of events to many endpoints, a tenth of them dead, and what it costs a task beside it.
+// Measures webhooks: a burst of events to many endpoints, a tenth of them dead, and what it costs a task
+// beside it.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

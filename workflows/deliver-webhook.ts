@@ -15,8 +15,8 @@ import { WEBHOOK_QUEUE, type DeliverWebhookInput } from './names.ts';
 const ATTEMPT_TIMEOUT = '45s';
 
 /**
- * Most deliveries need one attempt: local, so that it costs no step of its own in the server. Retried while our
- * own database is away.
+ * Most deliveries need one attempt: local, so that it costs no step of its own in the server. Retried while
+ * our own database is away.
  */
 const { tryWebhook } = proxyLocalActivities<Pick<Activities, 'tryWebhook'>>({
   startToCloseTimeout: ATTEMPT_TIMEOUT,
