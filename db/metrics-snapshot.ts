@@ -90,12 +90,10 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
       (select coalesce(extract(epoch from clock_timestamp() - nullif(until, '-infinity')), 0)::float8
         from usage_watermark) as "unsummedSeconds"`);
   if (!row) throw new Error('the database answered nothing');
-  const { sums, losses } = row;
+  const { sums, losses, unstarted, openReservations, webhooksDue } = row;
   return {
     openTasks: row.openTasks ?? [],
-    unstarted: row.unstarted,
-    openReservations: row.openReservations,
-    webhooksDue: row.webhooksDue,
+    ...{ unstarted, openReservations, webhooksDue },
     granted: readCredits(sums.granted),
     charged: readCredits(sums.charged),
     balance: readCredits(sums.balance),
