@@ -8,7 +8,7 @@ const ROUND_MS = 10_000;
 /** The time whose ends one step adds: doubled while they are few, halved when they are many. */
 const STEP_MS = { min: 60_000, first: 3_600_000, max: 86_400_000 };
 /** Sums that one step writes: more and fewer than these change its length. */
-const SUMS_PER_STEP = { min: 1_000, max: 10_000 };
+const SUMS_PER_STEP = { min: 500, max: 4_000 };
 
 export function createUsageRollup({ database }: Pick<ActivityDependencies, 'database'>) {
   let stepMs = STEP_MS.first;

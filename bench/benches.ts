@@ -2,8 +2,10 @@
 import { benchBurst } from './burst.ts';
 import { benchChat } from './chat.ts';
 import { benchConsole } from './console.ts';
+import { benchEvents } from './events.ts';
 import { benchLedger } from './ledger.ts';
 import { benchNeighbours } from './neighbours.ts';
+import { benchReads } from './reads.ts';
 import { benchSlowVendor } from './slow-vendor.ts';
 import { benchTasks } from './tasks.ts';
 import type { Row } from './verdict.ts';
@@ -20,4 +22,6 @@ export const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = 
   neighbours: benchNeighbours,
   console: benchConsole,
   webhooks: benchWebhooks,
+  reads: benchReads,
+  events: benchEvents,
 };

@@ -7,9 +7,9 @@ import { ENDS, isWithin, SUMS, TRANSFERS, type UsageSource } from './sources.ts'
 
 /** Every time zone that is in use has its days begin on such a boundary of UTC. */
 export const BUCKET_MS = 15 * 60_000;
-/** Accounts that one step looks at, and transfers that it adds at most, about. */
+/** Accounts that one step looks at, and transfers that it adds at most, about: a correction waits for it. */
 const ACCOUNTS_PER_STEP = 500;
-const TRANSFERS_PER_STEP = 20_000;
+const TRANSFERS_PER_STEP = 5_000;
 /** The clock may be set back by so much without an end being missed. */
 const CLOCK_MARGIN_SECONDS = 10;
 /** Ids are made by the clocks of other machines. */

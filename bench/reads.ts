@@ -1,0 +1,213 @@
+// Measures every list with its filters, and summaries, over a long history, also while it is removed by age.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRetention } from '../activities/retention.ts';
+import { createUsageRollup } from '../activities/usage-rollup.ts';
+import { forkEm, type Database } from '../db/database.ts';
+import { createSession } from '../db/identity/sessions.ts';
+import { insertUser } from '../db/identity/users.ts';
+import { createApiKey } from '../db/keys/api-keys.ts';
+import { findViolations } from '../db/ledger/invariants.ts';
+import { openDatabase } from '../db/open-database.ts';
+import { PERMISSIONS } from '../domain/permissions.ts';
+import { createStorage } from '../storage/storage.ts';
+import { printTable, quantile } from './measure.ts';
+import { addHistory, giveCredits, MAKE_ID, type PastUser } from './reads/history.ts';
+import { watchIndexes } from './reads/index-use.ts';
+import { listQuestions, type Question } from './reads/questions.ts';
+import { bySize } from './size.ts';
+import { startBenchSystem, type BenchSystem } from './system.ts';
+import { Verdict, type Row } from './verdict.ts';
+
+/** Tasks, and as many calls: of one user a tenth, the rest of all others. */
+const TASKS = bySize({ full: 1_000_000, small: 100_000 });
+const OTHER_USERS = bySize({ full: 900, small: 90 });
+const DAYS = 80;
+/** What is older is removed while the lists are read once more. */
+const KEPT_DAYS = 40;
+const REQUESTS = bySize({ full: 40, small: 20 });
+const LIST_GOAL_MS = 50;
+const SUMMARY_GOAL_MS = 100;
+
+interface Asked {
+  question: Question;
+  p50Ms: number;
+  p95Ms: number;
+}
+
+/** Runs `npm run bench -- reads`. */
+export async function benchReads(): Promise<readonly Row[]> {
+  const system = await startBenchSystem();
+  const database = openDatabase({ url: system.databaseUrl, connectionsMax: 1 });
+  const verdict = new Verdict();
+  try {
+    const user = await makeHistory(system, database);
+    const rollupMs = await carryForward(database);
+    const questions = listQuestions(database, user, DAYS);
+    const tokens = await createTokens(system, database, user);
+    const alone = await askAll(system, tokens, questions);
+    await printReads(database, alone, verdict);
+    judge(verdict, alone, '');
+    const retention = await readWhileRemoving(system, () => askAll(system, tokens, questions));
+    judge(verdict, retention.asked, ' while old rows are removed');
+    printTable([
+      ['what', 'value'],
+      ['sums carried forward, rows a second', ((3 * TASKS) / (rollupMs / 1000)).toFixed(0)],
+      ['removed by age, rows a second', retention.perSecond.toFixed(0)],
+    ]);
+    const violations = await findViolations(forkEm(database));
+    verdict.exact(
+      'reads: the ledger and its sums',
+      violations.length === 0,
+      `${violations.length} violations`,
+    );
+    return verdict.rows;
+  } finally {
+    await database.close();
+    await system.stop();
+  }
+}
+
+async function makeHistory(system: BenchSystem, database: Database): Promise<PastUser> {
+  const beganAt = performance.now();
+  const em = forkEm(database);
+  await em.execute(MAKE_ID);
+  const user = await createPastUser(system, database);
+  await addHistory(em, user, TASKS / 10, DAYS);
+  for (let other = 0; other < OTHER_USERS; other += 1)
+    await addHistory(em, await createPastUser(system, database), (TASKS * 0.9) / OTHER_USERS, DAYS);
+  for (const table of ['task', 'chat_call', 'ledger_transfer', 'task_attempt'])
+    await em.execute(`analyze ${table}`);
+  console.log(`made ${TASKS} tasks and calls in ${((performance.now() - beganAt) / 1000).toFixed(0)} s`);
+  return user;
+}
+
+async function createPastUser(system: BenchSystem, database: Database): Promise<PastUser> {
+  const em = forkEm(database);
+  const email = `bench-${crypto.randomUUID()}@example.com`;
+  const userId = await insertUser(em, { email, passwordHash: 'none', permissions: [] });
+  if (userId === null) throw new Error('an account of the bench could not be created');
+  await giveCredits(em, userId, DAYS);
+  const { id: common } = await createApiKey(em, system.secrets, { userId, name: 'Common' });
+  const { id: rare } = await createApiKey(em, system.secrets, { userId, name: 'Rare' });
+  return { userId, keyIds: [common, rare] };
+}
+
+type Tokens = Readonly<Record<Question['as'], string>>;
+
+async function createTokens(system: BenchSystem, database: Database, { userId }: PastUser): Promise<Tokens> {
+  const em = forkEm(database);
+  const admin = { email: 'chief@example.com', passwordHash: 'none', permissions: [...PERMISSIONS] };
+  const administratorId = await insertUser(em, admin);
+  if (administratorId === null) throw new Error('the administrator of the bench could not be created');
+  return {
+    user: await createSession(em, system.secrets, userId),
+    administrator: await createSession(em, system.secrets, administratorId),
+  };
+}
+
+/**
+ * Carries all sums forward, and answers how long it took. The system's own sweeper has begun with it before the
+ * history was made: it begins anew.
+ */
+async function carryForward(database: Database): Promise<number> {
+  await forkEm(database).transactional(async (tx) => {
+    await tx.execute(`update usage_watermark set until = '-infinity'`);
+    await tx.execute('truncate usage_rollup, usage_mark');
+  });
+  const beganAt = performance.now();
+  const { rollUpUsage } = createUsageRollup({ database });
+  const target = Date.now() - 60_000;
+  for (let until: string | null = null; until === null || Date.parse(until) < target;)
+    ({ until } = await rollUpUsage().catch(() => ({ until: null }))); // the system's own sweeper has the lock
+  await forkEm(database).execute('analyze usage_rollup');
+  return performance.now() - beganAt;
+}
+
+async function askAll(
+  { baseUrl }: BenchSystem,
+  tokens: Tokens,
+  questions: readonly Question[],
+): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  for (const question of questions) {
+    const headers = { cookie: `svc_session=${tokens[question.as]}` };
+    const times: number[] = [];
+    for (let request = 0; request <= REQUESTS; request += 1) {
+      const startedAt = performance.now();
+      const answer = await fetch(baseUrl + question.path, { headers });
+      const text = await answer.text();
+      if (answer.status !== 200) throw new Error(`${question.path} answered ${answer.status}: ${text}`);
+      if (request > 0) times.push(performance.now() - startedAt);
+    }
+    asked.push({ question, p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) });
+  }
+  return asked;
+}
+
+async function printReads(database: Database, asked: readonly Asked[], verdict: Verdict): Promise<void> {
+  const rows = [['read', 'p50 ms', 'p95 ms', 'indexes']];
+  const whole = new Set<string>();
+  for (const { question, p50Ms, p95Ms } of asked) {
+    const { path, read } = question;
+    const em = forkEm(database);
+    const used = read ? await watchIndexes(em, () => read(em)) : { indexes: [], wholeTables: [] };
+    for (const table of used.wholeTables) whole.add(`${table} by ${path}`);
+    const names = [...used.indexes, ...used.wholeTables.map((table) => `whole table ${table}`)];
+    rows.push([path, p50Ms.toFixed(1), p95Ms.toFixed(1), names.join(', ')]);
+  }
+  printTable(rows);
+  const found = whole.size === 0 ? 'holds' : [...whole].join('; ');
+  verdict.exact('reads: every list and summary is found by indexes', whole.size === 0, found);
+}
+
+function judge(verdict: Verdict, asked: readonly Asked[], when: string): void {
+  for (const [kind, goalMs] of [
+    ['list', LIST_GOAL_MS],
+    ['summary', SUMMARY_GOAL_MS],
+  ] as const)
+    for (const as of ['user', 'administrator'] as const) {
+      const ofKind = asked.filter(({ question }) => question.kind === kind && question.as === as);
+      const [worst] = ofKind.sort((one, other) => other.p95Ms - one.p95Ms);
+      if (!worst) continue;
+      const noun = kind === 'list' ? 'lists' : 'summaries';
+      verdict.atMost(
+        `reads: slowest of ${ofKind.length} ${noun} of the ${as}${when}, p95`,
+        worst.p95Ms,
+        goalMs,
+        ' ms',
+      );
+      console.log(`        ${worst.question.path}`);
+    }
+}
+
+/** Reads while half of the history is removed; answers how fast that went, too. */
+async function readWhileRemoving(
+  system: BenchSystem,
+  readAll: () => Promise<Asked[]>,
+): Promise<{ asked: Asked[]; perSecond: number }> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-bench-reads-'));
+  const own = openDatabase({ url: system.databaseUrl, connectionsMax: 2 });
+  const retention = { resultDays: 0, taskDays: KEPT_DAYS, callDays: KEPT_DAYS, auditDays: 0 };
+  const storage = createStorage({ kind: 'local', folder });
+  const { removeExpired } = createRetention({ database: own, storage, retention });
+  const beganAt = performance.now();
+  let removed = 0;
+  const removal = (async () => {
+    for (;;) {
+      const round = Object.values(await removeExpired());
+      if (round.length === 0) return performance.now() - beganAt;
+      removed += round.reduce((sum, count) => sum + count, 0);
+    }
+  })();
+  try {
+    const asked = await readAll();
+    const ms = await removal;
+    return { asked, perSecond: removed / (ms / 1000) };
+  } finally {
+    await removal.catch(() => undefined);
+    await own.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

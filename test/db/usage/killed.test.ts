@@ -1,0 +1,77 @@
+// Sums of usage and removal by age while their connections die at any moment: nothing counts twice, nothing is lost.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { sql } from '@mikro-orm/postgresql';
+import { createRetention } from '../../../activities/retention.ts';
+import { createUsageRollup } from '../../../activities/usage-rollup.ts';
+import { forkEm } from '../../../db/database.ts';
+import { findViolations } from '../../../db/ledger/invariants.ts';
+import { readPoolMetrics } from '../../../db/pool.ts';
+import { openDatabase } from '../../../db/open-database.ts';
+import { createStorage } from '../../../storage/storage.ts';
+import * as rows from '../../support/rows.ts';
+import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
+import { until } from '../../support/until.ts';
+import { addPastCall } from '../../support/usage.ts';
+
+const DAY_MS = 86_400_000;
+const CALLS = 90;
+const OWNERS = 3;
+const DEATHS = 15;
+
+describe('sums and removal whose process dies', () => {
+  let test: TestDatabase;
+
+  before(async () => {
+    test = await createDatabase();
+  });
+  after(() => test.drop());
+
+  it('count each call and charge once, however often they begin anew', async function () {
+    this.timeout(60_000);
+    const em = forkEm(test.database);
+    for (let owner = 0; owner < OWNERS; owner += 1) {
+      const userId = await rows.createOwner(em, 1_000_000n);
+      for (let call = 0; call < CALLS / OWNERS; call += 1) {
+        const at = new Date(Date.now() - DAY_MS * (1 + (call * 40) / (CALLS / OWNERS))).toISOString();
+        await addPastCall(em, { userId, at, charge: 7, loss: call % 2 });
+      }
+    }
+    const dying = openDatabase({ url: test.url, connectionsMax: 4 });
+    const { rollUpUsage } = createUsageRollup({ database: dying });
+    const work = async (): Promise<void> => {
+      const retention = { resultDays: 0, taskDays: 0, callDays: 15, auditDays: 0 };
+      const storage = createStorage({ kind: 'local', folder: '/nowhere' });
+      await rollUpUsage();
+      await createRetention({ database: dying, storage, retention }).removeExpired();
+    };
+    let isOver = false;
+    const working = (async () => {
+      while (!isOver) await work().catch(() => undefined);
+    })();
+    for (let death = 0; death < DEATHS; death += 1) {
+      await sleep(Math.random() * 40); // no moment is better than another
+      await em.execute(sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`);
+    }
+    isOver = true;
+    await working;
+    await work();
+    await until('all connections are back', async () => {
+      const { open, idle } = readPoolMetrics(dying);
+      return open === idle;
+    });
+    await dying.close();
+
+    const [sums] = await em.execute<Record<string, number>[]>(sql`
+      select sum(calls)::int as calls, sum(credits)::int as credits, sum(loss)::int as loss
+      from usage_rollup where user_id <> ''`);
+    expect(sums).to.deep.equal({ calls: CALLS, credits: 7 * CALLS, loss: CALLS / 2 });
+    const [left] = await em.execute<Record<string, number>[]>(sql`
+      select count(*)::int as calls, (select sum(calls)::int from removed_call) as removed from chat_call`);
+    expect((left?.['calls'] ?? 0) + (left?.['removed'] ?? 0)).to.equal(CALLS);
+    expect(left?.['removed']).to.be.above(CALLS / 2);
+    expect(await findViolations(em)).to.deep.equal([]);
+  });
+});
