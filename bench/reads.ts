@@ -27,6 +27,7 @@ const DAYS = 80;
 /** What is older is removed while the lists are read once more. */
 const KEPT_DAYS = 40;
 const REQUESTS = bySize({ full: 40, small: 20 });
+const CARRYING_TRIES_MAX = 100;
 const LIST_GOAL_MS = 50;
 const SUMMARY_GOAL_MS = 100;
 
@@ -108,8 +109,8 @@ async function createTokens(system: BenchSystem, database: Database, { userId }:
 }
 
 /**
- * Carries all sums forward, and answers how long it took. The system's own sweeper has begun with it before the
- * history was made: it begins anew.
+ * Carries all sums forward, and answers how long it took. The system's own sweeper has begun with it before
+ * the history was made: it begins anew.
  */
 async function carryForward(database: Database): Promise<number> {
   await forkEm(database).transactional(async (tx) => {
@@ -119,8 +120,13 @@ async function carryForward(database: Database): Promise<number> {
   const beganAt = performance.now();
   const { rollUpUsage } = createUsageRollup({ database });
   const target = Date.now() - 60_000;
-  for (let until: string | null = null; until === null || Date.parse(until) < target;)
-    ({ until } = await rollUpUsage().catch(() => ({ until: null }))); // the system's own sweeper has the lock
+  for (let tries = 0; ; tries += 1) {
+    const { until } = await rollUpUsage().catch((error: unknown) => {
+      if (tries > CARRYING_TRIES_MAX) throw error;
+      return { until: null }; // the system's own sweeper has the lock
+    });
+    if (until !== null && Date.parse(until) >= target) break;
+  }
   await forkEm(database).execute('analyze usage_rollup');
   return performance.now() - beganAt;
 }

@@ -1,4 +1,5 @@
-// Sums of usage and removal by age while their connections die at any moment: nothing counts twice, nothing is lost.
+// Sums of usage and removal by age while their connections die at any moment: nothing counts twice, nothing
+// is lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
