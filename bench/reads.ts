@@ -164,8 +164,8 @@ async function printReads(database: Database, asked: readonly Asked[], verdict: 
     rows.push([path, p50Ms.toFixed(1), p95Ms.toFixed(1), names.join(', ')]);
   }
   printTable(rows);
-  const found = whole.size === 0 ? 'holds' : [...whole].join('; ');
-  verdict.exact('reads: every list and summary is found by indexes', whole.size === 0, found);
+  verdict.atMost('reads: lists and summaries that read a large table whole', whole.size, 0);
+  for (const each of whole) console.log(`        ${each}`);
 }
 
 function judge(verdict: Verdict, asked: readonly Asked[], when: string): void {

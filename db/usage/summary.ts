@@ -80,7 +80,9 @@ async function readOnSnapshot(tx: Em, request: UsageRequest): Promise<UsageAnswe
   const [snapshot] = await tx.execute<{ asOf: string; until: string | null; sequence: string }[]>(sql`
     select now() as "asOf", (select nullif(until, '-infinity') from usage_watermark)::text as until,
            coalesce((select sequence from usage_mark where user_id = ${userId}), 0)::text as sequence,
-           now() at time zone ${timezone}, set_config('jit', 'off', true)`);
+           now() at time zone ${timezone}, set_config('jit', 'off', true),
+           set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+           set_config('enable_mergejoin', 'off', true)`);
   if (!snapshot) throw new Error('the database answered nothing');
   const asOf = new Date(snapshot.asOf);
   const plan = planReading(request, {
@@ -131,7 +133,9 @@ function fromRows(
 ): RawQueryFragment {
   const { userId } = request;
   const needsTask = request.group === 'kind' || request.group === 'family';
-  const from = source === TRANSFERS && !needsTask ? sql`ledger_transfer l` : source.from;
+  const rows = source === TRANSFERS && !needsTask ? sql`ledger_transfer l` : source.from;
+  const isAfterMarks = sequence !== null && userId === null;
+  const from = isAfterMarks ? sql`${rows}, account h left join usage_mark m using (user_id)` : rows;
   const own = userId === null ? sql`true` : sql`${source.userId} = ${userId}`;
   return sql`
     select ${startOf(request, source.at)} as start, ${groupOf(request, source)} as "group", ${source.sums}
@@ -139,18 +143,12 @@ function fromRows(
     group by 1, 2`;
 }
 
-/**
- * Transfers that are not in the sums yet: of one user those after a sequence, of all those after each mark.
- */
+/** Of one user those transfers that are not in the sums yet; those of all users are joined to their marks. */
 function afterMark(userId: string | null, sequence: string | null): RawQueryFragment {
   if (sequence === null) return sql``;
-  if (userId !== null) return sql`and l.sequence > ${sequence}::bigint`;
-  return sql`and (l.account_id, l.sequence) in (
-    select n.account_id, n.sequence from account h left join usage_mark m using (user_id)
-    cross join lateral (
-      select account_id, sequence from ledger_transfer n
-      where n.account_id = h.user_id and n.sequence > coalesce(m.sequence, 0)
-    ) n where h.sequence > coalesce(m.sequence, 0))`;
+  return userId === null
+    ? sql`and l.account_id = h.user_id and h.sequence > coalesce(m.sequence, 0) and l.sequence > coalesce(m.sequence, 0)`
+    : sql`and l.sequence > ${sequence}::bigint`;
 }
 
 /** The sums of one user, of each user, or of all users together, which are far fewer. */
