@@ -1,8 +1,7 @@
-// `npm run bench -- NAME` measures one part of the product; `all`, or `all NAME…`, writes
-// docs/performance.md.
+// `npm run bench -- NAME…` measures parts of the product, `all` all of them, and writes docs/performance.md.
 import { describeError } from '../dev/terminal.ts';
 import { BENCHES } from './benches.ts';
-import { writePerformancePage, type BenchResult } from './page.ts';
+import { beginRun, writeRun } from './page.ts';
 import { BENCH_SIZE } from './size.ts';
 import type { Row } from './verdict.ts';
 
@@ -15,27 +14,22 @@ const FAILED: Row = {
   outcome: 'broken',
 };
 
+const names = process.argv.slice(2).flatMap((name) => (name === 'all' ? Object.keys(BENCHES) : [name]));
+if (names.length === 0 || names.some((name) => !BENCHES[name])) {
+  console.error(`usage: npm run bench -- all | NAME…, with ${Object.keys(BENCHES).join(', ')}`);
+  process.exitCode = 1;
+} else for (const name of names) await run(name);
+
 /** Runs one bench. An error is printed, makes the process exit with 1, and is a row of its own. */
-async function run(name: string, bench: () => Promise<readonly Row[]>): Promise<BenchResult> {
+async function run(name: string): Promise<void> {
   console.log(`bench ${name}, size ${BENCH_SIZE}`);
-  try {
-    return { name, rows: await bench() };
-  } catch (error) {
-    console.error(describeError(error));
-    process.exitCode = 1;
-    return { name, rows: [FAILED] };
-  }
+  const begun = beginRun();
+  const rows = (await BENCHES[name]?.().catch(report)) ?? [FAILED];
+  writeRun({ name, rows, ...begun });
 }
 
-const [name = '', ...chosen] = process.argv.slice(2);
-const bench = BENCHES[name];
-if (bench) await run(name, bench);
-else if (name === 'all') {
-  const results: BenchResult[] = [];
-  for (const [each, one] of Object.entries(BENCHES))
-    if (chosen.length === 0 || chosen.includes(each)) results.push(await run(each, one));
-  writePerformancePage(results);
-} else {
-  console.error(`usage: npm run bench -- ${[...Object.keys(BENCHES), 'all [NAME…]'].join(' | ')}`);
+function report(error: unknown): null {
+  console.error(describeError(error));
   process.exitCode = 1;
+  return null;
 }

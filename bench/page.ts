@@ -1,7 +1,7 @@
-// Writes the measured part of docs/performance.md; what stands around it is written by hand.
+// Writes what was measured into docs/performance.md: a section per bench, each replaced on its own.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus, release, totalmem, type as systemType } from 'node:os';
+import { cpus, loadavg, release, totalmem, type as systemType } from 'node:os';
 import { BENCH_SIZE } from './size.ts';
 import type { Row } from './verdict.ts';
 
@@ -9,57 +9,70 @@ export const PERFORMANCE_PAGE = 'docs/performance.md';
 const BEGIN = '<!-- measured: begin -->';
 const END = '<!-- measured: end -->';
 
-export interface BenchResult {
+export interface BenchRun {
   name: string;
   rows: readonly Row[];
+  startedAt: Date;
+  /** Processes that wanted a processor when the run began, on average over a minute. */
+  loadBefore: number;
 }
 
-/** Replaces the measured part of the page. */
-export function writePerformancePage(results: readonly BenchResult[], now: Date = new Date()): void {
-  const page = readFileSync(PERFORMANCE_PAGE, 'utf8');
-  const [before, after] = [page.split(BEGIN)[0], page.split(END)[1]];
-  if (before === undefined || after === undefined)
+/** Notes when and beside how much other work a run begins. */
+export function beginRun(): Pick<BenchRun, 'startedAt' | 'loadBefore'> {
+  return { startedAt: new Date(), loadBefore: loadavg()[0] ?? 0 };
+}
+
+/** Replaces the section of this bench on the page; sections of others stay as they are. */
+export function writeRun(run: BenchRun): void {
+  writeFileSync(PERFORMANCE_PAGE, replaceSection(readFileSync(PERFORMANCE_PAGE, 'utf8'), run));
+}
+
+/** Returns the page with the run in the place of the bench's earlier run, or behind all others. */
+export function replaceSection(page: string, run: BenchRun): string {
+  const [before, rest] = page.split(BEGIN);
+  const [measured, after] = (rest ?? '').split(END);
+  if (before === undefined || measured === undefined || after === undefined)
     throw new Error(`${PERFORMANCE_PAGE} has lost its markers`);
-  const measured = [BEGIN, '', ...describeRun(now), '', ...describeRows(results), '', END].join('\n');
-  writeFileSync(PERFORMANCE_PAGE, `${before}${measured}${after}`);
+  const heading = `### \`${run.name}\`\n`;
+  const sections = measured.split(/^(?=### )/m).map((section) => section.trim());
+  const others = sections.filter((section) => section !== '');
+  const section = `${heading}\n${[...describeRun(run), '', ...describeRows(run.rows)].join('\n')}`;
+  const place = others.findIndex((each) => each.startsWith(heading));
+  if (place < 0) others.push(section);
+  else others[place] = section;
+  return `${before}${BEGIN}\n\n${others.join('\n\n')}\n\n${END}${after}`;
 }
 
-/** Returns the names of the benches whose rows the page holds. */
-export function benchesOnPage(page: string): string[] {
-  const part = page.split(BEGIN)[1]?.split(END)[0] ?? '';
-  return [...new Set([...part.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = '']) => name))];
-}
-
-function describeRun(now: Date): string[] {
+function describeRun({ name, startedAt, loadBefore }: BenchRun): string[] {
   const processors = cpus();
   const model = processors[0]?.model.trim() ?? 'unknown';
   const size = BENCH_SIZE === 'full' ? '' : `BENCH_SIZE=${BENCH_SIZE} `;
+  const memory = `${(totalmem() / 1024 ** 3).toFixed(0)} GiB`;
   return [
-    `- Command: \`${size}npm run bench -- ${process.argv.slice(2).join(' ')}\``,
-    `- Date: ${now.toISOString().slice(0, 10)}, at commit ${readCommit()}`,
-    `- Machine: ${processors.length} cores (${model}), ${(totalmem() / 1024 ** 3).toFixed(0)} GiB of memory`,
-    `- System: ${systemType()} ${release()}, Node ${process.version}`,
+    `- \`${size}npm run bench -- ${name}\`, ${startedAt.toISOString().slice(0, 10)}, commit ${readCommit()}`,
+    `- ${processors.length} cores (${model}), ${memory}, ${systemType()} ${release()}, Node ${process.version}, ` +
+      `load before ${loadBefore.toFixed(1)}`,
   ];
 }
 
 function readCommit(): string {
   const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
-  const changed = git('status', '--porcelain', '--untracked-files=no') === '' ? '' : ', with changes';
-  return `${git('rev-parse', '--short', 'HEAD')}${changed}`;
+  const own = `:!${PERFORMANCE_PAGE}`;
+  const changed = git('status', '--porcelain', '--untracked-files=no', '--', '.', own) === '';
+  return `${git('rev-parse', '--short', 'HEAD')}${changed ? '' : ', with changes'}`;
 }
 
-function describeRows(results: readonly BenchResult[]): string[] {
-  const rows = results.flatMap(({ name, rows: own }) => own.map((row) => describeRow(name, row)));
+function describeRows(rows: readonly Row[]): string[] {
   return [
-    '| bench | what | goal | measured | floor | ratio | result |',
-    '|---|---|---|---|---|---|---|',
-    ...rows,
+    '| what | goal | measured | floor | ratio | result |',
+    '|---|---|---|---|---|---|',
+    ...rows.map(describeRow),
   ];
 }
 
-function describeRow(name: string, { what, goal, measured, floor, ratio, outcome }: Row): string {
+function describeRow({ what, goal, measured, floor, ratio, outcome }: Row): string {
   const result = outcome === 'met' ? 'met' : `**${outcome}**`;
-  return `| \`${name}\` | ${[what, goal, measured, floor ?? '', ratio ?? '', result].map(cell).join(' | ')} |`;
+  return `| ${[what, goal, measured, floor ?? '', ratio ?? '', result].map(cell).join(' | ')} |`;
 }
 
 /** An empty cell is written as a dash: the page has no padding that would keep its columns apart. */
