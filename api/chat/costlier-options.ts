@@ -3,6 +3,9 @@ import { notOffered } from './chat-messages.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Values of `prompt_cache_options.ttl` that OpenAI knows today; a longer life may have a price of its own. */
+const ORDINARY_CACHE_LIVES: readonly unknown[] = [undefined, null, '30m'];
+
 /** Values of `prompt_cache_retention` at the price of an ordinary cache write; longer ones cost more. */
 const ORDINARY_RETENTIONS: readonly unknown[] = [null, 'in_memory', '30m'];
 
@@ -34,8 +37,12 @@ export function rejectCostlierOptions(request: Fields): void {
   if (field) throw notOffered(field);
   if (tier === 'priority' || tier === 'scale') throw notOffered('service_tier');
   if (!ORDINARY_RETENTIONS.includes(retention ?? null)) throw notOffered('prompt_cache_retention');
+  if (!ORDINARY_CACHE_LIVES.includes(memberOf(request['prompt_cache_options'], 'ttl')))
+    throw notOffered('prompt_cache_options');
   if (Array.isArray(modalities) && modalities.includes('audio')) throw notOffered('modalities');
-  const tool = Array.isArray(tools) ? tools.findIndex((each) => !CALLERS_TOOLS.includes(typeOf(each))) : -1;
+  const tool = Array.isArray(tools)
+    ? tools.findIndex((each) => !CALLERS_TOOLS.includes(memberOf(each, 'type')))
+    : -1;
   if (tool >= 0) throw notOffered(`tools[${tool}].type`);
 }
 
@@ -44,6 +51,6 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }
 
-function typeOf(tool: unknown): unknown {
-  return typeof tool === 'object' && tool !== null ? Reflect.get(tool, 'type') : undefined;
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }

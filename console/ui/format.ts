@@ -47,7 +47,7 @@ export function formatDay(instant: string | number): string {
   }).format(new Date(instant));
 }
 
-/** A period as people write it, such as `20 Nov 2026` or `20 Nov, 09:00–10:00`; `to` is the moment after it. */
+/** A period as people write it, such as `20 Nov 2026` or `20 Nov, 09:00–10:00`; `to` lies behind it. */
 export function formatRange(from: string, to: string | undefined): string {
   const end = new Date(to ?? Date.now()).getTime() - 1;
   const isWithinDay = end - Date.parse(from) < DAY / 2;

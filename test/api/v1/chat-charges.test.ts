@@ -101,6 +101,13 @@ describe('a chat call', () => {
         'invalid_value',
         'prompt_cache_retention',
       ],
+      [
+        'a cache that lives for a day',
+        { prompt_cache_options: { ttl: '24h' } },
+        400,
+        'invalid_value',
+        'prompt_cache_options',
+      ],
       ['a search in the web', { web_search_options: {} }, 400, 'invalid_value', 'web_search_options'],
       ['an answer that is spoken', { modalities: ['text', 'audio'] }, 400, 'invalid_value', 'modalities'],
       ...(
