@@ -3,7 +3,7 @@ import { notOffered } from './chat-messages.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Values of `prompt_cache_options.ttl` that OpenAI knows today; a longer life may have a price of its own. */
+/** Values of `prompt_cache_options.ttl` that OpenAI knows today; a longer life may cost more. */
 const ORDINARY_CACHE_LIVES: readonly unknown[] = [undefined, null, '30m'];
 
 /** Values of `prompt_cache_retention` at the price of an ordinary cache write; longer ones cost more. */

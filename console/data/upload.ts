@@ -6,7 +6,7 @@ import { sessionEnded } from './session.ts';
 
 export type Upload = AnswerOf<'POST /api/uploads/videos'>['data'];
 
-/** Resolves to the stored file. Rejects with an ApiError. `onShare` is told the part that was sent, 0 to 1. */
+/** Resolves to the stored file. Rejects with an ApiError. `onShare` is told the share sent, 0 to 1. */
 export function uploadVideo(file: File, onShare: (share: number) => void): Promise<Upload> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
