@@ -1,6 +1,7 @@
 // Webhooks: which events there are, what receivers get of them, and how it is verified.
 import { expect } from 'chai';
 import OpenAI from 'openai';
+import { Webhook } from 'standardwebhooks';
 import { CHAT_MODEL } from '../support/chat.ts';
 import { openClient } from '../support/http/openai-client.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
@@ -120,6 +121,15 @@ describe('a webhook', function () {
     if (!later) throw new Error('there is no second one');
     const old = webhooks.unwrap(later.text, later.headers, hook.secret);
     expect(await old.then(() => 'accepted', String)).to.include('signature');
+  });
+
+  it('is verified by the package of Standard Webhooks for Node', async () => {
+    const hook = await makeHook();
+    await test(hook.id);
+    const [{ text, headers }] = await firstOf(hook.path);
+    const verifier = new Webhook(hook.secret);
+    expect(verifier.verify(text, headers)).to.deep.include({ type: 'webhook.test' });
+    expect(() => verifier.verify(`${text} `, headers)).to.throw('No matching signature found');
   });
 
   it('is verified by the package of Standard Webhooks for Python', async function () {
