@@ -82,9 +82,12 @@ export function offerModels(
 
 /** The model with the choices that it has at this family's address. */
 function asServed(model: Model, family: Family | undefined): Model {
-  const isVertex = family !== undefined && new URL(family.baseUrl).pathname.includes('/projects/');
-  if (!model.silentAtVertexOnly || isVertex) return model;
+  if (!model.silentAtVertexOnly || (family !== undefined && isVertex(family))) return model;
   return { ...model, limits: { ...model.limits, audio: [true] } };
+}
+
+function isVertex({ baseUrl }: Family): boolean {
+  return new URL(baseUrl).pathname.includes('/projects/');
 }
 
 /**
