@@ -20,6 +20,7 @@ import {
 import type { Secrets } from '../db/secrets.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { Em } from '../db/database.ts';
+import { writeOrRetryBeside } from './retry-beside.ts';
 
 /** State of one request with an Idempotency-Key. */
 export interface IdempotencyContext {
@@ -97,14 +98,12 @@ export async function beginOnce<Begun>(
   return begun;
 }
 
-/**
- * Frees the key of an effect that was begun and undone. A failure is ignored: repeats then wait for the
- * lease to end.
- */
+/** Frees the key of an effect that was begun and undone, beside the answer while the database is away. */
 export async function releaseIdempotencyKey({ em, idempotency }: IdempotentRequest): Promise<void> {
   if (idempotency?.stage !== 'begun') return;
   idempotency.stage = 'free';
-  await releaseKey(em.fork(), idempotency.rowId).catch(() => undefined);
+  const { rowId } = idempotency;
+  await writeOrRetryBeside(() => releaseKey(em.fork(), rowId), ignore);
 }
 
 /**
@@ -134,3 +133,5 @@ async function claim(
   });
   if (!isFirst) throw idempotencyInProgress();
 }
+
+function ignore(): void {}

@@ -16,6 +16,7 @@ import {
   storedReply,
   type IdempotencyContext,
 } from '../idempotent-effects.ts';
+import { writeOrRetryBeside } from '../retry-beside.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 const HEADER = 'Idempotency-Key';
@@ -151,21 +152,19 @@ async function handleAndKeep(
   }
 }
 
-/**
- * Stores an answer for repeats. A failure is only logged: the effect stands, and its caller gets the
- * answer.
- */
+/** Stores an answer for repeats. The caller gets it also while the database is away. */
 async function keep(
   { em, services, requestId }: RequestContext,
   idempotency: IdempotencyContext,
   answer: StoredAnswer,
 ): Promise<void> {
   if (idempotency.stage !== 'begun') return;
-  try {
-    await storeAnswer(em, services.secrets, idempotency.rowId, answer);
-  } catch (err) {
-    services.log.warn({ err, requestId }, 'an answer could not be kept for repeats of its request');
-  }
+  const { rowId } = idempotency;
+  await writeOrRetryBeside(
+    () => storeAnswer(em.fork(), services.secrets, rowId, answer),
+    (err) =>
+      services.log.warn({ err, requestId }, 'an answer could not be kept yet for repeats of its request'),
+  );
 }
 
 function storedError({ code, message, param, extra, headers }: GatewayError): StoredAnswer {

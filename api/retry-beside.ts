@@ -1,0 +1,33 @@
+// Writes what belongs to an answer that need not wait for it: once before the answer, then beside it.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const PAUSE_MS = 500;
+/** Longer than a database takes to restart; what repeats wait for otherwise is the end of a lease. */
+const RETRIED_MS = 60_000;
+
+/**
+ * Resolves after the first try. When that failed, `onFailure` is told, and further tries follow that are not
+ * waited for. Never rejects. `write` must be safe to repeat.
+ */
+export async function writeOrRetryBeside(
+  write: () => Promise<void>,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    onFailure(error);
+    void retry(write);
+  }
+}
+
+async function retry(write: () => Promise<void>): Promise<void> {
+  const giveUpAt = Date.now() + RETRIED_MS;
+  for (let isWritten = false; !isWritten && Date.now() < giveUpAt;) {
+    await sleep(PAUSE_MS, undefined, { ref: false });
+    isWritten = await write().then(
+      () => true,
+      () => false,
+    );
+  }
+}
