@@ -13,6 +13,8 @@ const ALL_MAX = 110_000;
 const STYLES_MAX = 12_000;
 /** Requests until the rows of the list of tasks are there. */
 const REQUESTS_MAX = 6;
+/** Fetched by the browser at the lowest priority, at a moment of its own: no row waits for it. */
+const ICON = /\/icon-\w+\.svg$/;
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob: ORIGIN; media-src 'self' blob: ORIGIN; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
@@ -81,8 +83,9 @@ export function testServing(tested: () => TestConsole): void {
       page.on('request', (request) => paths.push(new URL(request.url()).pathname));
       await page.goto(`${gateway.baseUrl}/console/tasks`);
       await page.getByText('the first row').waitFor();
-      const until = paths.indexOf('/api/tasks') + 1;
-      expect(paths.slice(0, until)).to.have.length.within(1, REQUESTS_MAX);
+      const needed = paths.filter((path) => !ICON.test(path));
+      const until = needed.indexOf('/api/tasks') + 1;
+      expect(needed.slice(0, until)).to.have.length.within(1, REQUESTS_MAX);
       expect(paths.filter((path) => /\.(woff2?|ttf|otf)$/.test(path))).to.deep.equal([]);
       await closeSound(page);
     });
