@@ -33,6 +33,7 @@ OF_MEANING = [
     ("invalid_value", "must be in the future", "is about the clock"),
     ("invalid_value", "^A period by |^from must lie before|^timezone", "is about other fields, the clock, or the time zones there are"),
     ("missing_field", "^balanceBelow is required", "is about another field"),
+    ("missing_field", "^image is required", "one of two fields has to hold it, and forms know only one"),
     ("invalid_value", "must be a whole number, 1 or more", "integers beyond 2^53 are no whole numbers here"),
     ("invalid_value", "^images: ", "belongs to the JSON of the operation, and its forms share a schema"),
     ("invalid_value", "there is no such model", "is about the models there are"),
