@@ -15,7 +15,7 @@ const FAILED: Row = {
 };
 
 const names = process.argv.slice(2).flatMap((name) => (name === 'all' ? Object.keys(BENCHES) : [name]));
-if (names.length === 0 || names.some((name) => !BENCHES[name])) {
+if (names.length === 0 || names.some((name) => !Object.hasOwn(BENCHES, name))) {
   console.error(`usage: npm run bench -- all | NAME…, with ${Object.keys(BENCHES).join(', ')}`);
   process.exitCode = 1;
 } else for (const name of names) await run(name);

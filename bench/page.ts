@@ -58,8 +58,8 @@ function describeRun({ name, startedAt, loadBefore }: BenchRun): string[] {
 function readCommit(): string {
   const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
   const own = `:!${PERFORMANCE_PAGE}`;
-  const changed = git('status', '--porcelain', '--untracked-files=no', '--', '.', own) === '';
-  return `${git('rev-parse', '--short', 'HEAD')}${changed ? '' : ', with changes'}`;
+  const isClean = git('status', '--porcelain', '--untracked-files=no', '--', '.', own) === '';
+  return `${git('rev-parse', '--short', 'HEAD')}${isClean ? '' : ', with changes'}`;
 }
 
 function describeRows(rows: readonly Row[]): string[] {

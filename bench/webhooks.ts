@@ -11,7 +11,7 @@ import { parseCredits } from '../domain/credits.ts';
 import { WEBHOOKS_PER_USER_MAX } from '../domain/webhooks.ts';
 import { createBenchCaller, type BenchCaller } from './admission/callers.ts';
 import { untilTasks } from './admission/tasks-in-database.ts';
-import { printTable } from './measure.ts';
+import { printTable, quantile } from './measure.ts';
 import { bySize } from './size.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';
 import { Verdict, type Row } from './verdict.ts';
@@ -40,12 +40,12 @@ export async function benchWebhooks(): Promise<readonly Row[]> {
     await recordEvents(forkEm(database));
     const isDone = (): boolean => receiver.ids.size >= expected || Date.now() > startedAt + ALL_LIMIT_MS;
     const busyMs = await measureTasks(database, caller, isDone, Number.POSITIVE_INFINITY);
-    const delays = [...receiver.ids.values()].map((at) => at - startedAt).sort((one, other) => one - other);
-    const lastMs = delays.at(-1) ?? Number.POSITIVE_INFINITY;
+    const delays = [...receiver.ids.values()].map((at) => at - startedAt);
+    const lastMs = delays.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...delays);
     printTable([
       ['what', 'value'],
       ['events to living endpoints', `${delays.length} of ${expected}`],
-      ['recorded to received, median', `${delays[Math.floor(delays.length / 2)] ?? 0} ms`],
+      ['recorded to received, median', `${quantile(delays, 0.5)} ms`],
       ['recorded to received, last', `${lastMs} ms`],
       ['deliveries a second', (delays.length / (lastMs / 1000)).toFixed(0)],
       ['a task on the quiet system, median', `${quietMs.toFixed(0)} ms`],
@@ -152,5 +152,5 @@ async function measureTasks(
     times.push(performance.now() - startedAt);
     await sleep(50);
   } while (!isDone() && times.length < tasksMax);
-  return times.sort((one, other) => one - other)[Math.floor(times.length / 2)] ?? Number.NaN;
+  return quantile(times, 0.5);
 }
