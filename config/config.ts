@@ -146,6 +146,7 @@ function describeLimits(settings: Settings) {
       create: settings.SVC_LIMIT_CREATE,
       read: settings.SVC_LIMIT_READ,
       upload: settings.SVC_LIMIT_UPLOAD,
+      webhook: settings.SVC_LIMIT_WEBHOOK,
       auth: settings.SVC_LIMIT_AUTH,
       stray: settings.SVC_LIMIT_STRAY,
     },

@@ -157,6 +157,9 @@ const LIMITS = {
   SVC_LIMIT_CREATE: limit('60/60').describe('images, videos, tasks and retries, for each user'),
   SVC_LIMIT_READ: limit('600/60').describe('everything else, for each key or user'),
   SVC_LIMIT_UPLOAD: limit('10/60').describe('uploads, for each user'),
+  SVC_LIMIT_WEBHOOK: limit('30/60').describe(
+    'webhook events sent on request, as a test or once more, for each user',
+  ),
   SVC_LIMIT_AUTH: limit('20/1200').describe('logins, verifications and redemptions, for each address'),
   SVC_LIMIT_STRAY: limit('600/60').describe(
     'unknown routes, wrong sessions and forged links, for each address',

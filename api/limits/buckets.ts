@@ -6,7 +6,7 @@ import type { Quota } from './headers.ts';
  * Names of the limits. `auth` covers login, step-up verification and redeeming: every route where a secret
  * can be guessed.
  */
-export type LimitName = 'chat' | 'create' | 'read' | 'upload' | 'auth';
+export type LimitName = 'chat' | 'create' | 'read' | 'upload' | 'webhook' | 'auth';
 
 /** Kinds of secrets that can be guessed. Each has its own windows, so that none uses up another's points. */
 export type GuessKind = 'login' | 'second-factor' | 'verify' | 'password' | 'totp-confirm' | 'redeem';

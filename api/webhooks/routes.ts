@@ -12,6 +12,8 @@ import {
 
 const session = { proof: 'session', limit: 'read' } as const;
 const key = { proof: 'key', limit: 'read' } as const;
+/** What makes the gateway call an address is counted for the user, whichever of their keys asks. */
+const sends = { limit: 'webhook' } as const;
 const body = { bodyBytesMax: BODY_BYTES_MAX } as const;
 
 export const CONSOLE_WEBHOOK_ROUTES = [
@@ -21,12 +23,13 @@ export const CONSOLE_WEBHOOK_ROUTES = [
   { method: 'PATCH', path: '/api/webhooks/:id', ...session, ...body, handle: changeWebhook },
   { method: 'DELETE', path: '/api/webhooks/:id', ...session, handle: deleteWebhook },
   { method: 'POST', path: '/api/webhooks/:id/rotate-secret', ...session, handle: rotateWebhookSecret },
-  { method: 'POST', path: '/api/webhooks/:id/test', ...session, handle: testWebhook },
+  { method: 'POST', path: '/api/webhooks/:id/test', ...session, ...sends, handle: testWebhook },
   { method: 'GET', path: '/api/webhooks/:id/deliveries', ...session, handle: listWebhookDeliveries },
   {
     method: 'POST',
     path: '/api/webhooks/:id/deliveries/:deliveryId/resend',
     ...session,
+    ...sends,
     handle: resendWebhookDelivery,
   },
 ] as const satisfies readonly Route[];
@@ -38,12 +41,13 @@ export const V1_WEBHOOK_ROUTES = [
   { method: 'PATCH', path: '/v1/webhooks/:id', ...key, ...body, handle: changeWebhook },
   { method: 'DELETE', path: '/v1/webhooks/:id', ...key, handle: deleteWebhook },
   { method: 'POST', path: '/v1/webhooks/:id/rotate-secret', ...key, handle: rotateWebhookSecret },
-  { method: 'POST', path: '/v1/webhooks/:id/test', ...key, handle: testWebhook },
+  { method: 'POST', path: '/v1/webhooks/:id/test', ...key, ...sends, handle: testWebhook },
   { method: 'GET', path: '/v1/webhooks/:id/deliveries', ...key, handle: listWebhookDeliveries },
   {
     method: 'POST',
     path: '/v1/webhooks/:id/deliveries/:deliveryId/resend',
     ...key,
+    ...sends,
     handle: resendWebhookDelivery,
   },
 ] as const satisfies readonly Route[];

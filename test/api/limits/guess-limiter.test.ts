@@ -14,7 +14,10 @@ describe('the limits for guessing', () => {
   beforeEach(() => {
     const usual = { points: 20, seconds: 60 };
     const limits = createLimits({
-      settings: { chat: usual, create: usual, read: usual, upload: usual, auth: usual, stray: usual },
+      settings: {
+        ...{ chat: usual, create: usual, read: usual, upload: usual },
+        ...{ webhook: usual, auth: usual, stray: usual },
+      },
       redisUrl: null,
       requiresRedis: false,
       hashKey: (key) => key,
