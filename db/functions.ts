@@ -17,11 +17,12 @@ const FILES = [
   'ledger/credit-account',
   'ledger/refund-attempt',
   'ledger/earmark',
+  'ledger/spare-amounts',
+  'ledger/spare-amount',
   'ledger/reserve-attempt',
   'tasks/begin-task',
   'tasks/end-task',
   'chat/reserve-calls',
-  'chat/spare-amounts',
   'chat/reserve-spared-calls',
   'usage/correct-usage',
   'chat/settle-late-call',
@@ -51,6 +52,7 @@ export const CALLED_FUNCTIONS = [
   'reserve_spared_calls',
   'settle_abandoned_calls',
   'settle_calls',
+  'spare_amount',
 ] as const;
 
 const FUNCTIONS: readonly SqlFunction[] = FILES.map((file) => {

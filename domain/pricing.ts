@@ -69,23 +69,6 @@ export function quote(price: PriceSnapshot, order: Order): Quote {
   };
 }
 
-/** The most tokens per answer, from `least` to `most`, whose quote is at most `amount`. */
-export function affordableAnswer(
-  price: PriceSnapshot,
-  order: Order,
-  bounds: { least: number; most: number; answers: number },
-  amount: MicroCredits,
-): number {
-  let { least, most } = bounds;
-  while (least < most) {
-    const middle = Math.ceil((least + most) / 2);
-    const { total } = quote(price, { ...order, outputTokens: middle * bounds.answers });
-    if (total <= amount) least = middle;
-    else most = middle - 1;
-  }
-  return least;
-}
-
 /**
  * Computes the charge: every price line that matches the order, times what was delivered, at most the
  * estimate, which callers pass who have quoted the order already.

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Model } from '../../domain/catalog/catalog.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
+import { fitAnswers, quoteLongest } from '../../domain/orders/answer-length.ts';
 import type { Order } from '../../domain/orders/order.ts';
 import {
   answerBounds,
@@ -10,7 +11,7 @@ import {
   type AnswerBounds,
   type AnswerLimit,
 } from '../../domain/orders/text.ts';
-import { affordableAnswer, quote, snapshotPrice, type PriceSnapshot } from '../../domain/pricing.ts';
+import { quote, snapshotPrice, type PriceSnapshot } from '../../domain/pricing.ts';
 import type { ResponsesRequest } from '../../providers/chat/chat.ts';
 import { maxPromptTokens } from '../../providers/chat/token-bound.ts';
 import { TOKENS_PLAUSIBLE_MAX } from '../../providers/chat/usage.ts';
@@ -51,7 +52,7 @@ export interface PricedChat {
   /** Highest possible cost of the longest answer, which is reserved if the credits allow it. */
   estimateMax: MicroCredits;
   /** Of one answer. */
-  answerTokens: AnswerBounds & { answers: number };
+  answerTokens: AnswerBounds;
   /** The body for upstreams except `model`, which differs between them. */
   upstreamBody: Readonly<Record<string, unknown>>;
   /** The call for upstreams that speak Responses; null for a call of chat completions. */
@@ -81,9 +82,8 @@ export function priceChat(
   const images = checkMessageParts(request.messages);
   rejectCostlierOptions(request);
   const limit = readLimit(request);
-  const answers = request.n ?? 1;
-  const order = resolveTextOrder(model, { promptTokens: maxPromptTokens(request), answers, ...limit });
-  const answerTokens = { ...answerBounds(model, limit), answers };
+  const order = resolveTextOrder(model, { promptTokens: maxPromptTokens(request), ...limit });
+  const answerTokens = answerBounds(model, limit);
   const price = snapshotPrice(model);
   const stream = request.stream ?? false;
   return {
@@ -93,7 +93,7 @@ export function priceChat(
     order,
     price,
     estimate: quote(price, order).total,
-    estimateMax: quote(price, { ...order, outputTokens: answerTokens.most * answers }).total,
+    estimateMax: quoteLongest(price, order, answerTokens),
     answerTokens,
     upstreamBody: upstreamBody(request, stream),
     responses,
@@ -102,23 +102,16 @@ export function priceChat(
 }
 
 /**
- * The chat as it is held to what was reserved. An answer without a limit of the caller gets one, unless the
- * reservation covers all that the model can answer.
+ * The chat as it is held to what was reserved. The limit goes to the upstream, unless the caller sent one or
+ * the model keeps to its own.
  */
 export function limitChat(chat: PricedChat, reserved: MicroCredits): PricedChat {
-  const { order, price, answerTokens, upstreamBody } = chat;
-  const { least, most, answers, isKept } = answerTokens;
-  if (reserved >= chat.estimateMax) {
-    const whole = { ...chat, order: { ...order, outputTokens: most * answers }, estimate: reserved };
-    return isKept || limitOf(upstreamBody) !== null ? whole : withLimit(whole, most);
-  }
-  const tokens = affordableAnswer(price, order, { least, most, answers }, reserved);
-  const limited = { ...chat, order: { ...order, outputTokens: tokens * answers }, estimate: reserved };
-  return withLimit(limited, tokens);
-}
-
-function withLimit(chat: PricedChat, tokens: number): PricedChat {
-  return { ...chat, upstreamBody: { ...chat.upstreamBody, max_completion_tokens: tokens } };
+  const { price, answerTokens, upstreamBody } = chat;
+  const order = fitAnswers(price, chat.order, answerTokens, reserved);
+  const limited = { ...chat, order, estimate: reserved };
+  if (order.answerLimitedBy === 'model' || limitOf(upstreamBody) !== null) return limited;
+  const max_completion_tokens = order.outputTokens / answerTokens.answers;
+  return { ...limited, upstreamBody: { ...upstreamBody, max_completion_tokens } };
 }
 
 function limitOf({ max_tokens: older, max_completion_tokens: newer }: PricedChat['upstreamBody']): unknown {
@@ -134,16 +127,17 @@ export function tokensPlausibleMax({ model, order }: PricedChat): number {
   return context === undefined ? TOKENS_PLAUSIBLE_MAX : Math.max(context, order.outputTokens);
 }
 
-/** The caller's limit of answer tokens, and the name of its field. Null counts as absent. */
+/** The caller's limit of answer tokens, the name of its field, and `n`. Null counts as absent. */
 function readLimit(request: z.output<typeof CHAT_BODY>): AnswerLimit {
   const { max_tokens: older = null, max_completion_tokens: newer = null } = request;
   if (older !== null && newer !== null) {
     const message = 'max_tokens and max_completion_tokens mean the same; send one of them.';
     throw new GatewayError('conflicting_params', { param: 'max_tokens', message });
   }
+  const answers = request.n ?? 1;
   return newer === null
-    ? { names: { outputTokens: 'max_tokens' }, outputTokens: older ?? undefined }
-    : { names: { outputTokens: 'max_completion_tokens' }, outputTokens: newer };
+    ? { names: { outputTokens: 'max_tokens' }, outputTokens: older ?? undefined, answers }
+    : { names: { outputTokens: 'max_completion_tokens' }, outputTokens: newer, answers };
 }
 
 /** Asks streams for their usage, without which they would be billed by our own count. */

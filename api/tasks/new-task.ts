@@ -7,6 +7,7 @@ import type { Model } from '../../domain/catalog/catalog.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { maskPayload } from '../../domain/masking/masking.ts';
 import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
+import { spenderOf } from './answer-length.ts';
 import type { PricedOrder, TaskRequest } from './price-request.ts';
 
 /** From this length of all images together, masking and encrypting each have a turn of the event loop. */
@@ -34,8 +35,7 @@ export async function buildNewTask(
   if (isLong) await setImmediate();
   return {
     id,
-    userId: caller.user.id,
-    keyId: caller.proof === 'key' ? caller.key.id : null,
+    ...spenderOf(caller),
     mode: model.kind,
     model: model.id,
     ...routingOf(model),

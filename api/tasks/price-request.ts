@@ -5,6 +5,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { checkInputImages } from '../../domain/files/input-images.ts';
 import type { Order, OrderInput } from '../../domain/orders/order.ts';
 import { resolveOrder } from '../../domain/orders/resolve-order.ts';
+import { boundsOfOrder, type AnswerBounds } from '../../domain/orders/text.ts';
 import { quote, snapshotPrice, type PriceSnapshot, type Quote } from '../../domain/pricing.ts';
 import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
 import { checkImagesFor, type SentImage } from '../uploads/input-images.ts';
@@ -21,7 +22,10 @@ export interface TaskRequest {
 
 export interface PricedOrder {
   model: Model;
+  /** Of a text: with the shortest answer that credits must cover. */
   order: Order;
+  /** How long the answer of a text may be; null for images and videos. */
+  answer: AnswerBounds | null;
   /**
    * The price that `quote` was computed from. A task stores this same snapshot, so that order and row
    * cannot differ.
@@ -50,5 +54,5 @@ export async function priceRequest(
   await checkImagesFor(model, images);
   const inputVideos = await readInputVideos(ctx, media?.inputVideos ?? []);
   const price = snapshotPrice(model);
-  return { model, order, price, quote: quote(price, order), inputVideos };
+  return { model, order, answer: boundsOfOrder(model, order), price, quote: quote(price, order), inputVideos };
 }

@@ -5,9 +5,11 @@ import { retryTask, type RenewedTask } from '../../db/tasks/new-tasks.ts';
 import { hasMissingUploads } from '../../db/uploads.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { renewOrder } from '../../domain/orders/resolve-order.ts';
+import { boundsOfOrder } from '../../domain/orders/text.ts';
 import { quote, snapshotPrice } from '../../domain/pricing.ts';
 import type { RequestContext, SessionCaller } from '../context.ts';
 import { beginOnce } from '../idempotent-effects.ts';
+import { fitToCredits } from './answer-length.ts';
 import { createRefusalError, findResumedTask, startTask } from './admission.ts';
 import { routingOf } from './new-task.ts';
 
@@ -20,19 +22,22 @@ export async function retryAndStartTask(ctx: RequestContext<SessionCaller>, task
   if (resumed) return resumed;
   if (task.status !== 'failed' || task.deletedAt || (await hasMissingUploads(ctx.em, task.id)))
     throw new GatewayError('task_not_retryable');
-  return startTask(ctx, await rewriteTask(ctx, task, renewTask(ctx, task)));
+  return startTask(ctx, await rewriteTask(ctx, task, await renewTask(ctx, task)));
 }
 
 /**
  * Resolves and prices the task's order anew. Throws when the catalogue no longer has the model, or no
  * longer offers what was ordered.
  */
-function renewTask({ services }: RequestContext<SessionCaller>, task: Task): RenewedTask {
+async function renewTask({ services, em }: RequestContext<SessionCaller>, task: Task): Promise<RenewedTask> {
   const model = services.catalog.models.get(task.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
   const ordered = renewOrder(model, task.ordered);
   const price = snapshotPrice(model);
-  return { ...routingOf(model), ordered, price, creditsEstimate: quote(price, ordered).total };
+  const creditsEstimate = quote(price, ordered).total;
+  const renewed = { ...routingOf(model), ordered, price, creditsEstimate };
+  // Before the transaction: that locks the task's row first, and only then the counters.
+  return fitToCredits(em, { userId: task.userId, keyId: null }, renewed, boundsOfOrder(model, ordered));
 }
 
 function rewriteTask(ctx: RequestContext<SessionCaller>, task: Task, renewed: RenewedTask): Promise<Task> {

@@ -72,7 +72,9 @@ const CONSOLE_BODIES = {
     model: COMMON.model,
     prompt: z.string().optional(),
     messages: CHAT_MESSAGES.optional(),
-    max_tokens: TOKENS.optional(),
+    max_tokens: TOKENS.optional().describe(
+      'The most tokens of the answer; absent: as many as your credits leave room for, up to all the model can.',
+    ),
   }),
 };
 const V1_BODIES = {

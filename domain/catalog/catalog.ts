@@ -71,8 +71,7 @@ export const DEFAULTS = z
     outputTokens: count
       .exactOptional()
       .describe(
-        'Of an answer without a limit of the caller: so many are reserved at least, and more as the credits allow; ' +
-          'text tasks get no more.',
+        'Of an answer without a limit of the caller: so many are reserved at least, and more as the credits allow.',
       ),
     duration: count.exactOptional().describe('In seconds.'),
     resolution: text.exactOptional(),

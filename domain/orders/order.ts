@@ -24,6 +24,8 @@ export interface Order {
   promptTokens: number;
   /** The most that all answers of a text can have together; 0 for images and videos. */
   outputTokens: number;
+  /** Null for images and videos. */
+  answerLimitedBy: AnswerLimiter | null;
   responseFormat: 'url' | 'b64_json';
   /** Null: the vendor chooses, or the model takes none. */
   seed: number | null;
@@ -34,6 +36,12 @@ export interface Order {
   /** Whether the vendor may rewrite the prompt; null where the model has no such choice. */
   promptExtension: boolean | null;
 }
+
+/**
+ * Who keeps an answer to its limit: the caller's, one of ours, or the model its own, which `outputTokens`
+ * covers. Only then is the upstream sent no limit.
+ */
+export type AnswerLimiter = 'caller' | 'gateway' | 'model';
 
 /** What one request asks for, already of the right types; absent means: as the model's default says. */
 export type OrderInput = MediaOrderInput | TextOrderInput;

@@ -7,7 +7,7 @@ import { checkInputs } from './inputs.ts';
 import { checkOptions } from './options.ts';
 import type { MediaOrderInput, Order, OrderInput } from './order.ts';
 import { invalidValue, notOffered } from './refusals.ts';
-import { resolveTextOrder } from './text.ts';
+import { answerLimitOf, resolveTextOrder } from './text.ts';
 import { countVideoTokens } from './video-tokens.ts';
 
 /** Characters of a prompt's own option that an error message repeats. */
@@ -48,6 +48,7 @@ function resolveMediaOrder(model: Model, input: MediaOrderInput): Order {
     ...inputs,
     promptTokens: 0,
     outputTokens: 0,
+    answerLimitedBy: null,
     responseFormat: input.responseFormat ?? 'url',
     ...checkOptions(model, input),
   };
@@ -59,11 +60,8 @@ function resolveMediaOrder(model: Model, input: MediaOrderInput): Order {
  * The input that would lead to this order, with placeholders for the texts that the order does not contain.
  */
 function inputOf(order: Order): OrderInput {
-  const { mode, promptTokens, outputTokens } = order;
-  if (mode === 'text') {
-    const names = { outputTokens: 'max_tokens' };
-    return { mode, prompt: KEPT_ELSEWHERE, promptTokens, outputTokens, answers: 1, names };
-  }
+  const { mode, promptTokens } = order;
+  if (mode === 'text') return { mode, prompt: KEPT_ELSEWHERE, promptTokens, ...answerLimitOf(order) };
   return {
     mode,
     prompt: KEPT_ELSEWHERE,

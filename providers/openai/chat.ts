@@ -51,7 +51,9 @@ async function submit(
   job: UpstreamJob,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Submission> {
-  const body = { messages: [...job.messages], max_completion_tokens: job.order.outputTokens };
+  const { outputTokens, answerLimitedBy } = job.order;
+  const limit = answerLimitedBy === 'model' ? {} : { max_completion_tokens: outputTokens };
+  const body = { messages: [...job.messages], ...limit };
   const request = { upstreams: job.upstreams, body, userId: job.userId, requestId: job.reference };
   const answer = await upstreams.openUpstream(request, signal).catch((error: unknown) => {
     throw error instanceof ChatFailed ? error.failure : error;

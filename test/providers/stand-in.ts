@@ -138,7 +138,7 @@ export function textJob(changes: Partial<UpstreamJob> = {}): UpstreamJob {
   const job = imageJob();
   const messages = [{ role: 'user', content: 'Say something.' }];
   const order = { ...job.order, mode: 'text', images: 0, resolution: null, ratio: null } as const;
-  const tokens = { promptTokens: 100, outputTokens: 50 };
+  const tokens = { promptTokens: 100, outputTokens: 50, answerLimitedBy: 'caller' } as const;
   const upstreamModel = 'gpt-6-luna';
   const upstreams = [familyUpstream('openai', upstreamModel)];
   return { ...job, upstreamModel, upstreams, messages, order: { ...order, ...tokens }, ...changes };

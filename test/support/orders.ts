@@ -17,6 +17,7 @@ export function orderOf(changes: Partial<Order>): Order {
     videoTokens: 0,
     promptTokens: 0,
     outputTokens: 0,
+    answerLimitedBy: null,
     responseFormat: 'url',
     seed: null,
     quality: null,

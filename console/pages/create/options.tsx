@@ -70,7 +70,7 @@ export function Options({ model, draft, offer, onChange }: OptionsProps) {
         <TextField
           label={t.create.answerTokens}
           inputMode="numeric"
-          placeholder="4096"
+          placeholder={String(model.limits.outputTokensMax ?? '')}
           value={draft.answerTokens > 0 ? String(draft.answerTokens) : ''}
           onValue={(value) => onChange({ answerTokens: Math.max(0, Math.floor(Number(value) || 0)) })}
         />

@@ -1,6 +1,8 @@
 // Text through the queue: a prompt or a conversation, the answer as a text, and only their owner reads
 // either.
 import { expect } from 'chai';
+import { grant } from '../../../db/ledger/ledger.ts';
+import { parseCredits } from '../../../domain/credits.ts';
 import { createAdministrator } from '../../support/administrators.ts';
 import { CHAT_MODEL, INPUT_PRICE, OUTPUT_PRICE } from '../../support/chat.ts';
 import { expectNoEffect } from '../../support/http/effects.ts';
@@ -123,6 +125,45 @@ describe('text tasks', () => {
     expect(lines).to.deep.equal(['input tokens', 'output tokens']);
     const viaKey = await owner.key.post('/v1/estimates', body);
     expect(viaKey.body.data).to.deep.equal(data);
+  });
+
+  describe('without a limit', () => {
+    const prompt = 'Say something. [[sandbox outcome=fail*1 reason=invalid]]';
+
+    it('at once find room for each other, and leave half of the credits alone', async () => {
+      const user = await gateway.createUser(60);
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, () => user.session.post('/api/tasks', { ...TEXT, prompt: 'Hello' })),
+      );
+      expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 202));
+      const estimates = answers.map(({ body }) => body.data.creditsEstimate);
+      estimates.sort((one, other) => other - one);
+      expect(estimates[0], 'a quarter of the half').to.be.within(7.4, 7.5);
+      expect(estimates[1]).to.be.within(5.6, 7.5);
+      expect(estimates.reduce((sum, each) => sum + each, 0)).to.be.at.most(30);
+      for (const { body } of answers) await untilFinal(user.session, body.data.id);
+    });
+
+    it('are fitted to the credits anew by a retry, with one they keep it', async () => {
+      const longest = 128_000 * OUTPUT_PRICE;
+      for (const [fields, first, second] of [
+        [{}, [7.4, 7.5], [longest, longest + 0.1]],
+        [{ max_tokens: 200 }, [0.02, 0.03], [0.02, 0.03]],
+      ] as const) {
+        const user = await gateway.createUser(60);
+        const body = { ...TEXT, prompt: `${uniqueWord()} ${prompt}`, ...fields };
+        const { data } = (await user.session.post('/api/tasks', body)).body;
+        expect(data.creditsEstimate).to.be.within(first[0], first[1]);
+        await untilFinal(user.session, data.id);
+        const more = { userId: user.id, amount: parseCredits(1_000), idempotencyKey: data.id };
+        await grant(gateway.em(), { ...more, description: 'More credits' });
+        const retried = await user.session.post(`/api/tasks/${data.id}/retry`);
+        expect(retried.body.data.creditsEstimate).to.be.within(second[0], second[1]);
+        const task = await untilFinal(user.session, data.id);
+        expect(task).to.include({ status: 'completed' });
+        expect(task.creditsCharged).to.be.greaterThan(0).and.at.most(task.creditsEstimate);
+      }
+    });
   });
 
   it('that fail are masked and not charged, and a retry can bring the answer', async () => {

@@ -177,6 +177,27 @@ describe('models of one’s own', () => {
     expect(sentBody(service.received.at(-1))['max_tokens']).to.equal(4_096);
   });
 
+  it('as tasks get none either while the credits are many, and exactly theirs when they are few', async () => {
+    const run = async (user: TestUser, fields: object = {}) => {
+      const body = { mode: 'text', model: 'deepseek-chat', prompt: 'Hi', ...fields };
+      const estimated = (await user.session.post('/api/estimates', body)).body.data.creditsEstimate;
+      const created = await user.session.post('/api/tasks', body);
+      expect(created.status, JSON.stringify(created.body)).to.equal(202);
+      expect(created.body.data.creditsEstimate, 'what the estimate said').to.equal(estimated);
+      const task = await untilFinal(user.session, created.body.data.id);
+      expect(task.status).to.equal('completed');
+      const sent = sentBody(service.received.at(-1));
+      return { task, limit: Number(sent['max_tokens'] ?? 0), names: Object.keys(sent) };
+    };
+    const { names } = await run(await gateway.createUser(1_000));
+    expect(names).not.to.include.members(['max_tokens']).and.not.to.include('max_completion_tokens');
+    const { task, limit } = await run(await gateway.createUser('4.5'));
+    expect(limit).to.be.within(4_097, 8_191);
+    expect(task.creditsEstimate).to.be.within((limit * 84) / 1_000_000, 4.5 / 8);
+    expect((await run(await gateway.createUser('0.36'))).limit).to.equal(4_096);
+    expect((await run(await gateway.createUser(1_000), { max_tokens: 7 })).limit).to.equal(7);
+  });
+
   function expectSent(received: Received | undefined, upstream: OwnUpstream): void {
     const { headers, path } = received ?? { headers: {}, path: '' };
     expect(path).to.equal(`/${upstream.family}/v1/chat/completions`);

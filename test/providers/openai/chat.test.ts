@@ -52,6 +52,13 @@ describe('the adapter openai-chat, on the wire', () => {
     });
   });
 
+  it('sends no limit where the order covers all that the model can answer', async () => {
+    const job = textJob();
+    await provider.submit({ ...job, order: { ...job.order, answerLimitedBy: 'model' } });
+    const sent = JSON.parse(String(vendor.received.at(-1)?.body));
+    expect(sent).not.to.have.any.keys('max_tokens', 'max_completion_tokens');
+  });
+
   for (const [title, usage] of [
     ['missing', undefined],
     ['negative', { ...USAGE, completion_tokens: -1 }],

@@ -1,8 +1,8 @@
--- Chooses how much each chat call reserves, from its least to its most, as if the calls before it had reserved:
+-- Chooses how much each chat call or text task sets aside, from its least to its most, as if those before it had:
 -- more than the least only while less than half of the account's credits is taken, and at most a quarter of what
--- is left of that half. The quota and the daily budget of a key count alike. So one long answer finds room, many
--- calls at once leave each other what a call needs, and half of the credits stays free for other work. Call it
--- with the counters locked.
+-- is left of that half. The quota and the daily budget of a key, if there is one, count alike. So one long answer
+-- finds room, many at once leave each other what they need, and half of the credits stays free for other work.
+-- Call it with the counters locked, or what it says is an estimate.
 create or replace function spare_amounts(
   user_ids text[], key_ids text[], leasts bigint[], mosts bigint[]
 ) returns bigint[]
@@ -25,7 +25,7 @@ begin
       select i.user_id, i.key_id, max(i.most) as most, sum(i.most) as of_key,
              sum(sum(i.most)) over (partition by i.user_id) as of_account
       from unnest(user_ids, key_ids, mosts) i (user_id, key_id, most) group by i.user_id, i.key_id
-    ) i join account a on a.user_id = i.user_id join key_spending s on s.key_id = i.key_id
+    ) i join account a on a.user_id = i.user_id left join key_spending s on s.key_id = i.key_id
     where least(
       a.balance / 2 - a.reserved - a.earmarked - i.of_account,
       (s.quota - s.used) / 2 - s.reserved - s.earmarked - i.of_key,
@@ -41,11 +41,11 @@ begin
         case when s.day >= today then (s.daily_budget - s.day_used) / 2 - s.day_reserved else s.daily_budget / 2 end
       ) - s.earmarked as key_half
     from unnest(user_ids, key_ids, leasts, mosts) with ordinality i (user_id, key_id, least, most, n)
-    join account a on a.user_id = i.user_id join key_spending s on s.key_id = i.key_id
+    join account a on a.user_id = i.user_id left join key_spending s on s.key_id = i.key_id
     where i.user_id = any (doubtful) order by i.user_id, i.key_id, i.n
   loop
     if item.user_id <> holder then of_account := 0; end if;
-    if item.key_id <> spender then of_key := 0; end if;
+    if item.key_id is distinct from spender then of_key := 0; end if;
     holder := item.user_id;
     spender := item.key_id;
     chosen[item.n] := least(item.most, greatest(item.least,
