@@ -1,5 +1,5 @@
-// Gives a text task without a limit of the caller the longest answer that the credits of its user allow, as chat
-// calls have it.
+// Gives a text task without a limit of the caller the longest answer that the credits of its user allow, as
+// chat calls have it.
 import type { Em } from '../../db/database.ts';
 import { findSpareAmount, type Spender } from '../../db/ledger/spare-amount.ts';
 import type { NewTask } from '../../db/tasks/new-tasks.ts';
@@ -9,9 +9,9 @@ import { quote } from '../../domain/pricing.ts';
 import type { KeyCaller, SessionCaller } from '../context.ts';
 
 /**
- * Answers the task with its order and estimate for the longest answer that may be set aside now. The task comes
- * with those for the shortest answer, and without `bounds` when it is no text. What is set aside in the same
- * transaction is surely still there.
+ * Answers the task with its order and estimate for the longest answer that may be set aside now. The task
+ * comes with those for the shortest answer, and without `bounds` when it is no text. What is set aside in
+ * the same transaction is surely still there.
  */
 export async function fitToCredits<Task extends Pick<NewTask, 'ordered' | 'price' | 'creditsEstimate'>>(
   em: Em,

@@ -11,9 +11,10 @@ export interface Spender {
 }
 
 /**
- * Finds the amount between `least` and `most` that `spare-amounts.sql` leaves this spender. In a transaction the
- * counters are locked first, so that the earmark which follows is judged by the same figures; outside of one the
- * amount is an estimate. `least` may be more than there is: whether it is covered, the earmark decides.
+ * Finds the amount between `least` and `most` that `spare-amounts.sql` leaves this spender. In a
+ * transaction the counters are locked first, so that the earmark which follows is judged by the same
+ * figures; outside of one the amount is an estimate. `least` may be more than there is: whether it is
+ * covered, the earmark decides.
  */
 export async function findSpareAmount(
   em: Em,

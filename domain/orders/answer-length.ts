@@ -10,8 +10,9 @@ export function quoteLongest(price: PriceSnapshot, order: Order, bounds: AnswerB
 }
 
 /**
- * The order with the longest answers that `amount` covers, which has to be that of the shortest ones at least.
- * An answer without a limit of the caller gets one, unless the amount covers all that the model can answer.
+ * The order with the longest answers that `amount` covers, which has to be that of the shortest ones at
+ * least. An answer without a limit of the caller gets one, unless the amount covers all that the model can
+ * answer.
  */
 export function fitAnswers(
   price: PriceSnapshot,

@@ -1,5 +1,5 @@
-// The longest answers that an amount covers: as many tokens as fit, never one more, and no limit of ours where
-// it covers all that the model can answer.
+// The longest answers that an amount covers: as many tokens as fit, never one more, and no limit of ours
+// where it covers all that the model can answer.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
