@@ -54,5 +54,12 @@ export async function priceRequest(
   await checkImagesFor(model, images);
   const inputVideos = await readInputVideos(ctx, media?.inputVideos ?? []);
   const price = snapshotPrice(model);
-  return { model, order, answer: boundsOfOrder(model, order), price, quote: quote(price, order), inputVideos };
+  return {
+    model,
+    order,
+    answer: boundsOfOrder(model, order),
+    price,
+    quote: quote(price, order),
+    inputVideos,
+  };
 }
