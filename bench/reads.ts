@@ -3,18 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRetention } from '../activities/retention.ts';
-import { createUsageRollup } from '../activities/usage-rollup.ts';
 import { forkEm, type Database } from '../db/database.ts';
-import { createSession } from '../db/identity/sessions.ts';
-import { insertUser } from '../db/identity/users.ts';
-import { createApiKey } from '../db/keys/api-keys.ts';
 import { findViolations } from '../db/ledger/invariants.ts';
 import { openDatabase } from '../db/open-database.ts';
-import { PERMISSIONS } from '../domain/permissions.ts';
 import { createStorage } from '../storage/storage.ts';
 import { printTable, quantile } from './measure.ts';
-import { addHistory, giveCredits, MAKE_ID, type PastUser } from './reads/history.ts';
 import { watchIndexes } from './reads/index-use.ts';
+import { createTokens, makePast, type Tokens } from './reads/past.ts';
 import { listQuestions, type Question } from './reads/questions.ts';
 import { bySize } from './size.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';
@@ -27,7 +22,6 @@ const DAYS = 80;
 /** What is older is removed while the lists are read once more. */
 const KEPT_DAYS = 40;
 const REQUESTS = bySize({ full: 40, small: 20 });
-const CARRYING_TRIES_MAX = 100;
 const LIST_GOAL_MS = 50;
 const SUMMARY_GOAL_MS = 100;
 
@@ -43,10 +37,9 @@ export async function benchReads(): Promise<readonly Row[]> {
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 1 });
   const verdict = new Verdict();
   try {
-    const user = await makeHistory(system, database);
-    const rollupMs = await carryForward(database);
-    const questions = listQuestions(database, user, DAYS);
-    const tokens = await createTokens(system, database, user);
+    const past = await makePast(system, database, { tasks: TASKS, otherUsers: OTHER_USERS, days: DAYS });
+    const questions = listQuestions(database, past.user, DAYS);
+    const tokens = await createTokens(system, database, past.user);
     const alone = await askAll(system, tokens, questions);
     await printReads(database, alone, verdict);
     judge(verdict, alone, '');
@@ -54,7 +47,7 @@ export async function benchReads(): Promise<readonly Row[]> {
     judge(verdict, retention.asked, ' while old rows are removed');
     printTable([
       ['what', 'value'],
-      ['sums carried forward, rows a second', ((3 * TASKS) / (rollupMs / 1000)).toFixed(0)],
+      ['sums carried forward, rows a second', ((3 * TASKS) / (past.carryingMs / 1000)).toFixed(0)],
       ['removed by age, rows a second', retention.perSecond.toFixed(0)],
     ]);
     const violations = await findViolations(forkEm(database));
@@ -68,67 +61,6 @@ export async function benchReads(): Promise<readonly Row[]> {
     await database.close();
     await system.stop();
   }
-}
-
-async function makeHistory(system: BenchSystem, database: Database): Promise<PastUser> {
-  const beganAt = performance.now();
-  const em = forkEm(database);
-  await em.execute(MAKE_ID);
-  const user = await createPastUser(system, database);
-  await addHistory(em, user, TASKS / 10, DAYS);
-  for (let other = 0; other < OTHER_USERS; other += 1)
-    await addHistory(em, await createPastUser(system, database), (TASKS * 0.9) / OTHER_USERS, DAYS);
-  for (const table of ['task', 'chat_call', 'ledger_transfer', 'task_attempt'])
-    await em.execute(`analyze ${table}`);
-  console.log(`made ${TASKS} tasks and calls in ${((performance.now() - beganAt) / 1000).toFixed(0)} s`);
-  return user;
-}
-
-async function createPastUser(system: BenchSystem, database: Database): Promise<PastUser> {
-  const em = forkEm(database);
-  const email = `bench-${crypto.randomUUID()}@example.com`;
-  const userId = await insertUser(em, { email, passwordHash: 'none', permissions: [] });
-  if (userId === null) throw new Error('an account of the bench could not be created');
-  await giveCredits(em, userId, DAYS);
-  const { id: common } = await createApiKey(em, system.secrets, { userId, name: 'Common' });
-  const { id: rare } = await createApiKey(em, system.secrets, { userId, name: 'Rare' });
-  return { userId, keyIds: [common, rare] };
-}
-
-type Tokens = Readonly<Record<Question['as'], string>>;
-
-async function createTokens(system: BenchSystem, database: Database, { userId }: PastUser): Promise<Tokens> {
-  const em = forkEm(database);
-  const admin = { email: 'chief@example.com', passwordHash: 'none', permissions: [...PERMISSIONS] };
-  const administratorId = await insertUser(em, admin);
-  if (administratorId === null) throw new Error('the administrator of the bench could not be created');
-  return {
-    user: await createSession(em, system.secrets, userId),
-    administrator: await createSession(em, system.secrets, administratorId),
-  };
-}
-
-/**
- * Carries all sums forward, and answers how long it took. The system's own sweeper has begun with it before
- * the history was made: it begins anew.
- */
-async function carryForward(database: Database): Promise<number> {
-  await forkEm(database).transactional(async (tx) => {
-    await tx.execute(`update usage_watermark set until = '-infinity'`);
-    await tx.execute('truncate usage_rollup, usage_mark');
-  });
-  const beganAt = performance.now();
-  const { rollUpUsage } = createUsageRollup({ database });
-  const target = Date.now() - 60_000;
-  for (let tries = 0; ; tries += 1) {
-    const { until } = await rollUpUsage().catch((error: unknown) => {
-      if (tries > CARRYING_TRIES_MAX) throw error;
-      return { until: null }; // the system's own sweeper has the lock
-    });
-    if (until !== null && Date.parse(until) >= target) break;
-  }
-  await forkEm(database).execute('analyze usage_rollup');
-  return performance.now() - beganAt;
 }
 
 async function askAll(

@@ -23,7 +23,12 @@ import { RedeemCodeEntity, RedemptionEntity } from './entities/redeem-codes.ts';
 import { RemovedCallEntity, RetentionEntity } from './entities/retention.ts';
 import { SqlFunctionEntity } from './entities/sql-functions.ts';
 import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
-import { UsageMarkEntity, UsageRollupEntity, UsageWatermarkEntity } from './entities/usage.ts';
+import {
+  UsageDayEntity,
+  UsageMarkEntity,
+  UsageRollupEntity,
+  UsageWatermarkEntity,
+} from './entities/usage.ts';
 import { UploadEntity, UploadUseEntity } from './entities/uploads.ts';
 import { WebhookDeliveryEntity, WebhookEndpointEntity, WebhookEventEntity } from './entities/webhooks.ts';
 import { releaseBrokenConnections, type WatchedPool } from './broken-connections.ts';
@@ -46,6 +51,7 @@ import { Migration070UsageRollup } from './migrations/070-usage-rollup.ts';
 import { Migration071Retention } from './migrations/071-retention.ts';
 import { Migration080DeletedVideos } from './migrations/080-deleted-videos.ts';
 import { Migration085Webhooks } from './migrations/085-webhooks.ts';
+import { Migration090UsageDays } from './migrations/090-usage-days.ts';
 import { grantProcessRights } from './process-role.ts';
 import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
@@ -77,6 +83,7 @@ export const MIGRATIONS = [
   { name: '071-retention', class: Migration071Retention },
   { name: '080-deleted-videos', class: Migration080DeletedVideos },
   { name: '085-webhooks', class: Migration085Webhooks },
+  { name: '090-usage-days', class: Migration090UsageDays },
 ];
 
 const ENTITIES = [
@@ -107,6 +114,7 @@ const ENTITIES = [
   RetentionEntity,
   RemovedCallEntity,
   UsageRollupEntity,
+  UsageDayEntity,
   UsageMarkEntity,
   UsageWatermarkEntity,
   WebhookEndpointEntity,

@@ -19,6 +19,8 @@ export interface Question {
 
 const DAY_MS = 86_400_000;
 const LIMIT = 100;
+/** Periods begin within a quarter of an hour. */
+const SOME_MINUTES_MS = 123_456;
 
 export function listQuestions(database: Database, { userId, keyIds }: PastUser, days: number): Question[] {
   const [, rareKey] = keyIds;
@@ -103,22 +105,39 @@ function ask(
 }
 
 function summaries(database: Database, userId: string, days: number): Question[] {
-  const period = { from: new Date(Date.now() - days * DAY_MS), to: null };
-  const lastMonth = { from: new Date(Date.now() - 30 * DAY_MS - 123_456), to: null };
-  const of = (as: Question['as'], group: UsageGroup, interval: UsageInterval, timezone: string): Question => {
-    const { from, to } = interval === 'hour' ? lastMonth : period;
+  const ofDays = (count: number) => new Date(Date.now() - count * DAY_MS - SOME_MINUTES_MS);
+  const of = (as: Question['as'], { group, interval, timezone, from }: SummaryQuery): Question => {
     const query = new URLSearchParams({ from: from.toISOString(), group, interval, timezone });
     const path = as === 'user' ? '/api/usage/summary' : '/api/admin/usage/summary';
-    const request = { userId: as === 'user' ? userId : null, from, to, interval, timezone, group };
+    const request = { userId: as === 'user' ? userId : null, from, to: null, interval, timezone, group };
     return {
       ...{ kind: 'summary', as, path: `${path}?${query.toString()}` },
       read: () => readUsage(forkEm(database), { ...request, families: new Map(), rowsMax: 10_000 }),
     };
   };
+  const whole = ofDays(days);
+  const byDay = (group: UsageGroup) =>
+    ({ group, interval: 'day', timezone: 'Asia/Kolkata', from: whole }) as const;
+  const byMonth = (group: UsageGroup) =>
+    ({ group, interval: 'month', timezone: 'America/New_York', from: whole }) as const;
   return [
-    ...USAGE_GROUPS.map((group) => of('user', group, 'day', 'Asia/Kolkata')),
-    of('user', 'model', 'hour', 'UTC'),
-    of('user', 'none', 'month', 'America/New_York'),
-    ...ALL_USAGE_GROUPS.map((group) => of('administrator', group, 'day', 'Asia/Kolkata')),
+    ...USAGE_GROUPS.map((group) => of('user', byDay(group))),
+    of('user', { group: 'model', interval: 'hour', timezone: 'UTC', from: ofDays(30) }),
+    of('user', byMonth('none')),
+    ...ALL_USAGE_GROUPS.filter((group) => !hasMany(group)).map((group) => of('administrator', byDay(group))),
+    ...ALL_USAGE_GROUPS.map((group) => of('administrator', byMonth(group))),
+    of('administrator', { ...byDay('user'), from: ofDays(7) }),
   ];
+}
+
+interface SummaryQuery {
+  group: UsageGroup;
+  interval: UsageInterval;
+  timezone: string;
+  from: Date;
+}
+
+/** So many users and keys are more rows by the day than a summary may have. */
+function hasMany(group: UsageGroup): boolean {
+  return group === 'user' || group === 'key';
 }

@@ -3,6 +3,17 @@ import { defineEntity, p } from '@mikro-orm/core';
 
 const sum = () => p.bigint('bigint').defaultRaw('0');
 const quantity = () => p.decimal('string').columnType('numeric').defaultRaw('0');
+const sums = () => ({
+  credits: sum(),
+  loss: sum(),
+  tasks: sum(),
+  calls: sum(),
+  failed: sum(),
+  promptTokens: sum(),
+  completionTokens: sum(),
+  images: quantity(),
+  seconds: quantity(),
+});
 
 export const UsageRollupEntity = defineEntity({
   name: 'UsageRollup',
@@ -19,15 +30,20 @@ export const UsageRollupEntity = defineEntity({
     model: p.text().primary(),
     /** Empty for chat calls, whose rows do not name it. */
     family: p.text().primary(),
-    credits: sum(),
-    loss: sum(),
-    tasks: sum(),
-    calls: sum(),
-    failed: sum(),
-    promptTokens: sum(),
-    completionTokens: sum(),
-    images: quantity(),
-    seconds: quantity(),
+    ...sums(),
+  },
+});
+
+/** The same by day of UTC, for each user and key; triggers of `usage_rollup` write it. */
+export const UsageDayEntity = defineEntity({
+  name: 'UsageDay',
+  tableName: 'usage_day',
+  properties: {
+    day: p.date().primary(),
+    userId: p.text().primary(),
+    /** Empty without a key. */
+    keyId: p.text().primary(),
+    ...sums(),
   },
 });
 

@@ -14,10 +14,13 @@ export async function findUsageViolations(tx: Em, userIds: readonly string[]): P
     where (select coalesce(sum(r.credits), 0) from usage_rollup r where r.user_id = i.id) <> coalesce(m.charged, 0)`);
 }
 
-/** Whether the sums of all users together add up to those of each, which administrators read. */
+/** Whether the sums of all users together, and those by day, add up to those of each: administrators read them. */
 export async function findTotalViolations(tx: Em): Promise<Violation[]> {
   return tx.execute<Violation[]>(sql`
-    select ${USAGE_RULE} as rule, 'all users' as subject, null as "userId"
-    where (select coalesce(sum(credits), 0) from usage_rollup where user_id = '')
-       <> (select coalesce(sum(charged), 0) from usage_mark)`);
+    select ${USAGE_RULE} as rule, v.subject, null as "userId"
+    from (select coalesce(sum(charged), 0) from usage_mark) m (charged) cross join (
+      select 'all users' as subject, coalesce(sum(credits), 0) as credits from usage_rollup where user_id = ''
+      union all
+      select 'days', coalesce(sum(credits), 0) from usage_day
+    ) v where v.credits <> m.charged`);
 }

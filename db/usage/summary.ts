@@ -5,6 +5,7 @@ import type { MicroCredits } from '../../domain/credits.ts';
 import type { UsageGroup, UsageInterval } from '../../domain/usage.ts';
 import { readMicroCredits } from '../columns.ts';
 import type { Em } from '../database.ts';
+import { sumRollup } from './from-rollup.ts';
 import { planReading, type Plan } from './plan.ts';
 import { ENDS, isWithin, SUMS, TRANSFERS, type Period, type UsageSource } from './sources.ts';
 
@@ -94,7 +95,7 @@ async function readOnSnapshot(tx: Em, request: UsageRequest): Promise<UsageAnswe
            sum(calls)::int as calls, sum(failed)::int as failed, sum(prompt_tokens)::float8 as "promptTokens",
            sum(completion_tokens)::float8 as "completionTokens", sum(images)::float8 as images,
            sum(seconds)::float8 as seconds
-    from (${joinParts(request, plan, snapshot.sequence)}) counted
+    from (${joinParts(request, plan, { asOf, sequence: snapshot.sequence })}) counted
     group by 1, 2 having num_nonnulls(${NON_ZERO}) > 0
     order by 1, 2 nulls last limit ${request.rowsMax + 1}`);
   if (found.length > request.rowsMax) return { kind: 'too_many_rows' };
@@ -114,11 +115,15 @@ const NON_ZERO = sql`
   nullif(sum(credits), 0), nullif(sum(loss), 0), nullif(sum(tasks), 0), nullif(sum(calls), 0), nullif(sum(failed), 0),
   nullif(sum(prompt_tokens), 0), nullif(sum(completion_tokens), 0), nullif(sum(images), 0), nullif(sum(seconds), 0)`;
 
-function joinParts(request: UsageRequest, plan: Plan, sequence: string): RawQueryFragment {
+function joinParts(
+  request: UsageRequest,
+  plan: Plan,
+  { asOf, sequence }: { asOf: Date; sequence: string },
+): RawQueryFragment {
   const parts = plan.ends.flatMap((period) => ENDS.map((source) => fromRows(request, source, period)));
   parts.push(...plan.edges.map((period) => fromRows(request, TRANSFERS, period)));
   if (plan.body) {
-    parts.push(fromRollup(request, plan.body));
+    parts.push(fromRollup(request, plan.body, asOf));
     parts.push(fromRows(request, TRANSFERS, plan.body, sequence));
   }
   return parts.reduce((all, part) => sql`${all} union all ${part}`);
@@ -152,10 +157,7 @@ function afterMark(userId: string | null, sequence: string | null): RawQueryFrag
 }
 
 /** The sums of one user, of each user, or of all users together, which are far fewer. */
-function fromRollup(request: UsageRequest, period: Period): RawQueryFragment {
-  const { userId, group } = request;
-  const needsUsers = group === 'user' || group === 'key';
-  const owner = userId ?? (needsUsers ? null : '');
+function fromRollup(request: UsageRequest, period: Period, asOf: Date): RawQueryFragment {
   const source = {
     userId: sql`r.user_id`,
     keyId: sql`nullif(r.key_id, '')`,
@@ -164,8 +166,7 @@ function fromRollup(request: UsageRequest, period: Period): RawQueryFragment {
     family: sql`nullif(r.family, '')`,
   };
   return sql`
-    select ${startOf(request, sql`r.bucket`)}, ${groupOf(request, source)}, ${SUMS} from usage_rollup r
-    where ${owner === null ? sql`r.user_id <> ''` : sql`r.user_id = ${owner}`} and ${isWithin(sql`r.bucket`, period)}`;
+    select r.start, ${groupOf(request, source)}, ${SUMS} from (${sumRollup(request, period, asOf)}) r`;
 }
 
 function groupOf(

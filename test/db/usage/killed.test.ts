@@ -1,6 +1,5 @@
 // Sums of usage and removal by age while their connections die at any moment: nothing counts twice, nothing
 // is lost.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
 import { createRetention } from '../../../activities/retention.ts';
@@ -19,6 +18,18 @@ const DAY_MS = 86_400_000;
 const CALLS = 90;
 const OWNERS = 3;
 const DEATHS = 15;
+
+/** Looks often, and kills one in some transactions that it finds, so that no moment of them is spared. */
+const KILL_ONE = `
+do $$ begin
+  for look in 1..2000 loop
+    perform pg_stat_clear_snapshot();
+    perform pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null and random() < 0.2;
+    exit when found;
+    perform pg_sleep(0.001);
+  end loop;
+end $$`;
 
 describe('sums and removal whose process dies', () => {
   let test: TestDatabase;
@@ -50,15 +61,15 @@ describe('sums and removal whose process dies', () => {
     const working = (async () => {
       while (!isOver) await work().catch(() => undefined);
     })();
-    for (let death = 0; death < DEATHS; death += 1) {
-      await sleep(Math.random() * 40); // no moment is better than another
-      await em.execute(sql`
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null`);
-    }
+    for (let death = 0; death < DEATHS; death += 1) await em.execute(KILL_ONE);
     isOver = true;
     await working;
-    await work();
+    const isDone = async (): Promise<boolean> =>
+      work().then(
+        () => true,
+        () => false,
+      );
+    await until('a round meets no dead connection', isDone);
     await until('all connections are back', async () => {
       const { open, idle } = readPoolMetrics(dying);
       return open === idle;
@@ -69,6 +80,9 @@ describe('sums and removal whose process dies', () => {
       select sum(calls)::int as calls, sum(credits)::int as credits, sum(loss)::int as loss
       from usage_rollup where user_id <> ''`);
     expect(sums).to.deep.equal({ calls: CALLS, credits: 7 * CALLS, loss: CALLS / 2 });
+    const [days] = await em.execute<Record<string, number>[]>(sql`
+      select sum(calls)::int as calls, sum(credits)::int as credits, sum(loss)::int as loss from usage_day`);
+    expect(days).to.deep.equal(sums);
     const [left] = await em.execute<Record<string, number>[]>(sql`
       select count(*)::int as calls, (select sum(calls)::int from removed_call) as removed from chat_call`);
     expect((left?.['calls'] ?? 0) + (left?.['removed'] ?? 0)).to.equal(CALLS);
