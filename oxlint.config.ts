@@ -184,9 +184,8 @@ export default defineConfig({
       files: ['config/**', 'dev/**/*.ts', 'dev/*.mjs', 'sandbox/**', 'test/**', 'bench/**', 'examples/**'],
       rules: { 'node/no-process-env': 'off', 'eslint/no-console': 'off' },
     },
-    // Markup is long without being difficult, and a table of texts is no program.
+    // Markup is long without being difficult.
     { files: ['console/**/*.tsx'], rules: { 'eslint/max-lines-per-function': ['error', { max: 80 }] } },
-    { files: ['console/texts/**'], rules: { 'eslint/max-lines': 'off' } },
     {
       files: ['test/**'],
       rules: {

@@ -1,10 +1,19 @@
 // The texts in English. Their form is the type that every other language has to have.
-import { enErrors } from './en-errors.ts';
-import { enPages } from './en-pages.ts';
+import { account } from './en/account.ts';
+import { admin } from './en/admin.ts';
+import { calls } from './en/calls.ts';
+import { create } from './en/create.ts';
+import { credits } from './en/credits.ts';
+import { errors } from './en/errors.ts';
+import { home } from './en/home.ts';
+import { keys } from './en/keys.ts';
+import { models } from './en/models.ts';
+import { task } from './en/task.ts';
+import { tasks } from './en/tasks.ts';
+import { usage } from './en/usage.ts';
 
 export const en = {
-  ...enPages,
-  errors: enErrors,
+  ...{ home, tasks, task, create, models, calls, usage, credits, keys, account, admin, errors },
   name: 'Console',
   skip: 'Skip to the page',
   navigation: 'Pages',

@@ -1,11 +1,20 @@
 // The texts in Chinese.
 import type { Texts } from './en.ts';
-import { zhErrors } from './zh-errors.ts';
-import { zhPages } from './zh-pages.ts';
+import { account } from './zh/account.ts';
+import { admin } from './zh/admin.ts';
+import { calls } from './zh/calls.ts';
+import { create } from './zh/create.ts';
+import { credits } from './zh/credits.ts';
+import { errors } from './zh/errors.ts';
+import { home } from './zh/home.ts';
+import { keys } from './zh/keys.ts';
+import { models } from './zh/models.ts';
+import { task } from './zh/task.ts';
+import { tasks } from './zh/tasks.ts';
+import { usage } from './zh/usage.ts';
 
 export const zh: Texts = {
-  ...zhPages,
-  errors: zhErrors,
+  ...{ home, tasks, task, create, models, calls, usage, credits, keys, account, admin, errors },
   name: '控制台',
   skip: '跳到页面内容',
   navigation: '页面',

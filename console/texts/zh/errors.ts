@@ -1,7 +1,7 @@
 // Sentences for the codes of errors, in Chinese.
-import type { enErrors } from './en-errors.ts';
+import type { errors as en } from '../en/errors.ts';
 
-export const zhErrors: typeof enErrors = {
+export const errors: typeof en = {
   no_connection: 'API 没有响应。请检查网络后重试。',
   no_json: '本页面与 API 之间的某个服务代替 API 作了回答。',
   not_verified: '未执行：需要重新验证身份。',

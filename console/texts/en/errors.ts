@@ -1,6 +1,6 @@
 // Sentences for the codes of errors, in English. A code without one is shown in the API's own words.
 
-export const enErrors = {
+export const errors = {
   no_connection: 'The API does not answer. Check the connection and try again.',
   no_json: 'Something between this page and the API answered instead of it.',
   not_verified: 'Not done: it needed a fresh proof of who you are.',
