@@ -68,13 +68,13 @@ export async function buildConsole(folder: string, { isRelease }: ConsoleBuild):
 }
 
 /**
- * Links every page to what pages share: esbuild would else cut a file for each set of pages that share
+ * Links every page, and the texts of pages, to what pages share: esbuild would else cut a file for each set of pages that share
  * something.
  */
 const SHARING: Plugin = {
   name: 'sharing',
   setup: ({ onLoad }) => {
-    onLoad({ filter: /\/console\/pages\/.*\.tsx$/ }, ({ path }) => ({
+    onLoad({ filter: /\/console\/(pages\/.*\.tsx|texts\/pages\.ts)$/ }, ({ path }) => ({
       contents: `import '${join(SOURCES, 'app/shared.ts')}';\n${readFileSync(path, 'utf8')}`,
       loader: 'tsx',
     }));

@@ -1,10 +1,11 @@
 // The pages: where each is found, what it is called, who may see it. All but the list of tasks load on
 // demand.
+import type { ComponentType } from 'preact';
 import lazy from 'preact-iso/lazy';
 import { Route, Router } from 'preact-iso/router';
 import { ROOT } from '../data/addresses.ts';
 import { hasPermission, type Permission, type User } from '../data/session.ts';
-import type { Texts } from '../texts/en.ts';
+import type { FirstTexts } from '../texts/en.ts';
 import type { IconName } from '../ui/icons.tsx';
 import { t } from '../texts/index.ts';
 import { Empty } from '../ui/parts.tsx';
@@ -12,7 +13,7 @@ import { Tasks } from '../pages/tasks/tasks.tsx';
 
 export interface PageEntry {
   path: string;
-  name: keyof Texts['pages'];
+  name: keyof FirstTexts['pages'];
   icon: IconName;
   /** The letter that leads here after `g`. */
   key?: string;
@@ -52,23 +53,31 @@ export function isCurrent({ path }: PageEntry, address: string): boolean {
   return path === '' ? place === '' : place === path || place.startsWith(`${path}/`);
 }
 
-const Home = lazy(() => import('../pages/home/home.tsx'));
-const TaskPage = lazy(() => import('../pages/task/task.tsx'));
-const Create = lazy(() => import('../pages/create/create.tsx'));
-const Models = lazy(() => import('../pages/models/models.tsx'));
-const Calls = lazy(() => import('../pages/calls/calls.tsx'));
-const Usage = lazy(() => import('../pages/usage/usage.tsx'));
-const Credits = lazy(() => import('../pages/credits/credits.tsx'));
-const Keys = lazy(() => import('../pages/keys/keys.tsx'));
-const Account = lazy(() => import('../pages/account/account.tsx'));
-const AdminTasks = lazy(() => import('../pages/admin/tasks.tsx'));
-const AdminTask = lazy(() => import('../pages/admin/task.tsx'));
-const AdminUser = lazy(() => import('../pages/admin/user.tsx'));
-const AdminUsers = lazy(() => import('../pages/admin/users.tsx'));
-const AdminCodes = lazy(() => import('../pages/admin/codes.tsx'));
-const AdminUsage = lazy(() => import('../pages/admin/usage.tsx'));
-const AdminVendors = lazy(() => import('../pages/admin/vendors.tsx'));
-const AdminAudit = lazy(() => import('../pages/admin/audit.tsx'));
+/** A page that is read when it is first shown, together with the texts of such pages. */
+function loaded(load: () => Promise<{ default: ComponentType }>) {
+  return lazy(() => {
+    void import('../texts/pages.ts');
+    return load();
+  });
+}
+
+const Home = loaded(() => import('../pages/home/home.tsx'));
+const TaskPage = loaded(() => import('../pages/task/task.tsx'));
+const Create = loaded(() => import('../pages/create/create.tsx'));
+const Models = loaded(() => import('../pages/models/models.tsx'));
+const Calls = loaded(() => import('../pages/calls/calls.tsx'));
+const Usage = loaded(() => import('../pages/usage/usage.tsx'));
+const Credits = loaded(() => import('../pages/credits/credits.tsx'));
+const Keys = loaded(() => import('../pages/keys/keys.tsx'));
+const Account = loaded(() => import('../pages/account/account.tsx'));
+const AdminTasks = loaded(() => import('../pages/admin/tasks.tsx'));
+const AdminTask = loaded(() => import('../pages/admin/task.tsx'));
+const AdminUser = loaded(() => import('../pages/admin/user.tsx'));
+const AdminUsers = loaded(() => import('../pages/admin/users.tsx'));
+const AdminCodes = loaded(() => import('../pages/admin/codes.tsx'));
+const AdminUsage = loaded(() => import('../pages/admin/usage.tsx'));
+const AdminVendors = loaded(() => import('../pages/admin/vendors.tsx'));
+const AdminAudit = loaded(() => import('../pages/admin/audit.tsx'));
 
 export function Pages({ onChange }: { onChange: () => void }) {
   return (

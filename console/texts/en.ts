@@ -1,19 +1,9 @@
-// The texts in English. Their form is the type that every other language has to have.
-import { account } from './en/account.ts';
-import { admin } from './en/admin.ts';
-import { calls } from './en/calls.ts';
-import { create } from './en/create.ts';
-import { credits } from './en/credits.ts';
+// The texts in English that every page needs, the list of tasks included. They come with the first page.
 import { errors } from './en/errors.ts';
-import { home } from './en/home.ts';
-import { keys } from './en/keys.ts';
-import { models } from './en/models.ts';
-import { task } from './en/task.ts';
 import { tasks } from './en/tasks.ts';
-import { usage } from './en/usage.ts';
 
 export const en = {
-  ...{ home, tasks, task, create, models, calls, usage, credits, keys, account, admin, errors },
+  ...{ tasks, errors },
   name: 'Console',
   skip: 'Skip to the page',
   navigation: 'Pages',
@@ -38,6 +28,8 @@ export const en = {
   loadMore: 'Show more',
   thatIsAll: 'That is all',
   selectAll: 'Select all',
+  makeKey: 'Make a key',
+  attempt: 'Attempt',
   needs: (required: string, available: string) => `This needs ${required}; you have ${available} available.`,
   tryAgainIn: (seconds: number) => `Try again in ${seconds} s.`,
   asOf: (time: string) => `as of ${time}`,
@@ -107,4 +99,4 @@ export const en = {
   },
 };
 
-export type Texts = typeof en;
+export type FirstTexts = typeof en;

@@ -1,5 +1,5 @@
 // The texts in Chinese.
-import type { Texts } from './en.ts';
+import type { Texts } from './en-pages.ts';
 import { account } from './zh/account.ts';
 import { admin } from './zh/admin.ts';
 import { calls } from './zh/calls.ts';
@@ -39,6 +39,8 @@ export const zh: Texts = {
   loadMore: '显示更多',
   thatIsAll: '已全部显示',
   selectAll: '全选',
+  makeKey: '创建密钥',
+  attempt: '次数',
   needs: (required, available) => `需要 ${required}，可用 ${available}。`,
   tryAgainIn: (seconds) => `请在 ${seconds} 秒后重试。`,
   asOf: (time) => `截至 ${time}`,

@@ -1,6 +1,6 @@
 // Account: who one is, password, second factor, sessions, and how this browser shows the console.
 import { useMe } from '../../data/queries.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Copy, Head } from '../../ui/parts.tsx';
 import { Moment } from '../../ui/times.tsx';
 import type { ComponentChildren } from 'preact';

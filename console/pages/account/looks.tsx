@@ -1,7 +1,7 @@
 // How this browser shows the console: theme, language, time zone, shortcuts.
 import { preferences, setPreference, type Language, type Theme } from '../../data/preferences.ts';
 import { useStore } from '../../data/store.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Choices, Field, Select } from '../../ui/controls.tsx';
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];

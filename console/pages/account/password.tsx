@@ -2,7 +2,7 @@
 import { useAction } from '../../data/action.ts';
 import { useState } from 'preact/hooks';
 import { call } from '../../data/call.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button, TextField } from '../../ui/controls.tsx';
 import { Notice } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';

@@ -6,7 +6,7 @@ import { useState } from 'preact/hooks';
 import { encode } from 'uqr';
 import { call } from '../../data/call.ts';
 import type { User } from '../../data/session.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button, TextField } from '../../ui/controls.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';

@@ -2,7 +2,7 @@
 import { useAction } from '../../data/action.ts';
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { deviceOf } from '../../ui/device.ts';
 import { Skeleton } from '../../ui/parts.tsx';

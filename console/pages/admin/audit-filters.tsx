@@ -1,6 +1,6 @@
 // The filters of the audit log: what was done, by whom, on what, and since when.
 import type { QueryOf } from '../../../api/openapi/route-types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button, Select } from '../../ui/controls.tsx';
 import { FilterBox } from '../../ui/filter-box.tsx';
 import { wordsOf } from '../../ui/words.ts';

@@ -4,7 +4,7 @@ import { call } from '../../data/call.ts';
 import { downloadCsv } from '../../data/csv.ts';
 import { useFilters } from '../../data/filters.ts';
 import type { AuditEntry } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { BoneRows, More } from '../../ui/list.tsx';
 import { Card, Empty, Head } from '../../ui/parts.tsx';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/preact-query';
 import { to } from '../../data/addresses.ts';
 import { call } from '../../data/call.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatCount, formatCredits } from '../../ui/format.ts';
 import { Copy, Skeleton } from '../../ui/parts.tsx';

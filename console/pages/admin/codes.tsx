@@ -7,7 +7,7 @@ import { useFilters } from '../../data/filters.ts';
 import { useMe } from '../../data/queries.ts';
 import { hasPermission } from '../../data/session.ts';
 import type { RedeemCode } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button, Select } from '../../ui/controls.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { FilterBox } from '../../ui/filter-box.tsx';

@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import { call } from '../../data/call.ts';
 import { downloadCsv } from '../../data/csv.ts';
 import { makeIdempotencyKey } from '../../data/idempotency.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button, TextField } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Code, Meter, Notice } from '../../ui/parts.tsx';

@@ -1,7 +1,7 @@
 // The list of tasks of any user: all of them, or those of one.
 import { to } from '../../data/addresses.ts';
 import type { ForeignTask } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { formatCredits } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { BoneRows } from '../../ui/list.tsx';

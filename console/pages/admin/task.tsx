@@ -6,7 +6,8 @@ import { ApiError } from '../../data/api-error.ts';
 import { call } from '../../data/call.ts';
 import { useAbout } from '../../data/queries.ts';
 import type { ForeignTaskDetails } from '../../data/types.ts';
-import { sentenceOf, t } from '../../texts/index.ts';
+import { sentenceOf } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { ButtonLink } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
@@ -84,7 +85,7 @@ function Shown({ task }: { task: ForeignTaskDetails }) {
         <Figure name={t.task.took}>
           <Duration task={task} />
         </Figure>
-        <Figure name={t.task.attempt}>{task.attempt}</Figure>
+        <Figure name={t.attempt}>{task.attempt}</Figure>
       </dl>
       <div class="columns">
         <div class="stack loose">

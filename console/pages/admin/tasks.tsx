@@ -7,7 +7,7 @@ import { call } from '../../data/call.ts';
 import { useFilters } from '../../data/filters.ts';
 import { useModels } from '../../data/queries.ts';
 import type { TaskMode, TaskStatus } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button, Select } from '../../ui/controls.tsx';
 import { FilterBox } from '../../ui/filter-box.tsx';
 import { More } from '../../ui/list.tsx';

@@ -1,5 +1,5 @@
 // Administration: what all users spend, and what the operator loses.
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { UsageReport } from '../usage/report.tsx';
 
 export default function AdminUsage() {

@@ -4,7 +4,7 @@ import type { BodyOf } from '../../../api/openapi/route-types.ts';
 import { useAction } from '../../data/action.ts';
 import { call } from '../../data/call.ts';
 import type { ShownUser } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Problem } from '../../ui/problem.tsx';
 

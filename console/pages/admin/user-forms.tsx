@@ -7,7 +7,7 @@ import type { ComponentChildren } from 'preact';
 import { call } from '../../data/call.ts';
 import { makeIdempotencyKey } from '../../data/idempotency.ts';
 import type { ShownUser } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button, TextField } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';

@@ -4,7 +4,7 @@ import { to } from '../../data/addresses.ts';
 import { call } from '../../data/call.ts';
 import type { Key } from '../../data/types.ts';
 import { useUsage } from '../../data/usage.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Bars } from '../../ui/bars.tsx';
 import { deviceOf } from '../../ui/device.ts';
 import { formatCredits } from '../../ui/format.ts';

@@ -9,7 +9,7 @@ import { call } from '../../data/call.ts';
 import { useMe } from '../../data/queries.ts';
 import { hasPermission } from '../../data/session.ts';
 import type { ShownUser } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button, ButtonLink } from '../../ui/controls.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Amount, Bone, Card, Copy, Empty, Figure, Head, Notice, Skeleton } from '../../ui/parts.tsx';

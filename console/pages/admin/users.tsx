@@ -7,7 +7,7 @@ import { useFilters } from '../../data/filters.ts';
 import { useMe } from '../../data/queries.ts';
 import { hasPermission } from '../../data/session.ts';
 import type { ShownUser } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { FilterBox } from '../../ui/filter-box.tsx';

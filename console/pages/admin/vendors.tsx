@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import type { Health, HealthVendor } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { formatClock, formatCount, formatDuration } from '../../ui/format.ts';
 import { Card, Empty, Figure, Head, Notice, Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';

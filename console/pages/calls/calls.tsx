@@ -7,7 +7,8 @@ import { firstLook } from '../../data/first-look.ts';
 import { useStore } from '../../data/store.ts';
 import { useKeys, useModels } from '../../data/queries.ts';
 import type { Call } from '../../data/types.ts';
-import { sentenceOf, t } from '../../texts/index.ts';
+import { sentenceOf } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button, ButtonLink, Select } from '../../ui/controls.tsx';
 import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
 import { BoneRows, More } from '../../ui/list.tsx';
@@ -63,7 +64,7 @@ export default function Calls() {
             {isFiltered ? (
               <ButtonLink href={to('calls')}>{t.tasks.clear}</ButtonLink>
             ) : (
-              <ButtonLink href={to('keys')}>{t.keys.make}</ButtonLink>
+              <ButtonLink href={to('keys')}>{t.makeKey}</ButtonLink>
             )}
           </Empty>
         </Card>

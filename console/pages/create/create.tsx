@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useAbout, useMe, useModels, useTask, type ShownModel } from '../../data/queries.ts';
 import type { Task, TaskMode } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Choices, Field } from '../../ui/controls.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { Card, Empty, Head, Skeleton } from '../../ui/parts.tsx';

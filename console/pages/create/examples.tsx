@@ -1,6 +1,6 @@
 // Where vendors are played: orders that succeed, fail, are refused or take long, to see each of them once.
 import type { ShownModel } from '../../data/queries.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { Card } from '../../ui/parts.tsx';
 

@@ -1,7 +1,7 @@
 // Input videos of an order: uploaded from this machine, or given as links.
 import { useState } from 'preact/hooks';
 import { uploadVideo } from '../../data/upload.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Problem } from '../../ui/problem.tsx';

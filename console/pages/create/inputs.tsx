@@ -1,7 +1,7 @@
 // Input images of an order: dropped, chosen, pasted as links.
 import { useState } from 'preact/hooks';
 import type { ShownModel } from '../../data/queries.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Choices } from '../../ui/controls.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import type { Draft, InputImage, Offer } from './draft.ts';

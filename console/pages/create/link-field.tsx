@@ -1,6 +1,6 @@
 // A field that takes an https link.
 import { useState } from 'preact/hooks';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 
 export function LinkField({ onLink }: { onLink: (url: string) => void }) {

@@ -1,6 +1,6 @@
 // The choices that a model offers: number, resolution, format, duration, sound, length of a text.
 import type { ShownModel } from '../../data/queries.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Choices, Field, TextField } from '../../ui/controls.tsx';
 import type { Draft, Offer } from './draft.ts';
 

@@ -8,7 +8,7 @@ import { call } from '../../data/call.ts';
 import { makeIdempotencyKey } from '../../data/idempotency.ts';
 import { useBalance, type ShownModel } from '../../data/queries.ts';
 import { taskChanged } from '../../data/events.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { formatCount, formatCredits } from '../../ui/format.ts';
 import { Amount } from '../../ui/parts.tsx';

@@ -4,7 +4,7 @@ import { call } from '../../data/call.ts';
 import { downloadCsv } from '../../data/csv.ts';
 import { useBalance } from '../../data/queries.ts';
 import type { LedgerEntry } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { More } from '../../ui/list.tsx';
 import { Amount, Card, Empty, Figure, Head } from '../../ui/parts.tsx';

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/preact-query';
 import { useRef, useState } from 'preact/hooks';
 import { call } from '../../data/call.ts';
 import { makeIdempotencyKey } from '../../data/idempotency.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { Notice } from '../../ui/parts.tsx';

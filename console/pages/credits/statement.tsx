@@ -1,7 +1,7 @@
 // The ledger of an account as a statement: each move, what caused it, and the balance after it.
 import { to } from '../../data/addresses.ts';
 import type { LedgerEntry } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { formatCredits } from '../../ui/format.ts';
 import { BoneRows } from '../../ui/list.tsx';
 import { Moment } from '../../ui/times.tsx';

@@ -1,7 +1,7 @@
 // The way of a new account to its first result: a key, a call, and watching it arrive.
 import { apiBase, to } from '../../data/addresses.ts';
 import { useBalance, useModels } from '../../data/queries.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { ButtonLink } from '../../ui/controls.tsx';
 import { Card, Code, Notice } from '../../ui/parts.tsx';
 
@@ -39,7 +39,7 @@ export function FirstSteps({ hasKey }: { hasKey: boolean }) {
                 icon="keys"
                 href={to('keys', { make: '1' })}
               >
-                {t.keys.make}
+                {t.makeKey}
               </ButtonLink>
             </div>
           </div>

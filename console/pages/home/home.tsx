@@ -3,7 +3,7 @@ import { to } from '../../data/addresses.ts';
 import { promptOf } from '../../data/prompts.ts';
 import { useBalance, useKeys, useTasks } from '../../data/queries.ts';
 import type { Task } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { ButtonLink } from '../../ui/controls.tsx';
 import { Amount, Card, Empty, Figure, Head, Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';

@@ -1,6 +1,6 @@
 // What was spent: today, and in fourteen days, each a bar.
 import { useUsage } from '../../data/usage.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { to } from '../../data/addresses.ts';
 import { Bars } from '../../ui/bars.tsx';
 import { Amount, Bone, Figure } from '../../ui/parts.tsx';

@@ -7,7 +7,8 @@ import { apiBase } from '../../data/addresses.ts';
 import { call } from '../../data/call.ts';
 import { useModels } from '../../data/queries.ts';
 import type { Key } from '../../data/types.ts';
-import { sentenceOf, t } from '../../texts/index.ts';
+import { sentenceOf } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button, Field, TextField } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Code, Notice } from '../../ui/parts.tsx';
@@ -46,7 +47,7 @@ export function KeyForm({ entry, onClose }: { entry?: Key; onClose: () => void }
     error: problemOf(name),
   });
   return (
-    <Dialog title={entry ? `${t.keys.change}: ${entry.name}` : t.keys.make} onClose={onClose} isFirm>
+    <Dialog title={entry ? `${t.keys.change}: ${entry.name}` : t.makeKey} onClose={onClose} isFirm>
       <form
         class="dialog-body"
         onSubmit={(event) => {
@@ -92,7 +93,7 @@ export function KeyForm({ entry, onClose }: { entry?: Key; onClose: () => void }
         <div class="dialog-foot">
           <Button onClick={onClose}>{t.notNow}</Button>
           <Button type="submit" look="primary" isBusy={save.isPending}>
-            {entry ? t.save : t.keys.make}
+            {entry ? t.save : t.makeKey}
           </Button>
         </div>
       </form>

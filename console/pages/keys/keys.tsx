@@ -7,7 +7,7 @@ import { to } from '../../data/addresses.ts';
 import { call } from '../../data/call.ts';
 import { useKeys } from '../../data/queries.ts';
 import type { Key } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';
@@ -32,7 +32,7 @@ export default function Keys() {
     <>
       <Head title={t.pages.keys} note={t.keys.note}>
         <Button look="primary" icon="plus" onClick={() => setOpen({ kind: 'make' })}>
-          {t.keys.make}
+          {t.makeKey}
         </Button>
       </Head>
       <Problem error={keys.error} onRetry={() => void keys.refetch()} />
@@ -40,7 +40,7 @@ export default function Keys() {
         <Card>
           <Empty icon="keys" title={t.keys.empty} note={t.keys.emptyNote}>
             <Button look="primary" icon="plus" onClick={() => setOpen({ kind: 'make' })}>
-              {t.keys.make}
+              {t.makeKey}
             </Button>
           </Empty>
         </Card>

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { to } from '../../data/addresses.ts';
 import { call } from '../../data/call.ts';
 import type { ShownModel } from '../../data/queries.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Choices, Field } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { EMPTY_DRAFT, offerOf, orderOf } from '../create/draft.ts';

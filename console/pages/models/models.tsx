@@ -4,7 +4,7 @@ import { to } from '../../data/addresses.ts';
 import { useFilters } from '../../data/filters.ts';
 import { useModels, type ShownModel } from '../../data/queries.ts';
 import type { TaskMode } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { ButtonLink, Choices, Select } from '../../ui/controls.tsx';
 import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';

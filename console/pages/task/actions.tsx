@@ -7,7 +7,7 @@ import { ApiError } from '../../data/api-error.ts';
 import { call } from '../../data/call.ts';
 import { taskChanged } from '../../data/events.ts';
 import type { Task } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Button, ButtonLink } from '../../ui/controls.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';

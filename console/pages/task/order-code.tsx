@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { apiBase } from '../../data/addresses.ts';
 import type { Task } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Code } from '../../ui/parts.tsx';
 import { orderOf } from './price-lines.tsx';
 

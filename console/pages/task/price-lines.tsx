@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import type { Task, TaskOrder } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { formatCount, formatCredits } from '../../ui/format.ts';
 import { isOpen } from '../../ui/status.tsx';
 

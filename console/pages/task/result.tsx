@@ -2,7 +2,7 @@
 // is none.
 import { useModels } from '../../data/queries.ts';
 import type { Task } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { ButtonLink } from '../../ui/controls.tsx';
 import { formatDuration } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';

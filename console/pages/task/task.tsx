@@ -6,7 +6,7 @@ import { promptOf } from '../../data/prompts.ts';
 import { useKeys, useMe, useTask } from '../../data/queries.ts';
 import { hasPermission } from '../../data/session.ts';
 import type { Task } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { ButtonLink } from '../../ui/controls.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Bone, Card, Copy, Empty, Head, Skeleton } from '../../ui/parts.tsx';
@@ -112,7 +112,7 @@ function Facts({ task }: { task: Task }) {
       <dd>
         <Duration task={task} />
       </dd>
-      <dt>{t.task.attempt}</dt>
+      <dt>{t.attempt}</dt>
       <dd>{task.attempt}</dd>
       {task.keyId && (
         <>

@@ -1,7 +1,7 @@
 // What happened to a task, as bars: each step from its beginning to the next one's.
 import { useTimeline } from '../../data/queries.ts';
 import type { Task, TaskEvent } from '../../data/types.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { formatDuration, formatMoment, formatUtc } from '../../ui/format.ts';
 import { Skeleton } from '../../ui/parts.tsx';
 import { isOpen } from '../../ui/status.tsx';
@@ -39,7 +39,7 @@ export function Attempts({ task, events }: AttemptsProps) {
       {earlier.map((attempt) => (
         <details key={attempt} class="fold">
           <summary class="note soft">
-            {t.task.attempt} {attempt}
+            {t.attempt} {attempt}
           </summary>
           <Steps steps={stepsOf(ofAttempt(attempt), null)} />
         </details>

@@ -119,7 +119,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
           <ButtonLink look="primary" icon="plus" href={to('create')}>
             {t.pages.create}
           </ButtonLink>
-          <ButtonLink href={to('keys')}>{t.keys.make}</ButtonLink>
+          <ButtonLink href={to('keys')}>{t.makeKey}</ButtonLink>
         </Empty>
       )}
     </div>

@@ -92,7 +92,7 @@ function Row({
             </a>
             <div class="cut small faint">
               {task.model}
-              {task.attempt > 1 && ` · ${t.task.attempt} ${task.attempt}`}
+              {task.attempt > 1 && ` · ${t.attempt} ${task.attempt}`}
               {task.status === 'failed' && <span class="bad"> · {reasonOf(task)}</span>}
             </div>
           </div>

@@ -1,7 +1,7 @@
 // The table beneath the chart: each group with its sums, its share, and a link to the rows behind it.
 import { to } from '../../data/addresses.ts';
 import type { Grouping, Usage, UsageSums } from '../../data/usage.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { colorOf } from '../../ui/bars.tsx';
 import { formatCount, formatCredits, UNKNOWN } from '../../ui/format.ts';
 

@@ -13,7 +13,7 @@ import {
   type Usage,
   type UsageSums,
 } from '../../data/usage.ts';
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { Bars, colorOf, GROUPS_MAX } from '../../ui/bars.tsx';
 import { Button, ButtonLink, Choices, Select } from '../../ui/controls.tsx';
 import { formatClock, formatCount, formatCredits, UNKNOWN } from '../../ui/format.ts';

@@ -1,5 +1,5 @@
 // Usage: the user's credits by time and group, compared with the period before.
-import { t } from '../../texts/index.ts';
+import { t } from '../../texts/pages.ts';
 import { UsageReport } from './report.tsx';
 
 export default function Usage() {

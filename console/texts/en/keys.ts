@@ -2,7 +2,6 @@
 
 export const keys = {
   note: 'Programs show a key with every request. Each may have limits of its own.',
-  make: 'Make a key',
   change: 'Change',
   revoke: 'Revoke',
   name: 'Name',

@@ -22,7 +22,6 @@ export const task = {
   id: 'Task',
   model: 'Model',
   vendorId: 'At the vendor',
-  attempt: 'Attempt',
   created: 'Ordered',
   started: 'Begun',
   ended: 'Ended',

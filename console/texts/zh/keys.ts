@@ -3,7 +3,6 @@ import type { keys as en } from '../en/keys.ts';
 
 export const keys: typeof en = {
   note: '程序在每个请求中出示密钥，每个密钥可以有自己的限制。',
-  make: '创建密钥',
   change: '更改',
   revoke: '吊销',
   name: '名称',

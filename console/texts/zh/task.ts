@@ -23,7 +23,6 @@ export const task: typeof en = {
   id: '任务',
   model: '模型',
   vendorId: '供应商编号',
-  attempt: '次数',
   created: '创建于',
   started: '开始于',
   ended: '结束于',

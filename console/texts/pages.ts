@@ -1,0 +1,10 @@
+// All texts in the chosen language, for pages that load on demand: those in English come with the first of them.
+import { enPages, type Texts } from './en-pages.ts';
+import { en } from './en.ts';
+import { loadedLanguage, translated } from './index.ts';
+
+const english: Texts = { ...en, ...enPages };
+
+/** The texts. Read it while drawing, so that a change of language reaches every text. */
+export let t: Texts = translated ?? english;
+loadedLanguage.watch(() => void (t = translated ?? english));
