@@ -31,6 +31,7 @@ export const MONEY_PAGES: readonly PageEntry[] = [
   { path: 'usage', name: 'usage', icon: 'usage', key: 'u' },
   { path: 'credits', name: 'credits', icon: 'credits', key: 'c' },
   { path: 'keys', name: 'keys', icon: 'keys', key: 'k' },
+  { path: 'webhooks', name: 'webhooks', icon: 'webhooks', key: 'w' },
 ];
 export const ACCOUNT_PAGE: PageEntry = { path: 'account', name: 'account', icon: 'account', key: 'a' };
 const ADMIN_PAGES: readonly PageEntry[] = [
@@ -69,6 +70,8 @@ const Calls = loaded(() => import('../pages/calls/calls.tsx'));
 const Usage = loaded(() => import('../pages/usage/usage.tsx'));
 const Credits = loaded(() => import('../pages/credits/credits.tsx'));
 const Keys = loaded(() => import('../pages/keys/keys.tsx'));
+const Webhooks = loaded(() => import('../pages/webhooks/webhooks.tsx'));
+const WebhookPage = loaded(() => import('../pages/webhooks/webhook.tsx'));
 const Account = loaded(() => import('../pages/account/account.tsx'));
 const AdminTasks = loaded(() => import('../pages/admin/tasks.tsx'));
 const AdminTask = loaded(() => import('../pages/admin/task.tsx'));
@@ -91,6 +94,8 @@ export function Pages({ onChange }: { onChange: () => void }) {
       <Route path={`${ROOT}usage`} component={Usage} />
       <Route path={`${ROOT}credits`} component={Credits} />
       <Route path={`${ROOT}keys`} component={Keys} />
+      <Route path={`${ROOT}webhooks`} component={Webhooks} />
+      <Route path={`${ROOT}webhooks/:id`} component={WebhookPage} />
       <Route path={`${ROOT}account`} component={Account} />
       <Route path={`${ROOT}admin/tasks`} component={AdminTasks} />
       <Route path={`${ROOT}admin/tasks/:id`} component={AdminTask} />

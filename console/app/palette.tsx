@@ -21,6 +21,7 @@ const ENTRIES_MAX = 12;
 const PLACES: Readonly<Record<string, (id: string) => string>> = {
   task: (id) => to(`tasks/${id}`),
   key: (id) => to('tasks', { keyId: id }),
+  whk: (id) => to(`webhooks/${id}`),
   usr: (id) => to(`admin/users/${id}`),
   rdm: (id) => to('admin/codes', { id }),
   aud: () => to('admin/audit'),

@@ -19,6 +19,11 @@ export type ForeignTaskDetails = AnswerOf<'GET /api/admin/tasks/:id'>['data'];
 /** A user as administrators see it. */
 export type ShownUser = AnswerOf<'GET /api/admin/users'>['data'][number];
 
+export type Webhook = AnswerOf<'GET /api/webhooks'>['data'][number];
+export type WebhookDelivery = AnswerOf<'GET /api/webhooks/:id/deliveries'>['data'][number];
+export type WebhookEventType = WebhookDelivery['type'];
+export type WebhookFailure = NonNullable<WebhookDelivery['failure']>['code'];
+
 /** The state of the whole service, for administrators. */
 export type Health = AnswerOf<'GET /api/admin/health'>['data'];
 export type HealthVendor = Health['vendors'][number]['credentials'][number];

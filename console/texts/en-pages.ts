@@ -9,9 +9,10 @@ import { keys } from './en/keys.ts';
 import { models } from './en/models.ts';
 import { task } from './en/task.ts';
 import { usage } from './en/usage.ts';
+import { webhooks } from './en/webhooks.ts';
 import type { FirstTexts } from './en.ts';
 
-export const enPages = { home, task, create, models, calls, usage, credits, keys, account, admin };
+export const enPages = { home, task, create, models, calls, usage, credits, keys, account, webhooks, admin };
 
 /** All texts: the form that every other language has to have. */
 export type Texts = FirstTexts & typeof enPages;

@@ -46,6 +46,7 @@ export const en = {
     usage: 'Usage',
     credits: 'Credits',
     keys: 'Keys',
+    webhooks: 'Webhooks',
     account: 'Account',
     adminTasks: 'All tasks',
     adminUsers: 'Users',

@@ -12,9 +12,10 @@ import { models } from './zh/models.ts';
 import { task } from './zh/task.ts';
 import { tasks } from './zh/tasks.ts';
 import { usage } from './zh/usage.ts';
+import { webhooks } from './zh/webhooks.ts';
 
 export const zh: Texts = {
-  ...{ home, tasks, task, create, models, calls, usage, credits, keys, account, admin, errors },
+  ...{ home, tasks, task, create, models, calls, usage, credits, keys, webhooks, account, admin, errors },
   name: '控制台',
   skip: '跳到页面内容',
   navigation: '页面',
@@ -57,6 +58,7 @@ export const zh: Texts = {
     usage: '用量',
     credits: '积分',
     keys: '密钥',
+    webhooks: 'Webhook',
     account: '账户',
     adminTasks: '全部任务',
     adminUsers: '用户',

@@ -8,6 +8,8 @@ import { setPermissions } from '../support/administrators.ts';
 import { until } from '../support/until.ts';
 import { closeSound, type TestConsole } from '../support/console/browser.ts';
 import { ended, order } from '../support/console/orders.ts';
+import type { Actor } from '../support/http/http.ts';
+import { makeWebhook } from '../support/webhooks.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
@@ -24,6 +26,7 @@ const PAGES = [
   'usage',
   'credits',
   'keys',
+  'webhooks',
   'account',
   'nothing-here',
 ];
@@ -53,7 +56,8 @@ export function testAccessibility(tested: () => TestConsole): void {
         const id = await order(user, 'a lighthouse');
         await ended(user, id);
         const page = await open(user, '', { language });
-        const shown = [`tasks/${id}`, `admin/tasks/${id}`, `admin/users/${user.id}`];
+        const hook = await makeTestedWebhook(user.session);
+        const shown = [`tasks/${id}`, `webhooks/${hook}`, `admin/tasks/${id}`, `admin/users/${user.id}`];
         for (const path of [...PAGES, ...ADMIN_PAGES, ...shown]) {
           await page.goto(`${gateway.baseUrl}/console/${path}`);
           await page.locator('h1, h2').first().waitFor();
@@ -64,6 +68,13 @@ export function testAccessibility(tested: () => TestConsole): void {
         await closeSound(page);
       });
   });
+}
+
+/** An endpoint with a delivery, where nothing listens; answers its id. */
+async function makeTestedWebhook(session: Actor): Promise<string> {
+  const { id } = await makeWebhook(session, { url: 'http://127.0.0.1:9/hooks', description: 'Renders' });
+  expect((await session.post(`/api/webhooks/${id}/test`)).status).to.equal(202);
+  return id;
 }
 
 /** Theme and width change in the page as it stands: only a language needs the page anew. */

@@ -14,6 +14,7 @@ import { testMoney } from './credits/credits.ts';
 import { testServing } from './serving.ts';
 import { testLiveTasks } from './tasks/live.ts';
 import { testTasks } from './tasks/tasks.ts';
+import { testWebhooks } from './webhooks/webhooks.ts';
 
 describe('the console', function () {
   this.timeout(60_000);
@@ -38,6 +39,7 @@ describe('the console', function () {
   testCreate(tested);
   testMoney(tested);
   testKeys(tested);
+  testWebhooks(tested);
   testAccount(tested);
   testAdministration(tested);
   testUserAdministration(tested);

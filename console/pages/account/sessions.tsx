@@ -72,16 +72,18 @@ export function SecurityEvents() {
   if (events.isError) return <Problem error={events.error} />;
   if (!events.data) return <Skeleton lines={3} />;
   return (
-    <ul class="card rows-plain scroll" tabIndex={0} role="region" aria-label={t.account.security}>
-      {events.data.map((event) => (
-        <li key={event.id} class="row between note">
-          <span class="cut">{wordsOf(event.action)}</span>
-          <span class="small faint row">
-            <span>{event.ip}</span>
-            <Age at={event.createdAt} />
-          </span>
-        </li>
-      ))}
-    </ul>
+    <div class="card scroll" tabIndex={0} role="region" aria-label={t.account.security}>
+      <ul class="rows-plain">
+        {events.data.map((event) => (
+          <li key={event.id} class="row between note">
+            <span class="cut">{wordsOf(event.action)}</span>
+            <span class="small faint row">
+              <span>{event.ip}</span>
+              <Age at={event.createdAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

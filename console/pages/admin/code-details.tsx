@@ -51,21 +51,23 @@ export function CodeDetails({ id, onClose }: { id: string; onClose: () => void }
             {data.redemptions.length === 0 ? (
               <p class="note soft">{t.admin.noRedemptions}</p>
             ) : (
-              <ul class="card rows-plain scroll" tabIndex={0} role="region" aria-label={t.admin.redemptions}>
-                {data.redemptions.map(({ id: key, userId, credits, createdAt }) => (
-                  <li key={key} class="row between note">
-                    <a class="link mono small cut" href={to(`admin/users/${userId}`)}>
-                      {userId}
-                    </a>
-                    <span class="row soft">
-                      +{formatCredits(credits)}
-                      <span class="small faint">
-                        <Moment at={createdAt} />
+              <div class="card scroll" tabIndex={0} role="region" aria-label={t.admin.redemptions}>
+                <ul class="rows-plain">
+                  {data.redemptions.map(({ id: key, userId, credits, createdAt }) => (
+                    <li key={key} class="row between note">
+                      <a class="link mono small cut" href={to(`admin/users/${userId}`)}>
+                        {userId}
+                      </a>
+                      <span class="row soft">
+                        +{formatCredits(credits)}
+                        <span class="small faint">
+                          <Moment at={createdAt} />
+                        </span>
                       </span>
-                    </span>
-                  </li>
-                ))}
-              </ul>
+                    </li>
+                  ))}
+                </ul>
+              </div>
             )}
           </>
         )}

@@ -11,8 +11,9 @@ import { sentenceOf } from '../../texts/index.ts';
 import { t } from '../../texts/pages.ts';
 import { Button, Field, TextField } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Code, Notice } from '../../ui/parts.tsx';
+import { Code } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
+import { ShownOnce } from '../../ui/shown-once.tsx';
 
 interface Fields {
   name: string;
@@ -140,19 +141,16 @@ function Made({ apiKey, onClose }: { apiKey: string; onClose: () => void }) {
     `  -d '${body}'`,
   ].join('\n');
   return (
-    <Dialog title={t.keys.madeTitle} class="wide" onClose={onClose} isFirm>
-      <div class="dialog-body">
-        <Notice look="warn">{t.keys.madeNote}</Notice>
-        <Code text={apiKey} label={t.keys.madeTitle} />
-        <h3>{t.keys.madeCalls}</h3>
-        <Code text={command} label={t.keys.madeCalls} />
-        <div class="dialog-foot">
-          <Button look="primary" onClick={onClose}>
-            {t.keys.madeDone}
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <ShownOnce
+      title={t.keys.madeTitle}
+      note={t.keys.madeNote}
+      secret={apiKey}
+      done={t.keys.madeDone}
+      onClose={onClose}
+    >
+      <h3>{t.keys.madeCalls}</h3>
+      <Code text={command} label={t.keys.madeCalls} />
+    </ShownOnce>
   );
 }
 

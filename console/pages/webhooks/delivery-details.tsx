@@ -1,0 +1,79 @@
+// One delivery: its attempts, and what the receiver answered last.
+import { to } from '../../data/addresses.ts';
+import type { WebhookDelivery } from '../../data/types.ts';
+import { t } from '../../texts/pages.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { formatDuration } from '../../ui/format.ts';
+import { Code, Copy } from '../../ui/parts.tsx';
+import { Moment } from '../../ui/times.tsx';
+
+export function DeliveryDetails({ delivery, onClose }: { delivery: WebhookDelivery; onClose: () => void }) {
+  const { answer, failure, taskId, nextAttemptAt, durationMs } = delivery;
+  return (
+    <Dialog title={t.webhooks.names[delivery.type]} class="wide" onClose={onClose}>
+      <div class="dialog-body">
+        <dl class="facts">
+          <dt>{t.webhooks.event}</dt>
+          <dd>
+            <code>{delivery.type}</code>
+          </dd>
+          <dt>webhook-id</dt>
+          <dd>
+            <Copy text={delivery.eventId} />
+          </dd>
+          {taskId && (
+            <>
+              <dt>{t.webhooks.task}</dt>
+              <dd>
+                <a class="link mono" href={to(`tasks/${taskId}`)}>
+                  {taskId}
+                </a>
+              </dd>
+            </>
+          )}
+          <dt>{t.webhooks.state}</dt>
+          <dd>{t.webhooks.statuses[delivery.status]}</dd>
+          <dt>{t.webhooks.attempts}</dt>
+          <dd>
+            {delivery.attempts}
+            {delivery.lastAttemptAt && (
+              <span class="faint">
+                {' '}
+                · <Moment at={delivery.lastAttemptAt} />
+              </span>
+            )}
+          </dd>
+          {nextAttemptAt && (
+            <>
+              <dt>{t.webhooks.next}</dt>
+              <dd>
+                <Moment at={nextAttemptAt} />
+              </dd>
+            </>
+          )}
+          {durationMs !== null && (
+            <>
+              <dt>{t.webhooks.took}</dt>
+              <dd>{formatDuration(durationMs)}</dd>
+            </>
+          )}
+          <dt>{t.webhooks.answer}</dt>
+          <dd>
+            {answer ? answer.status : t.webhooks.noAnswer}
+            {failure && <div class="bad">{t.webhooks.failures[failure.code]}</div>}
+          </dd>
+        </dl>
+        {answer && (
+          <>
+            <h3>{t.webhooks.body}</h3>
+            {answer.body === '' ? (
+              <p class="note soft">{t.webhooks.emptyBody}</p>
+            ) : (
+              <Code text={answer.body} label={t.webhooks.body} />
+            )}
+          </>
+        )}
+      </div>
+    </Dialog>
+  );
+}

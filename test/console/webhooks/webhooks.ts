@@ -1,0 +1,137 @@
+// Webhooks: added with a secret that is shown once, tried out, sent again, changed, disabled and deleted.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { Webhook } from 'standardwebhooks';
+import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+import {
+  makeWebhook,
+  readDeliveries,
+  startReceiver,
+  type Receiver,
+  type Respond,
+} from '../../support/webhooks.ts';
+
+/** An answer that looks like a page. */
+const HOSTILE = '<img src=x onerror="globalThis.broken=1"><b>bold</b>';
+
+export function testWebhooks(tested: () => TestConsole): void {
+  describe('webhooks', () => {
+    let receiver: Receiver;
+    let respond: Respond;
+    before(async () => {
+      receiver = await startReceiver((res, request) => respond(res, request));
+    });
+    after(() => receiver.close());
+    beforeEach(() => {
+      respond = (res) => void res.writeHead(204).end();
+    });
+
+    it('are added with a secret that is shown once and signs what is sent', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(user, 'webhooks');
+      await page.getByText('No endpoints yet').waitFor();
+      await button(page, 'Add an endpoint').first().click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Address').fill(`${receiver.url}/new`);
+      await dialog.getByLabel('The balance is low').check();
+      await dialog.getByLabel('Low is below').fill('5');
+      await dialog.getByRole('button', { name: 'Add an endpoint' }).click();
+      const secret = (await page.getByRole('region', { name: 'Its secret' }).textContent()) ?? '';
+      expect(secret).to.match(/^whsec_/);
+      await button(page, 'I have copied it').click();
+      await page.getByText('Nothing was sent yet').waitFor();
+      expect(await page.content()).not.to.include(secret);
+      const [made] = (await user.session.get('/api/webhooks')).body.data;
+      expect(made).to.deep.include({
+        url: `${receiver.url}/new`,
+        events: ['task.completed', 'task.failed', 'balance.low'],
+        balanceBelow: 5,
+      });
+      await button(page, 'Send a test').click();
+      const [sent] = await receiver.until('/new', 1);
+      expect(new Webhook(secret).verify(sent?.text ?? '', sent?.headers ?? {})).to.include({
+        type: 'webhook.test',
+      });
+      await page.getByRole('row', { name: /webhook\.test Delivered 204/ }).waitFor();
+      await closeSound(page);
+    });
+
+    it('are sent one test for two clicks, and send an event again under its id', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const { id } = await makeWebhook(user.session, { url: `${receiver.url}/twice` });
+      const page = await open(user, `webhooks/${id}`);
+      await button(page, 'Send a test').dblclick();
+      await page.getByRole('row', { name: /Delivered/ }).waitFor();
+      expect(await readDeliveries(user.session, id)).to.have.length(1);
+      await button(page, 'Send again: webhook.test').click();
+      await page
+        .getByRole('row', { name: /Delivered/ })
+        .nth(1)
+        .waitFor();
+      const ids = receiver.at('/twice').map((request) => request.id);
+      expect([ids.length, new Set(ids).size]).to.deep.equal([2, 1]);
+      await closeSound(page);
+    });
+
+    it('say why one gets nothing more, show its answer as text, and enable it again', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      respond = (res) => void res.writeHead(410).end(HOSTILE);
+      const { id } = await makeWebhook(user.session, { url: `${receiver.url}/gone` });
+      const page = await open(user, `webhooks/${id}`);
+      await button(page, 'Send a test').click();
+      await page.getByText('It answered 410 (gone), so nothing more is sent to it.').waitFor();
+      await button(page, 'webhook.test').click();
+      await page.waitForURL('**?delivery=dlv_*');
+      const answer = page.getByRole('region', { name: 'What it answered' });
+      expect(await answer.textContent()).to.equal(HOSTILE);
+      expect(await page.evaluate('globalThis.broken')).to.equal(undefined);
+      await page.keyboard.press('Escape');
+      await page.goto(`${gateway.baseUrl}/console/webhooks`);
+      const row = page.getByRole('row', { name: /Disabled/ });
+      await row.getByText('It answered 410').waitFor();
+      await row.getByRole('link').click();
+      await button(page, 'Enable').click();
+      await page.getByText('Enabled', { exact: true }).waitFor();
+      expect((await user.session.get(`/api/webhooks/${id}`)).body.data).to.include({ disabledAt: null });
+      await closeSound(page);
+    });
+
+    it('are changed, given a new secret, and deleted', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const { id, secret } = await makeWebhook(user.session, { url: `${receiver.url}/old` });
+      const page = await open(user, `webhooks/${id}`);
+      await button(page, 'Change').click();
+      const form = page.getByRole('dialog', { name: 'Change' });
+      await form.getByLabel('Address').fill('https://127.0.0.1/');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.getByText('This address cannot be used').first().waitFor();
+      await form.getByLabel('Address').fill('https://hooks.example.com/fresh');
+      await form.getByLabel('A task has failed').check();
+      await form.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: 'https://hooks.example.com/fresh' }).waitFor();
+      const changed = (await user.session.get(`/api/webhooks/${id}`)).body.data;
+      expect(changed.events).to.deep.equal(['task.completed', 'task.failed']);
+      await button(page, 'New secret').click();
+      await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click();
+      const text = await page.getByRole('region', { name: 'Its secret' }).textContent();
+      expect(text)
+        .to.match(/^whsec_/)
+        .and.not.equal(secret);
+      await button(page, 'I have copied it').click();
+      await page.getByText('signs as well until').waitFor();
+      await button(page, 'Delete').click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await page.getByText('No endpoints yet').waitFor();
+      expect((await user.session.get(`/api/webhooks/${id}`)).status).to.equal(404);
+      await closeSound(page);
+    });
+  });
+}
+
+function button(page: Page, name: string) {
+  return page.getByRole('button', { name, exact: true });
+}
