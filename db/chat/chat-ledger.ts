@@ -134,7 +134,7 @@ const renew = prepare<{ id: string }>(
   `update chat_call
    set lease_until = now() + make_interval(secs => $3), known_charge = least($4, credits_reserved),
        prompt_tokens = $5, completion_tokens = $6
-   where user_id = $1 and id = $2 and status = 'open' returning id`,
+   where user_id = $1 and id = $2 and settled_at is null returning id`,
 );
 const selectCharge = prepare<{ charged: string }>(
   'find-charge',

@@ -1,14 +1,15 @@
 -- Settles many chat calls at once: charges them, returns the rest of what was reserved, completes their rows. A
 -- call is settled once; one that the sweeper settled as abandoned is corrected by `settle_late_call`. Answers
 -- what was really charged, by place in the arrays, for all calls if one of them was not open; else nothing:
--- then every call was charged what the arrays say.
+-- then every call was charged what the arrays say. Calls are found by their key, whatever the planner believes of
+-- the table: neither by an index of open calls (hence `settled_at is null`) nor by blocks of settled ones.
 create or replace function settle_calls(
   call_ids text[], user_ids text[], key_ids text[], transfer_ids text[], charges bigint[], losses bigint[],
   statuses text[], prompts integer[], completions integer[], bases text[], latencies integer[],
   upstream_request_ids text[], error_codes text[], error_messages text[], tries text[]
 ) returns table (n integer, charged bigint)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
-  set enable_mergejoin = off as $$
+  set enable_mergejoin = off set enable_bitmapscan = off set random_page_cost = 0.1 as $$
 #variable_conflict use_column
 declare
   settled integer[];
@@ -25,7 +26,7 @@ begin
       upstream_request_ids, error_codes, error_messages, tries) with ordinality
       i (id, user_id, transfer_id, charge, loss, status, prompt_tokens, completion_tokens, basis, latency,
          upstream_request_id, error_code, error_message, tried, n)
-    where c.user_id = i.user_id and c.id = i.id and c.status = 'open'
+    where c.user_id = i.user_id and c.id = i.id and c.settled_at is null
     returning i.n, i.transfer_id, c.*
   ), moved as (
     select settle_reservations(array_agg(e.user_id), array_agg(e.key_id), array_agg(e.credits_reserved),
