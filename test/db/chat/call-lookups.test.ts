@@ -35,7 +35,8 @@ describe('a batch of settlements', () => {
 
   async function reserveMany(count: number): Promise<NewChatCall[]> {
     const email = `${makeId('usr')}@example.com`;
-    const userId = (await createUser(em(), { email, password: 'correct horse battery', permissions: [] })) ?? '';
+    const userId =
+      (await createUser(em(), { email, password: 'correct horse battery', permissions: [] })) ?? '';
     const granted = { userId, amount: 1_000_000n, idempotencyKey: userId, description: 'Credits' };
     await grant(em(), granted);
     const secrets = new Secrets([{ id: 'k', bytes: randomBytes(32) }]);
