@@ -20,7 +20,6 @@ import { sendReply } from './http/send-reply.ts';
 import { readUserAgent } from './http/user-agent.ts';
 import { countForUser, rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
 import { authenticateKey } from './middleware/bearer-key.ts';
-import { takeCreationTurn } from './middleware/creation-turn.ts';
 import { answerErrors } from './middleware/errors.ts';
 import { readFormOrJsonBody } from './middleware/form-body.ts';
 import { limitGuesses } from './middleware/guess-limit.ts';
@@ -32,6 +31,7 @@ import { recordRequests } from './middleware/request-log.ts';
 import { setSecurityHeaders } from './middleware/security-headers.ts';
 import { authenticateSession, rejectOtherSites, requirePermission } from './middleware/session.ts';
 import { limitStrays } from './middleware/stray-limit.ts';
+import { takeTurn } from './middleware/turns.ts';
 import { closeUnreadUpload, receiveUpload } from './middleware/upload.ts';
 import { DOCUMENT_ROUTE } from './openapi/paths.ts';
 import { sendDocument } from './openapi/send-document.ts';
@@ -113,7 +113,8 @@ function mount(dispatcher: Dispatcher, services: Services, route: Route): void {
     authenticate(services, route),
     limitRate(services, route),
     ...body,
-    ...(route.limit === 'create' ? [takeCreationTurn(services)] : []),
+    ...(route.limit === 'create' ? [takeTurn(services, 'creation')] : []),
+    ...(route.heavy ? [takeTurn(services, 'read')] : []),
     route.upload ? receiveUpload(services, answered) : answered,
   );
   dispatcher.routerOf(path)[ROUTER_METHODS[method]](patternOf(path), serve);
@@ -164,6 +165,7 @@ function answer(services: Services, route: Route): RequestHandler {
     const reply = route.waits
       ? await answerWhenEnded(ctx, { answer: answerOnce, readCreated: readerOf(route, ctx) })
       : await answerOnce();
+    if (route.heavy) ctx.endTurn(); // a slow reader needs no connection
     if (route.endless) requireLocal(res, 'seat').leave();
     await sendReply(services, res, reply);
   };

@@ -8,7 +8,7 @@ import type { FileToSend } from './http/send-file.ts';
 import type { RouteLimit } from './limits/buckets.ts';
 import type { IdempotencyContext } from './idempotent-effects.ts';
 import type { LimitBackend } from './limits/headers.ts';
-import type { EndTurn } from './tasks/creation-turns.ts';
+import type { EndTurn } from './http/turns.ts';
 import type { ReceivedFile } from './uploads/receive.ts';
 import type { Em } from '../db/database.ts';
 import { type Services } from './services.ts';
@@ -100,6 +100,11 @@ export type Route = {
   upload?: true;
   /** Whether the answer is a stream that ends only with the session or the process. */
   endless?: true;
+  /**
+   * Whether the answer may take the database long, as lists and summaries do: such reads of a user take
+   * turns.
+   */
+  heavy?: true;
   /** Whether `Prefer: wait` holds the answer until its task has ended. */
   waits?: true;
 } & RouteLimit &

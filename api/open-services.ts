@@ -9,7 +9,6 @@ import { readPoolMetrics } from '../db/pool.ts';
 import { Secrets } from '../db/secrets.ts';
 import type { Log } from '../log.ts';
 import { createChatUpstreams } from '../providers/chat/chat.ts';
-import { CREATION_TURN_LIMITS, createCreationTurns } from './tasks/creation-turns.ts';
 import { createTaskStarts } from './tasks/task-starts.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectTaskWorkflows, type TaskWorkflows } from '../workflows/client.ts';
@@ -17,9 +16,8 @@ import { ConcurrentCalls } from './chat/concurrent-calls.ts';
 import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/stream-cut.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
 import { createUsualTimes } from './tasks/usual-times.ts';
-import { USAGE_SUMMARIES_PER_USER_MAX } from './account/usage-summary.ts';
 import { openEvents } from './events/services.ts';
-import { createUserSlots } from './events/user-slots.ts';
+import { createAllTurns } from './http/turns.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
 import { START_WAIT_MS } from './context.ts';
 import { ApiKeyCache } from './key-cache.ts';
@@ -89,7 +87,6 @@ export function openServices(
     lossBrake: createLossBrake({ database, lossMax: config.lossBrake, log }),
     uploads: openUploads(config),
     usualTimes: createUsualTimes(database),
-    usageSummaries: createUserSlots(USAGE_SUMMARIES_PER_USER_MAX),
     about: config.about,
     events: openEvents({ database, secrets, log }, draining),
     metrics: createRequestMetrics(),
@@ -117,14 +114,10 @@ function openUploads(config: Config): UploadServices {
 function openCreations(
   config: Config,
   taskWorkflows: TaskWorkflows,
-): Pick<Services, 'creationTurns' | 'taskStarts'> {
-  const creationTurns = createCreationTurns({
-    ...CREATION_TURN_LIMITS,
-    // Half of the connections: the other half is left to all other requests.
-    turnsMax: Math.max(1, Math.floor(config.databaseConnectionsMax / 2)),
-  });
-  const taskStarts = createTaskStarts(taskWorkflows, () => creationTurns.countWaiting() > 0);
-  return { creationTurns, taskStarts };
+): Pick<Services, 'creationTurns' | 'readTurns' | 'taskStarts'> {
+  const turns = createAllTurns(config.databaseConnectionsMax);
+  const taskStarts = createTaskStarts(taskWorkflows, () => turns.creationTurns.countWaiting() > 0);
+  return { ...turns, taskStarts };
 }
 
 function openChat(config: Config, database: Database, log: Log): ChatServices {

@@ -1,10 +1,9 @@
 // The dependencies of every request handler, created once per process.
 import type { LRUCache } from 'lru-cache';
 import type { TaskStarts } from './tasks/task-starts.ts';
-import type { CreationTurns } from './tasks/creation-turns.ts';
+import type { Turns } from './http/turns.ts';
 import type { UsualTimes } from './tasks/usual-times.ts';
 import type { EventServices } from './events/services.ts';
-import type { UserSlots } from './events/user-slots.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChatCalls } from '../db/chat/chat-ledger.ts';
 import type { LossBrake } from '../db/ledger/loss-brake.ts';
@@ -64,7 +63,9 @@ export interface Services {
   /** Starts the workflows of created and retried tasks. */
   taskStarts: TaskStarts;
   /** Gives creations and retries their turns, a few at once for each user. */
-  creationTurns: CreationTurns;
+  creationTurns: Turns;
+  /** Gives long reads their turns: no user's take more than a share of the database connections. */
+  readTurns: Turns;
   waitingTasksPerUserMax: number;
   resultUrlSeconds: number;
   chat: ChatServices;
@@ -72,8 +73,6 @@ export interface Services {
   uploads: UploadServices;
   events: EventServices;
   usualTimes: UsualTimes;
-  /** Limits the usage summaries that are computed for a user at once. */
-  usageSummaries: UserSlots;
   /** What a page may know without a login. */
   about: Omit<AboutView, 'publicUrl'>;
   metrics: RequestMetrics;

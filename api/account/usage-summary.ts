@@ -8,14 +8,11 @@ import { oneOf, periodQuery } from '../http/request-fields.ts';
 import type { UsageSumsView } from '../shapes/usage.ts';
 import { z } from 'zod';
 
-/** Summaries that are computed for one user at once in a process: each holds a database connection. */
-export const USAGE_SUMMARIES_PER_USER_MAX = 4;
 /** The longest period by interval: a little more than a month of hours, a year of days. */
 const PERIOD_DAYS_MAX = { hour: 32, day: 400, month: 400 } as const satisfies Record<UsageInterval, number>;
 const ROWS_MAX = 10_000;
 const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;
-const RETRY_MS = 1_000;
 
 /** The query fields of a summary beside `group`. */
 export const SUMMARY_QUERY = {
@@ -45,30 +42,19 @@ export interface SummedUsage {
 
 /** Reads the usage of one user, or of all where `userId` is null. Throws for what is too much to compute. */
 export async function summariseUsage(
-  { services, em, caller, limitBackend }: RequestContext<SessionCaller>,
+  { services, em }: RequestContext<SessionCaller>,
   userId: string | null,
   query: SummaryQuery,
 ): Promise<SummedUsage> {
   const { interval, timezone, group } = query;
   const { from, to } = periodOf(query);
-  const { usageSummaries } = services;
-  const release = usageSummaries.take(caller.user.id);
-  if (!release) {
-    const quota = { name: 'usage-summaries', points: usageSummaries.max, seconds: null };
-    throw services.limits.refuse('rate_limited', quota, { backend: limitBackend, resetMs: RETRY_MS });
-  }
-  try {
-    const families = new Map([...services.catalog.models].map(([id, { family }]) => [id, family]));
-    const request = { userId, from, to, interval, timezone, group, families, rowsMax: ROWS_MAX };
-    const answer = await readUsage(em, request);
-    if (answer.kind === 'unknown_timezone')
-      throw refusal('timezone', 'timezone is not known to the database.');
-    if (answer.kind !== 'summary')
-      throw refusal('from', 'There is too much usage in this period. Ask for a shorter one.');
-    return { rows: answer.rows, total: addUp(answer.rows), asOf: answer.asOf.toISOString() };
-  } finally {
-    release();
-  }
+  const families = new Map([...services.catalog.models].map(([id, { family }]) => [id, family]));
+  const request = { userId, from, to, interval, timezone, group, families, rowsMax: ROWS_MAX };
+  const answer = await readUsage(em, request);
+  if (answer.kind === 'unknown_timezone') throw refusal('timezone', 'timezone is not known to the database.');
+  if (answer.kind !== 'summary')
+    throw refusal('from', 'There is too much usage in this period. Ask for a shorter one.');
+  return { rows: answer.rows, total: addUp(answer.rows), asOf: answer.asOf.toISOString() };
 }
 
 /** The JSON of sums, without the loss, which is the operator's. */

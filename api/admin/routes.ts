@@ -20,15 +20,21 @@ const USERS = '/api/admin/users';
 
 export const ADMIN_ROUTES = [
   { method: 'POST', path: CODES, ...withBody, ...changesCodes, idempotent: true, handle: createCode },
-  { method: 'GET', path: CODES, ...readsCodes, handle: listCodes },
+  { method: 'GET', path: CODES, ...readsCodes, heavy: true, handle: listCodes },
   { method: 'GET', path: `${CODES}/:id`, ...readsCodes, handle: readCode },
   { method: 'PATCH', path: `${CODES}/:id`, ...session, ...changesCodes, handle: disableCode },
   { method: 'POST', path: USERS, ...withBody, ...changesUsers, handle: createUser },
-  { method: 'GET', path: USERS, ...readsUsers, handle: listAllUsers },
+  { method: 'GET', path: USERS, ...readsUsers, heavy: true, handle: listAllUsers },
   { method: 'GET', path: `${USERS}/:id`, ...readsUsers, handle: readUser },
-  { method: 'GET', path: `${USERS}/:id/keys`, ...readsUsers, handle: listKeysOfUser },
-  { method: 'GET', path: `${USERS}/:id/sessions`, ...readsUsers, handle: listSessionsOfUser },
-  { method: 'GET', path: `${USERS}/:id/ledger-entries`, ...readsUsers, handle: listLedgerOfUser },
+  { method: 'GET', path: `${USERS}/:id/keys`, ...readsUsers, heavy: true, handle: listKeysOfUser },
+  { method: 'GET', path: `${USERS}/:id/sessions`, ...readsUsers, heavy: true, handle: listSessionsOfUser },
+  {
+    method: 'GET',
+    path: `${USERS}/:id/ledger-entries`,
+    ...readsUsers,
+    heavy: true,
+    handle: listLedgerOfUser,
+  },
   { method: 'PATCH', path: `${USERS}/:id`, ...withBody, ...changesUsers, handle: updateUser },
   {
     method: 'POST',
@@ -44,6 +50,7 @@ export const ADMIN_ROUTES = [
     path: '/api/admin/tasks',
     ...session,
     permission: 'tasks.read',
+    heavy: true,
     handle: listTasksOfAllUsers,
   },
   {
@@ -65,6 +72,7 @@ export const ADMIN_ROUTES = [
     path: '/api/admin/audit-entries',
     ...session,
     permission: 'audit.read',
+    heavy: true,
     handle: listAudit,
   },
   {
@@ -72,6 +80,7 @@ export const ADMIN_ROUTES = [
     path: '/api/admin/usage/summary',
     ...session,
     permission: 'usage.read',
+    heavy: true,
     handle: readUsageOfAllUsers,
   },
 ] as const satisfies readonly Route[];

@@ -24,10 +24,10 @@ export const IDENTITY_ROUTES = [
   },
   { method: 'POST', path: '/api/auth/logout', ...session, handle: logOut },
   { method: 'GET', path: '/api/auth/me', ...session, handle: readMe },
-  { method: 'GET', path: '/api/auth/sessions', ...session, handle: listSessions },
+  { method: 'GET', path: '/api/auth/sessions', ...session, heavy: true, handle: listSessions },
   { method: 'DELETE', path: '/api/auth/sessions', ...session, handle: endSessionsElsewhere },
   { method: 'DELETE', path: '/api/auth/sessions/:id', ...session, handle: endSession },
-  { method: 'GET', path: '/api/security-events', ...session, handle: listOwnSecurityEvents },
+  { method: 'GET', path: '/api/security-events', ...session, heavy: true, handle: listOwnSecurityEvents },
   {
     method: 'POST',
     path: '/api/auth/password',

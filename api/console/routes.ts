@@ -29,10 +29,10 @@ const estimate = { ...session, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 
 export const CONSOLE_ROUTES = [
   ...IDENTITY_ROUTES,
-  { method: 'GET', path: '/api/balance', ...session, handle: readBalance },
+  { method: 'GET', path: '/api/balance', ...session, heavy: true, handle: readBalance },
   { method: 'POST', path: '/api/estimates', ...estimate, handle: readEstimate },
   { method: 'POST', path: '/api/tasks', ...creation, handle: createConsoleTask },
-  { method: 'GET', path: '/api/tasks', ...session, handle: listTasks },
+  { method: 'GET', path: '/api/tasks', ...session, heavy: true, handle: listTasks },
   { method: 'GET', path: '/api/tasks/:id', ...session, waits: true, handle: readTask },
   { method: 'DELETE', path: '/api/tasks/:id', ...session, handle: cancelTask },
   { method: 'GET', path: '/api/tasks/:id/timeline', ...session, handle: readTimeline },
@@ -40,11 +40,11 @@ export const CONSOLE_ROUTES = [
   { method: 'GET', path: '/api/models', ...session, handle: listAllModels },
   { method: 'GET', path: '/api/console', proof: 'none', limit: 'read', handle: readAbout },
   { method: 'POST', path: '/api/uploads/videos', ...upload, handle: createUpload },
-  { method: 'GET', path: '/api/uploads/videos', ...session, handle: listUploads },
+  { method: 'GET', path: '/api/uploads/videos', ...session, heavy: true, handle: listUploads },
   { method: 'GET', path: '/api/uploads/videos/:id', ...session, handle: readUpload },
   { method: 'DELETE', path: '/api/uploads/videos/:id', ...session, handle: deleteUpload },
   { method: 'GET', path: '/api/events', ...session, endless: true, handle: streamEvents },
-  { method: 'GET', path: '/api/keys', ...session, handle: listKeys },
+  { method: 'GET', path: '/api/keys', ...session, heavy: true, handle: listKeys },
   {
     method: 'POST',
     path: '/api/keys',
@@ -55,8 +55,8 @@ export const CONSOLE_ROUTES = [
   },
   { method: 'PATCH', path: '/api/keys/:id', ...session, bodyBytesMax: BODY_BYTES_MAX, handle: changeOwnKey },
   { method: 'DELETE', path: '/api/keys/:id', ...session, handle: revokeOwnKey },
-  { method: 'GET', path: '/api/usage', ...session, handle: listUsage },
-  { method: 'GET', path: '/api/usage/summary', ...session, handle: readOwnUsage },
+  { method: 'GET', path: '/api/usage', ...session, heavy: true, handle: listUsage },
+  { method: 'GET', path: '/api/usage/summary', ...session, heavy: true, handle: readOwnUsage },
   { method: 'GET', path: '/api/usage/token', proof: 'key', limit: 'read', handle: readTokenUsage },
   {
     method: 'POST',

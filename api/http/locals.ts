@@ -4,7 +4,7 @@ import type { Seat } from './overload.ts';
 import type { Em } from '../../db/database.ts';
 import type { Caller, RequestTrace } from '../context.ts';
 import type { LimitBackend } from '../limits/headers.ts';
-import type { EndTurn } from '../tasks/creation-turns.ts';
+import type { EndTurn } from './turns.ts';
 import type { ReceivedFile } from '../uploads/receive.ts';
 
 /** The members of `res.locals`. Each is set by one middleware, in the order of this list. */

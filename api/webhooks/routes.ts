@@ -17,14 +17,20 @@ const sends = { limit: 'webhook' } as const;
 const body = { bodyBytesMax: BODY_BYTES_MAX } as const;
 
 export const CONSOLE_WEBHOOK_ROUTES = [
-  { method: 'GET', path: '/api/webhooks', ...session, handle: listWebhooks },
+  { method: 'GET', path: '/api/webhooks', ...session, heavy: true, handle: listWebhooks },
   { method: 'POST', path: '/api/webhooks', ...session, ...body, handle: createWebhook },
   { method: 'GET', path: '/api/webhooks/:id', ...session, handle: readWebhook },
   { method: 'PATCH', path: '/api/webhooks/:id', ...session, ...body, handle: changeWebhook },
   { method: 'DELETE', path: '/api/webhooks/:id', ...session, handle: deleteWebhook },
   { method: 'POST', path: '/api/webhooks/:id/rotate-secret', ...session, handle: rotateWebhookSecret },
   { method: 'POST', path: '/api/webhooks/:id/test', ...session, ...sends, handle: testWebhook },
-  { method: 'GET', path: '/api/webhooks/:id/deliveries', ...session, handle: listWebhookDeliveries },
+  {
+    method: 'GET',
+    path: '/api/webhooks/:id/deliveries',
+    ...session,
+    heavy: true,
+    handle: listWebhookDeliveries,
+  },
   {
     method: 'POST',
     path: '/api/webhooks/:id/deliveries/:deliveryId/resend',
@@ -35,14 +41,14 @@ export const CONSOLE_WEBHOOK_ROUTES = [
 ] as const satisfies readonly Route[];
 
 export const V1_WEBHOOK_ROUTES = [
-  { method: 'GET', path: '/v1/webhooks', ...key, handle: listWebhooks },
+  { method: 'GET', path: '/v1/webhooks', ...key, heavy: true, handle: listWebhooks },
   { method: 'POST', path: '/v1/webhooks', ...key, ...body, handle: createWebhook },
   { method: 'GET', path: '/v1/webhooks/:id', ...key, handle: readWebhook },
   { method: 'PATCH', path: '/v1/webhooks/:id', ...key, ...body, handle: changeWebhook },
   { method: 'DELETE', path: '/v1/webhooks/:id', ...key, handle: deleteWebhook },
   { method: 'POST', path: '/v1/webhooks/:id/rotate-secret', ...key, handle: rotateWebhookSecret },
   { method: 'POST', path: '/v1/webhooks/:id/test', ...key, ...sends, handle: testWebhook },
-  { method: 'GET', path: '/v1/webhooks/:id/deliveries', ...key, handle: listWebhookDeliveries },
+  { method: 'GET', path: '/v1/webhooks/:id/deliveries', ...key, heavy: true, handle: listWebhookDeliveries },
   {
     method: 'POST',
     path: '/v1/webhooks/:id/deliveries/:deliveryId/resend',

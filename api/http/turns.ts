@@ -1,10 +1,10 @@
-// Turns of creations: each user has a line of their own, and the lines are served in rotation.
+// Turns of requests that need the database for long: each user has a line, and the lines are served in rotation.
 //
 // Of a thousand creations that one user sends at once, two are worked on; the others wait in that user's line
-// without a database connection, and the creation of another user is next.
+// without a database connection, and the creation of another user is next. Long reads have turns of their own.
 
 /**
- * Why a turn did not come. `line_full`: too many creations of the user wait; `lines_full`: of all users;
+ * Why a turn did not come. `line_full`: too many requests of the user wait; `lines_full`: of all users;
  * `late`: the wait was too long; `left`: the caller disconnected meanwhile.
  */
 export type NoTurn = 'line_full' | 'lines_full' | 'late' | 'left';
@@ -12,32 +12,55 @@ export type NoTurn = 'line_full' | 'lines_full' | 'late' | 'left';
 /** Ends a turn. Safe to call again. */
 export type EndTurn = () => void;
 
-export interface CreationTurns {
+export interface Turns {
   /** Waits for a turn of this user, in the order of the calls, until `left` is aborted. */
   take(userId: string, left: AbortSignal): Promise<EndTurn | NoTurn>;
-  /** How many creations wait for their turn at this moment. */
+  /** How many requests wait for their turn at this moment. */
   countWaiting(): number;
 }
 
-export interface CreationTurnLimits {
+export interface TurnLimits {
   /** Turns at once in this process: each may hold a database connection. */
   turnsMax: number;
-  /** Turns of one user at once. More would only wait for the lock on the user's account. */
+  /** Turns of one user at once. */
   turnsPerUserMax: number;
-  /** Creations of one user that may wait for a turn. */
+  /** Requests of one user that may wait for a turn. */
   lineMax: number;
-  /** Creations of all users that may wait: each keeps its request in memory. */
+  /** Requests of all users that may wait: each stays in memory. */
   linesMax: number;
-  /** How long a creation waits for a turn; longer than a line takes, unless the database hangs. */
+  /** How long a request waits for a turn; longer than a line takes, unless the database hangs. */
   waitMsMax: number;
 }
 
+/** More creations of a user at once would only wait for the lock on the user's account. */
 export const CREATION_TURN_LIMITS = {
   turnsPerUserMax: 2,
   lineMax: 500,
   linesMax: 4_000,
   waitMsMax: 30_000,
 } as const;
+
+/** A page of the console sends a handful of reads at once; a line of these is a program's. */
+export const READ_TURN_LIMITS = { lineMax: 100, linesMax: 2_000, waitMsMax: 10_000 } as const;
+
+/**
+ * The turns of creations and long reads of a process with so many database connections: half of them for
+ * creations, a quarter for long reads, half of that for one user's. The rest is left to all other requests.
+ */
+export function createAllTurns(connectionsMax: number): { creationTurns: Turns; readTurns: Turns } {
+  const readsMax = Math.max(1, Math.floor(connectionsMax / 4));
+  return {
+    creationTurns: createTurns({
+      ...CREATION_TURN_LIMITS,
+      turnsMax: Math.max(1, Math.floor(connectionsMax / 2)),
+    }),
+    readTurns: createTurns({
+      ...READ_TURN_LIMITS,
+      turnsMax: readsMax,
+      turnsPerUserMax: Math.max(1, Math.floor(readsMax / 2)),
+    }),
+  };
+}
 
 interface Waiter {
   settle(outcome: EndTurn | NoTurn): void;
@@ -48,20 +71,20 @@ interface Line {
   waiting: Set<Waiter>;
 }
 
-export function createCreationTurns(limits: CreationTurnLimits): CreationTurns {
+export function createTurns(limits: TurnLimits): Turns {
   return new Lines(limits);
 }
 
-class Lines implements CreationTurns {
-  readonly #limits: CreationTurnLimits;
+class Lines implements Turns {
+  readonly #limits: TurnLimits;
   readonly #lines = new Map<string, Line>();
-  /** Users with a waiting creation that may begin, in the order in which they are served. */
+  /** Users with a waiting request that may begin, in the order in which they are served. */
   readonly #ready = new Set<string>();
   #running = 0;
   #waiting = 0;
   #isServing = false;
 
-  constructor(limits: CreationTurnLimits) {
+  constructor(limits: TurnLimits) {
     this.#limits = limits;
   }
 

@@ -1,18 +1,13 @@
-// Turns of creations: a few at once for each user, in order, and no user waits for another one's line.
+// Turns of creations and long reads: a few at once for each user, in order, and no user waits for another one's line.
 import { expect } from 'chai';
-import {
-  createCreationTurns,
-  type CreationTurnLimits,
-  type EndTurn,
-  type NoTurn,
-} from '../../../api/tasks/creation-turns.ts';
+import { createTurns, type TurnLimits, type EndTurn, type NoTurn } from '../../../api/http/turns.ts';
 import { until } from '../../support/until.ts';
 
 const LIMITS = { turnsMax: 4, turnsPerUserMax: 2, lineMax: 10, linesMax: 15, waitMsMax: 20_000 };
 
 /** Takes turns under names, and notes in which order they begin. */
-function createTaker(limits: Partial<CreationTurnLimits> = {}) {
-  const turns = createCreationTurns({ ...LIMITS, ...limits });
+function createTaker(limits: Partial<TurnLimits> = {}) {
+  const turns = createTurns({ ...LIMITS, ...limits });
   const begun: string[] = [];
   const ends = new Map<string, EndTurn>();
   const take = async (
