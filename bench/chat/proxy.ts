@@ -7,7 +7,7 @@ import { sql } from '@mikro-orm/postgresql';
 import express, { type Request, type Response } from 'express';
 import { Agent, request } from 'undici';
 import { openDatabase } from '../../db/open-database.ts';
-import { batch } from '../../db/chat/batching.ts';
+import { batch } from '../../db/batching.ts';
 import { forkEm } from '../../db/database.ts';
 
 const upstream = `http://127.0.0.1:${process.env['UPSTREAM_PORT']}/v1/chat/completions`;

@@ -3,7 +3,7 @@
 import type { MicroCredits } from '../../domain/credits.ts';
 import { makeId } from '../ids.ts';
 import { readMicroCredits } from '../columns.ts';
-import { batch } from './batching.ts';
+import { batch, isOneItemsFault } from '../batching.ts';
 import { forkEm, type Database, type Em } from '../database.ts';
 import { type ChatCallStatus, type BillingBasis, type TriedUpstream } from '../../domain/chat-calls.ts';
 import type { ReserveRefusal } from '../ledger/reservations.ts';
@@ -77,12 +77,6 @@ const BATCH_ITEMS_MAX = 100;
 const GATHER_MS = 1;
 /** Abandoned calls settled in one statement. */
 const ABANDONED_MAX = 200;
-/**
- * PostgreSQL's codes for a fault of one item among others: of its data (classes 22 and 23), a lock that was
- * not to be had in time, a deadlock, a serialization failure.
- */
-const ONE_ITEMS_FAULT = /^(22...|23...|55P03|40P01|40001)$/;
-
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
   const options = { itemsMax: BATCH_ITEMS_MAX, gatherMs: GATHER_MS, isOneItemsFault };
   return {
@@ -192,8 +186,4 @@ export async function settleAll(em: Em, ends: readonly ChatCallEnd[]): Promise<M
   const charged = ends.map((end) => end.charged);
   for (const { n, charged: amount } of exceptions) charged[n - 1] = readMicroCredits(amount);
   return charged;
-}
-
-function isOneItemsFault(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && ONE_ITEMS_FAULT.test(String(error.code));
 }

@@ -11,6 +11,12 @@ interface Waiter<Item, Answer> {
 const ALONE_MAX = 2;
 
 /**
+ * PostgreSQL's codes for a fault of one item among others: of its data (classes 22 and 23), a lock that was
+ * not to be had in time, a deadlock, a serialization failure.
+ */
+const ONE_ITEMS_FAULT = /^(22...|23...|55P03|40P01|40001)$/;
+
+/**
  * Turns `askAll` into a function that asks for one item; one statement runs at a time, for at most `itemsMax`
  * items. `askAll` answers in the order of its items. When it fails in a way that `isOneItemsFault`
  * recognises, such as a lock that another transaction holds, each item is asked alone, so that no caller
@@ -63,4 +69,9 @@ export function batch<Item, Answer>(
       queue.push({ item, resolve, reject });
       if (!isRunning) void flush();
     });
+}
+
+/** Whether a statement failed because of one of its items, so that the others may succeed without it. */
+export function isOneItemsFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ONE_ITEMS_FAULT.test(String(error.code));
 }

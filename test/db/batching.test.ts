@@ -1,6 +1,6 @@
 // Batching: one statement at a time, each caller answered as if it had asked alone.
 import { expect } from 'chai';
-import { batch } from '../../../db/chat/batching.ts';
+import { batch } from '../../db/batching.ts';
 
 /** Stands for the statement: notes what it was asked, and answers when the test says so. */
 function createStatement() {
