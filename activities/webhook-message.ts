@@ -1,7 +1,7 @@
 // What a receiver gets: the body of an event, and its signature as Standard Webhooks defines it.
 import { createHmac } from 'node:crypto';
 import { readEvidence, readMicroCredits, readPrice } from '../db/columns.ts';
-import type { WebhookEventToSend } from '../db/webhooks/attempts.ts';
+import type { WebhookEventToSend } from '../db/webhooks/to-send.ts';
 import { toCredits } from '../domain/credits.ts';
 import { viewTask } from '../domain/task-view.ts';
 

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { COMMAND_LINE } from '../db/audit-log.ts';
 import { forkEm, type Database, type Em } from '../db/database.ts';
 import { openDatabase } from '../db/open-database.ts';
+import { makeId } from '../db/ids.ts';
 import { createEndpoint } from '../db/webhooks/endpoints.ts';
 import { parseCredits } from '../domain/credits.ts';
 import { WEBHOOKS_PER_USER_MAX } from '../domain/webhooks.ts';
@@ -36,8 +37,7 @@ export async function benchWebhooks(): Promise<readonly Row[]> {
     const quietMs = await measureTasks(database, caller, () => false, QUIET_TASKS);
     const living = await makeEndpoints(system, database, receiver);
     const expected = (EVENTS / ENDPOINTS) * living.length;
-    const startedAt = Date.now();
-    await recordEvents(forkEm(database));
+    const startedAt = await recordEvents(forkEm(database));
     const isDone = (): boolean => receiver.ids.size >= expected || Date.now() > startedAt + ALL_LIMIT_MS;
     const busyMs = await measureTasks(database, caller, isDone, Number.POSITIVE_INFINITY);
     const delays = [...receiver.ids.values()].map((at) => at - startedAt);
@@ -119,17 +119,27 @@ async function makeEndpoints(
   return living;
 }
 
-/** Writes all events at once, as many for each endpoint. */
-async function recordEvents(em: Em): Promise<void> {
-  await em.execute(`
-    with events as materialized (
-      select make_id('evt') as id, e.id as endpoint_id, e.user_id
-      from webhook_endpoint e, generate_series(1, ${EVENTS / ENDPOINTS})
-    ), recorded as (
-      insert into webhook_event (id, user_id, type, data) select id, user_id, 'webhook.test', '{}' from events
-    )
-    insert into webhook_delivery (id, event_id, endpoint_id, user_id)
-    select make_id('dlv'), id, endpoint_id, user_id from events`);
+/** Writes all events in one transaction, as many for each endpoint. Answers when it was committed. */
+async function recordEvents(em: Em): Promise<number> {
+  let startedAt = Date.now();
+  await em.transactional(async (tx) => {
+    const endpoints = await tx.execute<{ id: string; user_id: string }[]>(
+      'select id, user_id from webhook_endpoint',
+    );
+    for (const { id, user_id: userId } of endpoints) {
+      const rows = Array.from({ length: EVENTS / ENDPOINTS }, () => [makeId('evt'), makeId('dlv')] as const);
+      const ids = rows.map(([eventId, deliveryId]) => `('${eventId}', '${deliveryId}')`).join();
+      await tx.execute(`
+        with made (event_id, delivery_id) as (values ${ids}), recorded as (
+          insert into webhook_event (id, user_id, type, data)
+          select event_id, '${userId}', 'webhook.test', '{}' from made
+        )
+        insert into webhook_delivery (id, event_id, endpoint_id, user_id)
+        select delivery_id, event_id, '${id}', '${userId}' from made`);
+    }
+    startedAt = Date.now();
+  });
+  return startedAt;
 }
 
 /** Orders images one after the other and answers the median of order to completion, in milliseconds. */

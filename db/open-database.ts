@@ -52,6 +52,7 @@ import { Migration071Retention } from './migrations/071-retention.ts';
 import { Migration080DeletedVideos } from './migrations/080-deleted-videos.ts';
 import { Migration085Webhooks } from './migrations/085-webhooks.ts';
 import { Migration090UsageDays } from './migrations/090-usage-days.ts';
+import { Migration095WebhookOutbox } from './migrations/095-webhook-outbox.ts';
 import { grantProcessRights } from './process-role.ts';
 import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
@@ -84,6 +85,7 @@ export const MIGRATIONS = [
   { name: '080-deleted-videos', class: Migration080DeletedVideos },
   { name: '085-webhooks', class: Migration085Webhooks },
   { name: '090-usage-days', class: Migration090UsageDays },
+  { name: '095-webhook-outbox', class: Migration095WebhookOutbox },
 ];
 
 const ENTITIES = [

@@ -23,7 +23,7 @@ import { connectTaskWorkflows } from '../workflows/client.ts';
 import { checkReadiness } from './health.ts';
 import { observeUpstream, observeWebhooks } from './observation.ts';
 import { installRuntime } from './runtime.ts';
-import { startWebhookRelay } from './webhook-relay.ts';
+import { startWebhookOutbox } from './webhooks.ts';
 import { createWorkers } from './workers.ts';
 
 /** Activities hold a database connection only for moments, so there may be more of them than connections. */
@@ -45,6 +45,17 @@ async function work(config: Config, log: Log): Promise<void> {
     interceptor: tracing?.workflowClient,
   });
   const providers = createCheckedProviders(config, registry, tracing);
+  const dependencies = {
+    database,
+    secrets: new Secrets(config.keyRing),
+    providers,
+    models: config.catalog.models,
+    storage: createStorage(config.storage),
+    taskRuns: taskWorkflows,
+    log,
+    ...limitsOf(config, database, log),
+    webhooks: describeWebhooks(config, registry),
+  };
   const workers = await createWorkers({
     temporal: config.temporal,
     activitiesMax: config.databaseConnectionsMax * ACTIVITIES_PER_CONNECTION,
@@ -52,17 +63,7 @@ async function work(config: Config, log: Log): Promise<void> {
     log,
     registry,
     tracing,
-    dependencies: {
-      database,
-      secrets: new Secrets(config.keyRing),
-      providers,
-      models: config.catalog.models,
-      storage: createStorage(config.storage),
-      taskRuns: taskWorkflows,
-      log,
-      ...limitsOf(config, database, log),
-      webhooks: describeWebhooks(config, registry),
-    },
+    dependencies,
   });
   const readPool = () => readPoolMetrics(database);
   addProcessMetrics(registry, { readPool, countPasswordsWaiting: countWaitingPasswords });
@@ -72,11 +73,11 @@ async function work(config: Config, log: Log): Promise<void> {
   await taskWorkflows.ensureSweepSchedule();
 
   const running = workers.run();
-  const relay = startWebhookRelay({ database, runs: taskWorkflows, log });
+  const webhooks = startWebhookOutbox({ dependencies, runs: taskWorkflows, log });
   const stop = async (): Promise<void> => {
     log.info({}, 'the worker is stopping');
     workers.shutdown();
-    await relay.stop();
+    await webhooks.stop(config.workerGraceSeconds * 1000);
     await running;
     await workers.close();
     await taskWorkflows.close();

@@ -19,7 +19,7 @@ import type { Tracing } from '../runtime/tracing-types.ts';
 const HAND_OVER_SLOTS = 4_000;
 /** Jobs waited for at the same time in one process. */
 const POLL_SLOTS = 10_000;
-/** Attempts to deliver webhooks at the same time in one process. */
+/** Later attempts to deliver webhooks at the same time in one process. */
 const WEBHOOK_SLOTS = 1_000;
 /**
  * Cancellation reaches a submission with the answer to a heartbeat, and `activities/hand-overs.ts` sends one
@@ -62,9 +62,7 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
   // Histories hold ids and small scalars: packing them costs more than it saves.
   const grpcCompression = { codec: 'none' } as const;
   const connection = await NativeConnection.connect({ ...connectionOptions, grpcCompression });
-  const { submit, poll, tryWebhook, sendWebhook, abandonWebhook, ...soon } = createActivities(
-    options.dependencies,
-  );
+  const { submit, poll, sendWebhook, abandonWebhook, ...soon } = createActivities(options.dependencies);
   const workflowBundle =
     options.workflowBundle ?? (await bundleWorkflows(options.tracing ? TRACING_MODULES : []));
   const graceSeconds = `${options.graceSeconds}s` as const;
@@ -102,10 +100,7 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
     ...shared,
     taskQueue: WEBHOOK_QUEUE,
     workflowBundle,
-    activities: { tryWebhook, sendWebhook, abandonWebhook },
-    // A first attempt is a local activity, and holds a slot of each kind until it has ended.
-    maxConcurrentWorkflowTaskExecutions: WEBHOOK_SLOTS,
-    maxConcurrentLocalActivityExecutions: WEBHOOK_SLOTS,
+    activities: { sendWebhook, abandonWebhook },
     maxConcurrentActivityTaskExecutions: WEBHOOK_SLOTS,
     workflowTaskPollerBehavior: { type: 'autoscaling' },
     maxCachedWorkflows: WEBHOOK_SLOTS,

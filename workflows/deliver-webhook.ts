@@ -1,37 +1,18 @@
-// The story of one delivery: one event to one endpoint, tried again until it was taken, refused for good, or
-// tried often enough.
-import {
-  CancellationScope,
-  isCancellation,
-  proxyActivities,
-  proxyLocalActivities,
-  setCurrentDetails,
-  sleep,
-} from '@temporalio/workflow';
+// The story of a delivery whose first attempt failed: one event to one endpoint, tried again until it was
+// taken, refused for good, or tried often enough.
+import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { WEBHOOK_QUEUE, type DeliverWebhookInput } from './names.ts';
 
-/** An attempt ends by itself after 15 seconds; a worker that died is missed a little later. */
-const ATTEMPT_TIMEOUT = '45s';
-
 /**
- * Most deliveries need one attempt: local, so that it costs no step of its own in the server. Retried while
- * our own database is away.
- */
-const { tryWebhook } = proxyLocalActivities<Pick<Activities, 'tryWebhook'>>({
-  startToCloseTimeout: ATTEMPT_TIMEOUT,
-  retry: { initialInterval: '500ms', maximumInterval: '15s' },
-  summary: 'Send it to its receiver',
-});
-
-/**
- * The pauses between attempts are those of Standard Webhooks (`WEBHOOK_RETRY_DELAYS_MS`): each failed attempt
- * says when the next one is due, and the last one that there is none. Operators see it pending, with its
- * attempts and the last failure.
+ * An attempt ends by itself after 15 seconds; a worker that died is missed a little later. The pauses between
+ * attempts are those of Standard Webhooks (`WEBHOOK_RETRY_DELAYS_MS`): each failed attempt says when the next
+ * one is due, and the last one that there is none. Operators see it pending, with its attempts and the last
+ * failure.
  */
 const { sendWebhook } = proxyActivities<Pick<Activities, 'sendWebhook'>>({
   taskQueue: WEBHOOK_QUEUE,
-  startToCloseTimeout: ATTEMPT_TIMEOUT,
+  startToCloseTimeout: '45s',
   retry: { initialInterval: '1s', maximumInterval: '30s' },
   summary: 'Send it again',
 });
@@ -43,13 +24,12 @@ const { abandonWebhook } = proxyActivities<Pick<Activities, 'abandonWebhook'>>({
   summary: 'Record that it is not sent any more',
 });
 
-/** The run ends Completed if the receiver took it, Failed if not, Canceled if an operator ended it. */
+/**
+ * Begins when the second attempt is due. The run ends Completed if the receiver took it, Failed if not,
+ * Canceled if an operator ended it.
+ */
 export async function deliverWebhook({ deliveryId }: DeliverWebhookInput): Promise<void> {
   try {
-    const { retryMs } = await tryWebhook({ deliveryId });
-    if (retryMs === null) return;
-    setCurrentDetails('The first attempt failed; the receiver is tried again.');
-    await sleep(retryMs);
     await sendWebhook({ deliveryId });
   } catch (error) {
     if (isCancellation(error)) await CancellationScope.nonCancellable(() => abandonWebhook({ deliveryId }));

@@ -131,7 +131,12 @@ export async function deleteEndpoint(em: Em, { userId, origin }: WebhookOwner, i
     const rows = await tx.execute<{ id: string }[]>(sql`
       delete from webhook_endpoint where id = ${id} and user_id = ${userId} returning id`);
     if (rows.length === 0) return false;
-    await tx.execute(sql`delete from webhook_delivery where endpoint_id = ${id} and state = 'pending'`);
+    // One whose attempt is being recorded is left, since that may wait for this row: it is never sent again.
+    for (const again of [sql`attempts = 0`, sql`attempts > 0`])
+      await tx.execute(sql`
+        delete from webhook_delivery where id in (
+          select id from webhook_delivery where endpoint_id = ${id} and state = 'pending' and ${again}
+          for update skip locked)`);
     const target = { targetType: 'webhook', targetId: id, userId };
     await writeAuditEntry(tx, origin, { action: 'DELETE_WEBHOOK', ...target });
     return true;
@@ -139,7 +144,7 @@ export async function deleteEndpoint(em: Em, { userId, origin }: WebhookOwner, i
 }
 
 /** The secrets that sign now, newest first. */
-export function signingSecretsOf(secrets: Secrets, endpoint: WebhookEndpoint, now: Date): string[] {
+export function signingSecretsOf(secrets: Secrets, endpoint: WebhookEndpoint, now: Date): readonly string[] {
   const all = openSecrets(secrets, endpoint);
   const { previousSecretUntil: until } = endpoint;
   return until && until > now ? all : all.slice(0, 1);
@@ -154,11 +159,18 @@ function sealSecrets(secrets: Secrets, id: string, list: readonly string[]) {
   return secrets.seal('webhook', id, JSON.stringify(list));
 }
 
-function openSecrets(secrets: Secrets, endpoint: WebhookEndpoint): string[] {
+/** What was decrypted of rows that are still in use: the deliveries of one moment share theirs. */
+const opened = new WeakMap<Uint8Array, readonly string[]>();
+
+function openSecrets(secrets: Secrets, endpoint: WebhookEndpoint): readonly string[] {
+  const known = opened.get(endpoint.secrets);
+  if (known) return known;
   const sealed = { secretKeyId: endpoint.secretKeyId, bytes: endpoint.secrets };
   const list: unknown = JSON.parse(secrets.decrypt('webhook', endpoint.id, sealed));
   if (!Array.isArray(list)) throw new Error(`the secrets of ${endpoint.id} are no list`);
-  return list.map(String);
+  const texts = list.map(String);
+  opened.set(endpoint.secrets, texts);
+  return texts;
 }
 
 async function requireOwn(em: Em, userId: string, id: string): Promise<WebhookEndpoint> {

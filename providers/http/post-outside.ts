@@ -1,7 +1,8 @@
 // Posts a body to a foreign URL: public addresses only, no redirect, limited in time and in what is read.
+import { request, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { Agent, buildConnector, request } from 'undici';
+import { buildConnector } from 'undici';
 import { AddressRefused, checkOutsideUrl, guardedConnector, type Resolve } from './address-guard.ts';
 
 export interface PostOptions {
@@ -36,80 +37,111 @@ export type PostOutcome =
   | { kind: 'withheld' };
 
 const CONNECT_TIMEOUT_MS = 3_000;
-const TIMEOUT_CODES: ReadonlySet<string> = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-]);
-/** Turns of the event loop in which undici has surely written. */
+/** How undici's connectors say that a connection did not come about in time. */
+const CONNECT_TIMEOUT_CODE = 'UND_ERR_CONNECT_TIMEOUT';
+/** Turns of the event loop in which a request has surely been written. */
 const WRITE_TURNS_MAX = 100;
 
-/** `beforeWrite` did not write. */
-class Withheld extends Error {}
+const connectPlainly = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+/** One for all, so that a receiver's TLS sessions are resumed. */
+const connectGuarded = guardedConnector();
 
 /** Posts once. Never throws, except what `beforeWrite` threw before it wrote. */
 export async function postOutside(text: string, options: PostOptions): Promise<PostOutcome> {
-  const { headers, body, timeoutMs } = options;
-  const timeLimit = AbortSignal.timeout(timeoutMs);
+  const timeLimit = AbortSignal.timeout(options.timeoutMs);
   const signal = options.signal ? AbortSignal.any([options.signal, timeLimit]) : timeLimit;
-  const gate: Gate = { beforeWrite: options.beforeWrite, failure: null };
-  let agent: Agent | null = null;
-  try {
-    const url = checkOutsideUrl(text, options.trustsOrigin);
-    const connect = options.trustsOrigin(url)
-      ? connectPlainly
-      : guardedConnector(options.resolve, options.connect);
-    agent = new Agent({ connect: gatedConnector(connect, gate), pipelining: 0 });
-    const response = await request(url, {
-      ...{ dispatcher: agent, method: 'POST', headers, body, signal },
-      ...{ headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
-    });
-    const beginning = await readBeginning(response.body, options);
-    return { kind: 'answered', status: response.statusCode, body: beginning };
-  } catch (error) {
-    if (gate.failure) throw gate.failure.cause;
+  const failed = (error: unknown): PostOutcome => {
     if (error instanceof AddressRefused) return { kind: 'address_refused' };
-    if (error instanceof Withheld) return { kind: 'withheld' };
-    return { kind: timeLimit.aborted || isTimeout(error) ? 'timeout' : 'unreachable' };
+    return { kind: timeLimit.aborted || isConnectTimeout(error) ? 'timeout' : 'unreachable' };
+  };
+  let socket: Socket;
+  let url: URL;
+  try {
+    url = checkOutsideUrl(text, options.trustsOrigin);
+    socket = await openSocket(url, options, signal);
+  } catch (error) {
+    return failed(error);
+  }
+  try {
+    const sent = await writeHeld(url, socket, options, signal);
+    if (!sent) return { kind: 'withheld' };
+    try {
+      const response = await sent.answer;
+      const body = await readBeginning(response, options);
+      return { kind: 'answered', status: response.statusCode ?? 0, body };
+    } catch (error) {
+      return failed(error);
+    }
   } finally {
-    agent?.destroy().catch(() => undefined);
+    socket.destroy();
   }
 }
 
-interface Gate {
-  beforeWrite: PostOptions['beforeWrite'];
-  /** Set when `beforeWrite` threw before it wrote. */
-  failure: { cause: unknown } | null;
+/** Opens a connection of its own. Rejects when `signal` is aborted; what opens after that is closed. */
+function openSocket(
+  url: URL,
+  { trustsOrigin, resolve: lookUp, connect: opener }: PostOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const guarded = lookUp || opener ? guardedConnector(lookUp, opener) : connectGuarded;
+  const connect = trustsOrigin(url) ? connectPlainly : guarded;
+  const { protocol, host } = url;
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const port = url.port || (protocol === 'https:' ? '443' : '80');
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(new Error('it took too long'));
+    signal.addEventListener('abort', abort);
+    connect({ protocol, host, hostname, port }, (...outcome) => {
+      const [error, socket] = outcome;
+      signal.removeEventListener('abort', abort);
+      if (error) return reject(error);
+      // A socket that breaks while nothing is asked of it yet: writing to it fails.
+      socket.on('error', () => undefined);
+      if (signal.aborted) socket.destroy();
+      resolve(socket);
+    });
+  });
 }
 
-const connectPlainly = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
-
-/** Hands a socket to undici, which writes at once, while `beforeWrite` holds. One request for each socket. */
-function gatedConnector(connect: buildConnector.connector, gate: Gate): buildConnector.connector {
-  return (options, callback) => {
-    connect(options, (...outcome) => {
-      const [error, socket] = outcome;
-      if (error) return callback(error, null);
-      let isWritten = false;
-      const giveUp = (reason: Error): void => {
-        if (isWritten) return;
-        socket.destroy();
-        callback(reason, null);
-      };
-      const write = async (): Promise<void> => {
-        isWritten = true;
-        callback(null, socket);
-        await handedOver(socket);
-      };
-      gate.beforeWrite(write).then(
-        () => giveUp(new Withheld()),
-        (cause: unknown) => {
-          if (!isWritten) gate.failure = { cause };
-          giveUp(new Withheld());
-        },
-      );
-    });
+/** Writes while `beforeWrite` holds; the promise of the answer in a box, or null when nothing was written. */
+async function writeHeld(
+  url: URL,
+  socket: Socket,
+  options: PostOptions,
+  signal: AbortSignal,
+): Promise<{ answer: Promise<IncomingMessage> } | null> {
+  let sent: { answer: Promise<IncomingMessage> } | null = null;
+  const write = async (): Promise<void> => {
+    sent = { answer: send(url, socket, options, signal) };
+    sent.answer.catch(() => undefined); // it is awaited later
+    await handedOver(socket);
   };
+  try {
+    await options.beforeWrite(write);
+  } catch (error) {
+    if (!sent) throw error;
+  }
+  return sent;
+}
+
+/** Sends the request on this socket, which takes no other. */
+function send(
+  url: URL,
+  socket: Socket,
+  { headers, body }: PostOptions,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const own = { host: url.host, 'content-length': Buffer.byteLength(body), connection: 'close' };
+    const req = request({
+      ...{ method: 'POST', path: url.pathname + url.search, headers: { ...headers, ...own } },
+      ...{ createConnection: () => socket, signal },
+    });
+    req.once('response', resolve);
+    req.once('error', reject);
+    req.once('close', () => reject(new Error('there was no answer')));
+    req.end(body);
+  });
 }
 
 /** Resolves when the request is with the system, or will never be. */
@@ -120,7 +152,7 @@ async function handedOver(socket: Socket): Promise<void> {
 
 /** The beginning of an answer. A body that breaks off, lies about its length or never ends is no failure. */
 async function readBeginning(
-  body: AsyncIterable<Buffer> & { destroy(): unknown; on(event: 'error', listener: () => void): unknown },
+  body: IncomingMessage,
   { answerBytesMax, answerMs }: PostOptions,
 ): Promise<string> {
   body.on('error', () => undefined);
@@ -128,7 +160,7 @@ async function readBeginning(
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of body) {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
       chunks.push(chunk.subarray(0, answerBytesMax - bytes));
       bytes += chunk.length;
       if (bytes >= answerBytesMax) break;
@@ -142,6 +174,6 @@ async function readBeginning(
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && TIMEOUT_CODES.has(String(error.code));
+function isConnectTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === CONNECT_TIMEOUT_CODE;
 }

@@ -1,5 +1,6 @@
 // How often a webhook is sent, and what becomes of one whose receiver does not take it.
 import { expect } from 'chai';
+import { claimFirstAttempts } from '../../db/webhooks/outbox.ts';
 import { relayOnce } from '../../worker/webhook-relay.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
 import { orderImage } from '../support/tasks.ts';
@@ -176,16 +177,31 @@ describe('a webhook that is sent', function () {
     expect(receiver.at(hook.path).filter(({ at }) => at > deletedAt + 5)).to.deep.equal([]);
   });
 
-  it('whose start was lost with its process is started again, with the same id', async () => {
+  it('whose process died before it was sent, or recorded, is sent by another, with the same id', async () => {
     const hook = await makeHook();
     await gateway.stopWorker();
     await test(hook.id);
-    const { database } = gateway;
-    const lost = { startWebhook: () => Promise.reject(new Error('the process died')) };
-    expect(await relayOnce({ database, runs: lost, log: { warn: () => undefined } })).to.equal(0);
-    expect(await relayOnce({ database, runs: lost, log: { warn: () => undefined } })).to.equal(0);
+    const claim = () => claimFirstAttempts(gateway.em(), { max: 10, lastEndpointId: '' });
+    expect(await claim()).to.have.length(1);
+    expect(await claim(), 'it is claimed').to.have.length(0);
+    await gateway.em().execute(`update webhook_delivery set relay_after = now() where state = 'pending'`);
+    await gateway.startWorker();
+    const [sent] = await receiver.until(hook.path, 1);
+    expect((await untilDelivery(owner.session, hook.id, 'delivered')).eventId).to.equal(sent?.id);
+  });
+
+  it('whose run could not be started gets one later', async () => {
+    const hook = await makeHook();
+    await gateway.stopWorker();
+    await test(hook.id);
+    await gateway.em().execute(`update webhook_delivery set attempts = 1 where endpoint_id = '${hook.id}'`);
+    const runs = { startWebhook: () => Promise.reject(new Error('Temporal is away')) };
+    const look = () => relayOnce({ database: gateway.database, runs, log: { warn: () => undefined } });
+    expect(await look()).to.include({ found: 1, started: 0 });
+    expect(await look(), 'it is claimed').to.include({ found: 0 });
     await gateway.em().execute(`update webhook_delivery set relay_after = now() where state = 'pending'`);
     await gateway.startWorker();
     await receiver.until(hook.path, 1);
+    expect(await untilDelivery(owner.session, hook.id, 'delivered')).to.include({ attempts: 2 });
   });
 });

@@ -20,7 +20,8 @@ import { sandboxSettings } from '../../../dev/system/sandbox-settings.ts';
 import { startSandbox } from '../../../sandbox/server.ts';
 import { parseCredits } from '../../../domain/credits.ts';
 import { createLog } from '../../../log.ts';
-import { startWebhookRelay } from '../../../worker/webhook-relay.ts';
+import { startWebhookOutbox } from '../../../worker/webhooks.ts';
+import { dependenciesOf } from './activity-dependencies.ts';
 import { createTestWorkers, createWorkerSwitch } from './worker-switch.ts';
 import { WEBHOOK_RETRY_DELAYS_MS } from '../../../domain/webhooks.ts';
 import { openDatabase } from '../../../db/open-database.ts';
@@ -125,7 +126,12 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
 
   const { startWorker, stopWorker } = createWorkerSwitch(
     () => createTestWorkers(config, services, log, options.webhookDelaysMs ?? WEBHOOK_RETRY_DELAYS_MS),
-    () => startWebhookRelay({ database: stored.database, runs: services.taskWorkflows, log }),
+    () =>
+      startWebhookOutbox({
+        dependencies: dependenciesOf(config, services, options.webhookDelaysMs),
+        runs: services.taskWorkflows,
+        log,
+      }),
   );
   if (options.worker !== false) await startWorker();
 

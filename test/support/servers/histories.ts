@@ -72,7 +72,10 @@ const STORIES: Record<string, (scene: Scene) => Promise<OrderedTask>> = {
   },
 };
 
-/** Each sends a test to a receiver that answers with `status`; an operator cancels the one that hangs. */
+/**
+ * Each sends a test to a receiver that refuses it first and then answers with `status`; an operator cancels the
+ * one that hangs.
+ */
 const WEBHOOK_STORIES: Record<string, { status: number | null }> = {
   'webhook-delivered': { status: 204 },
   'webhook-failed': { status: 500 },
@@ -99,11 +102,14 @@ export async function recordHistories(): Promise<void> {
     }
     for (const [name, { status }] of Object.entries(WEBHOOK_STORIES)) {
       const owner = await gateway.createUser();
-      const receiver = await startReceiver((res) => void (status === null || res.writeHead(status).end()));
+      const receiver = await startReceiver((res, { seen }) => {
+        if (seen === 1) res.writeHead(500).end();
+        else if (status !== null) res.writeHead(status).end();
+      });
       const { id } = await makeWebhook(owner.session, { url: receiver.url });
       const { body } = await owner.session.post(`/api/webhooks/${id}/test`);
       const workflowId = webhookWorkflowIdOf(body.data.id);
-      await receiver.until('/', 1);
+      await receiver.until('/', 2);
       const run = engine.client.workflow.getHandle(workflowId);
       if (status === null) await run.cancel();
       await run.result().catch(() => undefined);

@@ -4,9 +4,12 @@ import type { Services } from '../../../api/services.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Log } from '../../../log.ts';
 import { installRuntime } from '../../../worker/runtime.ts';
-import type { WebhookRelay } from '../../../worker/webhook-relay.ts';
+import type { WebhookOutbox } from '../../../worker/webhooks.ts';
 import { bundleWorkflows, createWorkers, type Workers } from '../../../worker/workers.ts';
 import { dependenciesOf } from './activity-dependencies.ts';
+
+/** Tests do not wait for receivers that hang. */
+const OUTBOX_GRACE_MS = 200;
 
 export interface WorkerSwitch {
   startWorker(): Promise<void>;
@@ -18,17 +21,17 @@ let bundle: Promise<WorkflowBundleOption> | undefined;
 /** Starts and stops the worker, as often as a test asks for it. */
 export function createWorkerSwitch(
   create: () => Promise<Workers>,
-  startRelay: () => WebhookRelay,
+  startOutbox: () => WebhookOutbox,
 ): WorkerSwitch {
-  let worker: { workers: Workers; running: Promise<void>; relay: WebhookRelay } | undefined;
+  let worker: { workers: Workers; running: Promise<void>; outbox: WebhookOutbox } | undefined;
   return {
     startWorker: async () => {
       const workers = await create();
-      worker = { workers, running: workers.run(), relay: startRelay() };
+      worker = { workers, running: workers.run(), outbox: startOutbox() };
     },
     stopWorker: async () => {
       worker?.workers.shutdown();
-      await worker?.relay.stop();
+      await worker?.outbox.stop(OUTBOX_GRACE_MS);
       await worker?.running;
       await worker?.workers.close();
       worker = undefined;
