@@ -27,6 +27,8 @@ export const geminiImages: VendorApi = {
   errorFormat: googleErrorFormat,
   routes: [
     { method: 'POST', path: '/v1beta/models/{model}:generateContent', operation: 'submit', handle: generate },
+    // Where Google's own client asks since its third major version.
+    { method: 'POST', path: '/v1/models/{model}:generateContent', operation: 'submit', handle: generate },
   ],
 };
 
