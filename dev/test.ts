@@ -72,8 +72,7 @@ function startMocha(
   options: readonly string[],
   servers: TestServers,
 ): Promise<RunningProcess> {
-  // In a run of many files a busy machine lets a test miss its time limit now and then: it has a second try.
-  const inParallel = files.length === 1 ? [] : ['--parallel', '--jobs', '2', '--retries', '1'];
+  const inParallel = files.length === 1 ? [] : ['--parallel', '--jobs', '2'];
   return launch({
     command: process.execPath,
     args: [

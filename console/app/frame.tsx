@@ -24,7 +24,7 @@ export function Frame({ user }: { user: User }) {
   const main = useRef<HTMLElement>(null);
   const { path } = useLocation();
   const isLooking = useStore(firstLook);
-  useEffect(watchFirstLook, []);
+  useEffect(() => (isLooking ? undefined : watchFirstLook()), [isLooking]);
   useEffect(() => (isLooking ? followEvents() : undefined), [isLooking]);
   useEffect(() => onTaskChange(announceEnd), []);
   useShortcuts({ openPalette: () => setOverlay('palette'), openHelp: () => setOverlay('help') });

@@ -3,7 +3,9 @@
 import type { ComponentType } from 'preact';
 import lazy from 'preact-iso/lazy';
 import { Route, Router } from 'preact-iso/router';
+import { useEffect } from 'preact/hooks';
 import { ROOT } from '../data/addresses.ts';
+import { endFirstLook } from '../data/first-look.ts';
 import { hasPermission, type Permission, type User } from '../data/session.ts';
 import type { FirstTexts } from '../texts/en.ts';
 import type { IconName } from '../ui/icons.tsx';
@@ -111,6 +113,7 @@ export function Pages({ onChange }: { onChange: () => void }) {
 }
 
 function Missing() {
+  useEffect(endFirstLook, []);
   return (
     <Empty isPage icon="search" title={t.missing.title} note={t.missing.note}>
       <a class="button" href={ROOT}>

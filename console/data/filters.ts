@@ -15,16 +15,18 @@ type Change = Readonly<Record<string, string | undefined>>;
 
 /** The filters in the address, and what changes some of them; an empty value removes a filter. */
 export function useFilters(): [filters: Readonly<Record<string, string>>, change: (changes: Change) => void] {
-  const { query, path, route } = useLocation();
+  const { query, route } = useLocation();
   kept = Object.fromEntries(SHARED.map((name) => [name, query[name]]));
   const change = useCallback(
     (changes: Change) => {
-      const search = new URLSearchParams();
-      for (const [name, value] of Object.entries({ ...query, ...changes }))
+      // The address itself: another change may have come since the last drawing.
+      const search = new URLSearchParams(location.search);
+      for (const [name, value] of Object.entries(changes))
         if (value) search.set(name, value);
-      route(search.size > 0 ? `${path}?${search}` : path, true);
+        else search.delete(name);
+      route(search.size > 0 ? `${location.pathname}?${search}` : location.pathname, true);
     },
-    [query, path, route],
+    [route],
   );
   return [query, change];
 }

@@ -2,23 +2,22 @@
 import { client } from './client.ts';
 import { createStore } from './store.ts';
 
-/** A page that reads nothing, or whose reading takes long, does not hold up the rest. */
-const WAIT_MS = 1_000;
 const ME = 'me';
 
 export const firstLook = createStore(false);
 
-/** Watches until the first reading of a page has ended, whichever way. */
+/** For a page that reads nothing. */
+export function endFirstLook(): void {
+  firstLook.set(true);
+}
+
+/**
+ * Watches until something that a page reads is there, or its first attempt has failed. No time is measured:
+ * on a slow machine the rest would be asked for before what the page shows.
+ */
 export function watchFirstLook(): () => void {
-  const end = (): void => {
-    clearTimeout(timer);
-    stop();
-    firstLook.set(true);
-  };
-  const timer = setTimeout(end, WAIT_MS);
-  const stop = client.getQueryCache().subscribe(({ type, query }) => {
-    const { status } = query.state;
-    if (type === 'updated' && query.queryKey[0] !== ME && status !== 'pending') end();
+  return client.getQueryCache().subscribe((event) => {
+    if (event.type !== 'updated' || event.query.queryKey[0] === ME) return;
+    if (event.query.state.status !== 'pending' || event.action.type === 'failed') endFirstLook();
   });
-  return end;
 }

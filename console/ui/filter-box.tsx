@@ -1,5 +1,5 @@
 // A filter that is typed. It takes effect when typing pauses, so that not every letter asks the API.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './icons.tsx';
 
 const PAUSE_MS = 200;
@@ -14,10 +14,20 @@ interface FilterBoxProps {
 
 export function FilterBox({ label, value, onValue, isMain = false }: FilterBoxProps) {
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  const known = useRef(value);
+  const latest = useRef(onValue);
+  latest.current = onValue;
+  useEffect(() => {
+    // Only what changed elsewhere: the first letters may be typed before this runs for the first time.
+    if (value !== known.current) setText(value);
+    known.current = value;
+  }, [value]);
   useEffect(() => {
     if (text === value) return undefined;
-    const timer = setTimeout(() => onValue(text), PAUSE_MS);
+    const timer = setTimeout(() => {
+      known.current = text;
+      latest.current(text);
+    }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   return (
