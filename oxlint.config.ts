@@ -184,6 +184,15 @@ export default defineConfig({
       files: ['config/**', 'dev/**/*.ts', 'dev/*.mjs', 'sandbox/**', 'test/**', 'bench/**', 'examples/**'],
       rules: { 'node/no-process-env': 'off', 'eslint/no-console': 'off' },
     },
+    ...['data', 'ui', 'texts'].map((folder) =>
+      restrict(`console/${folder}/**`, [
+        ...patternsOf('console'),
+        {
+          regex: folder === 'ui' ? '^\\.\\./(app|pages)/' : '^\\.\\./(app|pages|ui)/',
+          message: 'In console/, pages and app import ui, ui imports data, and never the other way.',
+        },
+      ]),
+    ),
     // Markup is long without being difficult.
     { files: ['console/**/*.tsx'], rules: { 'eslint/max-lines-per-function': ['error', { max: 80 }] } },
     {

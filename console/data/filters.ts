@@ -1,5 +1,5 @@
 // Filters of lists live in the address. Those that several pages have are kept from one to the next.
-import { useCallback } from 'preact/hooks';
+import { useCallback, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 
 /** Filters that tasks, calls and usage have in common. */
@@ -15,10 +15,13 @@ type Change = Readonly<Record<string, string | undefined>>;
 
 /** The filters in the address, and what changes some of them; an empty value removes a filter. */
 export function useFilters(): [filters: Readonly<Record<string, string>>, change: (changes: Change) => void] {
-  const { query, route } = useLocation();
+  const { query, path, route } = useLocation();
+  const own = useRef(path);
   kept = Object.fromEntries(SHARED.map((name) => [name, query[name]]));
   const change = useCallback(
     (changes: Change) => {
+      // A page stays while the next one is loaded, and does not change the address that is already that one's.
+      if (location.pathname.replace(/\/+$/, '') !== own.current.replace(/\/+$/, '')) return;
       // The address itself: another change may have come since the last drawing.
       const search = new URLSearchParams(location.search);
       for (const [name, value] of Object.entries(changes))

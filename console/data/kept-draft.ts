@@ -1,5 +1,39 @@
-// Keeps the draft of an order in this tab, so that a reload or the end of a session loses nothing.
-import type { Draft, InputImage } from '../pages/create/draft.ts';
+// The draft of an order, kept in this tab, so that a reload or the end of a session loses nothing.
+
+export interface InputImage {
+  /** An https URL, or a data URI. */
+  url: string;
+  /** Address of a small picture of it; null for one that is not loaded here. */
+  preview: string | null;
+  bytes: number;
+}
+
+export interface InputVideo {
+  /** An https URL, or the link of an upload. */
+  url: string;
+  name: string;
+}
+
+export interface Draft {
+  prompt: string;
+  count: number;
+  resolution: string;
+  ratio: string;
+  seconds: number;
+  audio: boolean;
+  answerTokens: number;
+  images: readonly InputImage[];
+  /** Whether input images of a video are its frames or references. */
+  role: 'frames' | 'references';
+  videos: readonly InputVideo[];
+  /** As it was typed; empty: the vendor chooses. */
+  seed: string;
+  negativePrompt: string;
+  /** Empty: what the model has by itself. */
+  quality: string;
+  watermark: boolean;
+  promptExtend: boolean;
+}
 
 export interface KeptDraft {
   model: string;

@@ -1,9 +1,11 @@
 // What lists have in common: the foot with the next page, and moving through rows by key.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isShortcut } from './keys.ts';
 import { t } from '../texts/index.ts';
 import { Button } from './controls.tsx';
-import { Bone } from './parts.tsx';
+import { Bone, Card } from './parts.tsx';
+import { Problem } from './problem.tsx';
 
 interface Pages {
   hasNextPage: boolean;
@@ -23,6 +25,33 @@ export function More({ pages }: { pages: Pages }) {
         t.thatIsAll
       )}
     </div>
+  );
+}
+
+interface ListedProps {
+  list: Pages & { isPending: boolean; error: unknown; refetch: () => unknown };
+  isEmpty: boolean;
+  /** What stands in the place of a list without rows. */
+  empty: ComponentChildren;
+  /** Whether a list that is short says nothing about its end. */
+  isPart?: boolean;
+  children: ComponentChildren;
+}
+
+/** A list that is read page by page: its rows and foot, what is wrong, or that there is nothing. */
+export function Listed({ list, isEmpty, empty, isPart = false, children }: ListedProps) {
+  return (
+    <>
+      <Problem error={list.error} onRetry={() => void list.refetch()} />
+      {!list.isPending && isEmpty ? (
+        <Card>{empty}</Card>
+      ) : (
+        <div class="table-card">
+          {children}
+          {!list.isPending && (list.hasNextPage || !isPart) && <More pages={list} />}
+        </div>
+      )}
+    </>
   );
 }
 

@@ -1,8 +1,9 @@
 // The filters of the audit log: what was done, by whom, on what, and since when.
 import type { QueryOf } from '../../../api/openapi/route-types.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, Select } from '../../ui/controls.tsx';
+import { Button } from '../../ui/controls.tsx';
 import { FilterBox } from '../../ui/filter-box.tsx';
+import { FilterSelect } from '../../ui/filter-select.tsx';
 import { wordsOf } from '../../ui/words.ts';
 
 export type Action = NonNullable<QueryOf<'GET /api/admin/audit-entries'>['action']>;
@@ -45,23 +46,14 @@ interface FiltersProps {
 }
 
 export function AuditFilters({ filters, change, clear }: FiltersProps) {
-  const choose = (name: string, any: string, label: string, options: { value: string; label: string }[]) => (
-    <Select
-      label={label}
-      value={filters[name] ?? ''}
-      class={filters[name] ? 'set' : ''}
-      options={[{ value: '', label: any }, ...options]}
-      onValue={(value) => change({ [name]: value })}
-    />
-  );
   return (
     <div class="filters" role="search">
-      {choose(
-        'action',
-        t.admin.anyAction,
-        t.admin.action,
-        Object.keys(ALL).map((value) => ({ value, label: wordsOf(value) })),
-      )}
+      <FilterSelect
+        name="action"
+        label={t.admin.action}
+        any={t.admin.anyAction}
+        options={Object.keys(ALL).map((value) => [value, wordsOf(value)])}
+      />
       <FilterBox
         isMain
         label={t.admin.actorId}
@@ -73,12 +65,12 @@ export function AuditFilters({ filters, change, clear }: FiltersProps) {
         value={filters['target'] ?? ''}
         onValue={(value) => change({ target: value.trim() })}
       />
-      {choose(
-        'days',
-        t.tasks.periods[''] ?? '',
-        t.tasks.period,
-        PERIODS.map((value) => ({ value, label: t.tasks.periods[value] ?? value })),
-      )}
+      <FilterSelect
+        name="days"
+        label={t.tasks.period}
+        any={t.tasks.periods[''] ?? ''}
+        options={PERIODS.map((value) => [value, t.tasks.periods[value] ?? value])}
+      />
       {clear && (
         <Button look="quiet" onClick={clear}>
           {t.tasks.clear}

@@ -6,9 +6,8 @@ import { useFilters } from '../../data/filters.ts';
 import type { AuditEntry } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
-import { BoneRows, More } from '../../ui/list.tsx';
-import { Card, Empty, Head } from '../../ui/parts.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { BoneRows, Listed } from '../../ui/list.tsx';
+import { Empty, Head } from '../../ui/parts.tsx';
 import { Age } from '../../ui/times.tsx';
 import { wordsOf } from '../../ui/words.ts';
 import { AuditFilters, type Action } from './audit-filters.tsx';
@@ -48,23 +47,21 @@ export default function AdminAudit() {
         </Button>
       </Head>
       <AuditFilters filters={filters} change={change} {...(isFiltered && { clear })} />
-      <Problem error={list.error} onRetry={() => void list.refetch()} />
-      {!list.isPending && entries.length === 0 ? (
-        <Card>
-          {isFiltered ? (
+      <Listed
+        list={list}
+        isEmpty={entries.length === 0}
+        empty={
+          isFiltered ? (
             <Empty icon="search" title={t.admin.noEntryFits}>
               <Button onClick={clear}>{t.tasks.clear}</Button>
             </Empty>
           ) : (
             <Empty icon="audit" title={t.admin.noEntries} note={t.admin.auditNote} />
-          )}
-        </Card>
-      ) : (
-        <div class="table-card">
-          <Table entries={entries} isLoading={list.isPending} change={change} />
-          {!list.isPending && <More pages={list} />}
-        </div>
-      )}
+          )
+        }
+      >
+        <Table entries={entries} isLoading={list.isPending} change={change} />
+      </Listed>
     </>
   );
 }

@@ -8,12 +8,13 @@ import { useMe } from '../../data/queries.ts';
 import { hasPermission } from '../../data/session.ts';
 import type { RedeemCode } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, Select } from '../../ui/controls.tsx';
+import { Button } from '../../ui/controls.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { FilterBox } from '../../ui/filter-box.tsx';
+import { FilterSelect } from '../../ui/filter-select.tsx';
 import { formatCount, formatCredits } from '../../ui/format.ts';
-import { BoneRows, More } from '../../ui/list.tsx';
-import { Card, Empty, Head, Meter } from '../../ui/parts.tsx';
+import { BoneRows, Listed } from '../../ui/list.tsx';
+import { Empty, Head, Meter } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age, Moment } from '../../ui/times.tsx';
 import { CodeDetails } from './code-details.tsx';
@@ -62,10 +63,11 @@ export default function AdminCodes() {
         )}
       </Head>
       <Filters filters={filters} change={change} />
-      <Problem error={list.error} onRetry={() => void list.refetch()} />
-      {!list.isPending && codes.length === 0 ? (
-        <Card>
-          {status || label ? (
+      <Listed
+        list={list}
+        isEmpty={codes.length === 0}
+        empty={
+          status || label ? (
             <Empty icon="search" title={t.admin.noCodeFits}>
               <Button onClick={() => change({ status: '', label: '' })}>{t.tasks.clear}</Button>
             </Empty>
@@ -77,19 +79,16 @@ export default function AdminCodes() {
                 </Button>
               )}
             </Empty>
-          )}
-        </Card>
-      ) : (
-        <div class="table-card">
-          <Table
-            codes={codes}
-            isLoading={list.isPending}
-            onOpen={(code) => change({ id: code.id })}
-            onDisable={mayWrite ? setDisabling : null}
-          />
-          {!list.isPending && <More pages={list} />}
-        </div>
-      )}
+          )
+        }
+      >
+        <Table
+          codes={codes}
+          isLoading={list.isPending}
+          onOpen={(code) => change({ id: code.id })}
+          onDisable={mayWrite ? setDisabling : null}
+        />
+      </Listed>
       {isMaking && <MakeCodes onClose={() => setMaking(false)} />}
       {id && <CodeDetails id={id} onClose={() => change({ id: '' })} />}
       {disabling && <Disable code={disabling} onClose={() => setDisabling(null)} />}
@@ -102,7 +101,7 @@ interface FiltersProps {
   change: (changes: Readonly<Record<string, string>>) => void;
 }
 
-function Filters({ filters: { status, label }, change }: FiltersProps) {
+function Filters({ filters: { label }, change }: FiltersProps) {
   return (
     <div class="filters" role="search">
       <FilterBox
@@ -111,15 +110,11 @@ function Filters({ filters: { status, label }, change }: FiltersProps) {
         value={label ?? ''}
         onValue={(value) => change({ label: value })}
       />
-      <Select
+      <FilterSelect
+        name="status"
         label={t.admin.status}
-        value={status ?? ''}
-        class={status ? 'set' : ''}
-        options={[
-          { value: '', label: t.tasks.anyStatus },
-          ...Object.entries(t.admin.codeStatuses).map(([value, name]) => ({ value, label: name })),
-        ]}
-        onValue={(value) => change({ status: value })}
+        any={t.tasks.anyStatus}
+        options={Object.entries(t.admin.codeStatuses)}
       />
     </div>
   );

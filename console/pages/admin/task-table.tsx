@@ -2,12 +2,9 @@
 import { to } from '../../data/addresses.ts';
 import type { ForeignTask } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
-import { formatCredits } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { BoneRows } from '../../ui/list.tsx';
-import { isOpen, Status } from '../../ui/status.tsx';
-import { Age } from '../../ui/times.tsx';
-import { Duration } from '../tasks/views.tsx';
+import { TaskCells, TaskHeads } from '../tasks/views.tsx';
 
 interface TableProps {
   tasks: readonly ForeignTask[];
@@ -26,10 +23,7 @@ export function ForeignTasks({ tasks, isLoading, isOfOne = false }: TableProps) 
           <tr>
             <th>{t.tasks.prompt}</th>
             {!isOfOne && <th>{t.admin.user}</th>}
-            <th class="tiny">{t.tasks.status}</th>
-            <th class="number tiny">{t.tasks.time}</th>
-            <th class="number tiny">{t.tasks.credits}</th>
-            <th class="number tiny">{t.tasks.age}</th>
+            <TaskHeads />
           </tr>
         </thead>
         <tbody>
@@ -62,24 +56,7 @@ function Row({ task, isOfOne }: { task: ForeignTask; isOfOne: boolean }) {
           </a>
         </td>
       )}
-      <td class="tiny">
-        <Status task={task} />
-      </td>
-      <td class="number tiny faint phone-hidden">
-        <Duration task={task} />
-      </td>
-      <td class="number tiny">
-        {isOpen(task) ? (
-          <span class="faint" title={t.tasks.estimate}>
-            ≤ {formatCredits(task.creditsEstimate)}
-          </span>
-        ) : (
-          formatCredits(task.creditsCharged)
-        )}
-      </td>
-      <td class="number tiny faint">
-        <Age at={task.createdAt} />
-      </td>
+      <TaskCells task={task} />
     </tr>
   );
 }

@@ -8,12 +8,12 @@ import { useFilters } from '../../data/filters.ts';
 import { useModels } from '../../data/queries.ts';
 import type { TaskMode, TaskStatus } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, Select } from '../../ui/controls.tsx';
+import { Button } from '../../ui/controls.tsx';
 import { FilterBox } from '../../ui/filter-box.tsx';
-import { More } from '../../ui/list.tsx';
-import { Card, Empty, Head } from '../../ui/parts.tsx';
+import { FilterSelect } from '../../ui/filter-select.tsx';
+import { Listed } from '../../ui/list.tsx';
+import { Empty, Head } from '../../ui/parts.tsx';
 import { RangeTag } from '../../ui/range-tag.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { ForeignTasks } from './task-table.tsx';
 
 const ROWS = '50';
@@ -51,23 +51,21 @@ export default function AdminTasks() {
     <>
       <Head title={t.pages.adminTasks} note={t.admin.tasksNote} />
       <Filters filters={filters} change={change} {...(isFiltered && { clear })} />
-      <Problem error={list.error} onRetry={() => void list.refetch()} />
-      {!list.isPending && tasks.length === 0 ? (
-        <Card>
-          {isFiltered ? (
+      <Listed
+        list={list}
+        isEmpty={tasks.length === 0}
+        empty={
+          isFiltered ? (
             <Empty icon="search" title={t.tasks.nothingFits}>
               <Button onClick={clear}>{t.tasks.clear}</Button>
             </Empty>
           ) : (
             <Empty icon="tasks" title={t.admin.noTasks} note={t.admin.noTasksNote} />
-          )}
-        </Card>
-      ) : (
-        <div class="table-card">
-          <ForeignTasks tasks={tasks} isLoading={list.isPending} />
-          {!list.isPending && <More pages={list} />}
-        </div>
-      )}
+          )
+        }
+      >
+        <ForeignTasks tasks={tasks} isLoading={list.isPending} />
+      </Listed>
     </>
   );
 }
@@ -81,26 +79,27 @@ interface FiltersProps {
 
 function Filters({ filters, change, clear }: FiltersProps) {
   const models = useModels().data ?? [];
-  const choose = (name: string, any: string, label: string, options: [value: string, label: string][]) => (
-    <Select
-      label={label}
-      value={filters[name] ?? ''}
-      class={filters[name] ? 'set' : ''}
-      options={[{ value: '', label: any }, ...options.map(([value, text]) => ({ value, label: text }))]}
-      onValue={(value) => change({ [name]: value })}
-    />
-  );
   return (
     <div class="filters" role="search">
       <FindById userId={filters['userId'] ?? ''} onUser={(userId) => change({ userId })} />
-      {choose('status', t.tasks.anyStatus, t.tasks.status, Object.entries(t.statuses))}
-      {choose('mode', t.tasks.anyMode, t.tasks.mode, Object.entries(t.modes))}
-      {choose(
-        'model',
-        t.tasks.anyModel,
-        t.tasks.model,
-        models.map(({ id }) => [id, id]),
-      )}
+      <FilterSelect
+        name="status"
+        label={t.tasks.status}
+        any={t.tasks.anyStatus}
+        options={Object.entries(t.statuses)}
+      />
+      <FilterSelect
+        name="mode"
+        label={t.tasks.mode}
+        any={t.tasks.anyMode}
+        options={Object.entries(t.modes)}
+      />
+      <FilterSelect
+        name="model"
+        label={t.tasks.model}
+        any={t.tasks.anyModel}
+        options={models.map(({ id }) => [id, id])}
+      />
       <FilterBox
         label={t.admin.errorCode}
         value={filters['errorCode'] ?? ''}

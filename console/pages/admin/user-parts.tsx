@@ -8,7 +8,7 @@ import { t } from '../../texts/pages.ts';
 import { Bars } from '../../ui/bars.tsx';
 import { deviceOf } from '../../ui/device.ts';
 import { formatCredits } from '../../ui/format.ts';
-import { More } from '../../ui/list.tsx';
+import { Listed } from '../../ui/list.tsx';
 import { Amount, Bone, Card, Figure, Meter, Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age } from '../../ui/times.tsx';
@@ -89,17 +89,14 @@ export function UserLedger({ id }: UserProps) {
   return (
     <section class="stack tight">
       <h2>{t.credits.statement}</h2>
-      <Problem error={list.error} onRetry={() => void list.refetch()} />
-      {!list.isPending && entries.length === 0 ? (
-        <Card>
-          <p class="note soft">{t.credits.empty}</p>
-        </Card>
-      ) : (
-        <div class="table-card">
-          <Statement entries={entries} isLoading={list.isPending} tasks="admin/tasks" />
-          {list.hasNextPage && <More pages={list} />}
-        </div>
-      )}
+      <Listed
+        list={list}
+        isEmpty={entries.length === 0}
+        isPart
+        empty={<p class="card-body note soft">{t.credits.empty}</p>}
+      >
+        <Statement entries={entries} isLoading={list.isPending} tasks="admin/tasks" />
+      </Listed>
     </section>
   );
 }

@@ -12,9 +12,8 @@ import { Button } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { FilterBox } from '../../ui/filter-box.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { BoneRows, More } from '../../ui/list.tsx';
-import { Card, Copy, Empty, Head } from '../../ui/parts.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { BoneRows, Listed } from '../../ui/list.tsx';
+import { Copy, Empty, Head } from '../../ui/parts.tsx';
 import { Age } from '../../ui/times.tsx';
 import { ChangeUser, Grant, MakeUser } from './user-forms.tsx';
 
@@ -53,25 +52,23 @@ export default function AdminUsers() {
       <div class="filters" role="search">
         <FilterBox isMain label={t.admin.findUser} value={wanted} onValue={(q) => change({ q })} />
       </div>
-      <Problem error={list.error} onRetry={() => void list.refetch()} />
-      {!list.isPending && users.length === 0 ? (
-        <Card>
+      <Listed
+        list={list}
+        isEmpty={users.length === 0}
+        empty={
           <Empty icon="users" title={t.admin.noUsers} note={t.admin.noUsersNote}>
             <Button onClick={() => change({ q: '' })}>{t.tasks.clear}</Button>
           </Empty>
-        </Card>
-      ) : (
-        <div class="table-card">
-          <Table
-            users={users}
-            isLoading={list.isPending}
-            onOpen={setOpen}
-            mayWrite={mayWrite}
-            mayGrant={me ? hasPermission(me, 'credits.grant') : false}
-          />
-          {!list.isPending && <More pages={list} />}
-        </div>
-      )}
+        }
+      >
+        <Table
+          users={users}
+          isLoading={list.isPending}
+          onOpen={setOpen}
+          mayWrite={mayWrite}
+          mayGrant={me ? hasPermission(me, 'credits.grant') : false}
+        />
+      </Listed>
       {open?.kind === 'make' && <MakeUser onClose={() => setOpen(null)} />}
       {open?.kind === 'change' && <ChangeUser user={open.user} onClose={() => setOpen(null)} />}
       {open?.kind === 'grant' && <Grant user={open.user} onClose={() => setOpen(null)} />}

@@ -9,17 +9,18 @@ import { useKeys, useModels } from '../../data/queries.ts';
 import type { Call } from '../../data/types.ts';
 import { sentenceOf } from '../../texts/index.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, ButtonLink, Select } from '../../ui/controls.tsx';
+import { Button, ButtonLink } from '../../ui/controls.tsx';
+import { FilterSelect } from '../../ui/filter-select.tsx';
 import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
-import { BoneRows, More } from '../../ui/list.tsx';
-import { Card, Copy, Empty, Head } from '../../ui/parts.tsx';
+import { BoneRows, Listed } from '../../ui/list.tsx';
+import { Copy, Empty, Head } from '../../ui/parts.tsx';
 import { RangeTag } from '../../ui/range-tag.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { Age } from '../../ui/times.tsx';
 import { to } from '../../data/addresses.ts';
 
 const ROWS = 50;
 const COLUMNS = 7;
+const STATUSES = ['completed', 'failed', 'cancelled'];
 
 export default function Calls() {
   const [filters] = useFilters();
@@ -53,9 +54,10 @@ export default function Calls() {
         </Button>
       </Head>
       <Filters />
-      <Problem error={list.error} onRetry={() => void list.refetch()} />
-      {!list.isPending && calls.length === 0 ? (
-        <Card>
+      <Listed
+        list={list}
+        isEmpty={calls.length === 0}
+        empty={
           <Empty
             icon="calls"
             title={isFiltered ? t.calls.nothingFits : t.calls.empty}
@@ -67,54 +69,38 @@ export default function Calls() {
               <ButtonLink href={to('keys')}>{t.makeKey}</ButtonLink>
             )}
           </Empty>
-        </Card>
-      ) : (
-        <div class="table-card">
-          <Table calls={calls} isLoading={list.isPending} />
-          {!list.isPending && <More pages={list} />}
-        </div>
-      )}
+        }
+      >
+        <Table calls={calls} isLoading={list.isPending} />
+      </Listed>
     </>
   );
 }
 
 function Filters() {
-  const [filters, change] = useFilters();
   const isLooking = useStore(firstLook);
   const models = (useModels(isLooking).data ?? []).filter(({ kind }) => kind === 'text');
   const keys = useKeys(isLooking).data ?? [];
-  const choose = (name: string, any: string, label: string, options: { value: string; label: string }[]) => (
-    <Select
-      label={label}
-      value={filters[name] ?? ''}
-      class={filters[name] ? 'set' : ''}
-      options={[{ value: '', label: any }, ...options]}
-      onValue={(value) => change({ [name]: value })}
-    />
-  );
   return (
     <div class="filters" role="search">
-      {choose(
-        'status',
-        t.calls.anyStatus,
-        t.calls.status,
-        ['completed', 'failed', 'cancelled'].map((value) => ({
-          value,
-          label: t.calls.statuses[value] ?? value,
-        })),
-      )}
-      {choose(
-        'model',
-        t.tasks.anyModel,
-        t.tasks.model,
-        models.map(({ id }) => ({ value: id, label: id })),
-      )}
-      {choose(
-        'keyId',
-        t.tasks.anyKey,
-        t.tasks.key,
-        keys.map(({ id, name }) => ({ value: id, label: name })),
-      )}
+      <FilterSelect
+        name="status"
+        label={t.calls.status}
+        any={t.calls.anyStatus}
+        options={STATUSES.map((value) => [value, t.calls.statuses[value] ?? value])}
+      />
+      <FilterSelect
+        name="model"
+        label={t.tasks.model}
+        any={t.tasks.anyModel}
+        options={models.map(({ id }) => [id, id])}
+      />
+      <FilterSelect
+        name="keyId"
+        label={t.tasks.key}
+        any={t.tasks.anyKey}
+        options={keys.map(({ id, name }) => [id, name])}
+      />
       <RangeTag />
     </div>
   );

@@ -1,41 +1,7 @@
 // The draft of an order, and what of it the model offers: choices that do not go together are not offered.
 import type { ShownModel } from '../../data/queries.ts';
+import type { Draft } from '../../data/kept-draft.ts';
 import type { TaskOrder } from '../../data/types.ts';
-
-export interface InputImage {
-  /** An https URL, or a data URI. */
-  url: string;
-  /** Address of a small picture of it; null for one that is not loaded here. */
-  preview: string | null;
-  bytes: number;
-}
-
-export interface InputVideo {
-  /** An https URL, or the link of an upload. */
-  url: string;
-  name: string;
-}
-
-export interface Draft {
-  prompt: string;
-  count: number;
-  resolution: string;
-  ratio: string;
-  seconds: number;
-  audio: boolean;
-  answerTokens: number;
-  images: readonly InputImage[];
-  /** Whether input images of a video are its frames or references. */
-  role: 'frames' | 'references';
-  videos: readonly InputVideo[];
-  /** As it was typed; empty: the vendor chooses. */
-  seed: string;
-  negativePrompt: string;
-  /** Empty: what the model has by itself. */
-  quality: string;
-  watermark: boolean;
-  promptExtend: boolean;
-}
 
 type Role = 'none' | 'first_frame' | 'first_and_last_frame' | 'references';
 

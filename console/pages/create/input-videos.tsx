@@ -1,11 +1,13 @@
 // Input videos of an order: uploaded from this machine, or given as links.
 import { useState } from 'preact/hooks';
+import type { Draft } from '../../data/kept-draft.ts';
 import { uploadVideo } from '../../data/upload.ts';
 import { t } from '../../texts/pages.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import type { Draft, Offer } from './draft.ts';
+import type { Offer } from './draft.ts';
+import { FileButton } from './file-button.tsx';
 import { LinkField } from './link-field.tsx';
 
 const TYPES = 'video/mp4,video/quicktime,video/webm';
@@ -65,20 +67,12 @@ export function InputVideos({ draft, offer, onChange }: InputVideosProps) {
         </ul>
         {draft.videos.length < offer.videosMax && (
           <div class="row wrap">
-            <label class="button small">
-              <Icon name="plus" size={14} />
-              {t.create.chooseVideo}
-              <input
-                type="file"
-                class="unseen"
-                accept={TYPES}
-                disabled={sending !== null}
-                onChange={({ currentTarget }) => {
-                  void send(currentTarget.files?.[0]);
-                  currentTarget.value = '';
-                }}
-              />
-            </label>
+            <FileButton
+              label={t.create.chooseVideo}
+              types={TYPES}
+              disabled={sending !== null}
+              onFiles={([file]) => void send(file)}
+            />
             <LinkField onLink={(url) => add({ url, name: url })} />
           </div>
         )}

@@ -1,10 +1,12 @@
 // Input images of an order: dropped, chosen, pasted as links.
 import { useState } from 'preact/hooks';
+import type { Draft, InputImage } from '../../data/kept-draft.ts';
 import type { ShownModel } from '../../data/queries.ts';
 import { t } from '../../texts/pages.ts';
 import { Choices } from '../../ui/controls.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import type { Draft, InputImage, Offer } from './draft.ts';
+import type { Offer } from './draft.ts';
+import { FileButton } from './file-button.tsx';
 import { LinkField } from './link-field.tsx';
 
 const TYPES = 'image/png,image/jpeg,image/webp';
@@ -23,8 +25,8 @@ export function Inputs({ model, draft, offer, onChange }: InputsProps) {
   const takesFiles = !model.limits.inputImagesAsUrls;
   const add = (images: readonly InputImage[]): void =>
     onChange({ images: [...draft.images, ...images].slice(0, offer.imagesMax) });
-  const addFiles = async (files: FileList | null | undefined): Promise<void> => {
-    const chosen = [...(files ?? [])].filter(({ type }) => TYPES.includes(type));
+  const addFiles = async (files: readonly File[]): Promise<void> => {
+    const chosen = files.filter(({ type }) => TYPES.includes(type));
     const isTooLarge = chosen.some(({ size }) => size > MEGABYTES_MAX * 1024 * 1024);
     setProblem(isTooLarge ? t.create.tooLarge(MEGABYTES_MAX) : takesFiles ? null : t.create.onlyLinks);
     if (!isTooLarge && takesFiles) add(await Promise.all(chosen.map(readImage)));
@@ -42,7 +44,7 @@ export function Inputs({ model, draft, offer, onChange }: InputsProps) {
         onDrop={(event) => {
           event.preventDefault();
           setOver(false);
-          void addFiles(event.dataTransfer?.files);
+          void addFiles([...(event.dataTransfer?.files ?? [])]);
         }}
       >
         <Pictures
@@ -51,7 +53,14 @@ export function Inputs({ model, draft, offer, onChange }: InputsProps) {
         />
         {draft.images.length < offer.imagesMax && (
           <div class="row wrap">
-            {takesFiles && <FileButton onFiles={(files) => void addFiles(files)} />}
+            {takesFiles && (
+              <FileButton
+                label={t.create.choose}
+                types={TYPES}
+                hasMany
+                onFiles={(files) => void addFiles(files)}
+              />
+            )}
             <LinkField onLink={(url) => add([{ url, preview: null, bytes: 0 }])} />
           </div>
         )}
@@ -90,22 +99,6 @@ function Pictures({ images, onRemove }: { images: readonly InputImage[]; onRemov
         </li>
       ))}
     </ul>
-  );
-}
-
-function FileButton({ onFiles }: { onFiles: (files: FileList | null) => void }) {
-  return (
-    <label class="button small">
-      <Icon name="plus" size={14} />
-      {t.create.choose}
-      <input
-        type="file"
-        class="unseen"
-        accept={TYPES}
-        multiple
-        onChange={({ currentTarget }) => onFiles(currentTarget.files)}
-      />
-    </label>
   );
 }
 

@@ -2,7 +2,8 @@
 import type { ShownModel } from '../../data/queries.ts';
 import { t } from '../../texts/pages.ts';
 import { Choices, Field, TextField } from '../../ui/controls.tsx';
-import type { Draft, Offer } from './draft.ts';
+import type { Draft } from '../../data/kept-draft.ts';
+import type { Offer } from './draft.ts';
 
 /** Up to so many durations are shown side by side; more become a slider. */
 const DURATIONS_SHOWN = 5;

@@ -13,8 +13,8 @@ import { Button } from '../../ui/controls.tsx';
 import { formatCount, formatCredits } from '../../ui/format.ts';
 import { Amount } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { orderOf, type Draft, type Offer } from './draft.ts';
-import { forgetDraft } from '../../data/kept-draft.ts';
+import { orderOf, type Offer } from './draft.ts';
+import { forgetDraft, type Draft } from '../../data/kept-draft.ts';
 
 const PAUSE_MS = 200;
 

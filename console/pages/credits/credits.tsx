@@ -6,9 +6,8 @@ import { useBalance } from '../../data/queries.ts';
 import type { LedgerEntry } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
-import { More } from '../../ui/list.tsx';
-import { Amount, Card, Empty, Figure, Head } from '../../ui/parts.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { Listed } from '../../ui/list.tsx';
+import { Amount, Empty, Figure, Head } from '../../ui/parts.tsx';
 import { Redeem } from './redeem.tsx';
 import { Statement } from './statement.tsx';
 
@@ -38,19 +37,15 @@ export default function Credits() {
       </Head>
       <Figures />
       <Redeem />
-      <Problem error={statement.error} onRetry={() => void statement.refetch()} />
       <section class="stack tight">
         <h2>{t.credits.statement}</h2>
-        {!statement.isPending && entries.length === 0 ? (
-          <Card>
-            <Empty icon="credits" title={t.credits.empty} note={t.credits.emptyNote} />
-          </Card>
-        ) : (
-          <div class="table-card">
-            <Statement entries={entries} isLoading={statement.isPending} />
-            {!statement.isPending && <More pages={statement} />}
-          </div>
-        )}
+        <Listed
+          list={statement}
+          isEmpty={entries.length === 0}
+          empty={<Empty icon="credits" title={t.credits.empty} note={t.credits.emptyNote} />}
+        >
+          <Statement entries={entries} isLoading={statement.isPending} />
+        </Listed>
       </section>
     </>
   );

@@ -5,7 +5,8 @@ import { useFilters } from '../../data/filters.ts';
 import { useModels, type ShownModel } from '../../data/queries.ts';
 import type { TaskMode } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
-import { ButtonLink, Choices, Select } from '../../ui/controls.tsx';
+import { ButtonLink, Choices } from '../../ui/controls.tsx';
+import { FilterSelect } from '../../ui/filter-select.tsx';
 import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Card, Copy, Empty, Head, Skeleton } from '../../ui/parts.tsx';
@@ -55,15 +56,11 @@ export default function Models() {
           ]}
           onValue={(kind) => change({ kind })}
         />
-        <Select
+        <FilterSelect
+          name="family"
           label={t.models.vendor}
-          value={filters['family'] ?? ''}
-          class={filters['family'] ? 'set' : ''}
-          options={[
-            { value: '', label: t.models.anyVendor },
-            ...families.map((family) => ({ value: family, label: family })),
-          ]}
-          onValue={(family) => change({ family })}
+          any={t.models.anyVendor}
+          options={families.map((family) => [family, family])}
         />
       </div>
       <Problem error={models.error} onRetry={() => void models.refetch()} />

@@ -8,7 +8,8 @@ import { useStore } from '../../data/store.ts';
 import { useKeys, useModels, type TaskFilters } from '../../data/queries.ts';
 import type { TaskMode, TaskStatus } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
-import { Button, Select } from '../../ui/controls.tsx';
+import { Button } from '../../ui/controls.tsx';
+import { FilterSelect } from '../../ui/filter-select.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { RangeTag } from '../../ui/range-tag.tsx';
 
@@ -40,52 +41,44 @@ export function TaskFilterBar() {
   const keys = useKeys(isLooking).data ?? [];
   const texts = t.tasks;
   const isFiltered = Object.values(filters).some(Boolean);
-  const choose = (name: string, any: string, label: string, options: { value: string; label: string }[]) => (
-    <Select
-      label={label}
-      value={filters[name] ?? ''}
-      class={filters[name] ? 'set' : ''}
-      options={[{ value: '', label: any }, ...options]}
-      onValue={(value) => change({ [name]: value })}
-    />
-  );
   return (
     <div class="filters" role="search">
       <FindById />
-      {choose(
-        'status',
-        texts.anyStatus,
-        texts.status,
-        STATUSES.map((value) => ({ value, label: t.statuses[value] })),
+      <FilterSelect
+        name="status"
+        label={texts.status}
+        any={texts.anyStatus}
+        options={STATUSES.map((value) => [value, t.statuses[value]])}
+      />
+      <FilterSelect
+        name="mode"
+        label={texts.mode}
+        any={texts.anyMode}
+        options={MODES.map((value) => [value, t.modes[value]])}
+      />
+      <FilterSelect
+        name="model"
+        label={texts.model}
+        any={texts.anyModel}
+        options={models.map(({ id }) => [id, id])}
+      />
+      {keys.length > 0 && (
+        <FilterSelect
+          name="keyId"
+          label={texts.key}
+          any={texts.anyKey}
+          options={keys.map(({ id, name }) => [id, name])}
+        />
       )}
-      {choose(
-        'mode',
-        texts.anyMode,
-        texts.mode,
-        MODES.map((value) => ({ value, label: t.modes[value] })),
-      )}
-      {choose(
-        'model',
-        texts.anyModel,
-        texts.model,
-        models.map(({ id }) => ({ value: id, label: id })),
-      )}
-      {keys.length > 0 &&
-        choose(
-          'keyId',
-          texts.anyKey,
-          texts.key,
-          keys.map(({ id, name }) => ({ value: id, label: name })),
-        )}
       {filters['from'] ? (
         <RangeTag />
       ) : (
-        choose(
-          'period',
-          texts.periods[''] ?? '',
-          texts.period,
-          ['1', '7', '30'].map((value) => ({ value, label: texts.periods[value] ?? '' })),
-        )
+        <FilterSelect
+          name="period"
+          label={texts.period}
+          any={texts.periods[''] ?? ''}
+          options={['1', '7', '30'].map((value) => [value, texts.periods[value] ?? ''])}
+        />
       )}
       {isFiltered && (
         <Button

@@ -37,10 +37,7 @@ export function TaskTable({ tasks, active, selected, toggle, selectAll, isLoadin
               />
             </th>
             <th>{t.tasks.prompt}</th>
-            <th class="tiny">{t.tasks.status}</th>
-            <th class="number tiny">{t.tasks.time}</th>
-            <th class="number tiny">{t.tasks.credits}</th>
-            <th class="number tiny">{t.tasks.age}</th>
+            <TaskHeads />
           </tr>
         </thead>
         <tbody>
@@ -98,6 +95,39 @@ function Row({
           </div>
         </div>
       </td>
+      <TaskCells task={task} />
+    </tr>
+  );
+}
+
+type Figures = Pick<
+  Task,
+  | 'status'
+  | 'progress'
+  | 'cancelRequestedAt'
+  | 'createdAt'
+  | 'startedAt'
+  | 'completedAt'
+  | 'creditsEstimate'
+  | 'creditsCharged'
+>;
+
+/** Heads of the columns that every table of tasks ends with. */
+export function TaskHeads() {
+  return (
+    <>
+      <th class="tiny">{t.tasks.status}</th>
+      <th class="number tiny">{t.tasks.time}</th>
+      <th class="number tiny">{t.tasks.credits}</th>
+      <th class="number tiny">{t.tasks.age}</th>
+    </>
+  );
+}
+
+/** Status, time, credits and age of a task, as cells. */
+export function TaskCells({ task }: { task: Figures }) {
+  return (
+    <>
       <td class="tiny">
         <Status task={task} />
       </td>
@@ -110,7 +140,7 @@ function Row({
       <td class="number tiny faint phone-hidden">
         <Age at={task.createdAt} />
       </td>
-    </tr>
+    </>
   );
 }
 
@@ -149,7 +179,7 @@ export function reasonOf(task: Pick<Task, 'errorCode' | 'errorMessage'>): string
 }
 
 /** What it cost; while it is open, what is set aside for it. */
-function Price({ task }: { task: Task }) {
+function Price({ task }: { task: Pick<Task, 'status' | 'creditsEstimate' | 'creditsCharged'> }) {
   if (isOpen(task))
     return (
       <span class="faint" title={t.tasks.estimate}>

@@ -9,8 +9,8 @@ import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { formatDuration } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { BoneRows, More } from '../../ui/list.tsx';
-import { Card, Empty } from '../../ui/parts.tsx';
+import { BoneRows, Listed } from '../../ui/list.tsx';
+import { Empty } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age } from '../../ui/times.tsx';
 import { announce } from '../../ui/toasts.tsx';
@@ -37,43 +37,40 @@ export function Deliveries({ webhook, list }: DeliveriesProps) {
         <h2>{t.webhooks.deliveries}</h2>
         <span class="small faint">{t.webhooks.deliveriesNote}</span>
       </div>
-      <Problem error={list.error} onRetry={() => void list.refetch()} />
       {!shown && <Problem error={resend.error} />}
-      {!list.isPending && sent.length === 0 ? (
-        <Card>
-          <Empty icon="webhooks" title={t.webhooks.noDeliveries} note={t.webhooks.noDeliveriesNote} />
-        </Card>
-      ) : (
-        <div class="table-card">
-          <div class="table-scroll" tabIndex={0} role="region" aria-label={t.webhooks.deliveries}>
-            <table class="table dense cards" aria-busy={list.isPending}>
-              <thead>
-                <tr>
-                  <th>{t.webhooks.event}</th>
-                  <th>{t.webhooks.state}</th>
-                  <th>{t.webhooks.answer}</th>
-                  <th class="number">{t.webhooks.time}</th>
-                  <th class="tiny">
-                    <span class="unseen">{t.webhooks.resend}</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {list.isPending && <BoneRows columns={COLUMNS} rows={4} />}
-                {sent.map((delivery) => (
-                  <Row
-                    key={delivery.id}
-                    delivery={delivery}
-                    onOpen={() => change({ delivery: delivery.id })}
-                    onResend={webhook.disabledAt === null ? () => resend.mutate(delivery.id) : null}
-                  />
-                ))}
-              </tbody>
-            </table>
-          </div>
-          {list.hasNextPage && <More pages={list} />}
+      <Listed
+        list={list}
+        isEmpty={sent.length === 0}
+        isPart
+        empty={<Empty icon="webhooks" title={t.webhooks.noDeliveries} note={t.webhooks.noDeliveriesNote} />}
+      >
+        <div class="table-scroll" tabIndex={0} role="region" aria-label={t.webhooks.deliveries}>
+          <table class="table dense cards" aria-busy={list.isPending}>
+            <thead>
+              <tr>
+                <th>{t.webhooks.event}</th>
+                <th>{t.webhooks.state}</th>
+                <th>{t.webhooks.answer}</th>
+                <th class="number">{t.webhooks.time}</th>
+                <th class="tiny">
+                  <span class="unseen">{t.webhooks.resend}</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {list.isPending && <BoneRows columns={COLUMNS} rows={4} />}
+              {sent.map((delivery) => (
+                <Row
+                  key={delivery.id}
+                  delivery={delivery}
+                  onOpen={() => change({ delivery: delivery.id })}
+                  onResend={webhook.disabledAt === null ? () => resend.mutate(delivery.id) : null}
+                />
+              ))}
+            </tbody>
+          </table>
         </div>
-      )}
+      </Listed>
       {shown && <DeliveryDetails delivery={shown} onClose={() => change({ delivery: '' })} />}
     </section>
   );

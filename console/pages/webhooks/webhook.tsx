@@ -46,7 +46,7 @@ export default function WebhookPage() {
     <>
       <Top webhook={webhook} />
       <div class="columns">
-        <Deliveries webhook={webhook} list={deliveries} />
+        <Deliveries key={id} webhook={webhook} list={deliveries} />
         <div class="stack">
           <Card title={t.task.details}>
             <Facts webhook={webhook} />

@@ -1,10 +1,14 @@
 // Administration of one user and one task: all that belongs to them on one page, masked.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAdministrator } from '../../support/administrators.ts';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
 import { ended, order } from '../../support/console/orders.ts';
 import { until } from '../../support/until.ts';
 import { proveIdentity } from '../../support/console/proof.ts';
+
+/** Longer than a filter waits for the next letter. */
+const SLOW_MS = 1_000;
 
 export function testUserAdministration(tested: () => TestConsole): void {
   describe('administration of a user', () => {
@@ -50,6 +54,23 @@ export function testUserAdministration(tested: () => TestConsole): void {
       await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click();
       await page.getByText('Disabled', { exact: true }).waitFor({ state: 'detached' });
       expect((await user.key.get('/v1/balance')).status).to.equal(200);
+      await closeSound(page);
+    });
+
+    it('leads to the user that is clicked, though what was typed just before has not taken effect', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(await createAdministrator(gateway), 'admin/users');
+      await page.route('**/assets/user-*.js', async (route) => {
+        await sleep(SLOW_MS);
+        await route.continue();
+      });
+      const link = page.getByRole('link', { name: user.email });
+      await link.waitFor();
+      await page.getByLabel('Find by e-mail address').fill(user.email.slice(0, -6));
+      await link.click();
+      await page.getByRole('heading', { name: user.email }).waitFor();
+      expect(page.url()).to.equal(`${gateway.baseUrl}/console/admin/users/${user.id}`);
       await closeSound(page);
     });
 

@@ -36,7 +36,7 @@ export function testLogin(tested: () => TestConsole): void {
       await page.getByLabel('E-mail address').fill(user.email);
       await page.getByLabel('Password').fill(user.password);
       await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByRole('heading', { name: 'Calls' }).waitFor();
+      await page.getByRole('heading', { name: 'Calls', exact: true }).waitFor();
       expect(page.url()).to.equal(`${gateway.baseUrl}/console/calls`);
       await closeSound(page);
     });
