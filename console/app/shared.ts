@@ -17,6 +17,7 @@ import '../ui/list.tsx';
 import '../ui/parts.tsx';
 import '../ui/device.ts';
 import '../ui/filter-box.tsx';
+import '../ui/filter-select.tsx';
 import '../ui/problem.tsx';
 import '../ui/range-tag.tsx';
 import '../ui/words.ts';

@@ -14,6 +14,12 @@ export interface InputVideo {
   name: string;
 }
 
+/**
+ * `frames`: the first frame, or the first and the last one. `beside`: the first image is the first frame, the
+ * others are references.
+ */
+export type ImageUse = 'frames' | 'references' | 'last' | 'beside';
+
 export interface Draft {
   prompt: string;
   count: number;
@@ -23,8 +29,8 @@ export interface Draft {
   audio: boolean;
   answerTokens: number;
   images: readonly InputImage[];
-  /** Whether input images of a video are its frames or references. */
-  role: 'frames' | 'references';
+  /** What the input images of a video are for, as far as the model and their number permit. */
+  role: ImageUse;
   videos: readonly InputVideo[];
   /** As it was typed; empty: the vendor chooses. */
   seed: string;

@@ -17,7 +17,7 @@ const STYLES_MAX = 12_000;
 const REQUESTS_MAX = 6;
 const ROWS = '/api/tasks';
 /** As on a machine that has much else to do. */
-const SLOW_MS = 2_000;
+const SLOW_MS = 1_500;
 /** Fetched by the browser at the lowest priority, at a moment of its own: no row waits for it. */
 const ICON = /\/icon-\w+\.svg$/;
 const POLICY =

@@ -136,6 +136,14 @@ function Facts({ task }: { task: ForeignTaskDetails }) {
       </dd>
       <dt>{t.task.result}</dt>
       <dd>{task.outputs.map(({ contentType }) => contentType).join(', ') || '–'}</dd>
+      {task.resultExpiredAt && (
+        <>
+          <dt>{t.task.deleted}</dt>
+          <dd>
+            <Moment at={task.resultExpiredAt} />
+          </dd>
+        </>
+      )}
       <dt>{t.task.prompt}</dt>
       <dd class="faint">{t.admin.masked}</dd>
     </dl>

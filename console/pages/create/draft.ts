@@ -1,9 +1,24 @@
 // The draft of an order, and what of it the model offers: choices that do not go together are not offered.
 import type { ShownModel } from '../../data/queries.ts';
-import type { Draft } from '../../data/kept-draft.ts';
+import type { Draft, ImageUse } from '../../data/kept-draft.ts';
 import type { TaskOrder } from '../../data/types.ts';
 
-type Role = 'none' | 'first_frame' | 'first_and_last_frame' | 'references';
+type Role =
+  | 'none'
+  | 'first_frame'
+  | 'last_frame'
+  | 'first_and_last_frame'
+  | 'references'
+  | 'first_frame_and_references';
+
+const USES: Readonly<Record<Role, ImageUse>> = {
+  none: 'frames',
+  first_frame: 'frames',
+  last_frame: 'last',
+  first_and_last_frame: 'frames',
+  references: 'references',
+  first_frame_and_references: 'beside',
+};
 
 export interface Offer {
   resolutions: readonly string[];
@@ -14,8 +29,9 @@ export interface Offer {
   imagesMin: number;
   imagesMax: number;
   videosMax: number;
-  /** Whether the caller may choose what the input images are for. */
-  hasRoles: boolean;
+  /** What as many input images as there are may be for; the one in force is `use`. */
+  uses: readonly ImageUse[];
+  use: ImageUse;
 }
 
 export const EMPTY_DRAFT: Draft = {
@@ -26,8 +42,11 @@ export const EMPTY_DRAFT: Draft = {
 /** Stands for each input image while a price is asked for: any size and form would do. */
 const ANY_IMAGE_URL = 'https://example.com/image.png';
 
+/** What of a model decides. */
+type Choosable = Pick<ShownModel, 'id' | 'kind' | 'limits'>;
+
 /** What the model offers beside what the draft has so far. */
-export function offerOf({ kind, limits }: ShownModel, draft: Draft): Offer {
+export function offerOf({ kind, limits }: Choosable, draft: Draft): Offer {
   const role = roleOf(limits, draft);
   const hasVideo = draft.videos.length > 0;
   const ofRole = (limits.combinations ?? []).filter(
@@ -44,7 +63,6 @@ export function offerOf({ kind, limits }: ShownModel, draft: Draft): Offer {
   const audio = (limits.audio ?? []).filter((value) =>
     fitting.every((one) => one.audio?.includes(value) ?? true),
   );
-  const frames = limits.frameImagesMax ?? (kind === 'video' ? 1 : 0);
   return {
     resolutions,
     ratios: limits.ratios ?? [],
@@ -54,7 +72,8 @@ export function offerOf({ kind, limits }: ShownModel, draft: Draft): Offer {
     imagesMin: limits.inputImagesMin ?? 0,
     imagesMax: limits.inputImagesMax ?? 0,
     videosMax: Math.min(limits.inputVideosMax ?? 0, ...fitting.map((one) => one.inputVideosMax ?? 99)),
-    hasRoles: kind === 'video' && frames > 0 && (limits.referenceImagesMax ?? 0) > 0,
+    uses: kind === 'video' ? usesOf(limits, draft.images.length) : [],
+    use: USES[role],
   };
 }
 
@@ -78,7 +97,7 @@ export function fitDraft(model: ShownModel, draft: Draft): Draft {
 
 /** The order to send. For a price, one address replaces each input image: only their number counts. */
 export function orderOf(
-  { id: model, kind: mode, limits }: ShownModel,
+  { id: model, kind: mode, limits }: Choosable,
   draft: Draft,
   isForPrice = false,
 ): TaskOrder {
@@ -86,15 +105,15 @@ export function orderOf(
   if (mode === 'text')
     return { mode, model, prompt, ...(draft.answerTokens > 0 && { max_tokens: draft.answerTokens }) };
   const urls = draft.images.map(({ url }) => (isForPrice ? ANY_IMAGE_URL : url));
-  const isReferences = mode === 'video' && roleOf(limits, draft) === 'references';
+  const role = mode === 'video' ? roleOf(limits, draft) : 'none';
   const common = {
     model,
     prompt,
     ...(draft.resolution && { resolution: draft.resolution }),
     ...(draft.ratio && { size: draft.ratio }),
-    ...(urls.length > 0 && { [isReferences ? 'reference_images' : 'image_urls']: urls }),
+    ...imagesOf(role, urls),
   };
-  const metadata = metadataOf(limits, draft);
+  const metadata = metadataOf(limits, draft, framesOf(role, urls));
   if (mode === 'image') return { mode, ...common, n: draft.count, ...(metadata && { metadata }) };
   return {
     mode,
@@ -106,10 +125,11 @@ export function orderOf(
 }
 
 /** The options of the model that the draft uses; null without any. */
-function metadataOf({ audio, options }: ShownModel['limits'], draft: Draft) {
+function metadataOf({ audio, options }: ShownModel['limits'], draft: Draft, frames: object) {
   const seed = Number(draft.seed);
   const isSeed = options?.seed !== undefined && draft.seed.trim() !== '' && Number.isFinite(seed);
   const metadata = {
+    ...frames,
     ...(audio && { audio: draft.audio }),
     ...(isSeed && { seed }),
     ...(options?.negativePrompt &&
@@ -121,12 +141,39 @@ function metadataOf({ audio, options }: ShownModel['limits'], draft: Draft) {
   return Object.keys(metadata).length > 0 ? metadata : null;
 }
 
+/** The input images that stand in a field of their own. */
+function imagesOf(role: Role, urls: string[]) {
+  if (urls.length === 0 || role === 'last_frame') return {};
+  if (role === 'references') return { reference_images: urls };
+  return role === 'first_frame_and_references' ? { reference_images: urls.slice(1) } : { image_urls: urls };
+}
+
+/** The frames that are named one by one. */
+function framesOf(role: Role, [url]: readonly string[]) {
+  if (role === 'last_frame') return { last_frame: url };
+  return role === 'first_frame_and_references' ? { first_frame: url } : {};
+}
+
+/** What so many input images of a video may be for. */
+function usesOf(limits: ShownModel['limits'], images: number): ImageUse[] {
+  const { frameImagesMax = 1, referenceImagesMax = 0, inputImagesMax = 0 } = limits;
+  if (images === 0) return [];
+  const beside = limits.frameBesideReferences ? Math.min(referenceImagesMax, inputImagesMax - 1) : 0;
+  return [
+    ...(images <= frameImagesMax ? (['frames'] as const) : []),
+    ...(limits.lastFrameAlone && images === 1 ? (['last'] as const) : []),
+    ...(images <= referenceImagesMax ? (['references'] as const) : []),
+    ...(images >= 2 && images - 1 <= beside ? (['beside'] as const) : []),
+  ];
+}
+
 function roleOf(limits: ShownModel['limits'], { images, role }: Draft): Role {
+  const uses = usesOf(limits, images.length);
+  const use = uses.includes(role) ? role : (uses[0] ?? 'references');
   if (images.length === 0) return 'none';
-  const frames = limits.frameImagesMax ?? 1;
-  const isReferences =
-    (limits.referenceImagesMax ?? 0) > 0 && (role === 'references' || images.length > frames);
-  if (isReferences || frames === 0) return 'references';
+  if (use === 'last') return 'last_frame';
+  if (use === 'references') return 'references';
+  if (use === 'beside') return 'first_frame_and_references';
   return images.length === 1 ? 'first_frame' : 'first_and_last_frame';
 }
 

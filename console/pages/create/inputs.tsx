@@ -71,14 +71,11 @@ export function Inputs({ model, draft, offer, onChange }: InputsProps) {
               : t.create.inputsHint(offer.imagesMax))}
         </span>
       </div>
-      {offer.hasRoles && draft.images.length > 0 && (
+      {offer.uses.length > 1 && (
         <Choices
           label={t.create.roles}
-          value={draft.role}
-          options={[
-            { value: 'frames', label: t.create.frames },
-            { value: 'references', label: t.create.references },
-          ]}
+          value={offer.use}
+          options={offer.uses.map((value) => ({ value, label: t.create.uses[value] }))}
           onValue={(role) => onChange({ role })}
         />
       )}

@@ -4,7 +4,7 @@ import { useModels } from '../../data/queries.ts';
 import type { Task } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { ButtonLink } from '../../ui/controls.tsx';
-import { formatDuration } from '../../ui/format.ts';
+import { formatDuration, formatMoment } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Empty } from '../../ui/parts.tsx';
 import { isOpen } from '../../ui/status.tsx';
@@ -35,11 +35,15 @@ export function Result({ task }: { task: Task }) {
   return <Files task={task} />;
 }
 
-function Files({ task: { outputs } }: { task: Task }) {
+function Files({ task: { mode, outputs, resultExpiredAt } }: { task: Task }) {
   if (outputs.length === 0)
     return (
       <div class="result">
-        <Empty icon="image" title={t.task.noResult} note={t.task.resultGone} />
+        <Empty
+          icon={mode}
+          title={t.task.noResult}
+          {...(resultExpiredAt && { note: t.task.resultGone(formatMoment(resultExpiredAt)) })}
+        />
       </div>
     );
   return (

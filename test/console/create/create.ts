@@ -88,6 +88,47 @@ export function testCreate(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
+    it('offers the uses of input images that their number permits, and orders each in its field', async () => {
+      const { gateway, open } = tested();
+      const page = await open(await gateway.createUser(1_000), 'create?model=grok-imagine-video-1.5');
+      const usesOffered = () =>
+        page.getByRole('group', { name: 'Use the images as' }).locator('label').allTextContents();
+      const add = async (name: string): Promise<void> => {
+        await page.getByLabel('https://…').fill(`https://example.com/${name}.png`);
+        await page.getByRole('button', { name: 'Add', exact: true }).click();
+      };
+      const ordered = async (): Promise<unknown> => {
+        const asked = page.waitForRequest(
+          (request) => request.url().endsWith('/api/tasks') && request.method() === 'POST',
+        );
+        await page.getByRole('button', { name: 'Create', exact: true }).click();
+        return (await asked).postDataJSON();
+      };
+      await page.route('**/api/tasks', (route) =>
+        route.request().method() === 'POST' ? route.abort() : route.continue(),
+      );
+      await page.getByLabel('Prompt').fill('from one picture to another');
+      await add('one');
+      await page.getByRole('radio', { name: 'Last frame', exact: true }).check();
+      expect(await usesOffered()).to.deep.equal(['First and last frame', 'Last frame', 'References']);
+      expect(await ordered()).to.deep.nested.include({
+        'metadata.last_frame': 'https://example.com/one.png',
+      });
+      await add('two');
+      await page.getByRole('radio', { name: 'First frame, then references' }).check();
+      expect(await usesOffered()).to.deep.equal([
+        'First and last frame',
+        'References',
+        'First frame, then references',
+      ]);
+      expect(await page.getByRole('radio', { name: '1080p' }).isDisabled()).to.equal(true);
+      expect(await ordered()).to.deep.nested.include({
+        'metadata.first_frame': 'https://example.com/one.png',
+        reference_images: ['https://example.com/two.png'],
+      });
+      await page.context().close();
+    });
+
     it('uploads an input video, and orders with it', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
