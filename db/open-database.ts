@@ -53,6 +53,7 @@ import { Migration080DeletedVideos } from './migrations/080-deleted-videos.ts';
 import { Migration085Webhooks } from './migrations/085-webhooks.ts';
 import { Migration090UsageDays } from './migrations/090-usage-days.ts';
 import { Migration095WebhookOutbox } from './migrations/095-webhook-outbox.ts';
+import { Migration100TaskRequests } from './migrations/100-task-requests.ts';
 import { grantProcessRights } from './process-role.ts';
 import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
@@ -86,6 +87,7 @@ export const MIGRATIONS = [
   { name: '085-webhooks', class: Migration085Webhooks },
   { name: '090-usage-days', class: Migration090UsageDays },
   { name: '095-webhook-outbox', class: Migration095WebhookOutbox },
+  { name: '100-task-requests', class: Migration100TaskRequests },
 ];
 
 const ENTITIES = [

@@ -15,7 +15,7 @@ const LONG_IMAGES_LENGTH = 1024 * 1024;
 
 /** Builds the row. Nothing is written until `createTask` of `db/` is given the row. */
 export async function buildNewTask(
-  { services, caller, body }: RequestContext<KeyCaller | SessionCaller>,
+  { services, caller, body, requestId }: RequestContext<KeyCaller | SessionCaller>,
   { input }: TaskRequest,
   { model, order, price, quote, inputVideos }: PricedOrder,
 ): Promise<NewTask> {
@@ -43,6 +43,7 @@ export async function buildNewTask(
     price,
     creditsEstimate: quote.total,
     requestPayload,
+    requestId,
     sealed,
   };
 }

@@ -29,13 +29,16 @@ export async function retryAndStartTask(ctx: RequestContext<SessionCaller>, task
  * Resolves and prices the task's order anew. Throws when the catalogue no longer has the model, or no
  * longer offers what was ordered.
  */
-async function renewTask({ services, em }: RequestContext<SessionCaller>, task: Task): Promise<RenewedTask> {
+async function renewTask(
+  { services, em, requestId }: RequestContext<SessionCaller>,
+  task: Task,
+): Promise<RenewedTask> {
   const model = services.catalog.models.get(task.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
   const ordered = renewOrder(model, task.ordered);
   const price = snapshotPrice(model);
   const creditsEstimate = quote(price, ordered).total;
-  const renewed = { ...routingOf(model), ordered, price, creditsEstimate };
+  const renewed = { ...routingOf(model), ordered, price, creditsEstimate, requestId };
   // Before the transaction: that locks the task's row first, and only then the counters.
   return fitToCredits(em, { userId: task.userId, keyId: null }, renewed, boundsOfOrder(model, ordered));
 }

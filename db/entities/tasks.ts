@@ -46,6 +46,8 @@ export const TaskEntity = defineEntity({
     deletedAt: p.datetime().nullable(),
     /** When its result began to be removed by age; its outputs are no longer shown. */
     resultExpiredAt: p.datetime().nullable(),
+    /** The request that created the newest attempt; its charge names it. Null where it was not kept yet. */
+    requestId: p.text().nullable(),
     /** The transaction that changed the row last; only db/changes.ts reads it. */
     changedXid: p.text().columnType('xid8').nullable(),
   },

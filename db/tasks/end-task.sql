@@ -39,8 +39,8 @@ begin
     end if;
     perform settle_reservations(
       array[held.user_id], array[held.key_id], array[held.amount], array[coalesce(held.charged, 0)], array[held.loss],
-      array[held.day], array[p_transfer_id], array[p_task_id], array[held.attempt], null, array[ending.model], null,
-      array[ending.mode || ' task'], null);
+      array[held.day], array[p_transfer_id], array[p_task_id], array[held.attempt], null, array[ending.model],
+      array[ending.request_id], array[ending.mode || ' task'], null);
   end if;
   update task t
   set status = p_status, completed_at = now(), updated_at = now(),

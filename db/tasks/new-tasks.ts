@@ -6,7 +6,7 @@ import type { TaskMode } from '../../domain/tasks.ts';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
 import { readMicroCredits, storePrice } from '../columns.ts';
 import type { ReserveRefusal } from '../ledger/reservations.ts';
-import { prepare, storableJson } from '../prepared.ts';
+import { prepare, storableJson, storableText } from '../prepared.ts';
 import type { Em } from '../database.ts';
 import type { Order } from '../../domain/orders/order.ts';
 
@@ -23,6 +23,8 @@ export interface NewTask {
   price: PriceSnapshot;
   creditsEstimate: MicroCredits;
   requestPayload: { [field: string]: JsonValue };
+  /** Id of the HTTP request; the charge of the attempt names it. */
+  requestId: string;
   /** The request as the adapter needs it, and the prompt for its owner: encrypted. */
   sealed: { secretKeyId: string; prompt: Uint8Array; body: Uint8Array };
 }
@@ -53,7 +55,13 @@ export async function createTask(
       storableJson(task.ordered),
       storableJson(storePrice(task.price)),
     ],
-    ...[storableJson(task.requestPayload), sealed.secretKeyId, sealed.prompt, sealed.body],
+    ...[
+      storableJson(task.requestPayload),
+      sealed.secretKeyId,
+      sealed.prompt,
+      sealed.body,
+      storableText(task.requestId),
+    ],
   ]);
   if (!row) throw new Error(`the user of task ${task.id} has no account`);
   return readAdmission(em, row);
@@ -65,8 +73,8 @@ const insertTask = prepare<AdmissionRow>(
     select refusal, free from earmark($1, $2, $3, $4, $5)
   ), created as (
     insert into task (id, user_id, key_id, mode, model, family, adapter, upstream_model, ordered, price,
-                      credits_estimate, request_payload)
-    select $6, $1, $2, $7, $3, $8, $9, $10, $11::jsonb, $12::jsonb, $4, $13::jsonb from verdict where refusal is null
+                      credits_estimate, request_payload, request_id)
+    select $6, $1, $2, $7, $3, $8, $9, $10, $11::jsonb, $12::jsonb, $4, $13::jsonb, $17 from verdict where refusal is null
     returning *
   ), kept as (
     insert into task_request (task_id, secret_key_id, prompt, body) select id, $14, $15, $16 from created
@@ -76,10 +84,10 @@ const insertTask = prepare<AdmissionRow>(
   select v.refusal, v.free, t.* from verdict v left join created t on true`,
 );
 
-/** What a retry takes from today's catalogue. */
+/** What a retry takes from today's catalogue, and its request. */
 export type RenewedTask = Pick<
   NewTask,
-  'family' | 'adapter' | 'upstreamModel' | 'ordered' | 'price' | 'creditsEstimate'
+  'family' | 'adapter' | 'upstreamModel' | 'ordered' | 'price' | 'creditsEstimate' | 'requestId'
 >;
 
 export type RetryRefusal = CreateRefusal | { kind: 'not_retryable' };
@@ -98,6 +106,7 @@ export async function retryTask(
   const [row] = await renewTask(em, [
     ...[task.id, task.attempt, creditsEstimate, waitingTasksMax],
     ...[storableJson(storePrice(price)), storableJson(ordered), family, adapter, upstreamModel],
+    storableText(renewed.requestId),
   ]);
   return row ? readAdmission(em, row) : { kind: 'not_retryable' };
 }
@@ -115,7 +124,7 @@ const renewTask = prepare<AdmissionRow>(
     update task t
     set status = 'queued', attempt = t.attempt + 1, key_id = null, progress = 0, price = $5::jsonb,
         ordered = $6::jsonb, family = $7, adapter = $8, upstream_model = $9, credits_estimate = $3,
-        error_code = null, error_message = null, upstream_task_id = null, upstream_request_id = null,
+        request_id = $10, error_code = null, error_message = null, upstream_task_id = null, upstream_request_id = null,
         admitted_at = null, started_at = null, completed_at = null, cancel_requested_at = null, swept_at = null,
         updated_at = now()
     from verdict v where v.refusal is null and t.id = v.id

@@ -35,6 +35,7 @@ export function newTask(userId: string, credits: bigint): NewTask {
     price: { billingMode: 'per_task', lines: [] },
     creditsEstimate: credits,
     requestPayload: {},
+    requestId: 'r',
     sealed: { secretKeyId: 'k', prompt: Buffer.from('x'), body: Buffer.from('x') },
   };
 }

@@ -72,6 +72,15 @@ describe('POST /v1/images/generations', () => {
     expect(await countSubmissions(gateway.sandboxUrl, 'two cats')).to.equal(1);
   });
 
+  it('names the request that ordered it beside the charge in the ledger', async () => {
+    const order = { model: MODEL, prompt: `a named cat ${QUICK}` };
+    const { body } = await owner.key.post(PATH, order, { 'x-request-id': 'order-7' });
+    await finished(body.id);
+    const { data } = (await owner.session.get('/api/balance?includeLedger=1')).body;
+    const charge = data.ledger.find(({ taskId }: { taskId: string | null }) => taskId === body.id);
+    expect(charge).to.include({ type: 'charge', requestId: 'order-7' });
+  });
+
   it('sets 4, 10 and 18 credits aside for 1K, 2K and 4K, times n, until the task ends', async () => {
     const estimates: [resolution: string, n: number, credits: number][] = [
       ['1K', 1, 4],

@@ -145,6 +145,7 @@ export class LedgerBench {
           ordered,
           price: PRICE,
           creditsEstimate: found.amount,
+          requestId: 'r',
         };
         const retried = await retryTask(this.#em(), row, renewed, NO_LIMIT);
         return 'kind' in retried ? retried.kind : 'created';
@@ -239,6 +240,7 @@ function newTask({
     price: PRICE,
     creditsEstimate: amount,
     requestPayload: {},
+    requestId: 'r',
     sealed: { secretKeyId: 'k', prompt: Buffer.from('x'), body: Buffer.from('x') },
   };
 }
