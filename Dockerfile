@@ -10,14 +10,20 @@ RUN node console/build.ts /console
 FROM node:24.21.0-bookworm-slim
 
 # Certificates of public authorities, which the worker needs for a Temporal server behind TLS.
-RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates \
+  && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 
 WORKDIR /app
 ENV NODE_ENV=production
 
 # Without install scripts: the one that matters would fetch a second Node, and the image has its own.
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force
+# Of what is installed, no process reads source maps, type declarations, or Temporal's core for other systems.
+RUN npm ci --omit=dev --ignore-scripts \
+  && npm cache clean --force \
+  && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
+    ! -name "$(uname -m)-unknown-linux-gnu" -exec rm -r {} + \
+  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
 # What .dockerignore lets through: no tests, no development servers, no sandbox.
 COPY . .

@@ -22,6 +22,9 @@ const service = z.object({
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
   healthcheck: z.object({ test: z.array(z.string()) }).optional(),
   restart: z.string(),
+  mem_limit: z.string().optional(),
+  pids_limit: z.number().optional(),
+  read_only: z.boolean().default(false),
 });
 type Service = z.infer<typeof service>;
 
@@ -73,9 +76,29 @@ describe('docker-compose.yml', () => {
   it('counts limits in Redis, and lets nobody pass uncounted', () => {
     const { redisUrl, requiresRedis } = loadConfig(settingsOf(find('api')));
     expect({ redisUrl, requiresRedis }).to.deep.equal({
-      redisUrl: 'redis://redis:6379',
+      redisUrl: 'redis://:secret5@redis:6379',
       requiresRedis: true,
     });
+  });
+
+  it('believes one proxy where nothing is said, since only this machine can connect', () => {
+    expect(loadConfig(settingsOf(find('api'))).trustedProxies).to.equal(1);
+    expect(find('api').ports).to.deep.equal(['127.0.0.1:8080:8080']);
+  });
+
+  it('bounds the memory and the processes of every container, and lets ours write to volumes only', () => {
+    for (const [name, { mem_limit: memory, pids_limit: pids }] of Object.entries(compose.services)) {
+      expect(memory, name).to.match(/^\d+[mg]$/);
+      expect(pids, name).to.be.a('number');
+    }
+    for (const name of OURS) expect(find(name).read_only, name).to.equal(true);
+  });
+
+  it('shows metrics inside its network, and publishes none of them', () => {
+    for (const name of ['api', 'worker']) {
+      expect(loadConfig(settingsOf(find(name))).internalHost, name).to.equal('0.0.0.0');
+      expect(find(name).ports.filter((port) => /909\d$/.test(port))).to.deep.equal([]);
+    }
   });
 
   it('holds no password and no key: every one comes from .env', () => {
@@ -105,11 +128,9 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('opens nothing to the world but the API', () => {
-    for (const [name, { ports }] of Object.entries(compose.services)) {
-      if (name === 'api') expect(ports).to.deep.equal(['8080:8080']);
-      else for (const port of ports) expect(port, name).to.match(/^127\.0\.0\.1:\d+:\d+$/);
-    }
+  it('opens nothing to the world', () => {
+    for (const [name, { ports }] of Object.entries(compose.services))
+      for (const port of ports) expect(port, name).to.match(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
   it('waits only for what exists, and for health only where it is checked', () => {
@@ -179,6 +200,7 @@ const filledIn: Record<string, string> = {
   GATEWAY_DATABASE_PASSWORD: 'secret2',
   APP_DATABASE_PASSWORD: 'secret3',
   TEMPORAL_DATABASE_PASSWORD: 'secret4',
+  REDIS_PASSWORD: 'secret5',
   SVC_PUBLIC_URL: 'https://api.example.com',
   SVC_SECRET_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64url')}`,
 };
