@@ -53,7 +53,9 @@ export async function startSandbox(options: { port: number; host: string }): Pro
 }
 
 async function handle(state: State, req: IncomingMessage, res: ServerResponse): Promise<void> {
-  const origin = `http://${req.headers.host ?? 'localhost'}`;
+  // A proxy before it may terminate TLS.
+  const scheme = req.headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
+  const origin = `${scheme}://${req.headers.host ?? 'localhost'}`;
   const path = (req.url ?? '/').split('?')[0] ?? '/';
   const query = new URLSearchParams((req.url ?? '').slice(path.length + 1));
   const contains = query.get('contains') ?? '';

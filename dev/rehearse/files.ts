@@ -1,0 +1,168 @@
+// Writes what Compose is given: docker-compose.yml, what the rehearsal adds to it, certificates, passwords.
+import { randomBytes } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { VENDOR_FAMILIES } from '../system/sandbox-settings.ts';
+import { run, type Engine } from './engine.ts';
+
+/** Folder of a rehearsal in the project: files, certificates and logs. */
+export const ROOM = '.data-rehearsal';
+export const COMPOSE_FILE = 'docker-compose.yml';
+export const PROJECT = 'svc-gateway-rehearsal';
+export const PROXY_PORT = 18_443;
+export const PROMETHEUS_PORT = 19_090;
+/** The vendors' name inside the network; `.test` is never a real name (RFC 6761). */
+const VENDORS = 'vendors.rehearsal.test';
+const PROXY_NAME = 'localhost';
+const KEY_BYTES = 32;
+const SERVICE = z.looseObject({ image: z.string(), ports: z.array(z.string()).optional() });
+const COMPOSE = z.looseObject({ services: z.record(z.string(), SERVICE) });
+
+type Service = z.infer<typeof SERVICE>;
+
+/** The services of docker-compose.yml, with its merges carried out. */
+export function readServices(text: string): Readonly<Record<string, Service>> {
+  return COMPOSE.parse(parse(text, { merge: true })).services;
+}
+
+/**
+ * What the rehearsal adds: a second API and worker, the same as the first but for the port; a proxy that
+ * terminates TLS; a bucket; the sandbox behind TLS in the place of the vendors; Prometheus.
+ */
+export function buildOverride(text: string): { services: Readonly<Record<string, unknown>> } {
+  const { api, worker } = readServices(text);
+  if (api === undefined || worker === undefined) throw new Error(`${COMPOSE_FILE} has no api or no worker.`);
+  const { ports: _, ...unpublished } = api;
+  const ours = {
+    build: { context: '.', network: 'host' },
+    environment: { ...vendorAddresses(), NODE_EXTRA_CA_CERTS: '/etc/rehearsal/ca.crt' },
+    volumes: [tls('ca.crt')],
+  };
+  return {
+    services: {
+      migrate: ours,
+      api: ours,
+      worker: ours,
+      'second-api': withOurs(unpublished, ours),
+      'second-worker': withOurs(worker, ours),
+      proxy: {
+        image: 'svc-gateway-rehearsal/nginx:bookworm',
+        ports: [`127.0.0.1:${PROXY_PORT}:443`],
+        volumes: [config('proxy.conf', '/etc/nginx/conf.d/proxy.conf'), tls('server.crt'), tls('server.key')],
+        depends_on: ['api', 'second-api'],
+      },
+      bucket: {
+        image: 'svc-gateway-rehearsal/bucket:bookworm',
+        environment: {
+          ROOT_ACCESS_KEY: '${SVC_S3_ACCESS_KEY_ID}',
+          ROOT_SECRET_KEY: '${SVC_S3_SECRET_ACCESS_KEY}',
+        },
+      },
+      sandbox: {
+        image: api.image,
+        command: ['node', 'sandbox/main.ts', '9000'],
+        volumes: ['./sandbox:/app/sandbox:ro'],
+        networks: { default: { aliases: [VENDORS] } },
+      },
+      vendors: {
+        image: 'svc-gateway-rehearsal/nginx:bookworm',
+        network_mode: 'service:sandbox',
+        volumes: [
+          config('vendors.conf', '/etc/nginx/conf.d/vendors.conf'),
+          tls('server.crt'),
+          tls('server.key'),
+        ],
+        depends_on: ['sandbox'],
+      },
+      prometheus: {
+        image: 'svc-gateway-rehearsal/prometheus:bookworm',
+        ports: [`127.0.0.1:${PROMETHEUS_PORT}:9090`],
+        volumes: [
+          config('prometheus.yml', '/etc/rehearsal/prometheus.yml'),
+          './deploy/prometheus/alerts.yml:/etc/rehearsal/alerts.yml:ro',
+        ],
+      },
+    },
+  };
+}
+
+/** Writes everything below ROOM and returns the words that come before each of Compose's commands. */
+export async function writeFiles(engine: Engine): Promise<readonly string[]> {
+  mkdirSync(join(ROOM, 'tls'), { recursive: true });
+  cpSync(join(import.meta.dirname, 'config'), join(ROOM, 'config'), { recursive: true });
+  if (!existsSync(join(ROOM, 'tls', 'server.crt'))) await makeCertificates(join(ROOM, 'tls'));
+  const text = readFileSync(COMPOSE_FILE, 'utf8');
+  const real = engine.knowsNames ? COMPOSE_FILE : join(ROOM, COMPOSE_FILE);
+  if (!engine.knowsNames) writeFileSync(real, text.replace(/^name: .*\n/m, ''));
+  writeFileSync(join(ROOM, 'override.yml'), JSON.stringify(buildOverride(text), null, 2));
+  const env = join(ROOM, 'env');
+  if (!existsSync(env)) writeFileSync(env, fillIn(readFileSync('.env.example', 'utf8')), { mode: 0o600 });
+  const files = [real, join(ROOM, 'override.yml')].flatMap((file) => ['--file', resolve(file)]);
+  const project = ['--project-name', PROJECT, '--project-directory', resolve('.')];
+  return [...engine.compose, ...project, '--env-file', resolve(env), ...files];
+}
+
+/** Fills `.env.example` in as docs/operation.md says, with a bucket, and a key for each vendor. */
+export function fillIn(example: string): string {
+  const secret = (): string => randomBytes(KEY_BYTES).toString('hex');
+  const values: Record<string, string> = {
+    SVC_PUBLIC_URL: `https://${PROXY_NAME}:${PROXY_PORT}`,
+    SVC_SECRET_KEYS: `k1:${randomBytes(KEY_BYTES).toString('base64url')}`,
+    SVC_S3_BUCKET: 'results',
+    SVC_S3_REGION: 'us-east-1',
+    SVC_S3_ENDPOINT: 'http://bucket:7070',
+    SVC_S3_ACCESS_KEY_ID: 'rehearsal',
+    SVC_S3_SECRET_ACCESS_KEY: secret(),
+  };
+  for (const { prefix } of VENDOR_FAMILIES) values[`${prefix}_API_KEY`] = `rehearsal-${prefix.toLowerCase()}`;
+  const lines = example.split('\n').map((line) => {
+    const [, name = ''] = /^(?:# )?([A-Z][A-Z0-9_]*)=$/.exec(line) ?? [];
+    if (name.endsWith('_PASSWORD')) return `${name}=${secret()}`;
+    return values[name] === undefined ? line : `${name}=${values[name]}`;
+  });
+  return lines.join('\n');
+}
+
+/** An authority of its own, and one certificate for the proxy and the stand-in of the vendors. */
+async function makeCertificates(folder: string): Promise<void> {
+  const openssl = (...args: string[]): Promise<string> => run('openssl', args, { cwd: folder });
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '30'];
+  await openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=rehearsal');
+  const names = `subjectAltName=DNS:${PROXY_NAME},DNS:${VENDORS},IP:127.0.0.1`;
+  const signed = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-addext', names];
+  const leaf = ['-addext', 'basicConstraints=critical,CA:FALSE', '-subj', `/CN=${PROXY_NAME}`];
+  await openssl('req', '-x509', ...key, '-keyout', 'server.key', '-out', 'server.crt', ...signed, ...leaf);
+  // nginx reads it as root; processes of the gateway read the authority's certificate as another user.
+  await run('chmod', ['644', 'ca.crt', 'server.crt', 'server.key'], { cwd: folder });
+}
+
+/** Base URLs at the stand-in, as a vendor's address is given. */
+function vendorAddresses(): Record<string, string> {
+  return Object.fromEntries(
+    VENDOR_FAMILIES.map(({ prefix, sandboxPath }) => [
+      `${prefix}_BASE_URL`,
+      `https://${VENDORS}${sandboxPath}`,
+    ]),
+  );
+}
+
+function withOurs(service: Service, ours: { environment: object; volumes: string[] }): unknown {
+  const environment = service['environment'] as object | undefined;
+  const volumes = (service['volumes'] as string[] | undefined) ?? [];
+  return {
+    ...service,
+    ...ours,
+    environment: { ...environment, ...ours.environment },
+    volumes: [...volumes, ...ours.volumes],
+  };
+}
+
+function tls(file: string): string {
+  return `./${ROOM}/tls/${file}:/etc/rehearsal/${file}:ro`;
+}
+
+function config(file: string, target: string): string {
+  return `./${ROOM}/config/${file}:${target}:ro`;
+}

@@ -1,0 +1,135 @@
+// Writes docs/rehearsal.md: what the rehearsal showed, with figures, and what it could not show.
+import { writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import type { DrillResult } from './drills.ts';
+import type { Engine } from './engine.ts';
+import type { ImageOrigin } from './images.ts';
+import type { ImageSize, MemoryUse } from './measure.ts';
+
+export const REHEARSAL_PAGE = 'docs/rehearsal.md';
+
+export interface Facts {
+  startedAt: Date;
+  engine: Engine;
+  origins: readonly ImageOrigin[];
+  proven: readonly string[];
+  asked: ReadonlySet<string>;
+  missed: readonly string[];
+  watched: string;
+  image: ImageSize;
+  memory: readonly MemoryUse[];
+  drills: readonly DrillResult[];
+}
+
+const BYTES_PER_MB = 1_000_000;
+const ABOUT = `# The rehearsal
+
+\`npm run rehearse\` builds the image, runs \`docker-compose.yml\` as it is, and adds what stands around it in production:
+a second API and a second worker, a proxy that terminates TLS (nginx), a bucket that speaks S3 (versitygw), Prometheus
+with the alert rules, and the sandbox behind TLS in the place of the vendors. Then it makes the first administrator by
+the command of [operation](operation.md#production), asks every route once through the proxy, and disturbs one container
+after the other while work goes on. It writes this page, and takes everything down again; \`-- --keep\` leaves it
+running, \`-- --no-drills\` leaves the drills out, and \`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match.
+
+It needs Docker with Compose, OpenSSL, and about ten minutes. Images that cannot be pulled are made here under the same
+names, once, from Debian (\`debootstrap\`, as root; \`REHEARSE_DEBIAN_MIRROR\` names another mirror) and with Go, and
+carry the label \`svc-gateway.stand-in\`. To remove them:
+
+\`\`\`sh
+docker image rm $(docker images --quiet --filter label=svc-gateway.stand-in)
+\`\`\`
+`;
+
+/** Writes the page and returns what it shows, for the terminal. */
+export function writePage(facts: Facts): string {
+  const shown = [...describeRun(facts), ...describeOpen(facts), ...describeDrills(facts.drills)].join('\n');
+  writeFileSync(REHEARSAL_PAGE, `${ABOUT}\n${shown}\n`);
+  return shown;
+}
+
+function describeRun(facts: Facts): string[] {
+  const { startedAt, engine, proven, asked, watched, image, memory } = facts;
+  const [own, whole] = [image.ownBytes, image.wholeBytes].map((bytes) => Math.round(bytes / BYTES_PER_MB));
+  return [
+    '## What the last one showed',
+    '',
+    ...wrap(
+      `${startedAt.toISOString().slice(0, 10)}, ${engine.description}, ${cpus().length} cores, ` +
+        `${(totalmem() / 1024 ** 3).toFixed(0)} GiB, Node ${process.version}.`,
+    ),
+    '',
+    ...wrap(
+      `- Every container of \`docker-compose.yml\` started in its order and became healthy, with read-only roots and ` +
+        `without capabilities; the migrations ran as the owner, the processes as \`svc_app\`.`,
+    ),
+    ...wrap(
+      `- ${asked.size} routes were answered through the proxy, each as the API's description promises.`,
+    ),
+    ...proven.flatMap((sentence) => wrap(`- ${sentence}`)),
+    ...wrap(`- ${watched}`),
+    ...wrap(`- The gateway's image adds ${own} MB to that of Node, ${whole} MB altogether.`),
+    '',
+    'Memory after the walk:',
+    '',
+    '| container | used | limit |',
+    '|---|---|---|',
+    ...memory.map(({ container, used, limit }) => `| \`${container}\` | ${used} | ${limit} |`),
+    '',
+  ];
+}
+
+function describeOpen({ origins }: Facts): string[] {
+  const standIns = origins.filter(({ standIn }) => standIn !== null);
+  if (standIns.length === 0) return [];
+  return [
+    '## What only the official images can tell',
+    '',
+    'These could not be pulled where it ran. Their entrypoints, users, paths and versions are the part it did not show:',
+    '',
+    ...standIns.flatMap(({ image, standIn }) => wrap(`- \`${image}\`: ${standIn}`)),
+    '',
+  ];
+}
+
+function describeDrills(drills: readonly DrillResult[]): string[] {
+  if (drills.length === 0) return [];
+  return [
+    '## Drills',
+    '',
+    ...wrap(
+      'About three requests a second (chats, streams, images, videos) while a container is disturbed. Refused are ' +
+        'answers other than a success, which callers may repeat. Healthy: seconds after the disturbance until all ' +
+        'containers are. Settled: seconds after the traffic until no task and no reservation is open. Afterwards ' +
+        '`npm run db -- check` walks over all money, every accepted task has to be there, and charges have to be as ' +
+        'many as completed tasks.',
+    ),
+    '',
+    '| drill | requests | refused | accepted tasks | healthy | settled | result |',
+    '|---|---|---|---|---|---|---|',
+    ...drills.map(describeDrill),
+    '',
+  ];
+}
+
+function describeDrill(drill: DrillResult): string {
+  const { name, requests, refused, accepted, healthySeconds, settledSeconds, problems } = drill;
+  const kinds = Object.entries(refused).map(([reason, count]) => `${count} × ${reason}`);
+  const cells = [
+    ...[name, String(requests), kinds.join(', ') || '–', String(accepted.length)],
+    ...[`${healthySeconds.toFixed(1)} s`, `${settledSeconds.toFixed(1)} s`],
+    problems.length === 0 ? 'exact' : `**${problems.join('; ')}**`,
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+/** Breaks a paragraph or an item of a list into lines of the width of the documents. */
+function wrap(text: string): string[] {
+  const indent = text.startsWith('- ') ? '  ' : '';
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && `${last} ${word}`.length <= 118) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(lines.length === 0 ? word : `${indent}${word}`);
+  }
+  return lines;
+}
