@@ -31,9 +31,9 @@ the command of [operation](operation.md#production), asks every route once throu
 after the other while work goes on. It writes this page, and takes everything down again; \`-- --keep\` leaves it
 running, \`-- --no-drills\` leaves the drills out, and \`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match.
 
-It needs Docker with Compose, OpenSSL, and about ten minutes. Images that cannot be pulled are made here under the same
-names, once, from Debian (\`debootstrap\`, as root; \`REHEARSE_DEBIAN_MIRROR\` names another mirror) and with Go, and
-carry the label \`svc-gateway.stand-in\`. To remove them:
+It needs Docker with Compose, OpenSSL, and half an hour on two cores. Images that cannot be pulled are made here under
+the same names, once, from Debian (\`debootstrap\`, as root; \`REHEARSE_DEBIAN_MIRROR\` names another mirror) and with
+Go, and carry the label \`svc-gateway.stand-in\`. To remove them:
 
 \`\`\`sh
 docker image rm $(docker images --quiet --filter label=svc-gateway.stand-in)
@@ -59,8 +59,8 @@ function describeRun(facts: Facts): string[] {
     ),
     '',
     ...wrap(
-      `- Every container of \`docker-compose.yml\` started in its order and became healthy, with read-only roots and ` +
-        `without capabilities; the migrations ran as the owner, the processes as \`svc_app\`.`,
+      `- Every container of \`docker-compose.yml\` started in its order and became healthy, the gateway's own ` +
+        `with read-only roots and without capabilities; the migrations ran as the owner, the processes as \`svc_app\`.`,
     ),
     ...wrap(
       `- ${asked.size} routes were answered through the proxy, each as the API's description promises.`,
