@@ -54,15 +54,6 @@ export function openCallers(baseUrl: string, certificate: string): Callers {
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       ...init,
     });
-  const judge = async (method: string, path: string, response: Response): Promise<CallAnswer> => {
-    const { status, headers } = response;
-    const isJson = headers.get('content-type')?.includes('json') ?? false;
-    const body: unknown = isJson ? await response.json() : null;
-    if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
-    if (isJson) expectDocumented(method, path, { status, headers, body });
-    note(asked, method, path);
-    return { status, headers, body };
-  };
   const as =
     (proof: Record<string, string>): Call =>
     async (method, path, { body, headers = {} } = {}) => {
@@ -79,20 +70,10 @@ export function openCallers(baseUrl: string, certificate: string): Callers {
         await sleep(RETRY_MS);
         response = await raw(path, request);
       }
-      return judge(method, path, response);
+      const answer = await readAnswer(method, path, response);
+      note(asked, method, path);
+      return answer;
     };
-  const openai = (apiKey: string): OpenAI =>
-    new OpenAI({
-      apiKey,
-      baseURL: `${baseUrl}/v1`,
-      maxRetries: ATTEMPTS_MAX,
-      fetch: async (target, init) => {
-        const request = new Request(target, init);
-        const response = await fetch(request);
-        if (response.ok) note(asked, request.method, new URL(request.url).pathname);
-        return response;
-      },
-    });
   const anonymous = as({});
   const withCookie = (cookie: string): Call => {
     const proof = { cookie, origin: baseUrl };
@@ -112,10 +93,35 @@ export function openCallers(baseUrl: string, certificate: string): Callers {
       const { headers } = await anonymous('POST', '/api/auth/login', { body: { email, password } });
       return withCookie(cookieOf(headers));
     },
-    openai,
+    openai: (apiKey) => openClient(`${baseUrl}/v1`, apiKey, asked),
     raw,
     asked,
   };
+}
+
+/** Throws unless the answer is below 400 and one that the API's description promises. */
+async function readAnswer(method: string, path: string, response: Response): Promise<CallAnswer> {
+  const { status, headers } = response;
+  const isJson = headers.get('content-type')?.includes('json') ?? false;
+  const body: unknown = isJson ? await response.json() : null;
+  if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+  if (isJson) expectDocumented(method, path, { status, headers, body });
+  return { status, headers, body };
+}
+
+/** OpenAI's own client, which notes the routes that it was answered by. */
+function openClient(baseURL: string, apiKey: string, asked: Set<string>): OpenAI {
+  return new OpenAI({
+    apiKey,
+    baseURL,
+    maxRetries: ATTEMPTS_MAX,
+    fetch: async (target, init) => {
+      const request = new Request(target, init);
+      const response = await fetch(request);
+      if (response.ok) note(asked, request.method, new URL(request.url).pathname);
+      return response;
+    },
+  });
 }
 
 /** Whether an answer tells its caller to come again soon: 503 of a busy machine, or 429 of a slow Redis. */
