@@ -6,7 +6,7 @@ import type { Catalog, Model } from '../domain/catalog/catalog.ts';
 import { withMargin } from '../domain/catalog/margin.ts';
 import { parseOverlaidCatalog, type OverlaidCatalog } from '../domain/catalog/overlay.ts';
 import { parseCatalog } from '../domain/catalog/parse-catalog.ts';
-import { isVendorsOwnAddress, variableOf, type Family } from './families.ts';
+import { isDefaultHost, isVendorsOwnAddress, variableOf, type Family } from './families.ts';
 import { explainInsecure, explainUnserved } from './upstreams.ts';
 
 const TEXT_ADAPTER = 'openai-chat';
@@ -121,9 +121,14 @@ function reasonsUnservable(model: Model, families: Readonly<Record<string, Famil
 }
 
 /** Null: this family serves the model. */
-function reasonToWithhold({ family, endedOn, plainKeysOnly }: Model, settings: Family): string | null {
+function reasonToWithhold(
+  { family, endedOn, plainKeysOnly, vertexOnly }: Model,
+  settings: Family,
+): string | null {
   if (endedOn !== undefined && isVendorsOwnAddress(family, settings.baseUrl))
     return `its vendor stopped serving it on ${endedOn}: set the base URL of a service that still does`;
+  if (vertexOnly && isDefaultHost(family, settings.baseUrl))
+    return `its vendor serves it on Vertex alone: set ${variableOf(family, 'BASE_URL')} to a project’s address there`;
   if (plainKeysOnly && settings.credentials.every(({ key }) => key.includes(':')))
     return 'its vendor takes plain API keys for it, and every configured key is a pair of access key and secret key';
   return null;

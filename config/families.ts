@@ -60,6 +60,12 @@ export function isVendorsOwnAddress(family: string, baseUrl: string): boolean {
   return own !== undefined && URL.canParse(baseUrl) && domainOf(own) === domainOf(baseUrl);
 }
 
+/** Whether a base URL is at the host that is asked where none is set. */
+export function isDefaultHost(family: string, baseUrl: string): boolean {
+  const own = VENDOR_BASE_URLS[family];
+  return own !== undefined && URL.canParse(baseUrl) && new URL(own).host === new URL(baseUrl).host;
+}
+
 /** The last two labels of the host. */
 function domainOf(url: string): string {
   return new URL(url).hostname.split('.').slice(-2).join('.');

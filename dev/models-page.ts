@@ -74,6 +74,7 @@ function describeModel(model: Model): string[] {
     endedOn,
     plainKeysOnly,
     silentAtVertexOnly,
+    vertexOnly,
   } = model;
   const unproven = kind === 'text' ? null : describeUnproven(upstreamModel);
   const renamed = upstreamModel === id ? '' : `, upstream \`${upstreamModel}\``;
@@ -89,6 +90,7 @@ function describeModel(model: Model): string[] {
       ? []
       : [`- Ended at its vendor on ${endedOn}: offered only at another base URL than the vendor’s`]),
     ...(silentAtVertexOnly ? ['- Silence at Vertex only: the Gemini API always makes sound'] : []),
+    ...(vertexOnly ? ['- Vertex only: not offered at Google’s address of the Gemini API'] : []),
     ...(plainKeysOnly ? ['- Needs a plain API key: no pair of access key and secret key'] : []),
     ...(unconfirmed.length > 0 ? [`- Unconfirmed: ${unconfirmed.join('; ')}`] : []),
     ...(unproven === null ? [] : [`- Unproven: ${unproven}`]),

@@ -4,11 +4,11 @@ export const NOT_OFFERED: readonly (readonly [what: string, why: string])[] = [
   ['Kling 4.0 and 4.0 Flash', 'path and body are unproven: only resellers sell them so far'],
   [
     'Gemini Omni (1.1 and 1.2 flash)',
-    'google-genai 3.4.0 has its request, no adapter speaks the Interactions API yet',
+    '@google/genai 3.1.0 has the Interactions API (v1), no adapter speaks it yet; its seconds follow the prompt',
   ],
   [
     'HappyHorse 1.0 and 1.1',
-    'no SDK of the vendor names them; their limits are known from other services alone',
+    'neither dashscope 2.0.2 nor @ai-sdk/alibaba 2.0.58 names them; their limits are known from other services alone',
   ],
   [
     'wan2.7-r2v with reference videos, wan2.7-videoedit',

@@ -133,6 +133,12 @@ export const MODEL = z
       .describe(
         'Elsewhere than at Vertex every video has sound: silence is offered where the base URL is Vertex.',
       ),
+    vertexOnly: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Google itself serves it on Vertex alone: it is not offered where the base URL is that of the Gemini API.',
+      ),
     plainKeysOnly: z
       .boolean()
       .default(false)

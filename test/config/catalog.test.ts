@@ -29,6 +29,15 @@ describe('the offered models', () => {
     expect(veo.ids).to.deep.equal(['veo-3.1', 'veo-3.1-fast', 'veo-3.1-lite']);
   });
 
+  it('leave out Veo at the Gemini API, where Google’s own client makes no videos any more, and say so', () => {
+    for (const address of [{}, { VEO_BASE_URL: 'https://generativelanguage.googleapis.com/v1' }]) {
+      const { ids, withheld } = offerWith({ VEO_API_KEY: 'k', ...address });
+      expect(ids).to.deep.equal([]);
+      expect(withheld).to.have.length(6);
+      expect(withheld.find(({ id }) => id === 'veo-3.1')?.reason).to.contain('set VEO_BASE_URL');
+    }
+  });
+
   it('have what its vendor has closed where another service is set', () => {
     const { ids, withheld } = offerWith({ SORA_API_KEY: 'k', SORA_BASE_URL: 'https://videos.example/v1' });
     expect(ids).to.deep.equal(['sora-2', 'sora-2-pro']);
@@ -42,7 +51,7 @@ describe('the offered models', () => {
     };
     const vertex = 'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1';
     expect(soundAt(vertex)).to.deep.equal([true, false]);
-    expect(soundAt('https://generativelanguage.googleapis.com/v1beta')).to.deep.equal([true]);
+    expect(soundAt('https://videos.example/v1beta')).to.deep.equal([true]);
   });
 
   it('leave out Kling since 3.0 where every key is a pair of access key and secret key', () => {

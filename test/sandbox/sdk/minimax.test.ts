@@ -1,5 +1,5 @@
-// MiniMax's own command line program brings a library, which finds in the sandbox what it expects. Its download is
-// left out: it takes nothing without TLS.
+// MiniMax's own command line program brings a library, which finds in the sandbox what it expects. Its
+// download is left out: it takes nothing without TLS.
 
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
-// Installs a vendor's package from npm, once into a folder of its own, for packages that the repository does not
-// depend on.
+// Installs a vendor's package from npm, once into a folder of its own, for packages that the repository
+// does not depend on.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
