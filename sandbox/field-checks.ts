@@ -1,6 +1,6 @@
 // Checks of an order's fields; each returns the value, or refuses the request and names the field.
 
-import { type Fields, refuse } from './requests.ts';
+import { countCodePoints, type Fields, refuse } from './requests.ts';
 import type { SandboxRequest } from './vendor-api.ts';
 
 export function refuseField(request: SandboxRequest, field: string, message: string): never {
@@ -39,6 +39,7 @@ export function requireWhole(
   return refuseField(request, field, `${field} must be a whole number from ${min} to ${max}.`);
 }
 
+/** Characters are code points: an emoji counts once. */
 export function requireText(
   request: SandboxRequest,
   field: string,
@@ -47,8 +48,19 @@ export function requireText(
 ): string {
   if (typeof value !== 'string' || value.trim() === '')
     return refuseField(request, field, `${field} is required.`);
-  if (value.length <= charactersMax) return value;
+  if (countCodePoints(value) <= charactersMax) return value;
   return refuseField(request, field, `${field} is longer than ${charactersMax} characters.`);
+}
+
+/** Of a text that may be absent. */
+export function checkLength(
+  request: SandboxRequest,
+  field: string,
+  value: unknown,
+  charactersMax: number,
+): void {
+  if (value === undefined || (typeof value === 'string' && countCodePoints(value) <= charactersMax)) return;
+  refuseField(request, field, `${field} must be a text of at most ${charactersMax} characters.`);
 }
 
 export function isWholeWithin(value: unknown, min: number, max: number): value is number {

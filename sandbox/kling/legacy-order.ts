@@ -1,6 +1,7 @@
 // Checks an order of Kling's flat API: refuses what the vendor would not accept and names the field.
 
 import {
+  checkLength,
   isBareBase64,
   isHttpsUrl,
   refuseField,
@@ -33,6 +34,7 @@ export function checkLegacyOrder(
   refuseUnknown(request, fields, FIELDS[kind]);
   const model = requireOneOf(request, 'model_name', fields['model_name'], MODELS);
   if (kind === 'text2video') requireText(request, 'prompt', fields['prompt'], PROMPT_CHARACTERS_MAX);
+  checkLength(request, 'negative_prompt', fields['negative_prompt'], PROMPT_CHARACTERS_MAX);
   const mode = requireOneOf(request, 'mode', fields['mode'] ?? 'std', Object.keys(RESOLUTIONS));
   const audio = checkSound(request, fields, model, mode);
   const { external_task_id: externalId } = fields;

@@ -1,6 +1,6 @@
 // Checks an order of a Wan video: refuses what DashScope would not accept and names the field.
 
-import { isWholeWithin, refuseField, refuseUnknown } from '../field-checks.ts';
+import { checkLength, isWholeWithin, refuseField, refuseUnknown } from '../field-checks.ts';
 import { countCodePoints, type Fields, isFields, refuse, textIn } from '../requests.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 import type { WanLimits } from './limits.ts';
@@ -72,6 +72,7 @@ const MODELS: Readonly<Record<string, WanLimits>> = {
 const TOTAL_SECONDS_MAX = 30;
 const SEED_MAX = 2_147_483_647;
 const PROMPT_CHARACTERS_MAX = 5_000;
+const NEGATIVE_PROMPT_CHARACTERS_MAX = 500;
 
 export function checkOrder(request: SandboxRequest, fields: Fields): WanOrder {
   refuseUnknown(request, fields, ['model', 'input', 'parameters'], '', wordUnknownField);
@@ -84,6 +85,7 @@ export function checkOrder(request: SandboxRequest, fields: Fields): WanOrder {
   refuseUnknown(request, input, limits.input, 'input.', wordUnknownField);
   refuseUnknown(request, parameters, limits.parameters, 'parameters.', wordUnknownField);
   checkPrompt(request, input['prompt']);
+  checkLength(request, 'input.negative_prompt', input['negative_prompt'], NEGATIVE_PROMPT_CHARACTERS_MAX);
   checkFlagsAndSeed(request, parameters);
   const inputVideos = checkMedia(request, input['media'] ?? [], limits);
   const duration = durationOf(request, parameters['duration'] ?? 5, limits, inputVideos);

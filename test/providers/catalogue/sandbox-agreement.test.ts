@@ -15,6 +15,7 @@ const LIMIT_MS = 60_000;
 const AT_ONCE = 16;
 /** A job of no seconds is final at once, or after an empty answer. */
 const POLLS_MAX = 100;
+const DIRECTIVE = ' [[sandbox seconds=0]]';
 const models = [...parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8'))).models.values()];
 
 describe('the catalogue at the sandbox', () => {
@@ -32,6 +33,15 @@ describe('the catalogue at the sandbox', () => {
         orders.map((each) => inTurn(() => problemOf(provider, model, each))),
       );
       expect(problems.filter((problem) => problem !== null).slice(0, 5)).to.deep.equal([]);
+    }).timeout(LIMIT_MS);
+
+  for (const model of models.filter(({ kind }) => kind !== 'text'))
+    it(`takes the longest prompt of ${model.id}, counted in code points`, async () => {
+      const [declared] = declaredOrders(model);
+      if (!declared) throw new Error('there is no order');
+      const job = await jobOf(model, declared);
+      const emoji = '\u{1F98A}'.repeat(model.limits.promptCharactersMax - DIRECTIVE.length);
+      await deliver(providerOf(model, sandbox.url), { ...job, prompt: `${emoji}${DIRECTIVE}` });
     }).timeout(LIMIT_MS);
 });
 

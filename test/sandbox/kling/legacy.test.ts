@@ -26,6 +26,7 @@ describe('sandbox: Kling', () => {
     for (const [fields, field, kind] of [
       [{ duration: 5 }, 'duration', 'text2video'],
       [{ duration: '7' }, 'duration', 'text2video'],
+      [{ negative_prompt: 'd'.repeat(2_501) }, 'negative_prompt', 'text2video'],
       [{ mode: 'ultra' }, 'mode', 'text2video'],
       [{ sound: 'on' }, 'sound', 'text2video'],
       [{ sound: 'on', mode: 'pro', model_name: 'kling-v2-5-turbo' }, 'sound', 'text2video'],

@@ -78,6 +78,12 @@ describe('sandbox: OpenAI chat', () => {
       expect(performance.now() - startedAt).to.be.at.least(190);
     });
 
+    it('answers whole when a stream of the same would be over, after first and the delays between tokens', async () => {
+      const startedAt = performance.now();
+      await chat(sandbox(), 'first=80 delay=40 tokens=4');
+      expect(performance.now() - startedAt).to.be.at.least(80 + 3 * 40 - 10);
+    });
+
     for (const [directives, status, type, code] of [
       ['outcome=fail', 500, 'server_error', null],
       ['outcome=fail reason=invalid', 400, 'invalid_request_error', 'invalid_value'],

@@ -82,6 +82,7 @@ describe('sandbox: Wan', () => {
       [{ parameters: { size: '1280*720' } }, 'parameters.size'],
       [{ model: 'wan2.7-t2v', parameters: { audio: true } }, 'parameters.audio'],
       [{ input: { negative_prompt: 'dogs' } }, 'input.negative_prompt'],
+      [{ model: 'wan2.7-t2v', input: { negative_prompt: 'd'.repeat(501) } }, 'input.negative_prompt'],
       [{ input: { img_url: IMAGE } }, 'input.img_url'],
       [{ input: { media: [FRAME, VIDEO] } }, 'input.media'],
       [{ input: { media: [{ type: 'last_frame', url: IMAGE }] } }, 'input.media'],
