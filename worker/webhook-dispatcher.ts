@@ -1,5 +1,5 @@
-// Makes the first attempt of each delivery as soon as it stands in the outbox. Most need no other, and one that
-// does is left to the relay. What a process claimed and did not record is claimed again.
+// Makes the first attempt of each delivery as soon as it stands in the outbox. Most need no other, and one
+// that does is left to the relay. What a process claimed and did not record is claimed again.
 import type { WebhookAttempts } from '../activities/webhook-attempts.ts';
 import { forkEm, type Database } from '../db/database.ts';
 import { failDeliveries } from '../db/webhooks/attempts.ts';

@@ -14,6 +14,9 @@ export interface RelayParts {
 
 /** Between two looks into an outbox that was empty. */
 const IDLE_PAUSE_MS = 500;
+/** After starts, in what they took: a start is a quarter of what a run costs Temporal; tasks come first. */
+const REST_PER_START = 3;
+const REST_MS_MAX = 2_000;
 
 export async function relayUntil(stopping: AbortSignal, parts: RelayParts): Promise<void> {
   let lastEndpointId = '';
@@ -21,8 +24,10 @@ export async function relayUntil(stopping: AbortSignal, parts: RelayParts): Prom
     const startedAt = Date.now();
     const { found, last } = await relayOnce(parts, lastEndpointId);
     lastEndpointId = last;
-    // As long as the starts took: tasks have half of what Temporal can do at least.
-    await pause(found > 0 ? Date.now() - startedAt : IDLE_PAUSE_MS, stopping);
+    await pause(
+      found > 0 ? Math.min(REST_PER_START * (Date.now() - startedAt), REST_MS_MAX) : IDLE_PAUSE_MS,
+      stopping,
+    );
   });
 }
 

@@ -28,8 +28,8 @@ export interface HeldWrite {
 }
 
 /**
- * Runs each `write` while its endpoint cannot be deleted: who deletes it waits, and once it is gone nothing is
- * written. Answers false, without writing, where it is gone or disabled. Other changes do not wait.
+ * Runs each `write` while its endpoint cannot be deleted: who deletes it waits, and once it is gone nothing
+ * is written. Answers false, without writing, where it is gone or disabled. Other changes do not wait.
  */
 export async function whileEndpointsExist(em: Em, writes: readonly HeldWrite[]): Promise<boolean[]> {
   const ids = [...new Set(writes.map(({ endpointId }) => endpointId))];

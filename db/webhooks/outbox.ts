@@ -10,10 +10,10 @@ const UNDER_WAY_MAX = 10;
 const UNDER_WAY_MAX_FAILING = 1;
 /** Runs that are started with one claim, and those of one endpoint among them. */
 const RUNS_MAX = 20;
-const RUNS_PER_ENDPOINT_MAX = 5;
+const RUNS_PER_ENDPOINT_MAX = 2;
 /**
- * Within this time a first attempt is recorded, or the start of a run confirmed; else the process has died and
- * another one claims it. Twice as long as an attempt may take.
+ * Within this time a first attempt is recorded, or the start of a run confirmed; else the process has died
+ * and another one claims it. Twice as long as an attempt may take.
  */
 const CLAIM_SECONDS = 30;
 /** A run that is so late was lost with Temporal's state, and is started again. */

@@ -73,8 +73,8 @@ const STORIES: Record<string, (scene: Scene) => Promise<OrderedTask>> = {
 };
 
 /**
- * Each sends a test to a receiver that refuses it first and then answers with `status`; an operator cancels the
- * one that hangs.
+ * Each sends a test to a receiver that refuses it first and then answers with `status`; an operator cancels
+ * the one that hangs.
  */
 const WEBHOOK_STORIES: Record<string, { status: number | null }> = {
   'webhook-delivered': { status: 204 },
