@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describeError, openTerminal } from '../terminal.ts';
 import { openCallers } from './callers.ts';
 import { runDrills } from './drills.ts';
-import { findEngine, run, type Engine } from './engine.ts';
+import { findEngine, type Engine } from './engine.ts';
 import { COMPOSE_FILE, PROXY_PORT, readServices, ROOM, writeFiles } from './files.ts';
 import { provideImages } from './images.ts';
 import { measureImage, measureMemory } from './measure.ts';
@@ -45,7 +45,7 @@ async function rehearse(engine: Engine, stage: Stage): Promise<void> {
   terminal.note(engine.description);
   const origins = await provideImages(imagesOf(readFileSync(COMPOSE_FILE, 'utf8')), terminal);
   await terminal.step('the image of the gateway', () => stage.compose('build', 'api'));
-  await stage.down();
+  await terminal.step('what an earlier rehearsal left is taken down', () => stage.down());
   await terminal.step('docker compose up', () => stage.up());
   const login = await terminal.step('the first administrator, by the documented command', () =>
     createAdministrator(stage),
@@ -100,7 +100,4 @@ async function createAdministrator(stage: Stage): Promise<Login> {
 
 async function takeDown(stage: Stage): Promise<void> {
   await terminal.step('docker compose down', () => stage.down());
-  await run('docker', ['network', 'prune', '--force', '--filter', `label=com.docker.compose.project`]).catch(
-    () => undefined,
-  );
 }

@@ -92,7 +92,7 @@ function describeOpen({ origins }: Facts): string[] {
 }
 
 function describeDrills(drills: readonly DrillResult[]): string[] {
-  if (drills.length === 0) return [];
+  if (drills.length === 0) return ['## Drills', '', 'None: they were left out.'];
   return [
     '## Drills',
     '',
