@@ -68,8 +68,8 @@ export async function buildConsole(folder: string, { isRelease }: ConsoleBuild):
 }
 
 /**
- * Links every page, and the texts of pages, to what pages share: esbuild would else cut a file for each set of pages that share
- * something.
+ * Links every page, and the texts of pages, to what pages share: esbuild would else cut a file for each set
+ * of pages that share something.
  */
 const SHARING: Plugin = {
   name: 'sharing',

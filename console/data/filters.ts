@@ -20,7 +20,7 @@ export function useFilters(): [filters: Readonly<Record<string, string>>, change
   kept = Object.fromEntries(SHARED.map((name) => [name, query[name]]));
   const change = useCallback(
     (changes: Change) => {
-      // A page stays while the next one is loaded, and does not change the address that is already that one's.
+      // A page stays while the next one is loaded; the address is that one's already.
       if (location.pathname.replace(/\/+$/, '') !== own.current.replace(/\/+$/, '')) return;
       // The address itself: another change may have come since the last drawing.
       const search = new URLSearchParams(location.search);

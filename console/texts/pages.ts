@@ -1,4 +1,5 @@
-// All texts in the chosen language, for pages that load on demand: those in English come with the first of them.
+// All texts in the chosen language, for pages that load on demand. Those in English come with the first page
+// of them.
 import { enPages, type Texts } from './en-pages.ts';
 import { en } from './en.ts';
 import { loadedLanguage, translated } from './index.ts';
