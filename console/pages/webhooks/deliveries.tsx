@@ -119,18 +119,20 @@ function Row({ delivery, onOpen, onResend }: RowProps) {
       <td class="number tiny faint phone-hidden">
         <Age at={createdAt} />
       </td>
-      <td class="tiny">
-        {onResend && (
-          <Button
-            isSmall
-            look="quiet"
-            class="above"
-            aria-label={`${t.webhooks.resend}: ${type}`}
-            onClick={onResend}
-          >
-            {t.webhooks.resend}
-          </Button>
-        )}
+      <td class="tiny phone-wide">
+        <span class="row end">
+          {onResend && (
+            <Button
+              isSmall
+              look="quiet"
+              class="above"
+              aria-label={`${t.webhooks.resend}: ${type}`}
+              onClick={onResend}
+            >
+              {t.webhooks.resend}
+            </Button>
+          )}
+        </span>
       </td>
     </tr>
   );
