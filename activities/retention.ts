@@ -119,10 +119,10 @@ function createBatches({ database, storage }: RetentionDependencies) {
         if (ids.length > 0) await removeTasks(forkEm(database), ids, before);
         return { removed: due.length, isLast: due.length < TASKS_PER_BATCH };
       },
-    call: ({ beforeId }: Due) => {
+    call: (due: Due) => {
       let after = '';
       return async (): Promise<Batch> => {
-        const step = await removeCalls(forkEm(database), { after, beforeId, limit: CALLS_PER_BATCH });
+        const step = await removeCalls(forkEm(database), { ...due, after, limit: CALLS_PER_BATCH });
         after = step.after ?? '';
         return { removed: step.removed, isLast: step.after === null };
       };

@@ -28,6 +28,9 @@ const FILES = [
   'chat/settle-late-call',
   'chat/settle-calls',
   'chat/settle-abandoned-calls',
+  'retention/remove-audit-entries',
+  'retention/remove-calls',
+  'retention/remove-attempts',
 ];
 
 interface SqlFunction {
@@ -48,6 +51,9 @@ export const CALLED_FUNCTIONS = [
   'earmark',
   'end_task',
   'refund_attempt',
+  'remove_attempts',
+  'remove_audit_entries',
+  'remove_calls',
   'reserve_attempt',
   'reserve_spared_calls',
   'settle_abandoned_calls',

@@ -20,7 +20,7 @@ import {
 } from './entities/ledger.ts';
 import { LedgerCheckpointEntity } from './entities/ledger-checkpoints.ts';
 import { RedeemCodeEntity, RedemptionEntity } from './entities/redeem-codes.ts';
-import { RemovedCallEntity, RetentionEntity } from './entities/retention.ts';
+import { RemovedCallEntity, RetentionEntity, RetentionFloorEntity } from './entities/retention.ts';
 import { SqlFunctionEntity } from './entities/sql-functions.ts';
 import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
 import {
@@ -52,6 +52,8 @@ import { Migration071Retention } from './migrations/071-retention.ts';
 import { Migration080DeletedVideos } from './migrations/080-deleted-videos.ts';
 import { Migration085Webhooks } from './migrations/085-webhooks.ts';
 import { Migration090UsageDays } from './migrations/090-usage-days.ts';
+import { Migration091ListFilters } from './migrations/091-list-filters.ts';
+import { Migration092RetentionFloors } from './migrations/092-retention-floors.ts';
 import { Migration095WebhookOutbox } from './migrations/095-webhook-outbox.ts';
 import { Migration100TaskRequests } from './migrations/100-task-requests.ts';
 import { grantProcessRights } from './process-role.ts';
@@ -86,6 +88,8 @@ export const MIGRATIONS = [
   { name: '080-deleted-videos', class: Migration080DeletedVideos },
   { name: '085-webhooks', class: Migration085Webhooks },
   { name: '090-usage-days', class: Migration090UsageDays },
+  { name: '091-list-filters', class: Migration091ListFilters },
+  { name: '092-retention-floors', class: Migration092RetentionFloors },
   { name: '095-webhook-outbox', class: Migration095WebhookOutbox },
   { name: '100-task-requests', class: Migration100TaskRequests },
 ];
@@ -116,6 +120,7 @@ const ENTITIES = [
   UploadUseEntity,
   SqlFunctionEntity,
   RetentionEntity,
+  RetentionFloorEntity,
   RemovedCallEntity,
   UsageRollupEntity,
   UsageDayEntity,

@@ -11,10 +11,11 @@ import type { Database } from './database.ts';
 const NARROW_RIGHTS: Readonly<Record<string, readonly string[]>> = {
   account: ['insert (user_id)', 'update (disabled_at, frozen_at, updated_at)'],
   key_spending: ['insert (key_id, quota, daily_budget)', 'update (quota, daily_budget)'],
-  task_attempt: ['delete'], // by age; the check of the ledger misses what had moved credits
+  task_attempt: [],
   ledger_transfer: [],
-  chat_call: ['update (lease_until, known_charge, prompt_tokens, completion_tokens)', 'delete'], // as well
-  audit_entry: ['insert', 'delete'], // by age; a trigger refuses the others
+  chat_call: ['update (lease_until, known_charge, prompt_tokens, completion_tokens)'],
+  audit_entry: ['insert'],
+  retention_floor: [],
   mikro_orm_migrations: [],
   sql_function: [],
 };

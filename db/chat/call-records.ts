@@ -16,6 +16,9 @@ export interface ChatCallPage {
   to: Date | undefined;
 }
 
+/** Calls with an error have one of these, and an index. */
+const UNSUCCESSFUL: { $in: ChatCallStatus[] } = { $in: ['failed', 'cancelled'] };
+
 /** A call that is over, with what the schema guarantees of its row. */
 export interface EndedChatCall extends ChatCall {
   status: ChatCallStatus;
@@ -36,7 +39,7 @@ export async function listOwnChatCalls(em: Em, userId: string, page: ChatCallPag
       ...(from ? [{ id: { $gte: firstIdAt('call', from) } }] : []),
       ...(to ? [{ id: { $lt: firstIdAt('call', to) } }] : []),
     ],
-    status: status ?? { $ne: 'open' as const },
+    status: status ?? (errorCode === undefined ? { $ne: 'open' as const } : UNSUCCESSFUL),
   };
   const found = await em.find(ChatCallEntity, where, { orderBy: { id: 'desc' }, limit });
   return found.filter(hasEnded);

@@ -17,6 +17,13 @@ export const RetentionEntity = defineEntity({
   },
 });
 
+/** What is younger is not removed. The owner of the tables writes it, no process. */
+export const RetentionFloorEntity = defineEntity({
+  name: 'RetentionFloor',
+  tableName: 'retention_floor',
+  properties: { subject: p.text().primary(), kept: p.type('interval') },
+});
+
 /** Sums of removed calls by account, for the check of the ledger. */
 export const RemovedCallEntity = defineEntity({
   name: 'RemovedCall',

@@ -39,7 +39,8 @@ export async function removeTasks(em: Em, taskIds: readonly string[], before: Da
     await tx.execute(sql`delete from upload_use where ${ofThese}`);
     await tx.execute(sql`delete from task_event where ${ofThese}`);
     await tx.execute(sql`delete from task_request where ${ofThese}`);
-    await tx.execute(sql`delete from task_attempt where ${ofThese} and state = 'released' and loss = 0`);
+    await tx.execute(sql`
+      select remove_attempts(array(select jsonb_array_elements_text(${ids}::jsonb)), ${before.toISOString()}::timestamptz)`);
     await tx.execute(sql`
       with gone as (
         delete from task where id in (select jsonb_array_elements_text(${ids}::jsonb)) returning id

@@ -27,6 +27,8 @@ describe('removing what is old', () => {
 
   before(async () => {
     gateway = await startGateway();
+    // The clock of these tests is ahead of the database's.
+    await gateway.em().execute(sql`update retention_floor set kept = interval '-100 days'`);
   });
   after(() => gateway.stop());
   beforeEach(async () => {
@@ -171,6 +173,20 @@ describe('removing what is old', () => {
     expect((await chief.session.get('/api/admin/audit-entries')).body.data).to.not.deep.equal([]);
     expect((await remove({ auditDays: 10 }, 11)).audit_entry).to.be.at.least(1);
     expect((await chief.session.get('/api/admin/audit-entries')).body.data).to.deep.equal([]);
+  });
+
+  it('removes nothing below the floor that the owner of the tables has set, whatever a process asks for', async () => {
+    const chief = await createAdministrator(gateway);
+    const entry = { action: 'CREATE_USER', targetType: 'user', targetId: owner.id } as const;
+    await writeAuditEntry(gateway.em(), COMMAND_LINE, entry);
+    await addPastCall(gateway.em(), { userId: owner.id, at: daysAgo(2), charge: 1_000_000 });
+    const setFloor = (kept: string) =>
+      gateway.em().execute(sql`update retention_floor set kept = ${kept}::interval`);
+    await setFloor('3 days');
+    expect(await remove({ auditDays: 1, callDays: 1 }, 10)).to.deep.equal({ audit_entry: 0, call: 0 });
+    expect((await chief.session.get('/api/admin/audit-entries')).body.data).to.not.deep.equal([]);
+    await setFloor('-100 days');
+    expect((await remove({ auditDays: 1, callDays: 1 }, 10)).call).to.be.at.least(1);
   });
 
   it('is seen in the metrics', async () => {

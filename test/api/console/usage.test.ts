@@ -5,7 +5,14 @@ import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { createActor } from '../../support/http/http.ts';
 
-type Entry = { id: string; requestId: string; model: string; keyId: string; status: string };
+type Entry = {
+  id: string;
+  requestId: string;
+  model: string;
+  keyId: string;
+  status: string;
+  createdAt: string;
+};
 
 describe('GET /api/usage', () => {
   let gateway: TestGateway;
@@ -113,6 +120,22 @@ describe('GET /api/usage', () => {
     expect(await count(`keyId=${made.data.id}&status=failed`)).to.equal(1);
     expect(await count('status=completed&model=gpt-6-sol')).to.equal(1);
     expect(await count('status=cancelled')).to.equal(0);
+    expect(await count('errorCode=upstream_error')).to.equal(1);
+    expect(await count('errorCode=upstream_error&status=completed')).to.equal(0);
+    expect(await count('errorCode=upstream_error&model=gpt-6-sol')).to.equal(0);
+    expect(await count('errorCode=none')).to.equal(0);
+  });
+
+  it('is filtered by the time at which a call began, with offsets, across pages', async () => {
+    for (let call = 0; call < 3; call += 1) await ask(owner);
+    const [last, middle, first] = (await list()).data;
+    if (!last || !middle || !first) throw new Error('three calls were made');
+    const between = (Date.parse(middle.createdAt) + Date.parse(last.createdAt)) / 2;
+    const at = encodeURIComponent(new Date(between).toISOString().replace('Z', '+00:00'));
+    expect((await list(`from=${at}`)).data.map(({ id }) => id)).to.deep.equal([last.id]);
+    expect((await list(`to=${at}`)).data.map(({ id }) => id)).to.deep.equal([middle.id, first.id]);
+    expect((await list(`to=${at}&cursor=${middle.id}`)).data.map(({ id }) => id)).to.deep.equal([first.id]);
+    expect((await list('from=2020-01-01T00:00:00%2B02:00&to=2021-01-01T00:00:00Z')).data).to.deep.equal([]);
   });
 
   it('comes in pages, newest first, each call once', async () => {
@@ -133,6 +156,8 @@ describe('GET /api/usage', () => {
       ['limit=0', 'limit'],
       ['limit=101', 'limit'],
       ['cursor=x', 'cursor'],
+      ['from=yesterday', 'from'],
+      ['to=2020-02-31T00:00:00Z', 'to'],
     ])
       expectError(await owner.session.get(`/api/usage?${query}`), 400, 'invalid_value', param);
   });
