@@ -179,14 +179,20 @@ describe('removing what is old', () => {
     const chief = await createAdministrator(gateway);
     const entry = { action: 'CREATE_USER', targetType: 'user', targetId: owner.id } as const;
     await writeAuditEntry(gateway.em(), COMMAND_LINE, entry);
-    await addPastCall(gateway.em(), { userId: owner.id, at: daysAgo(2), charge: 1_000_000 });
+    await addPastCall(gateway.em(), {
+      ...{ userId: owner.id, keyId: owner.keyId },
+      ...{ at: daysAgo(2), charge: 1_000_000 },
+    });
     const setFloor = (kept: string) =>
       gateway.em().execute(sql`update retention_floor set kept = ${kept}::interval`);
     await setFloor('3 days');
-    expect(await remove({ auditDays: 1, callDays: 1 }, 10)).to.deep.equal({ audit_entry: 0, call: 0 });
+    const listCalls = async () => (await owner.session.get('/api/usage')).body.data;
+    expect((await remove({ auditDays: 1, callDays: 1 }, 10)).audit_entry).to.equal(0);
     expect((await chief.session.get('/api/admin/audit-entries')).body.data).to.not.deep.equal([]);
+    expect(await listCalls()).to.have.lengthOf(1);
     await setFloor('-100 days');
-    expect((await remove({ auditDays: 1, callDays: 1 }, 10)).call).to.be.at.least(1);
+    expect((await remove({ auditDays: 1, callDays: 1 }, 10)).audit_entry).to.be.at.least(1);
+    expect(await listCalls()).to.deep.equal([]);
   });
 
   it('is seen in the metrics', async () => {
