@@ -1,7 +1,8 @@
-// Turns of requests that need the database for long: each user has a line, and the lines are served in rotation.
+// Turns of requests that take the database long: each user has a line, and the lines are served in rotation.
 //
 // Of a thousand creations that one user sends at once, two are worked on; the others wait in that user's line
-// without a database connection, and the creation of another user is next. Long reads have turns of their own.
+// without a database connection, and the creation of another user is next. Long reads have turns of their
+// own.
 
 /**
  * Why a turn did not come. `line_full`: too many requests of the user wait; `lines_full`: of all users;
