@@ -14,7 +14,7 @@ export async function findUsageViolations(tx: Em, userIds: readonly string[]): P
     where (select coalesce(sum(r.credits), 0) from usage_rollup r where r.user_id = i.id) <> coalesce(m.charged, 0)`);
 }
 
-/** Whether the sums of all users together, and those by day, add up to those of each: administrators read them. */
+/** Whether the sums of all users together, and those by day, add up to those of each user. */
 export async function findTotalViolations(tx: Em): Promise<Violation[]> {
   return tx.execute<Violation[]>(sql`
     select ${USAGE_RULE} as rule, v.subject, null as "userId"

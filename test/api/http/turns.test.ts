@@ -1,4 +1,4 @@
-// Turns of creations and long reads: a few at once for each user, in order, and no user waits for another one's line.
+// Turns of creations and long reads: a few at once for each user, and no user waits for another one's line.
 import { expect } from 'chai';
 import { createTurns, type TurnLimits, type EndTurn, type NoTurn } from '../../../api/http/turns.ts';
 import { until } from '../../support/until.ts';
