@@ -27,6 +27,7 @@ const FILES = [
   'usage/correct-usage',
   'chat/settle-late-call',
   'chat/settle-calls',
+  'chat/settle-and-reserve-calls',
   'chat/settle-abandoned-calls',
   'retention/remove-audit-entries',
   'retention/remove-calls',
@@ -57,6 +58,7 @@ export const CALLED_FUNCTIONS = [
   'reserve_attempt',
   'reserve_spared_calls',
   'settle_abandoned_calls',
+  'settle_and_reserve_calls',
   'settle_calls',
   'spare_amount',
 ] as const;

@@ -1,5 +1,5 @@
 // The money of chat calls: set aside before the upstream is called, settled once when it is over, many calls
-// at a time. The conditions are SQL, in the files beside this one.
+// at a time.
 import type { MicroCredits } from '../../domain/credits.ts';
 import { makeId } from '../ids.ts';
 import { readMicroCredits } from '../columns.ts';
@@ -7,7 +7,8 @@ import { batch, isOneItemsFault } from '../batching.ts';
 import { forkEm, type Database, type Em } from '../database.ts';
 import { type ChatCallStatus, type BillingBasis, type TriedUpstream } from '../../domain/chat-calls.ts';
 import type { ReserveRefusal } from '../ledger/reservations.ts';
-import { prepare, storableJson, storableText } from '../prepared.ts';
+import { prepare } from '../prepared.ts';
+import { moveAll, reserveAll, type Move } from './chat-moves.ts';
 
 /** What names a call in the database: its row is found by user and id, its key's counters are locked. */
 export interface ChatCallKey {
@@ -78,19 +79,29 @@ const GATHER_MS = 1;
 /** Abandoned calls settled in one statement. */
 const ABANDONED_MAX = 200;
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
+  const em = forkEm(database); // one for all: statements on the pool leave nothing in it
+  // Ends and beginnings share a statement, which locks and flushes once for both.
   const options = { itemsMax: BATCH_ITEMS_MAX, gatherMs: GATHER_MS, isOneItemsFault };
+  const move = batch((moves: readonly Move[]) => moveAll(em, moves, leaseSeconds), options);
   return {
-    // Of their own, so that neither waits for the other: both lock in the same order.
-    reserve: batch((calls) => reserveAll(forkEm(database), calls, leaseSeconds), options),
-    settle: batch((ends) => settleAll(forkEm(database), ends), options),
-    reserveIn: async (em, call) => {
-      const [verdict] = await reserveAll(em, [call], leaseSeconds);
+    reserve: async (call) => {
+      const verdict = await move({ kind: 'reservation', call });
+      if (typeof verdict === 'bigint') throw new Error('a reservation was answered as a settlement');
+      return verdict;
+    },
+    settle: async (end) => {
+      const charged = await move({ kind: 'end', end });
+      if (typeof charged !== 'bigint') throw new Error('a settlement was answered as a reservation');
+      return charged;
+    },
+    reserveIn: async (tx, call) => {
+      const [verdict] = await reserveAll(tx, [call], leaseSeconds);
       if (!verdict) throw new Error('a reservation was not decided');
       return verdict;
     },
     renewLease: async ({ id, userId, charge, promptTokens, completionTokens }) => {
       const values = [userId, id, leaseSeconds, charge, promptTokens, completionTokens];
-      return (await renew(forkEm(database), values)).length > 0;
+      return (await renew(em, values)).length > 0;
     },
   };
 }
@@ -111,14 +122,6 @@ export async function settleAbandonedCalls(em: Em): Promise<number> {
   return row?.settled ?? 0;
 }
 
-const reserveCalls = prepare<{ n: number; refusal: ReserveRefusal | null; amount: string }>(
-  'reserve-spared-calls',
-  'select n, refusal, amount from reserve_spared_calls($1, $2, $3, $4, $5, $6, $7, $8, $9)',
-);
-const settleCalls = prepare<{ n: number; charged: string }>(
-  'settle-calls',
-  'select n, charged from settle_calls($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)',
-);
 const settleAbandoned = prepare<{ settled: number }>(
   'settle-abandoned-calls',
   'select settle_abandoned_calls($1) as settled',
@@ -134,56 +137,3 @@ const selectCharge = prepare<{ charged: string }>(
   'find-charge',
   `select credits_charged as charged from chat_call where user_id = $1 and id = $2 and status <> 'open'`,
 );
-
-/**
- * Reserves many calls in one statement, each as if it had come after those before it. The statement answers
- * the calls that were refused, with what was available, and those that got less than their `amountMax`.
- */
-export async function reserveAll(
-  em: Em,
-  calls: readonly NewChatCall[],
-  leaseSeconds: number,
-): Promise<ChatCallVerdict[]> {
-  const exceptions = await reserveCalls(em, [
-    calls.map(({ id }) => id),
-    calls.map(({ userId }) => userId),
-    calls.map(({ keyId }) => keyId),
-    calls.map(({ requestId }) => storableText(requestId)),
-    calls.map(({ model }) => model),
-    calls.map(({ stream }) => stream),
-    calls.map(({ amount }) => amount),
-    calls.map(({ amountMax }) => amountMax),
-    leaseSeconds,
-  ]);
-  const verdicts = calls.map(({ amountMax: amount }): ChatCallVerdict => ({ kind: 'reserved', amount }));
-  for (const { n, refusal: reason, amount: text } of exceptions) {
-    const amount = readMicroCredits(text);
-    verdicts[n - 1] =
-      reason === null ? { kind: 'reserved', amount } : { kind: 'refused', reason, available: amount };
-  }
-  return verdicts;
-}
-
-/** Settles many calls in one statement; answers what each was really charged. */
-export async function settleAll(em: Em, ends: readonly ChatCallEnd[]): Promise<MicroCredits[]> {
-  const exceptions = await settleCalls(em, [
-    ends.map(({ id }) => id),
-    ends.map(({ userId }) => userId),
-    ends.map(({ keyId }) => keyId),
-    ends.map(() => makeId('led')),
-    ends.map(({ charged }) => charged),
-    ends.map(({ loss }) => loss),
-    ends.map(({ status }) => status),
-    ends.map(({ promptTokens }) => promptTokens),
-    ends.map(({ completionTokens }) => completionTokens),
-    ends.map(({ billingBasis }) => billingBasis),
-    ends.map(({ latencyMs }) => latencyMs),
-    ends.map(({ upstreamRequestId }) => upstreamRequestId && storableText(upstreamRequestId)),
-    ends.map(({ errorCode }) => errorCode),
-    ends.map(({ errorMessage }) => errorMessage && storableText(errorMessage)),
-    ends.map(({ tried }) => storableJson(tried)),
-  ]);
-  const charged = ends.map((end) => end.charged);
-  for (const { n, charged: amount } of exceptions) charged[n - 1] = readMicroCredits(amount);
-  return charged;
-}

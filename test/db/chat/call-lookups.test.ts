@@ -1,7 +1,9 @@
-// A batch reads the rows of its own calls, however many others there are and whatever the planner knows of them.
+// A batch reads the rows of its own calls, however many others there are and whatever the planner
+// believes of the table.
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { reserveAll, settleAll, type ChatCallEnd, type NewChatCall } from '../../../db/chat/chat-ledger.ts';
+import type { ChatCallEnd, NewChatCall } from '../../../db/chat/chat-ledger.ts';
+import { reserveAll, settleAll } from '../../../db/chat/chat-moves.ts';
 import { forkEm, type Em } from '../../../db/database.ts';
 import { createUser } from '../../../db/identity/users.ts';
 import { makeId } from '../../../db/ids.ts';
