@@ -1,7 +1,7 @@
 // Types of the HTTP framework: the context that a handler is given, the reply it returns, the rows of the
 // route table.
 import type { Response } from 'express';
-import type { ApiKey, User } from '../db/entities/identity.ts';
+import type { KeyHolder } from '../db/keys/find-keys.ts';
 import type { FoundSession } from '../db/identity/sessions.ts';
 import type { Permission } from '../domain/permissions.ts';
 import type { FileToSend } from './http/send-file.ts';
@@ -20,7 +20,7 @@ export interface RequestTrace {
 
 /** The user that a request is from, and the proof of it. */
 export type Caller =
-  | { proof: 'key'; user: User; key: ApiKey }
+  | ({ proof: 'key' } & KeyHolder)
   | ({ proof: 'session' } & FoundSession)
   | { proof: 'none' };
 

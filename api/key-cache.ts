@@ -1,13 +1,11 @@
 // Finds API keys: for chat cached for seconds, because a lookup would cost as much as the rest of the call;
-// for all other routes fresh, with a lookup shared by requests that arrive together.
+// for all other routes fresh. Lookups that come while one runs share the next statement.
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { batch } from '../db/batching.ts';
 import { forkEm, type Database } from '../db/database.ts';
-import { findApiKey } from '../db/keys/api-keys.ts';
+import { findApiKeys, type KeyHolder } from '../db/keys/find-keys.ts';
 import type { Secrets } from '../db/secrets.ts';
-import { JointLookups } from './joint-lookups.ts';
-
-export type CachedApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
 
 /**
  * Age limit of an entry: a changed or revoked key may still be answered this long. It cannot spend, because
@@ -16,17 +14,17 @@ export type CachedApiKey = NonNullable<Awaited<ReturnType<typeof findApiKey>>>;
  */
 const CACHED_MS = 5_000;
 const KEYS_MAX = 10_000;
+const LOOKUPS = { itemsMax: 200, gatherMs: 1, isOneItemsFault: () => false };
 
 export class ApiKeyCache {
-  readonly #database: Database;
-  readonly #secrets: Secrets;
-  readonly #lookups: LRUCache<string, Promise<CachedApiKey | null>>;
-  readonly #joint = new JointLookups<CachedApiKey | null>();
+  readonly #lookUp: (text: string) => Promise<KeyHolder | null>;
+  readonly #lookups: LRUCache<string, Promise<KeyHolder | null>>;
 
   /** `now` is the clock, in milliseconds; tests replace it. */
   constructor(database: Database, secrets: Secrets, now: () => number = Date.now) {
-    this.#database = database;
-    this.#secrets = secrets;
+    const em = forkEm(database); // one for all: statements on the pool leave nothing in it
+    // What a request is answered was read after it asked: a key revoked before is never found.
+    this.#lookUp = batch((texts: readonly string[]) => findApiKeys(em, secrets, texts), LOOKUPS);
     this.#lookups = new LRUCache({ max: KEYS_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now } });
   }
 
@@ -34,7 +32,7 @@ export class ApiKeyCache {
    * Finds the key and its user, as they were some seconds ago at the most; null for an unknown key.
    * Concurrent requests with one key share a lookup.
    */
-  find(text: string): Promise<CachedApiKey | null> {
+  find(text: string): Promise<KeyHolder | null> {
     const name = nameOf(text);
     const cached = this.#lookups.get(name);
     if (cached) return cached;
@@ -49,12 +47,8 @@ export class ApiKeyCache {
   }
 
   /** Finds the key and its user as they are now; null for an unknown key. */
-  findFresh(text: string): Promise<CachedApiKey | null> {
-    return this.#joint.find(nameOf(text), () => this.#lookUp(text));
-  }
-
-  #lookUp(text: string): Promise<CachedApiKey | null> {
-    return findApiKey(forkEm(this.#database), this.#secrets, text);
+  findFresh(text: string): Promise<KeyHolder | null> {
+    return this.#lookUp(text);
   }
 }
 
@@ -63,7 +57,7 @@ function nameOf(text: string): string {
   return hash('sha256', text, 'base64');
 }
 
-function isUsable(found: CachedApiKey | null): boolean {
+function isUsable(found: KeyHolder | null): boolean {
   if (!found || found.user.disabledAt) return false;
   const { expiresAt } = found.key;
   return !expiresAt || expiresAt > new Date();

@@ -2,8 +2,9 @@
 // compares.
 import { toUnixSeconds } from '../../domain/times.ts';
 import type { Account, LedgerTransfer } from '../../db/entities/ledger.ts';
-import type { ApiKey, Session, User } from '../../db/entities/identity.ts';
+import type { Session, User } from '../../db/entities/identity.ts';
 import type { OwnKey } from '../../db/keys/api-keys.ts';
+import type { KeyHolder } from '../../db/keys/find-keys.ts';
 import type { KeyUsage } from '../../db/keys/key-usage.ts';
 import { CREDITS_PER_USD, toCredits, toUsd, type MicroCredits } from '../../domain/credits.ts';
 import type {
@@ -70,7 +71,7 @@ export function presentKey({ key, spending }: OwnKey): KeyView {
  * Presents what a key may spend to its holder. With a quota: granted = used + available + what is set
  * aside, unless the quota was lowered since.
  */
-export function presentTokenUsage(key: ApiKey, usage: KeyUsage): TokenUsageView {
+export function presentTokenUsage(key: KeyHolder['key'], usage: KeyUsage): TokenUsageView {
   const { quota, used, reserved, available, dailyBudget, spentToday } = usage;
   const remaining = quota === null ? available : notBelowZero(quota - used - reserved);
   return {

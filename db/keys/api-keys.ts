@@ -3,10 +3,10 @@ import { sql } from '@mikro-orm/postgresql';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { insertAuditEntry, type AuditOrigin } from '../audit-log.ts';
-import { ApiKeyEntity, UserEntity, type ApiKey, type User } from '../entities/identity.ts';
+import { ApiKeyEntity, type ApiKey } from '../entities/identity.ts';
 import { KeySpendingEntity, type KeySpending } from '../entities/ledger.ts';
 import { makeId } from '../ids.ts';
-import { isWellFormed, makeKeyText, visiblePartOf } from './key-texts.ts';
+import { makeKeyText, visiblePartOf } from './key-texts.ts';
 import type { Secrets } from '../secrets.ts';
 import { lockUntilEnd } from '../advisory-lock.ts';
 import type { Em } from '../database.ts';
@@ -59,21 +59,6 @@ export async function createLimitedApiKey(
     await lockUntilEnd(tx, 'keys', input.userId);
     return insertKey(tx, secrets, input, { keysMax, origin });
   });
-}
-
-/** The key and its user, or null for a key that is malformed, unknown or revoked. */
-export async function findApiKey(
-  em: Em,
-  secrets: Secrets,
-  key: string,
-): Promise<{ key: ApiKey; user: User } | null> {
-  if (!isWellFormed(key)) return null;
-  const found = await em.findOne(ApiKeyEntity, {
-    hash: { $in: secrets.hashes('api-key', key) },
-    revokedAt: null,
-  });
-  const user = found && (await em.findOne(UserEntity, { id: found.userId }));
-  return user ? { key: found, user } : null;
 }
 
 /** A key of this user, or null: another user's key and a missing one look the same. */

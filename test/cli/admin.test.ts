@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../../config/config.ts';
-import { findApiKey } from '../../db/keys/api-keys.ts';
+import { findApiKey } from '../../db/keys/find-keys.ts';
 import { listAuditEntries } from '../../db/audit-log.ts';
 import { verifyPassword } from '../../db/identity/passwords.ts';
 import { startTotp } from '../../db/identity/second-factors.ts';
@@ -106,7 +106,8 @@ describe('npm run admin', () => {
       const [, key = ''] = /^key +(sk-svc_\w{49})$/m.exec(output) ?? [];
       const ring = loadConfig({ DATABASE_URL: stored.processUrl, SVC_SECRET_KEYS: secretKeys }).keyRing;
       const found = await findApiKey(em(), new Secrets(ring), key);
-      expect(found?.key).to.include({ name: 'Night jobs', userId });
+      expect(found?.key).to.include({ name: 'Night jobs' });
+      expect(found?.user.id).to.equal(userId);
       expect((await actions()).at(-1)).to.equal('CREATE_API_KEY');
     });
 
