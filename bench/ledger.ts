@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ChatCallKey } from '../db/chat/chat-ledger.ts';
+import type { ChatCallKey } from '../db/chat/calls.ts';
 import { reserveAll, settleAll } from '../db/chat/chat-moves.ts';
 import { forkEm, type Database } from '../db/database.ts';
 import { insertUser } from '../db/identity/users.ts';

@@ -1,7 +1,7 @@
 // Bills one chat call: reserves credits before it, renews the lease while it runs, settles once at its end.
 //
 // The conditions of a reservation and the effects of a settlement are SQL, in db/chat/ and db/ledger/.
-import type { ChatCallKey, ChatCallVerdict, NewChatCall } from '../../db/chat/chat-ledger.ts';
+import type { ChatCallKey, ChatCallVerdict, NewChatCall } from '../../db/chat/calls.ts';
 import { makeId } from '../../db/ids.ts';
 import { isAnswerLost } from '../../db/lost-answers.ts';
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';

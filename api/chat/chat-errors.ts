@@ -1,5 +1,5 @@
 // Creates the errors that callers of chat read: of a refused reservation, or of an upstream that failed.
-import type { ChatCallVerdict } from '../../db/chat/chat-ledger.ts';
+import type { ChatCallVerdict } from '../../db/chat/calls.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { cutText } from '../../domain/cut-text.ts';
 import { GatewayError } from '../../domain/errors.ts';

@@ -1,5 +1,6 @@
 // Settles chat calls without losing one: while the database is away, it retries beside the answer.
-import type { ChatCallEnd, ChatCalls } from '../../db/chat/chat-ledger.ts';
+import type { ChatCallEnd } from '../../db/chat/calls.ts';
+import type { ChatCalls } from '../../db/chat/chat-ledger.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
 import type { Log } from '../../log.ts';
 

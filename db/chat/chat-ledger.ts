@@ -5,49 +5,9 @@ import { makeId } from '../ids.ts';
 import { readMicroCredits } from '../columns.ts';
 import { batch, isOneItemsFault } from '../batching.ts';
 import { forkEm, type Database, type Em } from '../database.ts';
-import { type ChatCallStatus, type BillingBasis, type TriedUpstream } from '../../domain/chat-calls.ts';
-import type { ReserveRefusal } from '../ledger/reservations.ts';
 import { prepare } from '../prepared.ts';
+import type { ChatCallEnd, ChatCallKey, ChatCallVerdict, NewChatCall } from './calls.ts';
 import { moveAll, reserveAll, type Move } from './chat-moves.ts';
-
-/** What names a call in the database: its row is found by user and id, its key's counters are locked. */
-export interface ChatCallKey {
-  /** From `makeId('call')`. */
-  id: string;
-  userId: string;
-  keyId: string;
-}
-
-export interface NewChatCall extends ChatCallKey {
-  model: string;
-  stream: boolean;
-  requestId: string;
-  /** What has to be reserved. */
-  amount: MicroCredits;
-  /** What is reserved of an account with much to spare: `spare-amounts.sql` decides, up to this. */
-  amountMax: MicroCredits;
-}
-
-/** `available`: what the account still had at that moment, in micro-credits. */
-export type ChatCallVerdict =
-  | { kind: 'reserved'; amount: MicroCredits }
-  | { kind: 'refused'; reason: ReserveRefusal; available: MicroCredits };
-
-export interface ChatCallEnd extends ChatCallKey {
-  charged: MicroCredits;
-  /** What the call cost beyond the charge; the operator bears it. */
-  loss: MicroCredits;
-  status: ChatCallStatus;
-  promptTokens: number | null;
-  completionTokens: number | null;
-  billingBasis: BillingBasis;
-  latencyMs: number;
-  upstreamRequestId: string | null;
-  errorCode: string | null;
-  /** Masked text, for the owner. */
-  errorMessage: string | null;
-  tried: readonly TriedUpstream[];
-}
 
 /** What a running call has delivered so far: the least to be charged if its process dies. */
 export interface ChatCallProgress extends Pick<ChatCallKey, 'id' | 'userId'> {

@@ -6,7 +6,7 @@ import type { Em } from '../database.ts';
 import { makeId } from '../ids.ts';
 import type { ReserveRefusal } from '../ledger/reservations.ts';
 import { prepare, storableJson, storableText, type Parameter } from '../prepared.ts';
-import type { ChatCallEnd, ChatCallVerdict, NewChatCall } from './chat-ledger.ts';
+import type { ChatCallEnd, ChatCallVerdict, NewChatCall } from './calls.ts';
 
 export type Move = { kind: 'reservation'; call: NewChatCall } | { kind: 'end'; end: ChatCallEnd };
 

@@ -2,7 +2,7 @@
 // believes of the table.
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import type { ChatCallEnd, NewChatCall } from '../../../db/chat/chat-ledger.ts';
+import type { ChatCallEnd, NewChatCall } from '../../../db/chat/calls.ts';
 import { reserveAll, settleAll } from '../../../db/chat/chat-moves.ts';
 import { forkEm, type Em } from '../../../db/database.ts';
 import { createUser } from '../../../db/identity/users.ts';

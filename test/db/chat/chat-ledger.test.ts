@@ -3,13 +3,12 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
+import type { ChatCallEnd, NewChatCall } from '../../../db/chat/calls.ts';
 import {
   createChatCalls,
   settleAbandonedCalls,
-  type ChatCallEnd,
   type ChatCallProgress,
   type ChatCalls,
-  type NewChatCall,
 } from '../../../db/chat/chat-ledger.ts';
 import { makeId } from '../../../db/ids.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { createChatCalls, type ChatCalls, type NewChatCall } from '../../../db/chat/chat-ledger.ts';
+import type { NewChatCall } from '../../../db/chat/calls.ts';
+import { createChatCalls, type ChatCalls } from '../../../db/chat/chat-ledger.ts';
 import { forkEm, type Em } from '../../../db/database.ts';
 import { makeId } from '../../../db/ids.ts';
 import { createUser } from '../../../db/identity/users.ts';

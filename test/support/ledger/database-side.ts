@@ -3,12 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
 import { COMMAND_LINE } from '../../../db/audit-log.ts';
-import {
-  createChatCalls,
-  settleAbandonedCalls,
-  type ChatCalls,
-  type NewChatCall,
-} from '../../../db/chat/chat-ledger.ts';
+import type { NewChatCall } from '../../../db/chat/calls.ts';
+import { createChatCalls, settleAbandonedCalls, type ChatCalls } from '../../../db/chat/chat-ledger.ts';
 import { makeId } from '../../../db/ids.ts';
 import * as ledger from '../../../db/ledger/ledger.ts';
 import * as reservations from '../../../db/ledger/reservations.ts';
