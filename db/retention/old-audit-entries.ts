@@ -3,8 +3,8 @@ import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
 
 /**
- * Removes at most `limit` entries from before `before`, oldest first (`remove-audit-entries.sql`). Answers how
- * many.
+ * Removes at most `limit` entries from before `before`, oldest first (`remove-audit-entries.sql`). Answers
+ * how many.
  */
 export async function removeAuditEntries(
   em: Em,
