@@ -19,6 +19,8 @@ import { forkEm } from '../db/database.ts';
 
 const ROUNDS = bySize({ full: 3, small: 1 });
 const LOAD_SECONDS = bySize({ full: 4, small: 2 });
+/** Until the engine has optimised what runs: some thousand calls of each target. */
+const WARM_UP_SECONDS = bySize({ full: 5, small: 1 });
 const SEQUENTIAL_CALLS = 200;
 const STREAMS = 20;
 const MANY_ACCOUNTS = 1_000;
@@ -99,7 +101,7 @@ async function measureAll(targets: readonly Target[]): Promise<Measurements> {
   const measured: Measurements = new Map(
     targets.map(({ name }) => [name, { sequentialMs: [], at20: [], at100: [], streams: [] }]),
   );
-  for (const target of targets) await loadTarget(target, 20, 1); // every target is warm before it is measured
+  for (const target of targets) await loadTarget(target, 100, WARM_UP_SECONDS);
   for (let round = 1; round <= ROUNDS; round += 1) {
     console.log(`round ${round} of ${ROUNDS}`);
     for (const target of targets) {

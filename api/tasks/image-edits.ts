@@ -20,7 +20,7 @@ const OURS = /^(?:image_urls|reference_images)(?=\[|$)/;
 const picture = z.string().min(1, 'must not be empty');
 
 /** Schema of the body. A form sends everything as text. */
-export const EDIT_BODY = z.object({
+const EDIT_FIELDS = z.object({
   model: z
     .string()
     .min(1, 'must not be empty')
@@ -54,13 +54,19 @@ export const EDIT_BODY = z.object({
   metadata: IMAGE_METADATA.optional(),
 });
 
+/** The same with pictures in one field or the other. */
+export const EDIT_BODY = EDIT_FIELDS.meta({ anyOf: [{ required: ['image'] }, { required: ['images'] }] });
+
+/** What a form may hold: pictures in one field. */
+export const EDIT_FORM = EDIT_FIELDS.omit({ images: true }).required({ image: true });
+
 /** Names the caller's own fields in what the creation is rejected with. */
 export const renameEditFields = renameFields((param) => {
   return OURS.test(param) ? param.replace(OURS, 'image') : undefined;
 });
 
 export function readEditRequest(body: unknown, { models }: Catalog): TaskRequest {
-  const { image, images, size, n, mask: _mask, stream: _stream, ...rest } = readBody(EDIT_BODY, body);
+  const { image, images, size, n, mask: _mask, stream: _stream, ...rest } = readBody(EDIT_FIELDS, body);
   const pictures = [...(typeof image === 'string' ? [image] : (image ?? []))];
   pictures.push(...(images ?? []).map(({ image_url: url }) => url));
   if (pictures.length === 0)
