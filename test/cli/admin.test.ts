@@ -117,8 +117,10 @@ describe('npm run admin', () => {
       expect(output).to.match(
         /^granted 12\.5 to lost@example\.com: balance 12\.5, available 12\.5, entry led_/,
       );
-      for (const credits of ['0', '-1', '1e3', '0.0000001', '99999999999'])
-        expect((await at('grant', email, credits)).errors).to.match(/is no amount of credits/);
+      const refused = await Promise.all(
+        ['0', '-1', '1e3', '0.0000001', '99999999999'].map((credits) => at('grant', email, credits)),
+      );
+      for (const { errors } of refused) expect(errors).to.match(/is no amount of credits/);
       expect((await actions()).at(-1)).to.equal('GRANT_CREDITS');
       expect(await at('check')).to.deep.equal({ code: 0, output: '0 violations\n', errors: '' });
     });

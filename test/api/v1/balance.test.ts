@@ -67,13 +67,14 @@ describe('GET /v1/balance', () => {
       amount: -4,
       balanceAfter: after.balance,
       taskId,
-      requestId: null,
+      requestId: newest.requestId,
       keyId: owner.keyId,
       model: 'gpt-image-2',
       description: newest.description,
       createdAt: newest.createdAt,
     });
     expect(newest.id).to.match(/^led_[0-9A-Z]{26}$/);
+    expect(newest.requestId).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     const entries = after.ledger.filter((entry: { taskId: string | null }) => entry.taskId === taskId);
     expect(entries).to.have.length(1);
   });
