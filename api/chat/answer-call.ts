@@ -1,5 +1,4 @@
-// Answers a call of a surface of chat: reserves credits, calls the upstream, relays its answer, settles in every
-// case.
+// Answers a call of chat: reserves credits, calls the upstream, relays its answer, settles in every case.
 import { findCharge } from '../../db/chat/chat-ledger.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import { upstreamsOf } from '../../domain/catalog/upstream.ts';
