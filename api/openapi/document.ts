@@ -134,18 +134,13 @@ function writeParameters(route: RouteRow, { query }: RouteDescription, named: Na
 }
 
 function writeBody(
-  { schema, formSchema, mediaTypes = ['application/json'], examples }: RequestBody,
+  { schema, mediaTypes = ['application/json'], examples }: RequestBody,
   named: NamedSchemas,
 ): JsonObject {
   const shown = Object.entries(examples ?? {}).map(([summary, value]) => [summary, { summary, value }]);
-  const contentOf = (of: RequestBody['schema'], isShown: boolean): JsonObject => ({
-    schema: writeSchema(of, 'input', named),
-    ...(isShown && { examples: Object.fromEntries(shown) }),
-  });
-  const contents = mediaTypes.map((type) =>
-    type === 'multipart/form-data' && formSchema
-      ? [type, contentOf(formSchema, false)]
-      : [type, contentOf(schema, shown.length > 0)],
-  );
-  return { required: true, content: Object.fromEntries(contents) };
+  const content = {
+    schema: writeSchema(schema, 'input', named),
+    ...(shown.length > 0 && { examples: Object.fromEntries(shown) }),
+  };
+  return { required: true, content: Object.fromEntries(mediaTypes.map((type) => [type, content])) };
 }

@@ -52,8 +52,6 @@ export interface RouteDescription {
 export interface RequestBody {
   /** The schema that the handler reads the body with. */
   schema: z.ZodType;
-  /** What a form may hold, where that is less than what JSON may. */
-  formSchema?: z.ZodType;
   /** The media types; absent for JSON alone. */
   mediaTypes?: readonly ('application/json' | 'multipart/form-data')[];
   examples?: Readonly<Record<string, JsonValue>>;

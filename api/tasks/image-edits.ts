@@ -17,11 +17,10 @@ const RATIOS: Readonly<Record<string, string | undefined>> = {
   '1024x1536': '2:3',
 };
 const OURS = /^(?:image_urls|reference_images)(?=\[|$)/;
-const countText = z.string().regex(/^\d{1,3}$/, COUNT_RULE);
 const picture = z.string().min(1, 'must not be empty');
 
 /** Schema of the body. A form sends everything as text. */
-const EDIT_FIELDS = z.object({
+export const EDIT_BODY = z.object({
   model: z
     .string()
     .min(1, 'must not be empty')
@@ -39,7 +38,7 @@ const EDIT_FIELDS = z.object({
     .describe('The same in JSON, as OpenAI writes it.'),
   mask: z.null('is not offered: say in the prompt what is to be changed').optional(),
   n: z
-    .union([countText, z.number()], COUNT_RULE)
+    .union([z.string().regex(/^\d{1,3}$/, COUNT_RULE), z.number()], COUNT_RULE)
     .optional()
     .describe('How many images: 1 (the default) to 10.'),
   size: z
@@ -55,21 +54,13 @@ const EDIT_FIELDS = z.object({
   metadata: IMAGE_METADATA.optional(),
 });
 
-/** The same with pictures in one field or the other. */
-export const EDIT_BODY = EDIT_FIELDS.meta({ anyOf: [{ required: ['image'] }, { required: ['images'] }] });
-
-/** What a form may hold: pictures in one field, and numbers as text. */
-export const EDIT_FORM = EDIT_FIELDS.omit({ images: true })
-  .required({ image: true })
-  .extend({ n: countText.optional() });
-
 /** Names the caller's own fields in what the creation is rejected with. */
 export const renameEditFields = renameFields((param) => {
   return OURS.test(param) ? param.replace(OURS, 'image') : undefined;
 });
 
 export function readEditRequest(body: unknown, { models }: Catalog): TaskRequest {
-  const { image, images, size, n, mask: _mask, stream: _stream, ...rest } = readBody(EDIT_FIELDS, body);
+  const { image, images, size, n, mask: _mask, stream: _stream, ...rest } = readBody(EDIT_BODY, body);
   const pictures = [...(typeof image === 'string' ? [image] : (image ?? []))];
   pictures.push(...(images ?? []).map(({ image_url: url }) => url));
   if (pictures.length === 0)

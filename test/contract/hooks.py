@@ -33,6 +33,8 @@ OF_MEANING = [
     ("invalid_value", "must be in the future", "is about the clock"),
     ("invalid_value", "^A period by |^from must lie before|^timezone", "is about other fields, the clock, or the time zones there are"),
     ("missing_field", "^balanceBelow is required", "is about another field"),
+    ("missing_field", "^image is required", "one of two fields has to hold it, and forms know only one"),
+    ("invalid_value", "^images: ", "belongs to the JSON of the operation, and its forms share a schema"),
     ("invalid_value", "there is no such model", "is about the models there are"),
     ("invalid_value", "at most 6 decimals", "multiples of 0.000001 are not exact in binary numbers"),
     ("invalid_value", r"https URL", "schemes are read in upper and lower case"),

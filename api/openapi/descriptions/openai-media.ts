@@ -1,5 +1,5 @@
 // Descriptions of the routes on which OpenAI's clients edit images and make videos.
-import { EDIT_BODY, EDIT_FORM } from '../../tasks/image-edits.ts';
+import { EDIT_BODY } from '../../tasks/image-edits.ts';
 import {
   OPENAI_VIDEO_BODY,
   OPENAI_VIDEO_CONTENT_QUERY,
@@ -28,7 +28,6 @@ export const OPENAI_MEDIA_DESCRIPTIONS = {
       'OpenAI’s form, or JSON. The same task as POST /v1/images/generations with `reference_images`, with any image model that takes input images. With `Prefer: wait` the answer is OpenAI’s. A `mask` is refused.',
     body: {
       schema: EDIT_BODY,
-      formSchema: EDIT_FORM,
       mediaTypes,
       examples: {
         'After an image': {
