@@ -1,7 +1,7 @@
 // Types of the HTTP framework: the context that a handler is given, the reply it returns, the rows of the
 // route table.
 import type { Response } from 'express';
-import type { KeyHolder } from '../db/keys/find-keys.ts';
+import type { KeyHolder } from '../db/keys/find-key.ts';
 import type { FoundSession } from '../db/identity/sessions.ts';
 import type { Permission } from '../domain/permissions.ts';
 import type { FileToSend } from './http/send-file.ts';

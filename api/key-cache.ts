@@ -1,11 +1,11 @@
 // Finds API keys: for chat cached for seconds, because a lookup would cost as much as the rest of the call;
-// for all other routes fresh. Lookups that come while one runs share the next statement.
+// for all other routes fresh, with a lookup shared by requests that arrive together.
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { batch } from '../db/batching.ts';
 import { forkEm, type Database } from '../db/database.ts';
-import { findApiKeys, type KeyHolder } from '../db/keys/find-keys.ts';
+import { findApiKey, type KeyHolder } from '../db/keys/find-key.ts';
 import type { Secrets } from '../db/secrets.ts';
+import { JointLookups } from './joint-lookups.ts';
 
 /**
  * Age limit of an entry: a changed or revoked key may still be answered this long. It cannot spend, because
@@ -14,17 +14,16 @@ import type { Secrets } from '../db/secrets.ts';
  */
 const CACHED_MS = 5_000;
 const KEYS_MAX = 10_000;
-const LOOKUPS = { itemsMax: 200, gatherMs: 1, isOneItemsFault: () => false };
 
 export class ApiKeyCache {
   readonly #lookUp: (text: string) => Promise<KeyHolder | null>;
   readonly #lookups: LRUCache<string, Promise<KeyHolder | null>>;
+  readonly #joint = new JointLookups<KeyHolder | null>();
 
   /** `now` is the clock, in milliseconds; tests replace it. */
   constructor(database: Database, secrets: Secrets, now: () => number = Date.now) {
     const em = forkEm(database); // one for all: statements on the pool leave nothing in it
-    // What a request is answered was read after it asked: a key revoked before is never found.
-    this.#lookUp = batch((texts: readonly string[]) => findApiKeys(em, secrets, texts), LOOKUPS);
+    this.#lookUp = (text) => findApiKey(em, secrets, text);
     this.#lookups = new LRUCache({ max: KEYS_MAX, ttl: CACHED_MS, ttlResolution: 0, perf: { now } });
   }
 
@@ -48,7 +47,7 @@ export class ApiKeyCache {
 
   /** Finds the key and its user as they are now; null for an unknown key. */
   findFresh(text: string): Promise<KeyHolder | null> {
-    return this.#lookUp(text);
+    return this.#joint.find(nameOf(text), () => this.#lookUp(text));
   }
 }
 

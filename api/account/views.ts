@@ -4,7 +4,7 @@ import { toUnixSeconds } from '../../domain/times.ts';
 import type { Account, LedgerTransfer } from '../../db/entities/ledger.ts';
 import type { Session, User } from '../../db/entities/identity.ts';
 import type { OwnKey } from '../../db/keys/api-keys.ts';
-import type { KeyHolder } from '../../db/keys/find-keys.ts';
+import type { KeyHolder } from '../../db/keys/find-key.ts';
 import type { KeyUsage } from '../../db/keys/key-usage.ts';
 import { CREDITS_PER_USD, toCredits, toUsd, type MicroCredits } from '../../domain/credits.ts';
 import type {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { loadConfig } from '../../config/config.ts';
 import { createApiKey } from '../../db/keys/api-keys.ts';
-import { findApiKey } from '../../db/keys/find-keys.ts';
+import { findApiKey } from '../../db/keys/find-key.ts';
 import { grant } from '../../db/ledger/ledger.ts';
 import { openDatabase } from '../../db/open-database.ts';
 import { Secrets } from '../../db/secrets.ts';

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../../config/config.ts';
-import { findApiKey } from '../../db/keys/find-keys.ts';
+import { findApiKey } from '../../db/keys/find-key.ts';
 import { listAuditEntries } from '../../db/audit-log.ts';
 import { verifyPassword } from '../../db/identity/passwords.ts';
 import { startTotp } from '../../db/identity/second-factors.ts';

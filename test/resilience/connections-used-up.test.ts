@@ -33,16 +33,17 @@ describe('an API whose database connections are used up', function () {
   });
   after(() => cleanup.run());
 
-  /** Locks the table of accounts, so that each look at a key's spending holds its connection and waits. */
-  async function whileAccountsAreLocked(work: () => Promise<void>): Promise<void> {
+  /** Locks the table of keys, so that each request that looks up a key holds its connection and waits. */
+  async function whileKeysAreLocked(work: () => Promise<void>): Promise<void> {
     await gateway.em().transactional(async (em) => {
-      await em.execute('lock table account in access exclusive mode');
+      await em.execute('lock table api_key in access exclusive mode');
       await work();
     });
   }
 
   it('answers 503 overloaded in 600 ms, stays alive and ready, and settles what is under way', async () => {
     const task = await orderImage(owner.session, 'seconds=0.5');
+    // Requests with one key share a look-up: each connection takes another one.
     const users = await Promise.all(Array.from({ length: CONNECTIONS }, () => gateway.createUser()));
     const others = users.map(({ apiKey }) =>
       createActor(
@@ -50,14 +51,14 @@ describe('an API whose database connections are used up', function () {
         () => ({ authorization: `Bearer ${apiKey}` }),
       ),
     );
-    await whileAccountsAreLocked(async () => {
-      const stuck = others.map((other) => other.get('/api/usage/token'));
+    await whileKeysAreLocked(async () => {
+      const stuck = others.map((other) => other.get('/v1/balance'));
       await until('every connection waits', async () => {
         const text = await (await fetch(`${api.internalUrl}/metrics`)).text();
         return text.includes(`svc_database_pool_connections{state="used"} ${CONNECTIONS}`);
       });
       const startedAt = Date.now();
-      const refused = await atApi.get('/api/usage/token');
+      const refused = await atApi.get('/v1/balance');
       const tookMs = Date.now() - startedAt;
       expect(refused.status).to.equal(503);
       expect(refused.body.error.code).to.equal('overloaded');
@@ -72,7 +73,7 @@ describe('an API whose database connections are used up', function () {
         expect(answer.body.error.code).to.equal('service_unavailable');
     });
     expect(await untilFinal(owner.session, task.id)).to.include({ status: 'completed' });
-    expect((await atApi.get('/api/usage/token')).status).to.equal(200);
+    expect((await atApi.get('/v1/balance')).status).to.equal(200);
     await gateway.expectSoundMoney();
   });
 });

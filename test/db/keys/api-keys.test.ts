@@ -4,7 +4,7 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { COMMAND_LINE } from '../../../db/audit-log.ts';
 import { createApiKey, createLimitedApiKey, findOwnKey } from '../../../db/keys/api-keys.ts';
-import { findApiKey } from '../../../db/keys/find-keys.ts';
+import { findApiKey } from '../../../db/keys/find-key.ts';
 import { isWellFormed, makeKeyText, visiblePartOf } from '../../../db/keys/key-texts.ts';
 import { Secrets, type SecretKey } from '../../../db/secrets.ts';
 import { createUser } from '../../../db/identity/users.ts';

@@ -4,7 +4,7 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { countDependents } from '../../../db/key-rotation.ts';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
-import { findApiKey } from '../../../db/keys/find-keys.ts';
+import { findApiKey } from '../../../db/keys/find-key.ts';
 import { HashRenewals } from '../../../db/keys/hash-renewals.ts';
 import { Secrets, type SecretKey } from '../../../db/secrets.ts';
 import { createLog } from '../../../log.ts';

@@ -1,4 +1,4 @@
-// Finds API keys by their text, with the user that each belongs to: many in one prepared statement.
+// Finds an API key by its text, with the user that it belongs to, in one prepared statement.
 import type { Em } from '../database.ts';
 import type { ApiKey, User } from '../entities/identity.ts';
 import { prepare } from '../prepared.ts';
@@ -11,34 +11,18 @@ export interface KeyHolder {
   user: Pick<User, 'id' | 'email' | 'disabledAt'>;
 }
 
-/** The key and its user, or null for a key that is malformed, unknown or revoked. */
+/**
+ * The key and its user, or null for a key that is malformed, unknown or revoked. It is looked for by its hash
+ * with each key of the ring.
+ */
 export async function findApiKey(em: Em, secrets: Secrets, text: string): Promise<KeyHolder | null> {
-  const [found] = await findApiKeys(em, secrets, [text]);
-  return found ?? null;
-}
-
-/** Finds keys in the order of their texts; null for each that is malformed, unknown or revoked. */
-export async function findApiKeys(
-  em: Em,
-  secrets: Secrets,
-  texts: readonly string[],
-): Promise<(KeyHolder | null)[]> {
-  const found = texts.map((): KeyHolder | null => null);
-  // A key is looked for by a hash with each key of the ring; a malformed one costs no query.
-  const hashes = texts.flatMap((text, place) =>
-    isWellFormed(text)
-      ? secrets.hashes('api-key', text).map((hash) => ({ place, hash: hash.toString('hex') }))
-      : [],
-  );
-  if (hashes.length === 0) return found;
-  const rows = await selectHolders(em, [hashes.map(({ hash }) => hash), hashes.map(({ place }) => place)]);
-  for (const row of rows) found[row.place] = toHolder(row);
-  return found;
+  if (!isWellFormed(text)) return null;
+  const [row] = await selectHolder(em, [secrets.hashes('api-key', text).map((hash) => hash.toString('hex'))]);
+  return row ? toHolder(row) : null;
 }
 
 /** Times are text, as the driver gives them. */
 interface HolderRow {
-  place: number;
   id: string;
   name: string;
   secretKeyId: string;
@@ -50,12 +34,12 @@ interface HolderRow {
   disabledAt: string | null;
 }
 
-const selectHolders = prepare<HolderRow>(
-  'find-api-keys',
-  `select h.place, k.id, k.name, k.secret_key_id as "secretKeyId", k.model_scope as "modelScope",
+const selectHolder = prepare<HolderRow>(
+  'find-api-key',
+  `select k.id, k.name, k.secret_key_id as "secretKeyId", k.model_scope as "modelScope",
      k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt", u.id as "userId", u.email,
      u.disabled_at as "disabledAt"
-   from unnest($1::text[], $2::integer[]) h (hash, place)
+   from unnest($1::text[]) h (hash)
    join api_key k on k.hash = decode(h.hash, 'hex') and k.revoked_at is null
    join app_user u on u.id = k.user_id`,
 );
