@@ -16,7 +16,7 @@ export function writeSchema(schema: z.ZodType, io: 'input' | 'output', named: Na
   const written = z.toJSONSchema(schema, {
     io,
     unrepresentable: 'any',
-    override: ({ jsonSchema }) => tidy(jsonSchema),
+    override: ({ jsonSchema }) => tidy(jsonSchema, io),
   });
   const text = JSON.stringify(written).replaceAll('"#/$defs/', '"#/components/schemas/');
   const { $schema: _dialect, $defs: definitions, ...rest }: JsonObject = JSON.parse(text);
@@ -26,13 +26,16 @@ export function writeSchema(schema: z.ZodType, io: 'input' | 'output', named: Na
   return rest;
 }
 
-/** Removes details of zod's output that are of no use to readers. */
-function tidy(schema: { [name: string]: unknown }): void {
+/**
+ * Removes details of zod's output that are of no use to readers. What callers send is refused beyond the whole
+ * numbers that JSON holds exactly, so those bounds stay there.
+ */
+function tidy(schema: { [name: string]: unknown }, io: 'input' | 'output'): void {
   delete schema['id']; // already the schema's name
   if (schema['format'] === 'date-time') delete schema['pattern'];
   if (schema['format'] === 'email') delete schema['pattern'];
-  if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
-  if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
+  if (io === 'output' && schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
+  if (io === 'output' && schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
   if (schema['propertyNames']) delete schema['propertyNames'];
 }
 
