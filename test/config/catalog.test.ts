@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { offerModels } from '../../config/catalog.ts';
 import { readFamilies } from '../../config/families.ts';
+import { parseOverlaidCatalog } from '../../domain/catalog/overlay.ts';
 import { parseCatalog } from '../../domain/catalog/parse-catalog.ts';
 
-const catalog = parseCatalog(JSON.parse(readFileSync('catalog.json', 'utf8')));
+const catalogJson: unknown = JSON.parse(readFileSync('catalog.json', 'utf8'));
+const catalog = parseCatalog(catalogJson);
 
 function offerWith(env: Record<string, string>) {
   const { offered, withheld } = offerModels(catalog, readFamilies(env, [], []), 0);
@@ -45,12 +47,15 @@ describe('the offered models', () => {
   });
 
   it('can be silent at Vertex alone, where Veo is concerned', () => {
+    // Offered at the Gemini API as well, as by an operator's own catalogue.
+    const everywhere = parseOverlaidCatalog(catalogJson, { models: [{ id: 'veo-3.1', vertexOnly: false }] });
     const soundAt = (baseUrl: string) => {
-      const env = { VEO_API_KEY: 'k', VEO_BASE_URL: baseUrl };
-      return offerModels(catalog, readFamilies(env, [], []), 0).offered.models.get('veo-3.1')?.limits.audio;
+      const families = readFamilies({ VEO_API_KEY: 'k', VEO_BASE_URL: baseUrl }, [], []);
+      return offerModels(everywhere.catalog, families, 0).offered.models.get('veo-3.1')?.limits.audio;
     };
     const vertex = 'https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1';
     expect(soundAt(vertex)).to.deep.equal([true, false]);
+    expect(soundAt('https://generativelanguage.googleapis.com/v1beta')).to.deep.equal([true]);
     expect(soundAt('https://videos.example/v1beta')).to.deep.equal([true]);
   });
 
