@@ -1,5 +1,4 @@
 // Administration of one user and one task: all that belongs to them on one page, masked.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAdministrator } from '../../support/administrators.ts';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
@@ -8,7 +7,7 @@ import { until } from '../../support/until.ts';
 import { proveIdentity } from '../../support/console/proof.ts';
 
 /** Longer than a filter waits for the next letter. */
-const SLOW_MS = 1_000;
+const TYPING_PAUSE_MS = 1_000;
 
 export function testUserAdministration(tested: () => TestConsole): void {
   describe('administration of a user', () => {
@@ -61,14 +60,20 @@ export function testUserAdministration(tested: () => TestConsole): void {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
       const page = await open(await createAdministrator(gateway), 'admin/users');
+      const slow = Promise.withResolvers<void>();
       await page.route('**/assets/user-*.js', async (route) => {
-        await sleep(SLOW_MS);
+        await slow.promise;
         await route.continue();
       });
       const link = page.getByRole('link', { name: user.email });
       await link.waitFor();
+      await page.clock.install();
       await page.getByLabel('Find by e-mail address').fill(user.email.slice(0, -6));
+      const asked = page.waitForRequest('**/assets/user-*.js');
       await link.click();
+      await asked;
+      await page.clock.runFor(TYPING_PAUSE_MS);
+      slow.resolve();
       await page.getByRole('heading', { name: user.email }).waitFor();
       expect(page.url()).to.equal(`${gateway.baseUrl}/console/admin/users/${user.id}`);
       await closeSound(page);
