@@ -16,8 +16,8 @@ const STYLES_MAX = 12_000;
 /** Requests until the rows of the list of tasks are there. */
 const REQUESTS_MAX = 6;
 const ROWS = '/api/tasks';
-/** As on a machine that has much else to do. */
-const SLOW_MS = 1_500;
+/** How long the API takes for the rows, as on a machine that has much else to do. */
+const SLOW_ANSWER_MS = 1_500;
 /** Fetched by the browser at the lowest priority, at a moment of its own: no row waits for it. */
 const ICON = /\/icon-\w+\.svg$/;
 const POLICY =
@@ -92,7 +92,7 @@ export function testServing(tested: () => TestConsole): void {
           untilRows = requested.filter((path) => !ICON.test(path));
       });
       await page.route(`**${ROWS}?*`, async (route) => {
-        await sleep(SLOW_MS);
+        await sleep(SLOW_ANSWER_MS);
         await route.continue();
       });
       await page.goto(`${gateway.baseUrl}/console/tasks`);
