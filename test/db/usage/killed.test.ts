@@ -19,16 +19,20 @@ const CALLS = 90;
 const OWNERS = 3;
 const DEATHS = 15;
 
-/** Looks often, and kills one in some transactions that it finds, so that no moment of them is spared. */
+/**
+ * Looks every millisecond until it has killed a transaction: one in some that it finds, so that no moment of
+ * them is spared. Fails when there is none to kill.
+ */
 const KILL_ONE = `
 do $$ begin
   for look in 1..2000 loop
     perform pg_stat_clear_snapshot();
     perform pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null and random() < 0.2;
-    exit when found;
+    if found then return; end if;
     perform pg_sleep(0.001);
   end loop;
+  raise exception 'no transaction was killed';
 end $$`;
 
 describe('sums and removal whose process dies', () => {
