@@ -12,7 +12,11 @@ import {
 } from '../db/webhooks/attempts.ts';
 import { signingSecretsOf } from '../db/webhooks/endpoints.ts';
 import type { DeliveryToSend } from '../db/webhooks/to-send.ts';
-import type { WebhookFailure } from '../domain/webhooks.ts';
+import {
+  WEBHOOK_ANSWER_BYTES_MAX,
+  WEBHOOK_TIMEOUT_SECONDS,
+  type WebhookFailure,
+} from '../domain/webhooks.ts';
 import { postOutside, type PostOutcome } from '../providers/http/post-outside.ts';
 import { signResultUrl } from '../storage/result-links.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -34,8 +38,6 @@ export interface WebhookAttempts {
 
 type Dependencies = Pick<ActivityDependencies, 'database' | 'secrets' | 'webhooks'>;
 
-const ATTEMPT_TIMEOUT_MS = 15_000;
-const ANSWER_BYTES_MAX = 16 * 1024;
 /** How long the body of an answer is read, once its status has told what counts. */
 const ANSWER_MS = 1_000;
 /** Attempts in one transaction or statement. */
@@ -95,8 +97,8 @@ function post(
     headers: signHeaders(body, signing),
     body,
     trustsOrigin: webhooks.trustsOrigin,
-    timeoutMs: ATTEMPT_TIMEOUT_MS,
-    answerBytesMax: ANSWER_BYTES_MAX,
+    timeoutMs: WEBHOOK_TIMEOUT_SECONDS * 1000,
+    answerBytesMax: WEBHOOK_ANSWER_BYTES_MAX,
     answerMs: ANSWER_MS,
     signal,
     beforeWrite: async (write) => {

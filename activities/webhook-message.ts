@@ -4,33 +4,32 @@ import { readEvidence, readMicroCredits, readPrice } from '../db/columns.ts';
 import type { WebhookEventToSend } from '../db/webhooks/to-send.ts';
 import { toCredits } from '../domain/credits.ts';
 import { viewTask } from '../domain/task-view.ts';
+import type { WebhookHeader, WebhookMessage } from '../domain/webhooks.ts';
 
 /** Writes the body: for tasks, `data` is the owner's view without the prompt. */
 export function writeBody(event: WebhookEventToSend, linkTo: (key: string) => string): string {
-  return JSON.stringify({
-    type: event.type,
-    timestamp: event.createdAt.toISOString(),
-    data: dataOf(event, linkTo),
-  });
+  return JSON.stringify(composeMessage(event, linkTo));
 }
 
-function dataOf({ type, ended, data }: WebhookEventToSend, linkTo: (key: string) => string): object {
-  if (type === 'balance.low') return lowBalanceOf(data);
-  if (!ended) return data;
+function composeMessage(
+  { id, type, createdAt, ended, data }: WebhookEventToSend,
+  linkTo: (key: string) => string,
+): WebhookMessage {
+  const timestamp = createdAt.toISOString();
+  if (type === 'balance.low') return { type, timestamp, data: lowBalanceOf(data) };
+  if (type === 'webhook.test') return { type, timestamp, data: { webhookId: data['webhookId'] ?? '' } };
+  if (!ended) throw new Error(`the event ${id} has no task`);
   const { task, evidence } = ended;
-  return viewTask(task, {
+  const view = viewTask(task, {
     price: readPrice(task.price),
     evidence: readEvidence(evidence),
     requestPayload: task.requestPayload, // stored without the prompt
     linkTo,
   });
+  return { type, timestamp, data: view };
 }
 
-function lowBalanceOf({
-  balance = '0',
-  reserved = '0',
-  balanceBelow = '0',
-}: WebhookEventToSend['data']): object {
+function lowBalanceOf({ balance = '0', reserved = '0', balanceBelow = '0' }: WebhookEventToSend['data']) {
   const [held, setAside] = [readMicroCredits(balance), readMicroCredits(reserved)];
   return {
     balance: toCredits(held),
@@ -44,7 +43,7 @@ function lowBalanceOf({
 export function signHeaders(
   body: string,
   { eventId, secrets, now }: { eventId: string; secrets: readonly string[]; now: Date },
-): Record<string, string> {
+): Record<string, string> & Record<WebhookHeader, string> {
   const timestamp = String(Math.floor(now.getTime() / 1000));
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

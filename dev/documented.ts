@@ -14,6 +14,13 @@ export interface GivenAnswer {
   body: unknown;
 }
 
+/** A delivery as a receiver of webhooks got it. */
+export interface GivenDelivery {
+  headers: { get(name: string): string | null };
+  /** The parsed JSON body. */
+  body: unknown;
+}
+
 interface DescribedOperation {
   /** Name of the operation in the document: `GET /v1/models/{id}`. */
   name: string;
@@ -57,6 +64,27 @@ export function findUndocumented(method: string, url: string, answer: GivenAnswe
   return [...problems, ...(verb === 'HEAD' ? [] : judgeError(answer))].map(
     (problem) => `${place}: ${problem}`,
   );
+}
+
+/** Finds what is wrong with a delivery, as above. */
+export function findUndocumentedDelivery({ headers, body }: GivenDelivery): string[] {
+  const type = String(Object(body).type);
+  const problems = judgeDelivery(type, headers, body);
+  return problems.map((problem) => `${type}: ${problem}`);
+}
+
+function judgeDelivery(type: string, headers: GivenDelivery['headers'], body: unknown): string[] {
+  const operation = Object(DOCUMENT.webhooks[type]?.post);
+  if (!operation.parameters) return ['this event is not documented'];
+  const described = operation.parameters.map(follow) as (JsonObject & { name: string })[];
+  const named = Object.fromEntries(described.map((header) => [header.name, header]));
+  const media = Object.keys(operation.requestBody.content);
+  const contentType = headers.get('content-type')?.split(';')[0] ?? '';
+  return [
+    ...missingHeaders({ headers: named }, headers),
+    ...(media.includes(contentType) ? [] : [`the content type ${contentType} is not documented`]),
+    ...validate(`/webhooks/${type}/post/requestBody/content/application~1json/schema`, body),
+  ];
 }
 
 function judge(described: DescribedOperation, answer: GivenAnswer, isHead: boolean): string[] {

@@ -1,10 +1,26 @@
-// Webhooks: which events there are, when a delivery is tried again, and why it or its endpoint ended.
+// Webhooks: which events there are, what receivers get, when a delivery is tried again, and why it or its
+// endpoint ended.
+import type { viewTask } from './task-view.ts';
 
+/** Events that tell that a task has ended. */
+export const WEBHOOK_TASK_EVENTS = ['task.completed', 'task.failed', 'task.cancelled'] as const;
 /** Events that an endpoint can ask for. */
-export const WEBHOOK_EVENTS = ['task.completed', 'task.failed', 'task.cancelled', 'balance.low'] as const;
+export const WEBHOOK_EVENTS = [...WEBHOOK_TASK_EVENTS, 'balance.low'] as const;
 /** Every event that is delivered: `webhook.test` comes when its owner asks for it. */
 export const WEBHOOK_EVENT_TYPES = [...WEBHOOK_EVENTS, 'webhook.test'] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+
+/** The body of a delivery, before it is written as JSON. */
+export type WebhookMessage = {
+  [Type in WebhookEventType]: { type: Type; timestamp: string; data: WebhookData<Type> };
+}[WebhookEventType];
+type WebhookData<Type extends WebhookEventType> = Type extends (typeof WEBHOOK_TASK_EVENTS)[number]
+  ? ReturnType<typeof viewTask>
+  : Type extends 'balance.low'
+    ? { balance: number; reserved: number; available: number; balanceBelow: number }
+    : { webhookId: string };
+/** What Standard Webhooks adds to the headers of a delivery. */
+export type WebhookHeader = 'webhook-id' | 'webhook-timestamp' | 'webhook-signature';
 
 export const WEBHOOK_DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 export type WebhookDeliveryState = (typeof WEBHOOK_DELIVERY_STATES)[number];
@@ -26,6 +42,10 @@ export const WEBHOOK_FAILURES = {
 export type WebhookFailure = keyof typeof WEBHOOK_FAILURES;
 
 export const WEBHOOKS_PER_USER_MAX = 10;
+/** From the look-up of the receiver's name to the status of its answer. */
+export const WEBHOOK_TIMEOUT_SECONDS = 15;
+/** So much of a receiver's answer is kept for the owner. */
+export const WEBHOOK_ANSWER_BYTES_MAX = 16 * 1024;
 /** After a rotation the secret before it signs for so long. */
 export const WEBHOOK_SECRET_OVERLAP_HOURS = 24;
 /** An endpoint without a success for so long is disabled. */

@@ -1,5 +1,6 @@
 // Builds the OpenAPI document from the route table, the descriptions of routes and the validating schemas.
 import { TAGS, type RequestBody, type RouteDescription } from './route-description.ts';
+import { DELIVERY_PARAMETERS, describeDeliveries } from './deliveries.ts';
 import { ROUTE_DESCRIPTIONS } from './descriptions/index.ts';
 import { INTRODUCTION } from './introduction.ts';
 import { writeSchema, type JsonObject, type NamedSchemas } from './json-schema.ts';
@@ -10,6 +11,8 @@ import { ERROR } from '../shapes/errors.ts';
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument extends JsonObject {
   paths: { [path: string]: { [method: string]: JsonObject } };
+  /** What the gateway sends, by the type of the event. */
+  webhooks: { [type: string]: { post: JsonObject } };
 }
 
 const KEY_SCHEME = 'apiKey';
@@ -31,6 +34,7 @@ export function describeApi(routes: readonly RouteRow[]): OpenApiDocument {
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: describeRoute(route, description, named) };
   }
   if (byName.size > 0) throw new Error(`no description of ${[...byName.keys()].join(', ')}`);
+  const webhooks = describeDeliveries(named);
   writeSchema(ERROR, 'output', named);
   return {
     openapi: '3.1.1',
@@ -38,9 +42,10 @@ export function describeApi(routes: readonly RouteRow[]): OpenApiDocument {
     servers: [{ url: '/' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks,
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      parameters: PARAMETERS,
+      parameters: { ...PARAMETERS, ...DELIVERY_PARAMETERS },
       schemas: Object.fromEntries([...named].sort(([one], [other]) => (one < other ? -1 : 1))),
       ...sharedComponents(),
     },

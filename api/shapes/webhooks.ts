@@ -1,4 +1,4 @@
-// JSON of webhooks and their deliveries.
+// JSON of webhooks, of their deliveries, and of what receivers get.
 import { z } from 'zod';
 import {
   WEBHOOK_DELIVERY_STATES,
@@ -6,9 +6,11 @@ import {
   WEBHOOK_EVENT_TYPES,
   WEBHOOK_EVENTS,
   WEBHOOK_FAILURES,
+  type WebhookEventType,
   type WebhookFailure,
 } from '../../domain/webhooks.ts';
 import { credits, id, instant } from './basics.ts';
+import { TASK } from './tasks.ts';
 
 const fields = {
   id: id('whk'),
@@ -74,3 +76,28 @@ export const WEBHOOK_DELIVERY = z
   })
   .meta({ id: 'WebhookDelivery', description: 'One event on its way to one webhook.' });
 export type WebhookDeliveryView = z.output<typeof WEBHOOK_DELIVERY>;
+
+const ENDED_TASK = TASK.extend({
+  status: TASK.shape.status.describe('As it was at the event: what the type says.'),
+  requestPayload: z.record(z.string(), z.unknown()).describe('The request, masked, without its prompt.'),
+}).meta({ id: 'EndedTask', description: 'The task as its owner reads it, as it was when it ended.' });
+const LOW_BALANCE = z.strictObject({
+  balance: credits,
+  reserved: credits,
+  available: credits,
+  balanceBelow: credits.describe('Of the webhook.'),
+});
+
+/** The bodies of deliveries. */
+export const WEBHOOK_MESSAGES = {
+  'task.completed': message('task.completed', 'TaskCompletedEvent', ENDED_TASK),
+  'task.failed': message('task.failed', 'TaskFailedEvent', ENDED_TASK),
+  'task.cancelled': message('task.cancelled', 'TaskCancelledEvent', ENDED_TASK),
+  'balance.low': message('balance.low', 'BalanceLowEvent', LOW_BALANCE),
+  'webhook.test': message('webhook.test', 'WebhookTestEvent', z.strictObject({ webhookId: id('whk') })),
+} as const satisfies Readonly<Record<WebhookEventType, z.ZodType>>;
+
+function message(type: WebhookEventType, name: string, data: z.ZodType) {
+  const timestamp = instant.describe('When it happened, in every attempt the same.');
+  return z.strictObject({ type: z.literal(type), timestamp, data }).meta({ id: name });
+}

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { findUndocumentedDelivery } from '../../dev/documented.ts';
 import type { Actor } from './http/http.ts';
 import { until } from './until.ts';
 
@@ -21,7 +22,7 @@ export interface Receiver {
   received: ReceivedWebhook[];
   /** What arrived at this path. */
   at(path: string): ReceivedWebhook[];
-  /** Resolves when `count` requests have arrived at this path. */
+  /** Resolves when `count` requests have arrived at this path, each as the OpenAPI document promises it. */
   until(path: string, count: number, limitMs?: number): Promise<ReceivedWebhook[]>;
   close(): Promise<void>;
 }
@@ -50,13 +51,21 @@ export async function startReceiver(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     at,
-    until: (path, count, limitMs) =>
-      until(`${count} webhooks at ${path}`, async () => at(path).length >= count && at(path), limitMs),
+    until: async (path, count, limitMs) => {
+      const title = `${count} webhooks at ${path}`;
+      const arrived = await until(title, async () => at(path).length >= count && at(path), limitMs);
+      expect(arrived.flatMap(judge)).to.deep.equal([]);
+      return arrived;
+    },
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function judge({ headers, body }: ReceivedWebhook): string[] {
+  return findUndocumentedDelivery({ headers: new Headers(headers), body });
 }
 
 async function read(req: IncomingMessage): Promise<ReceivedWebhook> {

@@ -109,7 +109,7 @@ describe('the OpenAPI document', () => {
     addFormats.default(ajv);
     ajv.addSchema(DOCUMENT, 'openapi');
     let shown = 0;
-    walk(DOCUMENT['paths'], (value) => {
+    walk([DOCUMENT.paths, DOCUMENT.webhooks], (value) => {
       const { schema, examples = {}, example } = Object(value);
       if (schema === undefined) return;
       const values = Object.values<{ value?: unknown }>(examples).flatMap((one) =>

@@ -55,7 +55,7 @@ const operation = closed(['operationId', 'tags', 'summary', 'responses'], {
   requestBody: closed(['content'], { required: { type: 'boolean' }, content }),
   responses: {
     ...mapOf(orReference(response)),
-    propertyNames: { pattern: '^([1-5]\\d\\d|default)$' },
+    propertyNames: { pattern: '^([1-5]\\d\\d|[1-5]XX|default)$' },
     minProperties: 1,
   },
 });
@@ -89,6 +89,7 @@ export const DOCUMENT_SHAPE = closed(['openapi', 'info', 'paths'], {
     ...mapOf({ ...mapOf(operation), propertyNames: { enum: ['get', 'post', 'put', 'patch', 'delete'] } }),
     propertyNames: { pattern: '^/' },
   },
+  webhooks: mapOf({ ...mapOf(operation), propertyNames: { const: 'post' } }),
   components: closed([], {
     schemas: componentsOf(schema),
     responses: componentsOf(orReference(response)),
