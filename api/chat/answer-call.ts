@@ -9,7 +9,7 @@ import { ChatBilling } from './chat-billing.ts';
 import { explainFailure } from './chat-errors.ts';
 import { cutWith } from './call-cut.ts';
 import { DeliveredEvents } from './delivered-events.ts';
-import type { PricedChat } from './read-chat.ts';
+import type { PricedChat } from './request/read-chat.ts';
 import { relayStream } from './relay-stream.ts';
 import { answerWhole } from './whole-answer.ts';
 import type { KeyCaller, Reply, RequestContext } from '../context.ts';

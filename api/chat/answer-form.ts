@@ -3,7 +3,7 @@ import type { GatewayError } from '../../domain/errors.ts';
 import type { UpstreamAnswer } from '../../providers/chat/chat.ts';
 import type { RequestContext, KeyCaller } from '../context.ts';
 import type { ChatCharge } from './chat-billing.ts';
-import type { PricedChat } from './read-chat.ts';
+import type { PricedChat } from './request/read-chat.ts';
 import type { StreamPiece } from './stream-events.ts';
 
 /** A call that was read, and what its answers look like. */

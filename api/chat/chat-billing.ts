@@ -12,7 +12,7 @@ import { beginOnce } from '../idempotent-effects.ts';
 import { computeChatCost, type Consumption } from './chat-cost.ts';
 import { explainRefusal } from './chat-errors.ts';
 import { startLeaseRenewal } from './lease-renewal.ts';
-import { limitChat, type PricedChat } from './read-chat.ts';
+import { limitChat, type PricedChat } from './request/read-chat.ts';
 import { undoReservation } from './undo-reservation.ts';
 
 /** The end of a call, as it is charged and recorded. */

@@ -3,7 +3,7 @@ import type { MicroCredits } from '../../domain/credits.ts';
 import { computeCharge, type Evidence } from '../../domain/pricing.ts';
 import { countPromptTokens, countTokens } from '../../providers/chat/tokens.ts';
 import type { ChatUsage } from '../../providers/chat/usage.ts';
-import type { PricedChat } from './read-chat.ts';
+import type { PricedChat } from './request/read-chat.ts';
 
 /**
  * The quantity that the charge is computed from. `counted`: the upstream reported no plausible usage, so

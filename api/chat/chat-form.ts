@@ -3,7 +3,7 @@ import { ERRORS, type GatewayError } from '../../domain/errors.ts';
 import { billableTextOf } from '../../providers/chat/usage.ts';
 import { readHead, renameModel, type AnswerHead } from './answer-head.ts';
 import type { AnswerForm, StreamForm, WholeForm } from './answer-form.ts';
-import type { PricedChat } from './read-chat.ts';
+import type { PricedChat } from './request/read-chat.ts';
 import { StreamEvents } from './stream-events.ts';
 import { presentUsage } from './views.ts';
 

@@ -12,7 +12,7 @@ import type { ChatBilling, ChatOutcome } from './chat-billing.ts';
 import type { Consumption } from './chat-cost.ts';
 import { explainFailure } from './chat-errors.ts';
 import type { DeliveredEvents } from './delivered-events.ts';
-import { tokensPlausibleMax, type PricedChat } from './read-chat.ts';
+import { tokensPlausibleMax, type PricedChat } from './request/read-chat.ts';
 import { StreamCut, type StreamLimits } from './stream-cut.ts';
 import { MalformedStreamError, type StreamPiece } from './stream-events.ts';
 

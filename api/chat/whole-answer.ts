@@ -5,7 +5,7 @@ import type { Reply } from '../context.ts';
 import type { WholeForm } from './answer-form.ts';
 import type { ChatBilling } from './chat-billing.ts';
 import type { Consumption } from './chat-cost.ts';
-import { tokensPlausibleMax, type PricedChat } from './read-chat.ts';
+import { tokensPlausibleMax, type PricedChat } from './request/read-chat.ts';
 
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 

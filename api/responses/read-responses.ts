@@ -2,9 +2,9 @@
 import { upstreamsOf } from '../../domain/catalog/upstream.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { ReadCall } from '../chat/answer-form.ts';
-import { notOffered } from '../chat/chat-messages.ts';
-import { rejectCostlierOptions } from '../chat/costlier-options.ts';
-import { priceChat, type PricedChat } from '../chat/read-chat.ts';
+import { notOffered } from '../chat/request/chat-messages.ts';
+import { rejectCostlierOptions } from '../chat/request/costlier-options.ts';
+import { priceChat, type PricedChat } from '../chat/request/read-chat.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
 import { passedForm } from './passed-form.ts';

@@ -1,6 +1,6 @@
 // Translates the items of a Responses request into the messages of a chat request.
 import { GatewayError } from '../../domain/errors.ts';
-import { notOffered } from '../chat/chat-messages.ts';
+import { notOffered } from '../chat/request/chat-messages.ts';
 import { isMembers, type Members } from './members.ts';
 
 export interface ReadItems {

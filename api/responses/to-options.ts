@@ -1,6 +1,6 @@
 // Translates tools, their choice and the form of the answer from Responses to chat completions.
 import { GatewayError } from '../../domain/errors.ts';
-import { notOffered } from '../chat/chat-messages.ts';
+import { notOffered } from '../chat/request/chat-messages.ts';
 import { isMembers, type Members } from './members.ts';
 
 interface Options {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AnswerForm, WholeForm } from '../chat/answer-form.ts';
 import { READ_WHOLE } from '../chat/chat-form.ts';
-import type { PricedChat } from '../chat/read-chat.ts';
+import type { PricedChat } from '../chat/request/read-chat.ts';
 import { asText, listOf, membersOf, type Members } from './members.ts';
 import { incompleteReasonOf, presentUsage, writeResponse, type ResponseHead } from './response-object.ts';
 import type { ResponsesBody } from './responses-body.ts';

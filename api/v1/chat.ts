@@ -2,7 +2,7 @@
 import { answerCall } from '../chat/answer-call.ts';
 import type { ReadCall } from '../chat/answer-form.ts';
 import { chatForm } from '../chat/chat-form.ts';
-import { readChat } from '../chat/read-chat.ts';
+import { readChat } from '../chat/request/read-chat.ts';
 import type { KeyCaller, Reply, RequestContext } from '../context.ts';
 
 export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {

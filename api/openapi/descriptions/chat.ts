@@ -1,6 +1,6 @@
 // Descriptions of the chat routes.
 import type { ErrorCode } from '../../../domain/errors.ts';
-import { CHAT_BODY } from '../../chat/read-chat.ts';
+import { CHAT_BODY } from '../../chat/request/read-chat.ts';
 import { RESPONSES_BODY } from '../../responses/responses-body.ts';
 import { USAGE_QUERY } from '../../console/usage.ts';
 import type { RouteDescription } from '../route-description.ts';

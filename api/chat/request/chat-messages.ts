@@ -1,10 +1,10 @@
 // Checks the messages of a chat request or a text task: their schema, and parts that are not offered.
 import { z } from 'zod';
-import { GatewayError } from '../../domain/errors.ts';
-import { cutText } from '../../domain/cut-text.ts';
-import type { SentImage } from '../uploads/input-images.ts';
-import { oneOf } from '../http/request-fields.ts';
-import { checkInputImage } from '../../domain/files/input-images.ts';
+import { GatewayError } from '../../../domain/errors.ts';
+import { cutText } from '../../../domain/cut-text.ts';
+import type { SentImage } from '../../uploads/input-images.ts';
+import { oneOf } from '../../http/request-fields.ts';
+import { checkInputImage } from '../../../domain/files/input-images.ts';
 
 const MESSAGES_MAX = 5_000;
 /** Each is looked at before the call is made. */

@@ -1,23 +1,23 @@
 // Reads a chat request: checks what billing and safety need, and passes all other fields on unchanged.
 import { z } from 'zod';
-import type { Model } from '../../domain/catalog/catalog.ts';
-import type { MicroCredits } from '../../domain/credits.ts';
-import { GatewayError } from '../../domain/errors.ts';
-import { fitAnswers, quoteLongest } from '../../domain/orders/answer-length.ts';
-import type { Order } from '../../domain/orders/order.ts';
+import type { Model } from '../../../domain/catalog/catalog.ts';
+import type { MicroCredits } from '../../../domain/credits.ts';
+import { GatewayError } from '../../../domain/errors.ts';
+import { fitAnswers, quoteLongest } from '../../../domain/orders/answer-length.ts';
+import type { Order } from '../../../domain/orders/order.ts';
 import {
   answerBounds,
   resolveTextOrder,
   type AnswerBounds,
   type AnswerLimit,
-} from '../../domain/orders/text.ts';
-import { quote, snapshotPrice, type PriceSnapshot } from '../../domain/pricing.ts';
-import type { ResponsesRequest } from '../../providers/chat/chat.ts';
-import { maxPromptTokens } from '../../providers/chat/token-bound.ts';
-import { TOKENS_PLAUSIBLE_MAX } from '../../providers/chat/usage.ts';
-import type { KeyCaller, RequestContext } from '../context.ts';
-import { readBody } from '../http/request-fields.ts';
-import type { SentImage } from '../uploads/input-images.ts';
+} from '../../../domain/orders/text.ts';
+import { quote, snapshotPrice, type PriceSnapshot } from '../../../domain/pricing.ts';
+import type { ResponsesRequest } from '../../../providers/chat/chat.ts';
+import { maxPromptTokens } from '../../../providers/chat/token-bound.ts';
+import { TOKENS_PLAUSIBLE_MAX } from '../../../providers/chat/usage.ts';
+import type { KeyCaller, RequestContext } from '../../context.ts';
+import { readBody } from '../../http/request-fields.ts';
+import type { SentImage } from '../../uploads/input-images.ts';
 import { CHAT_MESSAGES, checkMessageParts } from './chat-messages.ts';
 import { rejectCostlierOptions } from './costlier-options.ts';
 
