@@ -152,11 +152,11 @@ export default defineConfig({
       'monitoring',
       'tasks',
     ]
-      .concat('uploads', 'v1', 'webhooks')
+      .concat('responses', 'uploads', 'v1', 'web', 'webhooks')
       .map((folder) =>
         restrict(`api/${folder}/**`, [
           ...patternsOf('api'),
-          { regex: '^\\.\\./openapi/', message: 'Only api/app.ts imports api/openapi/.' },
+          { regex: '^(\\.\\./)+openapi/', message: 'Only api/app.ts imports api/openapi/.' },
         ]),
       ),
     {
