@@ -1,7 +1,6 @@
 // Writes what was measured into docs/performance.md: a section per bench, each replaced on its own.
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus, loadavg, release, totalmem, type as systemType } from 'node:os';
+import { describeMachine, readCommit, readLoad } from '../dev/machine.ts';
 import { BENCH_SIZE } from './size.ts';
 import type { Row } from './verdict.ts';
 
@@ -19,7 +18,7 @@ export interface BenchRun {
 
 /** Notes when and beside how much other work a run begins. */
 export function beginRun(): Pick<BenchRun, 'startedAt' | 'loadBefore'> {
-  return { startedAt: new Date(), loadBefore: loadavg()[0] ?? 0 };
+  return { startedAt: new Date(), loadBefore: readLoad() };
 }
 
 /** Replaces the section of this bench on the page; sections of others stay as they are. */
@@ -44,22 +43,11 @@ export function replaceSection(page: string, run: BenchRun): string {
 }
 
 function describeRun({ name, startedAt, loadBefore }: BenchRun): string[] {
-  const processors = cpus();
-  const model = processors[0]?.model.trim() ?? 'unknown';
   const size = BENCH_SIZE === 'full' ? '' : `BENCH_SIZE=${BENCH_SIZE} `;
-  const memory = `${(totalmem() / 1024 ** 3).toFixed(0)} GiB`;
   return [
-    `- \`${size}npm run bench -- ${name}\`, ${startedAt.toISOString().slice(0, 10)}, commit ${readCommit()}`,
-    `- ${processors.length} cores (${model}), ${memory}, ${systemType()} ${release()}, Node ${process.version}, ` +
-      `load before ${loadBefore.toFixed(1)}`,
+    `- \`${size}npm run bench -- ${name}\`, ${startedAt.toISOString().slice(0, 10)}, commit ${readCommit(PERFORMANCE_PAGE)}`,
+    `- ${describeMachine(loadBefore)}`,
   ];
-}
-
-function readCommit(): string {
-  const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
-  const own = `:!${PERFORMANCE_PAGE}`;
-  const isClean = git('status', '--porcelain', '--untracked-files=no', '--', '.', own) === '';
-  return `${git('rev-parse', '--short', 'HEAD')}${isClean ? '' : ', with changes'}`;
 }
 
 function describeRows(rows: readonly Row[]): string[] {

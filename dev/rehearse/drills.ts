@@ -4,38 +4,34 @@ import type { Terminal } from '../terminal.ts';
 import type { Callers } from './callers.ts';
 import { run } from './engine.ts';
 import { PROJECT } from './files.ts';
+import { countTasks, judgeEnd, type Settled } from './settled.ts';
 import type { Stage } from './stage.ts';
 import { startTraffic, type TrafficResult } from './traffic.ts';
 import type { Account } from './walk.ts';
 
-export interface DrillResult extends TrafficResult {
+export interface DrillResult extends TrafficResult, Settled {
   name: string;
+  /** What was done to the system. */
+  about: string;
   /** Seconds from the end of the disturbance until all containers are healthy again. */
   healthySeconds: number;
-  /** Seconds from then until no task and no reservation is open. */
-  settledSeconds: number;
-  problems: readonly string[];
 }
 
 interface Drill {
   name: string;
+  about: string;
   disturb: (stage: Stage) => Promise<void>;
 }
 
-const WATCHED = ['api', 'second-api', 'worker', 'second-worker', 'postgres', 'redis', 'temporal'];
+const WATCHED = [
+  ...['api', 'second-api', 'worker', 'second-worker', 'postgres', 'redis', 'temporal'],
+  ...['bucket', 'sandbox', 'vendors', 'proxy'],
+];
 const PAUSE_MS = 8_000;
 const CUT_MS = 10_000;
-const BEFORE_MS = 2_000;
-const AFTER_MS = 2_000;
-const SETTLED_MS_MAX = 120_000;
-const LOOK_EVERY_MS = 500;
-/** Bookings of the ledger, open work, and what is doubled or missing. */
-const CHECK = `
-  select (select count(*) from task where status in ('queued', 'in_progress'))
-         + (select count(*) from task_attempt where state = 'open')
-         + (select count(*) from chat_call where status = 'open'),
-         (select count(*) from task where status = 'completed'),
-         (select count(*) from task_attempt where state = 'charged')`;
+const DOWN_MS = 1_000;
+const BEFORE_MS = 4_000;
+const AFTER_MS = 4_000;
 
 const DRILLS: readonly Drill[] = [
   ...['api', 'worker', 'temporal', 'redis', 'postgres', 'sandbox', 'bucket'].map(kill),
@@ -53,23 +49,27 @@ export async function runDrills(
 ): Promise<DrillResult[]> {
   const wanted = new RegExp(process.env['REHEARSE_DRILLS'] ?? '');
   const results: DrillResult[] = [];
-  for (const drill of DRILLS.filter(({ name }) => wanted.test(name)))
-    results.push(await terminal.step(drill.name, () => runDrill(drill, stage, callers, account)));
+  for (const drill of DRILLS.filter(({ name }) => wanted.test(name))) {
+    const result = await terminal.step(drill.name, () => runDrill(drill, stage, callers, account));
+    for (const problem of result.problems) terminal.warn(problem);
+    results.push(result);
+  }
   return results;
 }
 
 async function runDrill(
-  drill: Drill,
+  { name, about, disturb }: Drill,
   stage: Stage,
   callers: Callers,
   account: Account,
 ): Promise<DrillResult> {
+  const before = await countTasks(stage);
   const traffic = startTraffic(callers, account);
   await sleep(BEFORE_MS);
   const problems: string[] = [];
   let startedAt = performance.now();
   try {
-    await drill.disturb(stage);
+    await disturb(stage);
     startedAt = performance.now();
     for (const service of WATCHED) await stage.untilHealthy(service);
   } catch (error) {
@@ -78,47 +78,20 @@ async function runDrill(
   const healthySeconds = (performance.now() - startedAt) / 1000;
   await sleep(AFTER_MS);
   const result = await traffic.stop();
-  const settledAt = performance.now();
-  problems.push(...(await untilSettled(stage, result.accepted)));
-  const settledSeconds = (performance.now() - settledAt) / 1000;
-  return {
-    ...result,
-    name: drill.name,
-    healthySeconds,
-    settledSeconds,
-    problems: problems.map((problem) => `${drill.name}: ${problem}`),
-  };
-}
-
-/** Waits until nothing is open, then checks the money with the documented command. Returns what is wrong. */
-async function untilSettled(stage: Stage, accepted: readonly string[]): Promise<string[]> {
-  const until = Date.now() + SETTLED_MS_MAX;
-  let [open, completed, charged] = [1, 0, 0];
-  while (open > 0 && Date.now() < until) {
-    [open = 1, completed = 0, charged = 0] = (await stage.sql(CHECK)).split('|').map(Number);
-    if (open > 0) await sleep(LOOK_EVERY_MS);
-  }
-  const problems: string[] = [];
-  if (open > 0) problems.push(`${open} tasks or reservations are open after ${SETTLED_MS_MAX / 1000} s`);
-  if (completed !== charged) problems.push(`${completed} tasks are completed, ${charged} are charged`);
-  const ids = accepted.map((id) => `'${id}'`).join(', ');
-  const found = ids === '' ? '0' : await stage.sql(`select count(*) from task where id in (${ids})`);
-  if (Number(found) !== accepted.length)
-    problems.push(`of ${accepted.length} accepted tasks ${found} are there`);
-  await stage
-    .compose('run', '--rm', '-T', '--no-deps', 'migrate', 'node', 'cli/db.ts', 'check')
-    .catch((error: unknown) => problems.push(`the check of the ledger: ${String(error)}`));
-  return problems;
+  const settled = await judgeEnd(stage, result, before);
+  problems.push(...settled.problems);
+  return { ...result, ...settled, name, about, healthySeconds, problems };
 }
 
 function kill(service: string): Drill {
   return {
     name: `kill ${service}`,
+    about: `SIGKILL to its process, started again after ${DOWN_MS / 1000} s`,
     // A container that was killed by hand is not restarted by its policy.
     disturb: async (stage) => {
       const name = await stage.container(service);
       await run('docker', ['kill', name]);
-      await sleep(1_000);
+      await sleep(DOWN_MS);
       await run('docker', ['start', name]);
       // Who shares its network has to follow it.
       if (service === 'sandbox') await run('docker', ['restart', await stage.container('vendors')]);
@@ -128,7 +101,8 @@ function kill(service: string): Drill {
 
 function pause(service: string): Drill {
   return {
-    name: `pause ${service} for ${PAUSE_MS / 1000} s`,
+    name: `pause ${service}`,
+    about: `frozen for ${PAUSE_MS / 1000} s, with its connections open`,
     disturb: async (stage) => {
       const name = await stage.container(service);
       await run('docker', ['pause', name]);
@@ -141,13 +115,15 @@ function pause(service: string): Drill {
 function restart(service: string): Drill {
   return {
     name: `restart ${service}`,
+    about: 'stopped in order and started again',
     disturb: async (stage) => void (await stage.compose('restart', service)),
   };
 }
 
 function cut(service: string): Drill {
   return {
-    name: `cut ${service} off for ${CUT_MS / 1000} s`,
+    name: `cut ${service} off`,
+    about: `without a network for ${CUT_MS / 1000} s, while its process runs on`,
     disturb: async (stage) => {
       const name = await stage.container(service);
       const network = `${PROJECT}_default`;

@@ -1,6 +1,7 @@
 // `npm run rehearse`: runs docker-compose.yml as production would, with two of everything.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readCommit, readLoad } from '../machine.ts';
 import { describeError, openTerminal } from '../terminal.ts';
 import { openCallers } from './callers.ts';
 import { runDrills } from './drills.ts';
@@ -41,7 +42,7 @@ async function main(): Promise<number> {
 }
 
 async function rehearse(engine: Engine, stage: Stage): Promise<void> {
-  const startedAt = new Date();
+  const [startedAt, loadBefore, commit] = [new Date(), readLoad(), readCommit(REHEARSAL_PAGE)];
   terminal.note(engine.description);
   const origins = await provideImages(imagesOf(readFileSync(COMPOSE_FILE, 'utf8')), terminal);
   await terminal.step('the image of the gateway', () => stage.compose('build', 'api'));
@@ -61,7 +62,8 @@ async function rehearse(engine: Engine, stage: Stage): Promise<void> {
     ? []
     : await runDrills(stage, callers, account, terminal);
   const { asked } = callers;
-  const facts = { startedAt, engine, origins, proven, asked, missed, watched, image, memory, drills };
+  const run = { command: commandOf(process.env['REHEARSE_DRILLS']), startedAt, loadBefore, commit };
+  const facts = { ...run, engine, origins, proven, asked, missed, watched, image, memory, drills };
   terminal.block(writePage(facts));
   terminal.note(`written to ${REHEARSAL_PAGE}`);
   const bad = [
@@ -69,6 +71,13 @@ async function rehearse(engine: Engine, stage: Stage): Promise<void> {
     ...drills.flatMap(({ problems }) => problems),
   ];
   if (bad.length > 0) throw new Error(bad.join('\n'));
+}
+
+/** What was typed, as the page repeats it. */
+function commandOf(drills: string | undefined): string {
+  const words = process.argv.slice(2);
+  const setting = drills === undefined ? [] : [`REHEARSE_DRILLS='${drills}'`];
+  return [...setting, 'npm run rehearse', ...(words.length === 0 ? [] : ['--', ...words])].join(' ');
 }
 
 /** The images that docker-compose.yml and the Dockerfile name, without the gateway's own. */

@@ -1,6 +1,6 @@
 // Writes docs/rehearsal.md: what the rehearsal showed, with figures, and what it could not show.
 import { writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+import { describeMachine } from '../machine.ts';
 import type { DrillResult } from './drills.ts';
 import type { Engine } from './engine.ts';
 import type { ImageOrigin } from './images.ts';
@@ -10,6 +10,10 @@ export const REHEARSAL_PAGE = 'docs/rehearsal.md';
 
 export interface Facts {
   startedAt: Date;
+  loadBefore: number;
+  /** What the image was built from. */
+  commit: string;
+  command: string;
   engine: Engine;
   origins: readonly ImageOrigin[];
   proven: readonly string[];
@@ -48,15 +52,16 @@ export function writePage(facts: Facts): string {
 }
 
 function describeRun(facts: Facts): string[] {
-  const { startedAt, engine, proven, asked, watched, image, memory } = facts;
+  const { startedAt, loadBefore, commit, command, engine, proven, asked, watched, image, memory } = facts;
   const [own, whole] = [image.ownBytes, image.wholeBytes].map((bytes) => Math.round(bytes / BYTES_PER_MB));
   return [
     '## What the last one showed',
     '',
     ...wrap(
-      `${startedAt.toISOString().slice(0, 10)}, ${engine.description}, ${cpus().length} cores, ` +
-        `${(totalmem() / 1024 ** 3).toFixed(0)} GiB, Node ${process.version}.`,
+      `\`${command}\`, ${timeOf(startedAt)} to ${timeOf(new Date())} UTC, ` +
+        `commit ${commit}, ${engine.description}.`,
     ),
+    ...wrap(`${describeMachine(loadBefore)}.`),
     '',
     ...wrap(
       `- Every container of \`docker-compose.yml\` started in its order and became healthy, the gateway's own ` +
@@ -97,29 +102,46 @@ function describeDrills(drills: readonly DrillResult[]): string[] {
     '## Drills',
     '',
     ...wrap(
-      'About three requests a second (chats, streams, images, videos) while a container is disturbed. Refused are ' +
-        'answers other than a success, which callers may repeat. Healthy: seconds after the disturbance until all ' +
-        'containers are. Settled: seconds after the traffic until no task and no reservation is open. Afterwards ' +
-        '`npm run db -- check` walks over all money, every accepted task has to be there, and charges have to be as ' +
-        'many as completed tasks.',
+      'About three orders a second (chats, streams, images, videos) while a container is disturbed; an order without ' +
+        'a success is repeated with its `Idempotency-Key`, for a minute at most. Refused are answers other than a ' +
+        'success; slowest is the order that waited longest for its own, repeats included. Healthy: seconds after the ' +
+        'disturbance until all containers are. Settled: seconds after the traffic until no task is open, then until ' +
+        'no chat call is: one whose process died is settled when its lease of 120 s is over.',
     ),
     '',
-    '| drill | requests | refused | accepted tasks | healthy | settled | result |',
-    '|---|---|---|---|---|---|---|',
+    ...wrap(
+      'Exact means: each order became one task and none is lost, charges are as many as completed tasks, no answer ' +
+        'was a fault of the gateway, and `npm run db -- check` found no violation over all money.',
+    ),
+    '',
+    '| drill | what was done | requests | refused | slowest | given up | tasks | healthy | settled | result |',
+    '|---|---|---|---|---|---|---|---|---|---|',
     ...drills.map(describeDrill),
     '',
   ];
 }
 
 function describeDrill(drill: DrillResult): string {
-  const { name, requests, refused, accepted, healthySeconds, settledSeconds, problems } = drill;
-  const kinds = Object.entries(refused).map(([reason, count]) => `${count} × ${reason}`);
+  const { name, about, requests, refused, ended, givenUp, problems } = drill;
+  const { slowestSeconds, healthySeconds, tasksSeconds, callsSeconds } = drill;
+  const seconds = (value: number): string => `${value.toFixed(1)} s`;
   const cells = [
-    ...[name, String(requests), kinds.join(', ') || '–', String(accepted.length)],
-    ...[`${healthySeconds.toFixed(1)} s`, `${settledSeconds.toFixed(1)} s`],
-    problems.length === 0 ? 'exact' : `**${problems.join('; ')}**`,
+    ...[name, about, String(requests), list(refused), seconds(slowestSeconds)],
+    ...[list({ task: givenUp.tasks, chat: givenUp.chats }), list(ended)],
+    ...[seconds(healthySeconds), `${seconds(tasksSeconds)}, ${seconds(callsSeconds)}`],
+    problems.length === 0 ? 'exact' : `**${problems.join('; ').replaceAll(/\s+/g, ' ')}**`,
   ];
   return `| ${cells.join(' | ')} |`;
+}
+
+function list(counts: Readonly<Record<string, number>>): string {
+  const some = Object.entries(counts).filter(([, count]) => count > 0);
+  return some.map(([what, count]) => `${count} × ${what}`).join(', ') || '–';
+}
+
+/** As in 2026-11-22 10:05. */
+function timeOf(date: Date): string {
+  return date.toISOString().slice(0, 16).replace('T', ' ');
 }
 
 /** Breaks a paragraph or an item of a list into lines of the width of the documents. */

@@ -30,7 +30,8 @@ const PASSWORD = 'a long sentence for rehearsals';
 const IMAGE = { model: 'gpt-image-2', prompt: 'a lighthouse at dusk [[sandbox seconds=0]]' };
 const VIDEO = { model: 'grok-imagine-video', prompt: 'waves [[sandbox seconds=1]]', duration: 1 };
 const CHAT_MODEL = 'gpt-6-luna';
-const CREDITS = 500;
+/** Twice of them, by a grant and by a code, pay for the walk and for all drills. */
+const CREDITS = 10_000;
 const WAIT_MS_MAX = 120_000;
 const LOOK_EVERY_MS = 300;
 const MP4 = Buffer.concat([
