@@ -13,6 +13,11 @@ import { createWebhooks } from './webhooks.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
+/** The steps of the sweeper's rounds; the worker sends heartbeats for them. */
+export const SWEEPER_STEPS = [
+  ...(['sweepTasks', 'removeOldRequests', 'checkInvariants', 'rollUpUsage', 'removeExpired'] as const),
+] satisfies readonly (keyof Activities)[];
+
 export function createActivities(dependencies: ActivityDependencies) {
   return {
     ...createAdmission(dependencies),

@@ -9,6 +9,7 @@ import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { GENERATION_QUEUE, HAND_OVER_QUEUE, POLL_QUEUE, WEBHOOK_QUEUE } from '../workflows/names.ts';
 import { createBoundary } from './boundary.ts';
+import { SWEEPER_HEARTBEATS } from './heartbeats.ts';
 import { observeActivities } from './observation.ts';
 import { TRACING_MODULES, workflowSpanSinks } from './workflow-spans.ts';
 import type { Tracing } from '../runtime/tracing-types.ts';
@@ -119,6 +120,7 @@ function sharedOptionsOf({ log, registry, tracing, graceSeconds }: WorkerOptions
       activity: [
         ...(tracing ? [tracing.activities] : []),
         ...(counting ? [() => ({ inbound: counting })] : []),
+        () => ({ inbound: SWEEPER_HEARTBEATS }),
         () => ({ inbound: boundary }),
       ],
     },

@@ -1,6 +1,6 @@
 // The sweeper: in rounds it finds what a crash left behind. A schedule keeps one of it running.
 import { log, patched, proxyActivities, sleep } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities, SWEEPER_STEPS } from '../activities/index.ts';
 
 /** A run lasts an hour, so that operators see 24 of them a day and not thousands. */
 const ROUNDS = 180;
@@ -8,11 +8,11 @@ const PAUSE_MS = 20_000;
 /** Every 40 seconds, so that a violated invariant is known within a minute. */
 const ROUNDS_PER_CHECK = 2;
 
-type Duty = 'sweepTasks' | 'removeOldRequests' | 'checkInvariants' | 'rollUpUsage' | 'removeExpired';
-
-const sweeper = proxyActivities<Pick<Activities, Duty>>({
+/** The heartbeat shows within seconds that a step was lost with its worker or on its way: the next ones go on. */
+const sweeper = proxyActivities<Pick<Activities, (typeof SWEEPER_STEPS)[number]>>({
   startToCloseTimeout: '2m',
   scheduleToCloseTimeout: '5m',
+  heartbeatTimeout: '15s',
   retry: { maximumAttempts: 1 }, // the next round comes soon
 });
 

@@ -1,7 +1,8 @@
 // The sweeper's schedule: one run at a time, from the first minute on.
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { expect } from 'chai';
-import { openEngine, type TestEngine } from '../support/servers/engine.ts';
+import { SWEEPER_STEPS } from '../../activities/index.ts';
+import { openEngine, readHistoryOf, type TestEngine } from '../support/servers/engine.ts';
 import { startGateway, type TestGateway } from '../support/servers/gateway.ts';
 import { until } from '../support/until.ts';
 import { SWEEP_SCHEDULE_ID } from '../../workflows/names.ts';
@@ -35,5 +36,25 @@ describe('the schedule of the sweeper', () => {
     const { runningActions, numActionsTaken } = await readRunning();
     expect(runningActions).to.have.length(1);
     expect(numActionsTaken).to.equal(1);
+  });
+
+  it('each of its steps, lost with its worker, is missed within seconds', async () => {
+    const { info } = await engine.client.schedule.getHandle(SWEEP_SCHEDULE_ID).describe();
+    const [{ workflow } = { workflow: null }] = info.recentActions.map(({ action }) => action);
+    const run = engine.client.workflow.getHandle(workflow?.workflowId ?? '');
+    const timeouts = await until('a round has had all of its steps', async () => {
+      const { events } = await readHistoryOf(run);
+      const scheduled = events.flatMap(({ activityTaskScheduledEventAttributes: each }) =>
+        each ? [each] : [],
+      );
+      const byStep = new Map(
+        (scheduled as { activityType: { name: string }; heartbeatTimeout: string }[]).map(
+          ({ activityType, heartbeatTimeout }) => [activityType.name, heartbeatTimeout],
+        ),
+      );
+      return byStep.size >= SWEEPER_STEPS.length && byStep;
+    });
+    expect([...timeouts.keys()]).to.have.members([...SWEEPER_STEPS]);
+    for (const [step, heartbeatTimeout] of timeouts) expect(heartbeatTimeout, step).to.equal('15s');
   });
 });
