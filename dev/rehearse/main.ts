@@ -58,9 +58,10 @@ async function rehearse(engine: Engine, stage: Stage): Promise<void> {
   const watched = await terminal.step('Prometheus', checkPrometheus);
   const image = await measureImage();
   const memory = await measureMemory(stage);
+  const own = readServices(readFileSync(COMPOSE_FILE, 'utf8'))['api']?.image ?? '';
   const drills = process.argv.includes('--no-drills')
     ? []
-    : await runDrills(stage, callers, account, terminal);
+    : await runDrills(stage, callers, account, own, terminal);
   const { asked } = callers;
   const run = { command: commandOf(process.env['REHEARSE_DRILLS']), startedAt, loadBefore, commit };
   const facts = { ...run, engine, origins, proven, asked, missed, watched, image, memory, drills };
@@ -68,7 +69,7 @@ async function rehearse(engine: Engine, stage: Stage): Promise<void> {
   terminal.note(`written to ${REHEARSAL_PAGE}`);
   const bad = [
     ...missed.map((route) => `${route} was not asked`),
-    ...drills.flatMap(({ problems }) => problems),
+    ...drills.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`)),
   ];
   if (bad.length > 0) throw new Error(bad.join('\n'));
 }

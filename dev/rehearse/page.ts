@@ -1,7 +1,7 @@
 // Writes docs/rehearsal.md: what the rehearsal showed, with figures, and what it could not show.
 import { writeFileSync } from 'node:fs';
 import { describeMachine } from '../machine.ts';
-import type { DrillResult } from './drills.ts';
+import type { DrillResult } from './drill.ts';
 import type { Engine } from './engine.ts';
 import type { ImageOrigin } from './images.ts';
 import type { ImageSize, MemoryUse } from './measure.ts';

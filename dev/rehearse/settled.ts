@@ -20,10 +20,10 @@ const CALLS_MS_MAX = 180_000;
 const LOOK_EVERY_MS = 500;
 /** Answers by which callers are told to come again, or that their upstream fails; others are faults of ours. */
 const EXPECTED = /^(no answer|cut stream|(409|429|502|503|504) .*)$/;
-const OPEN_TASKS = `
+export const OPEN_TASKS = `
   select (select count(*) from task where status in ('queued', 'in_progress'))
          + (select count(*) from task_attempt where state = 'open')`;
-const OPEN_CALLS = `select count(*) from chat_call where status = 'open'`;
+export const OPEN_CALLS = `select count(*) from chat_call where status = 'open'`;
 const COUNTS = `
   select (select count(*) from task where status = 'completed'),
          (select count(*) from task_attempt where state = 'charged')`;
@@ -47,7 +47,7 @@ export async function judgeEnd(stage: Stage, traffic: TrafficResult, before: num
   );
   const callsSeconds = await untilNone(stage, OPEN_CALLS, CALLS_MS_MAX, 'chat calls', problems);
   problems.push(...(await findLosses(stage, traffic, before)), ...(await checkLedger(stage)));
-  return { tasksSeconds, callsSeconds, ended: await listEnds(stage, traffic.accepted), problems };
+  return { tasksSeconds, callsSeconds, ended: await countEnds(stage, traffic.accepted), problems };
 }
 
 /** The documented command; returns what it says when a rule is broken. */
@@ -88,7 +88,7 @@ async function findLosses(
   const problems: string[] = [];
   const [completed = 0, charged = 0] = (await stage.sql(COUNTS)).split('|').map(Number);
   if (completed !== charged) problems.push(`${completed} tasks are completed, ${charged} are charged`);
-  const found = Object.values(await listEnds(stage, accepted)).reduce((sum, count) => sum + count, 0);
+  const found = Object.values(await countEnds(stage, accepted)).reduce((sum, count) => sum + count, 0);
   if (found !== accepted.length)
     problems.push(`of ${accepted.length} accepted tasks ${found} are there, or two orders got one task`);
   const made = (await countTasks(stage)) - before;
@@ -98,7 +98,8 @@ async function findLosses(
   return problems;
 }
 
-async function listEnds(stage: Stage, accepted: readonly string[]): Promise<Record<string, number>> {
+/** How the tasks with these ids ended; ids that are not there count nowhere. */
+export async function countEnds(stage: Stage, accepted: readonly string[]): Promise<Record<string, number>> {
   const ids = accepted.map((id) => `'${id}'`).join(', ');
   const rows = await stage.sql(
     `select status, coalesce(error_code, ''), count(*) from task where id in (${ids || 'null'}) group by 1, 2`,

@@ -16,6 +16,8 @@ export interface Stage {
   untilHealthy: (service: string) => Promise<number>;
   /** Runs a statement as the owner of the server; rows are lines, columns are separated by `|`. */
   sql: (statement: string, database?: string) => Promise<string>;
+  /** Runs a command of Temporal's command line in the gateway's namespace. */
+  temporal: (...words: string[]) => Promise<string>;
 }
 
 const HEALTHY_MS_MAX = 240_000;
@@ -56,6 +58,10 @@ export function openStage(words: readonly string[]): Stage {
     },
     down: async () => void (await compose('down', '--volumes', '--timeout', '20')),
     running: () => ask([]),
+    temporal: (...words) => {
+      const once = ['run', '--rm', '-T', '--no-deps', '--entrypoint', 'temporal', 'temporal-namespace'];
+      return compose(...once, ...words, '--namespace', 'gateway');
+    },
     sql: async (statement, database = 'gateway') => {
       const psql = ['psql', '--username', 'postgres', '--dbname', database, '--tuples-only', '--no-align'];
       const name = await container('postgres');

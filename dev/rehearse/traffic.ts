@@ -17,6 +17,8 @@ export interface TrafficResult {
 }
 
 export interface Traffic {
+  /** Ids of the tasks so far. */
+  accepted: readonly string[];
   stop: () => Promise<TrafficResult>;
 }
 
@@ -40,8 +42,8 @@ const REQUEST_MS_MAX = 30_000;
 const ORDER_MS_MAX = 60_000;
 const REPEAT_MS = 1_000;
 
-/** About three requests a second, far below the limits of a user. What fails is repeated with its key. */
-export function startTraffic(callers: Callers, { apiKey }: Account): Traffic {
+/** About three orders a second, far below the limits of a user. What fails is repeated with its key. */
+export function startTraffic(callers: Callers, { apiKey }: Pick<Account, 'apiKey'>): Traffic {
   const ending = new AbortController();
   const accepted: string[] = [];
   const refused: Record<string, number> = {};
@@ -81,6 +83,7 @@ export function startTraffic(callers: Callers, { apiKey }: Account): Traffic {
     }
   });
   return {
+    accepted,
     stop: async () => {
       ending.abort();
       await Promise.all(loops);
@@ -89,11 +92,27 @@ export function startTraffic(callers: Callers, { apiKey }: Account): Traffic {
   };
 }
 
+/** Orders a video on which its vendor works that long. Returns the task's id. */
+export async function orderVideo(callers: Callers, apiKey: string, seconds: number): Promise<string> {
+  const prompt = `waves [[sandbox seconds=${seconds}]]`;
+  const key = callers.withKey(apiKey);
+  const { body } = await key('POST', '/v1/videos/generations', { body: { ...VIDEO, prompt } });
+  return String(body.data.id);
+}
+
+/** Images are answered as they are, videos below `data`. */
+function readTaskId(text: string): string {
+  const body = JSON.parse(text) as { id?: string; data?: { id?: string } };
+  const id = body.id ?? body.data?.id;
+  if (id === undefined) throw new Error(`an order was answered without a task: ${text}`);
+  return id;
+}
+
 function judge(
   { ok, status, headers }: Response,
   text: string,
 ): { taskId: string } | { refusal: string } | object {
-  if (status === 202) return { taskId: (JSON.parse(text) as { id: string }).id };
+  if (status === 202) return { taskId: readTaskId(text) };
   const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (ok) return isStream && !text.trimEnd().endsWith('[DONE]') ? { refusal: 'cut stream' } : {};
   const code = /"code":"(\w+)"/.exec(text)?.[1] ?? 'of the proxy';

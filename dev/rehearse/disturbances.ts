@@ -1,0 +1,67 @@
+// What the drills do to single containers: killed, frozen, restarted, cut off from the network.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Drill } from './drill.ts';
+import { run } from './engine.ts';
+import { PROJECT } from './files.ts';
+
+const PAUSE_MS = 8_000;
+const CUT_MS = 10_000;
+const DOWN_MS = 1_000;
+
+export const DISTURBANCES: readonly Drill[] = [
+  ...['api', 'worker', 'temporal', 'redis', 'postgres', 'sandbox', 'bucket'].map(kill),
+  ...['api', 'worker', 'temporal', 'redis', 'postgres', 'bucket'].map(pause),
+  ...['postgres', 'temporal', 'api', 'worker'].map(restart),
+  ...['postgres', 'temporal', 'redis', 'bucket'].map(cut),
+];
+
+function kill(service: string): Drill {
+  return {
+    name: `kill ${service}`,
+    about: `SIGKILL to its process, started again after ${DOWN_MS / 1000} s`,
+    // A container that was killed by hand is not restarted by its policy.
+    disturb: async (stage) => {
+      const name = await stage.container(service);
+      await run('docker', ['kill', name]);
+      await sleep(DOWN_MS);
+      await run('docker', ['start', name]);
+      // Who shares its network has to follow it.
+      if (service === 'sandbox') await run('docker', ['restart', await stage.container('vendors')]);
+    },
+  };
+}
+
+function pause(service: string): Drill {
+  return {
+    name: `pause ${service}`,
+    about: `frozen for ${PAUSE_MS / 1000} s, with its connections open`,
+    disturb: async (stage) => {
+      const name = await stage.container(service);
+      await run('docker', ['pause', name]);
+      await sleep(PAUSE_MS);
+      await run('docker', ['unpause', name]);
+    },
+  };
+}
+
+function restart(service: string): Drill {
+  return {
+    name: `restart ${service}`,
+    about: 'stopped in order and started again',
+    disturb: async (stage) => void (await stage.compose('restart', service)),
+  };
+}
+
+function cut(service: string): Drill {
+  return {
+    name: `cut ${service} off`,
+    about: `without a network for ${CUT_MS / 1000} s, while its process runs on`,
+    disturb: async (stage) => {
+      const name = await stage.container(service);
+      const network = `${PROJECT}_default`;
+      await run('docker', ['network', 'disconnect', network, name]);
+      await sleep(CUT_MS);
+      await run('docker', ['network', 'connect', '--alias', service, network, name]);
+    },
+  };
+}
