@@ -32,8 +32,10 @@ const ABOUT = `# The rehearsal
 a second API and a second worker, a proxy that terminates TLS (nginx), a bucket that speaks S3 (versitygw), Prometheus
 with the alert rules, and the sandbox behind TLS in the place of the vendors. Then it makes the first administrator by
 the command of [operation](operation.md#production), asks every route once through the proxy, and disturbs one container
-after the other while work goes on. It writes this page, and takes everything down again; \`-- --keep\` leaves it
-running, \`-- --no-drills\` leaves the drills out, and \`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match.
+after the other while work goes on. It restores a backup, and replaces an older version by today's under load: the
+newest commit that differs in migrations, workflows and catalogue, or the one in \`REHEARSE_FROM\`. It writes this page,
+and takes everything down again; \`-- --keep\` leaves it running, \`-- --no-drills\` leaves the drills out, and
+\`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match.
 
 It needs Docker with Compose, OpenSSL, and half an hour on two cores. Images that cannot be pulled are made here under
 the same names, once, from Debian (\`debootstrap\`, as root; \`REHEARSE_DEBIAN_MIRROR\` names another mirror) and with
@@ -111,13 +113,13 @@ function describeDrills(drills: readonly DrillResult[]): string[] {
     '',
     ...wrap(
       'Exact means: each order became one task and none is lost, charges are as many as completed tasks, no answer ' +
-        'was a fault of the gateway, and `npm run db -- check` found no violation over all money.',
+        'was a fault of the gateway, and `npm run db -- check` found no violation over all money. What was accepted ' +
+        'after a backup is lost with what it is restored over, and counted in its row.',
     ),
     '',
     '| drill | what was done | requests | refused | slowest | given up | tasks | healthy | settled | result |',
     '|---|---|---|---|---|---|---|---|---|---|',
     ...drills.map(describeDrill),
-    '',
   ];
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Callers } from './callers.ts';
 import type { DrillResult } from './drill.ts';
 import { run } from './engine.ts';
-import { checkLedger, countEnds, untilNone, OPEN_CALLS, OPEN_TASKS } from './settled.ts';
+import { checkLedger, countEnds, findFaults, untilNone, OPEN_CALLS, OPEN_TASKS } from './settled.ts';
 import type { Stage } from './stage.ts';
 import { orderVideo, startTraffic } from './traffic.ts';
 import { untilStatus, type Account } from './walk.ts';
@@ -41,7 +41,7 @@ export async function rehearseRestore(
   const healthySeconds = (performance.now() - startedAt) / 1000;
   await sleep(AFTER_MS);
   const result = await traffic.stop();
-  const problems: string[] = [];
+  const problems = findFaults(result);
   const tasksSeconds = await untilNone(
     stage,
     OPEN_TASKS,

@@ -35,9 +35,7 @@ export async function countTasks(stage: Stage): Promise<number> {
 
 /** Waits until nothing is open, then judges what the traffic left. `before` is the number of tasks before it. */
 export async function judgeEnd(stage: Stage, traffic: TrafficResult, before: number): Promise<Settled> {
-  const problems: string[] = [];
-  for (const [reason, count] of Object.entries(traffic.refused))
-    if (!EXPECTED.test(reason)) problems.push(`${count} answers were ${reason}`);
+  const problems = findFaults(traffic);
   const tasksSeconds = await untilNone(
     stage,
     OPEN_TASKS,
@@ -48,6 +46,12 @@ export async function judgeEnd(stage: Stage, traffic: TrafficResult, before: num
   const callsSeconds = await untilNone(stage, OPEN_CALLS, CALLS_MS_MAX, 'chat calls', problems);
   problems.push(...(await findLosses(stage, traffic, before)), ...(await checkLedger(stage)));
   return { tasksSeconds, callsSeconds, ended: await countEnds(stage, traffic.accepted), problems };
+}
+
+/** Answers that no disturbance excuses. */
+export function findFaults({ refused }: TrafficResult): string[] {
+  const faults = Object.entries(refused).filter(([reason]) => !EXPECTED.test(reason));
+  return faults.map(([reason, count]) => `${count} answers were ${reason}`);
 }
 
 /** The documented command; returns what it says when a rule is broken. */
