@@ -40,9 +40,12 @@ interface ListedProps {
 
 /** A list that is read page by page: its rows and foot, what is wrong, or that there is nothing. */
 export function Listed({ list, isEmpty, empty, isPart = false, children }: ListedProps) {
+  const problem = <Problem error={list.error} onRetry={() => void list.refetch()} />;
+  // Of a list that could not be read, nothing says that it is empty.
+  if (list.error && isEmpty) return problem;
   return (
     <>
-      <Problem error={list.error} onRetry={() => void list.refetch()} />
+      {problem}
       {!list.isPending && isEmpty ? (
         <Card>{empty}</Card>
       ) : (
