@@ -14,6 +14,11 @@ import {
 /** An answer that looks like a page. */
 const HOSTILE = '<img src=x onerror="globalThis.broken=1"><b>bold</b>';
 
+/** A phone, and the longest id that a caller may give a request. */
+const PHONE = { width: 390, height: 844 };
+const REQUEST_ID = 'r'.repeat(64);
+const FAILURE = { message: 'Internal error.', type: 'server_error', param: null, code: 'internal_error' };
+
 export function testWebhooks(tested: () => TestConsole): void {
   describe('webhooks', () => {
     let receiver: Receiver;
@@ -128,6 +133,27 @@ export function testWebhooks(tested: () => TestConsole): void {
       await page.getByText('No endpoints yet').waitFor();
       expect((await user.session.get(`/api/webhooks/${id}`)).status).to.equal(404);
       await closeSound(page);
+    });
+
+    it('say on a phone why deliveries cannot be read, and not that there are none, however long an id is', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const url = `https://hooks.example.com/${'h'.repeat(300)}`;
+      const { id } = await makeWebhook(user.session, { url, description: 'd'.repeat(200) });
+      const page = await open(user, '');
+      await page.setViewportSize(PHONE);
+      await page.route('**/api/webhooks/*/deliveries?*', (route) =>
+        route.fulfill({ status: 500, json: { error: { ...FAILURE, request_id: REQUEST_ID } } }),
+      );
+      await page.goto(`${gateway.baseUrl}/console/webhooks/${id}`);
+      const named = page.getByRole('button', { name: REQUEST_ID });
+      const { x = 0, width = 0 } = (await named.boundingBox()) ?? {};
+      const notice = await page.getByRole('alert').boundingBox();
+      expect(x + width).to.be.within(1, (notice?.x ?? 0) + (notice?.width ?? 0));
+      const isWider = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+      expect(await page.evaluate(isWider)).to.equal(false);
+      expect(await page.getByText('Nothing was sent yet').count()).to.equal(0);
+      await page.context().close();
     });
   });
 }
