@@ -1,8 +1,11 @@
-// Reads a whole multipart form into the object that JSON would be: texts, lists, pictures as data URIs.
+// Reads a whole multipart form into the object that JSON would be: texts, lists, objects, pictures as data
+// URIs.
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { finished } from 'node:stream/promises';
 import busboy from 'busboy';
 import { GatewayError } from '../../domain/errors.ts';
+import { createJsonScan } from './json-scan.ts';
 import { sniffMediaType, SNIFF_BYTES } from '../../domain/files/media-types.ts';
 
 /** A field, one entry of a list (`image[]`), or one member of an object (`metadata[resolution]`). */
@@ -16,6 +19,8 @@ const LIMITS = {
   fieldNameSize: 200,
   headerPairs: 50,
 };
+/** The type of parts that hold an object, as OpenAPI's tools write them. */
+const JSON_TYPE = 'application/json';
 const BOUNDARY_CHARACTERS_MAX = 70; // RFC 2046 §5.1.1
 
 /** Whether a body says that it is a form. */
@@ -35,8 +40,9 @@ export function requireBoundary(type: string): void {
 }
 
 /**
- * Parses a form that has arrived as a whole. A part with a file becomes a data URI of the type that its bytes
- * show. Throws a GatewayError: 400 for a broken form, for too many parts, and for a file that is no picture.
+ * Parses a form that has arrived as a whole. A part that says that it is JSON becomes its value, another one
+ * with a file a data URI of the type that its bytes show. Throws a GatewayError: 400 for a broken form or part,
+ * for too many of them, and for a file that is no picture.
  */
 export async function parseForm(
   headers: IncomingHttpHeaders,
@@ -46,25 +52,25 @@ export async function parseForm(
   const fields = new Map<string, unknown>();
   const parser = createParser(headers);
   const refuse = (error: GatewayError): void => void parser.destroy(error);
-  const add = (name: string | undefined, value: string): void => {
-    const error = addField(fields, name ?? '', value);
+  const readJson = createJsonReader();
+  const add = (name: string | undefined, value: unknown): void => {
+    const error = value instanceof GatewayError ? value : addField(fields, name ?? '', value);
     if (error) refuse(error);
   };
   parser.on('error', () => undefined); // a second error has no listener and would end the process
   for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const)
     parser.on(event, () => refuse(tooManyParts()));
-  parser.on('field', (name: string | undefined, value, { valueTruncated: isCut }) => {
+  parser.on('field', (name: string | undefined, value, { valueTruncated: isCut, mimeType }) => {
     if (isCut) refuse(new GatewayError('payload_too_large'));
-    else add(name, value);
+    else add(name, mimeType === JSON_TYPE ? readJson(name ?? '', Buffer.from(value)) : value);
   });
-  parser.on('file', (name: string | undefined, file) => {
+  parser.on('file', (name: string | undefined, file, { mimeType }) => {
     const chunks: Buffer[] = [];
     file.on('error', () => undefined); // the form's own error says why
     file.on('data', (chunk: Buffer) => void chunks.push(chunk));
     file.once('end', () => {
-      const uri = writeDataUri(name ?? '', Buffer.concat(chunks));
-      if (uri instanceof GatewayError) refuse(uri);
-      else add(name, uri);
+      const bytes = Buffer.concat(chunks);
+      add(name, mimeType === JSON_TYPE ? readJson(name ?? '', bytes) : writeDataUri(name ?? '', bytes));
     });
   });
   try {
@@ -85,8 +91,24 @@ function createParser(headers: IncomingHttpHeaders): busboy.Busboy {
   }
 }
 
+/** Returns what reads the JSON parts of one form, which are counted together as one body would be. */
+function createJsonReader(): (name: string, bytes: Buffer) => unknown {
+  const scan = createJsonScan();
+  return (name, bytes) => {
+    if (bytes.length > LIMITS.fieldSize) return new GatewayError('payload_too_large');
+    const excess = scan(bytes);
+    if (excess !== null) return new GatewayError('invalid_request', { message: excess });
+    try {
+      if (isUtf8(bytes)) return JSON.parse(bytes.toString('utf8')) as unknown;
+    } catch {
+      // The parser's own error quotes the input.
+    }
+    return new GatewayError('invalid_json', { param: FIELD_NAME.exec(name)?.[1] ?? null });
+  };
+}
+
 /** Adds a part under its name. A name that stands twice becomes a list. Returns what is wrong, or null. */
-function addField(fields: Map<string, unknown>, written: string, value: string): GatewayError | null {
+function addField(fields: Map<string, unknown>, written: string, value: unknown): GatewayError | null {
   const [, name, inside] = FIELD_NAME.exec(written) ?? [];
   if (name === undefined) return null; // nothing that is read has such a name
   const known = fields.get(name);

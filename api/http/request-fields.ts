@@ -47,6 +47,11 @@ export function readQuery<Schema extends z.ZodType>(
   return readBody(schema, parameters);
 }
 
+/** Schema of a file in a form, as the document shows it. */
+export function fileOfForm(description: string) {
+  return z.string().meta({ contentMediaType: 'application/octet-stream', minLength: 1, description });
+}
+
 /** Schema of a whole number in a query. */
 export function queryInteger(min: number, max: number, fallback: number) {
   const message = `must be a whole number from ${min} to ${max}`;

@@ -1,4 +1,5 @@
 // Builds the OpenAPI document from the route table, the descriptions of routes and the validating schemas.
+import type { z } from 'zod';
 import { TAGS, type RequestBody, type RouteDescription } from './route-description.ts';
 import { DELIVERY_PARAMETERS, describeDeliveries } from './deliveries.ts';
 import { ROUTE_DESCRIPTIONS } from './descriptions/index.ts';
@@ -138,14 +139,26 @@ function writeParameters(route: RouteRow, { query }: RouteDescription, named: Na
   return [...inPath, ...inQuery, ...inHeaders];
 }
 
-function writeBody(
-  { schema, mediaTypes = ['application/json'], examples }: RequestBody,
-  named: NamedSchemas,
-): JsonObject {
-  const shown = Object.entries(examples ?? {}).map(([summary, value]) => [summary, { summary, value }]);
-  const content = {
-    schema: writeSchema(schema, 'input', named),
-    ...(shown.length > 0 && { examples: Object.fromEntries(shown) }),
+function writeBody({ schema, form, examples = {} }: RequestBody, named: NamedSchemas): JsonObject {
+  const shown = Object.entries(examples).map(([summary, value]) => [summary, { summary, value }]);
+  const content: JsonObject = {};
+  if (schema)
+    content['application/json'] = {
+      schema: writeSchema(schema, 'input', named),
+      ...(shown.length > 0 && { examples: Object.fromEntries(shown) }),
+    };
+  if (form) content['multipart/form-data'] = writeForm(form, named);
+  return { required: true, content };
+}
+
+/** Describes a form, and of each object in it that its part is JSON. */
+function writeForm(form: z.ZodObject, named: NamedSchemas): JsonObject {
+  const objects = Object.entries(form.shape).filter(
+    ([, field]) => writeSchema(field, 'input', new Map())['type'] === 'object',
+  );
+  const encoding = objects.map(([name]) => [name, { contentType: 'application/json' }]);
+  return {
+    schema: writeSchema(form, 'input', named),
+    ...(encoding.length > 0 && { encoding: Object.fromEntries(encoding) }),
   };
-  return { required: true, content: Object.fromEntries(mediaTypes.map((type) => [type, content])) };
 }

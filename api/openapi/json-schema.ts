@@ -27,8 +27,8 @@ export function writeSchema(schema: z.ZodType, io: 'input' | 'output', named: Na
 }
 
 /**
- * Removes details of zod's output that are of no use to readers. What callers send is refused beyond the whole
- * numbers that JSON holds exactly, so those bounds stay there.
+ * Removes details of zod's output that are of no use to readers. What callers send is refused beyond the
+ * whole numbers that JSON holds exactly, so those bounds stay there.
  */
 function tidy(schema: { [name: string]: unknown }, io: 'input' | 'output'): void {
   delete schema['id']; // already the schema's name

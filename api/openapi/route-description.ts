@@ -49,11 +49,13 @@ export interface RouteDescription {
   refusals?: readonly ErrorCode[];
 }
 
+/** A body that is JSON, a form, or either. */
 export interface RequestBody {
-  /** The schema that the handler reads the body with. */
-  schema: z.ZodType;
-  /** The media types; absent for JSON alone. */
-  mediaTypes?: readonly ('application/json' | 'multipart/form-data')[];
+  /** The schema that the handler reads JSON with. */
+  schema?: z.ZodType;
+  /** The schema of a form, whose parts are texts, files, and objects as JSON. */
+  form?: z.ZodObject;
+  /** Of JSON. */
   examples?: Readonly<Record<string, JsonValue>>;
 }
 

@@ -46,6 +46,25 @@ export const VIDEO_METADATA = z
   })
   .describe(DESCRIPTION);
 
+const numberOrText = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^-?\d{1,15}$/)
+      .transform(Number),
+  ])
+  .optional();
+const flagOrText = z
+  .union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')])
+  .optional();
+/** The options that are no text, which forms write as one: `metadata[seed]`. */
+const TEXT_OPTIONS = { seed: numberOrText, watermark: flagOrText, prompt_extend: flagOrText };
+
+/** The same where the body may be a form. */
+export const IMAGE_METADATA_OF_FORMS = IMAGE_METADATA.extend(TEXT_OPTIONS);
+export const VIDEO_METADATA_OF_FORMS = VIDEO_METADATA.extend({ ...TEXT_OPTIONS, audio: flagOrText });
+
 type Metadata = typeof IMAGE_METADATA | typeof VIDEO_METADATA;
 
 /** The options that are handed on with the order, and the names that no model knows. */

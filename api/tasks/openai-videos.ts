@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Catalog } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { readPixelSize } from '../../domain/orders/pixel-sizes.ts';
-import { idText, NOT_BLANK, oneOf, queryInteger, readBody } from '../http/request-fields.ts';
-import { VIDEO_METADATA } from './metadata.ts';
+import { fileOfForm, idText, NOT_BLANK, oneOf, queryInteger, readBody } from '../http/request-fields.ts';
+import { VIDEO_METADATA_OF_FORMS } from './metadata.ts';
 import type { TaskRequest } from './price-request.ts';
 import { renameFields } from './renamed-fields.ts';
 import { readVideoRequest } from './task-requests.ts';
@@ -14,12 +14,14 @@ const DEFAULT_MODEL = 'sora-2';
 const SECONDS_RULE = 'must be a whole number of seconds';
 const PICTURE = 'input_reference';
 
+const secondsText = z.string().regex(/^[1-9]\d{0,3}$/, SECONDS_RULE);
+
 /** Schema of the body. A form sends everything as text, and OpenAI's clients send the seconds as one. */
 export const OPENAI_VIDEO_BODY = z.object({
   model: z.string().min(1, 'must not be empty').max(200).default(DEFAULT_MODEL),
   prompt: z.string().meta({ minLength: 1, pattern: NOT_BLANK }),
   seconds: z
-    .union([z.string().regex(/^[1-9]\d{0,3}$/, SECONDS_RULE), z.int().min(1).max(9_999)], SECONDS_RULE)
+    .union([secondsText, z.int().min(1).max(9_999)], SECONDS_RULE)
     .optional()
     .describe('See the model’s `limits.durations`.'),
   size: z
@@ -35,7 +37,15 @@ export const OPENAI_VIDEO_BODY = z.object({
     .optional()
     .describe('The first frame: a file of the form, a data URI, an https URL, or `{ "image_url": … }`.'),
   resolution: z.string().max(100).optional().describe('Not OpenAI’s; see the model’s `limits.resolutions`.'),
-  metadata: VIDEO_METADATA.optional(),
+  metadata: VIDEO_METADATA_OF_FORMS.optional(),
+});
+
+/** Schema of the body as a form, in which a file is a picture. */
+export const OPENAI_VIDEO_FORM = OPENAI_VIDEO_BODY.extend({
+  seconds: secondsText.optional(),
+  input_reference: fileOfForm(
+    'The first frame: PNG, JPEG or WebP. An https URL or data URI as a text is read too.',
+  ).optional(),
 });
 
 export const OPENAI_VIDEO_LIST_QUERY = z.object({

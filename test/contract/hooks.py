@@ -33,14 +33,13 @@ OF_MEANING = [
     ("invalid_value", "must be in the future", "is about the clock"),
     ("invalid_value", "^A period by |^from must lie before|^timezone", "is about other fields, the clock, or the time zones there are"),
     ("missing_field", "^balanceBelow is required", "is about another field"),
-    ("missing_field", "^image is required", "one of two fields has to hold it, and forms know only one"),
-    ("invalid_value", "^images: ", "belongs to the JSON of the operation, and its forms share a schema"),
     ("invalid_value", "there is no such model", "is about the models there are"),
     ("invalid_value", "at most 6 decimals", "multiples of 0.000001 are not exact in binary numbers"),
     ("invalid_value", r"https URL", "schemes are read in upper and lower case"),
     ("invalid_value", "is not offered|must hold a url", "parts of messages hold any fields, at any depth"),
     ("invalid_value", r"^[\w.\[\]]+ (must|may) ", "is about the model"),
     ("invalid_value", r"^[\w.\[\]]+: [\w.-]+ (knows|takes) ", "is about the model"),
+    ("invalid_value", r"(?s)^metadata\..*: [\w.-]+ knows ", "is about the model; names of options are generated with any characters"),
     ("invalid_value", "^This model does not offer", "is about the model"),
 ]
 

@@ -1,8 +1,9 @@
 // Descriptions of the routes on which OpenAI's clients edit images and make videos.
-import { EDIT_BODY } from '../../tasks/image-edits.ts';
+import { EDIT_BODY, EDIT_FORM } from '../../tasks/image-edits.ts';
 import {
   OPENAI_VIDEO_BODY,
   OPENAI_VIDEO_CONTENT_QUERY,
+  OPENAI_VIDEO_FORM,
   OPENAI_VIDEO_LIST_QUERY,
 } from '../../tasks/openai-videos.ts';
 import type { RouteDescription } from '../route-description.ts';
@@ -10,7 +11,6 @@ import { DELETED_OPENAI_VIDEO, OPENAI_VIDEO, OPENAI_VIDEO_LIST } from '../../sha
 import { CREATED_IMAGE_TASK, NEW_IMAGE_TASK } from '../../shapes/tasks.ts';
 import { accepted, CREATION_REFUSALS, KEY_REFUSALS, WAITED_REFUSALS } from './order-refusals.ts';
 
-const mediaTypes = ['application/json', 'multipart/form-data'] as const;
 const media = {
   'video/mp4': 'The video.',
   'video/webm': 'The video.',
@@ -28,7 +28,7 @@ export const OPENAI_MEDIA_DESCRIPTIONS = {
       'OpenAI’s form, or JSON. The same task as POST /v1/images/generations with `reference_images`, with any image model that takes input images. With `Prefer: wait` the answer is OpenAI’s. A `mask` is refused.',
     body: {
       schema: EDIT_BODY,
-      mediaTypes,
+      form: EDIT_FORM,
       examples: {
         'After an image': {
           prompt: 'the same, at night',
@@ -53,7 +53,7 @@ export const OPENAI_MEDIA_DESCRIPTIONS = {
       'OpenAI’s form, or JSON, for every video model. The same task as POST /v1/videos/generations, read in OpenAI’s shape.',
     body: {
       schema: OPENAI_VIDEO_BODY,
-      mediaTypes,
+      form: OPENAI_VIDEO_FORM,
       examples: {
         'Four seconds': {
           model: 'grok-imagine-video',

@@ -1,5 +1,6 @@
 // Descriptions of the upload routes.
 import { z } from 'zod';
+import { fileOfForm } from '../../http/request-fields.ts';
 import { UPLOAD_LIST_QUERY } from '../../uploads/uploads.ts';
 import type { RouteDescription } from '../route-description.ts';
 import { dataOf, pageOf } from '../../shapes/basics.ts';
@@ -7,11 +8,7 @@ import { UPLOAD } from '../../shapes/uploads.ts';
 
 const tag = 'Uploads';
 const FORM = z.object({
-  file: z.string().meta({
-    contentMediaType: 'application/octet-stream',
-    minLength: 1,
-    description: 'The video: MP4, MOV or WebM, told by its content and not by its name.',
-  }),
+  file: fileOfForm('The video: MP4, MOV or WebM, told by its content and not by its name.'),
 });
 
 const UNDER_V1 = {
@@ -21,7 +18,7 @@ const UNDER_V1 = {
     summary: 'Upload a video',
     description:
       'At most 200 MiB, unless the operator chose otherwise, and kept for a day. For the `video_urls` of models that take input videos.',
-    body: { schema: FORM, mediaTypes: ['multipart/form-data'] },
+    body: { form: FORM },
     responses: { 201: { description: 'It is stored.', shape: dataOf(UPLOAD) } },
     refusals: ['storage_quota_exceeded', 'storage_unavailable'],
   },

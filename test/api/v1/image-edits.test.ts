@@ -32,10 +32,10 @@ describe('POST /v1/images/edits', () => {
 
   const pixel = () => toFile(PIXEL, 'pixel.png', { type: 'image/png' });
   /** Sends the parts as one form; a Buffer is a file. */
-  const send = async (parts: readonly (readonly [string, string | Buffer])[]): Promise<Answer> => {
+  const send = async (parts: readonly (readonly [string, string | Buffer | Blob])[]): Promise<Answer> => {
     const form = new FormData();
     for (const [name, value] of parts)
-      form.append(name, typeof value === 'string' ? value : new Blob([new Uint8Array(value)]));
+      form.append(name, Buffer.isBuffer(value) ? new Blob([new Uint8Array(value)]) : value);
     const encoded = new Request('http://localhost', { method: 'POST', body: form });
     const headers = { 'content-type': encoded.headers.get('content-type') ?? '' };
     return owner.key.send('POST', PATH, { body: Buffer.from(await encoded.arrayBuffer()), headers });
@@ -92,6 +92,29 @@ describe('POST /v1/images/edits', () => {
     expectError(answer, 400, 'invalid_value', 'metadata.colour');
     const images = [{ image_url: PNG_DATA_URI }];
     expect((await owner.key.post(PATH, { prompt, images })).status).to.equal(202);
+  });
+
+  it('reads a part that says it is JSON as its value, and refuses one that is not', async () => {
+    const json = (text: string) => new Blob([text], { type: 'application/json' });
+    const sound = [['prompt', prompt] as const, ['image', PIXEL] as const];
+    const cases: [text: string, status: number, code: string | null, param: string | null][] = [
+      ['{}', 202, null, null],
+      ['{"resolution":"1K"}', 202, null, null],
+      ['{"colour":"red"}', 400, 'invalid_value', 'metadata.colour'],
+      ['{"seed":"often"}', 400, 'invalid_value', 'metadata.seed'],
+      ['{"a":', 400, 'invalid_json', 'metadata'],
+      ['', 400, 'invalid_json', 'metadata'],
+      ['[1]', 400, 'invalid_value', 'metadata'],
+      ['{"a":"\\u0000"}', 400, 'invalid_request', null],
+      [`${'['.repeat(40)}${']'.repeat(40)}`, 400, 'invalid_request', null],
+      [`[${'1,'.repeat(100_001)}1]`, 400, 'invalid_request', null],
+      [`"${'x'.repeat(1024 * 1024)}"`, 413, 'payload_too_large', null],
+    ];
+    for (const [text, status, code, param] of cases) {
+      const answer = await send([...sound, ['metadata', json(text)]]);
+      if (code === null) expect([answer.status, text]).to.deep.equal([status, text]);
+      else expectError(answer, status, code, param);
+    }
   });
 
   it('refuses what it does not offer, and names the field', async () => {

@@ -22,6 +22,7 @@ const mediaType = closed(['schema'], {
   schema,
   example: true as never,
   examples: mapOf(orReference(example)),
+  encoding: mapOf(closed(['contentType'], { contentType: text })),
 });
 const content = {
   ...mapOf(mediaType),
