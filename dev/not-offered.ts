@@ -3,8 +3,13 @@
 export const NOT_OFFERED: readonly (readonly [what: string, why: string])[] = [
   ['Kling 4.0 and 4.0 Flash', 'path and body are unproven: only resellers sell them so far'],
   [
-    'Gemini Omni (1.1 and 1.2 flash)',
-    '@google/genai 3.1.0 has the Interactions API (v1), no adapter speaks it yet; its seconds follow the prompt',
+    'Gemini Omni 1.2 flash',
+    'Google’s page has its lengths (3 to 15 seconds), no page that we know has the price of a second of it',
+  ],
+  [
+    'Gemini Omni 1.1 in 4k, with a last frame, editing and extending videos',
+    'the price of 4k follows from those of resellers alone; how a last frame is sent, and what an input video ' +
+      'costs at each resolution, is unproven',
   ],
   [
     'HappyHorse 1.0 and 1.1',

@@ -1,5 +1,6 @@
 // All adapters, and those of them that this installation has credentials for.
 import * as geminiImages from './google/gemini-images.ts';
+import * as geminiOmni from './google/omni.ts';
 import * as grokVideo from './grok/video.ts';
 import * as hailuo from './hailuo/hailuo.ts';
 import * as kling from './kling/kling.ts';
@@ -20,6 +21,7 @@ const ADAPTERS: readonly { name: string; family: string; create: (settings: Adap
     { name: openaiImages.NAME, family: openaiImages.FAMILY, create: openaiImages.createOpenaiImages },
     { name: grokVideo.NAME, family: grokVideo.FAMILY, create: grokVideo.createGrokVideo },
     { name: geminiImages.NAME, family: geminiImages.FAMILY, create: geminiImages.createGeminiImages },
+    { name: geminiOmni.NAME, family: geminiOmni.FAMILY, create: geminiOmni.createGeminiOmni },
     { name: vidu.NAME, family: vidu.FAMILY, create: vidu.createVidu },
     { name: kling.NAME, family: kling.FAMILY, create: (settings) => kling.createKling(settings) },
     { name: hailuo.NAME, family: hailuo.FAMILY, create: hailuo.createHailuo },

@@ -1,6 +1,7 @@
 // The table of all vendor APIs that the sandbox plays.
 
 import { geminiImages } from './google/gemini-images.ts';
+import { geminiOmni } from './google/omni.ts';
 import { veo } from './google/veo.ts';
 import { veoVertex } from './google/veo-vertex.ts';
 import { grokErrorFormat } from './grok/error-format.ts';
@@ -26,6 +27,7 @@ export const VENDOR_APIS: readonly VendorApi[] = [
   // xAI offers OpenAI's chat API, but with error answers of its own.
   chatApi('xai', '/xai', grokErrorFormat),
   geminiImages,
+  geminiOmni,
   vidu,
   klingLegacy,
   kling,

@@ -6,6 +6,7 @@ export const ADAPTERS = {
   'openai-images': 'openai',
   'grok-video': 'grok',
   'gemini-images': 'gemini',
+  'gemini-omni': 'gemini',
   vidu: 'vidu',
   kling: 'kling',
   hailuo: 'hailuo',

@@ -1,4 +1,4 @@
-// What Veo's refusals and failed operations mean; often only the message tells.
+// What the refusals and failures of Google's videos mean; often only the message tells.
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import { verdictOnAccount, withRetryDelay } from './errors.ts';
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
@@ -47,8 +47,13 @@ export function isCancellation(error: Members): boolean {
 
 /** `error`: the one of a finished operation. */
 export function classOfOperation(error: Members): UpstreamErrorClass {
-  const byWords = refine(textOf(error['message']))?.errorClass;
+  const byWords = classOfMessage(textOf(error['message']));
   return byWords ?? CLASS_OF_CODE[numberOf(error['code']) ?? 0] ?? 'transient';
+}
+
+/** What the words of a failure say of its cause; undefined where they say nothing. */
+export function classOfMessage(message: string | null): UpstreamErrorClass | undefined {
+  return refine(message)?.errorClass;
 }
 
 /** Undefined where the message adds nothing to the status. */

@@ -1,4 +1,4 @@
-// Gemini images: USD per picture of the vendor's list, times 200.
+// Gemini: USD per picture or second of the vendor's list, times 200.
 import type { PricingRow } from './row.ts';
 
 const LIST: readonly [model: string, resolution: string, one: string, four: string][] = [
@@ -11,7 +11,7 @@ const LIST: readonly [model: string, resolution: string, one: string, four: stri
   ['gemini-3-pro-image', '4K', '48', '192'], // $0.24
 ];
 
-export const ROWS: readonly PricingRow[] = LIST.flatMap(([model, resolution, one, four]) => [
+const IMAGES: readonly PricingRow[] = LIST.flatMap(([model, resolution, one, four]) => [
   { model, order: { mode: 'image', images: 1, resolution, ratio: '1:1' }, credits: one },
   { model, order: { mode: 'image', images: 4, resolution, ratio: '21:9' }, credits: four },
   {
@@ -20,3 +20,23 @@ export const ROWS: readonly PricingRow[] = LIST.flatMap(([model, resolution, one
     credits: one,
   },
 ]);
+
+/** $17.50 for a million tokens, 5,792 of them for a second of 720p: 20.272 credits, rounded up. */
+const OMNI: readonly [resolution: string, perSecond: number][] = [
+  ['360p', 7], // $0.0338
+  ['720p', 21], // $0.1014
+  ['1080p', 31], // $0.1520
+];
+const VIDEOS: readonly PricingRow[] = OMNI.flatMap(([resolution, perSecond]) =>
+  [3, 10].flatMap((seconds) => {
+    const order = { seconds, resolution, ratio: '9:16', audio: true };
+    const model = 'gemini-omni-1.1-flash';
+    const images = { inputImages: 5, imageRole: 'references' } as const;
+    return [
+      { model, order, credits: String(perSecond * seconds) },
+      { model, order: { ...order, ...images }, credits: String(perSecond * seconds + 5) },
+    ];
+  }),
+);
+
+export const ROWS: readonly PricingRow[] = [...IMAGES, ...VIDEOS];
