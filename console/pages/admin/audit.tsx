@@ -109,7 +109,7 @@ function Table({ entries, isLoading, change }: TableProps) {
               <td class="soft" title={entry.userAgent ?? ''}>
                 {entry.ip}
               </td>
-              <td class="soft small break" style={{ maxWidth: '260px' }}>
+              <td class="soft small break" style={{ minWidth: '220px', maxWidth: '260px' }}>
                 {Object.entries(entry.detail)
                   .filter(([, value]) => value !== null)
                   .map(

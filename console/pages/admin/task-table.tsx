@@ -40,7 +40,7 @@ export function ForeignTasks({ tasks, isLoading, isOfOne = false }: TableProps) 
 function Row({ task, isOfOne }: { task: ForeignTask; isOfOne: boolean }) {
   return (
     <tr>
-      <td>
+      <td class="phone-wide">
         <a class="main-link" href={to(`admin/tasks/${task.id}`)} title={task.id}>
           <span class="row">
             <Icon name={task.mode} class="faint" size={14} />
