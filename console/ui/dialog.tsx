@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../texts/index.ts';
 import { Button } from './controls.tsx';
+import { Problem } from './problem.tsx';
 
 interface DialogProps {
   title: string;
@@ -58,35 +59,27 @@ interface ConfirmProps {
   title: string;
   note?: ComponentChildren;
   action: string;
-  isBusy?: boolean;
   isDangerous?: boolean;
-  onConfirm: () => void;
+  /** What is done when it is confirmed; what went wrong is shown here. */
+  run: { mutate: (nothing: void) => void; isPending: boolean; error: unknown };
   onClose: () => void;
   children?: ComponentChildren;
 }
 
 /** Asks before something that cannot be taken back. */
-export function Confirm({
-  title,
-  note,
-  action,
-  isBusy,
-  isDangerous,
-  onConfirm,
-  onClose,
-  children,
-}: ConfirmProps) {
+export function Confirm({ title, note, action, isDangerous, run, onClose, children }: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <div class="dialog-body">
         {note && <p class="soft">{note}</p>}
         {children}
+        <Problem error={run.error} />
         <div class="dialog-foot">
           <Button onClick={onClose}>{t.notNow}</Button>
           <Button
             look={isDangerous ? 'danger' : 'primary'}
-            isBusy={isBusy ?? false}
-            onClick={onConfirm}
+            isBusy={run.isPending}
+            onClick={() => run.mutate()}
             data-autofocus
           >
             {action}

@@ -59,12 +59,9 @@ export function SecondFactor({ user }: { user: User }) {
           note={t.account.turnOffNote}
           action={t.account.turnOff}
           isDangerous
-          isBusy={remove.isPending}
-          onConfirm={() => remove.mutate()}
+          run={remove}
           onClose={() => setRemoving(false)}
-        >
-          <Problem error={remove.error} />
-        </Confirm>
+        />
       )}
     </>
   );

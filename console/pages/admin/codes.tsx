@@ -15,7 +15,6 @@ import { FilterSelect } from '../../ui/filter-select.tsx';
 import { formatCount, formatCredits } from '../../ui/format.ts';
 import { BoneRows, Listed } from '../../ui/list.tsx';
 import { Empty, Head, Meter } from '../../ui/parts.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { Age, Moment } from '../../ui/times.tsx';
 import { CodeDetails } from './code-details.tsx';
 import { MakeCodes } from './make-codes.tsx';
@@ -210,11 +209,8 @@ function Disable({ code, onClose }: { code: RedeemCode; onClose: () => void }) {
       note={t.admin.disableCodeNote}
       action={t.admin.disable}
       isDangerous
-      isBusy={disable.isPending}
-      onConfirm={() => disable.mutate()}
+      run={disable}
       onClose={onClose}
-    >
-      <Problem error={disable.error} />
-    </Confirm>
+    />
   );
 }

@@ -6,7 +6,6 @@ import { call } from '../../data/call.ts';
 import type { ShownUser } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Problem } from '../../ui/problem.tsx';
 
 interface ActionProps {
   user: ShownUser;
@@ -21,12 +20,9 @@ export function SwitchUser({ user, onClose }: ActionProps) {
       note={user.disabled ? t.admin.enableNote : t.admin.disableNote}
       action={user.disabled ? t.admin.enable : t.admin.disable}
       isDangerous={!user.disabled}
-      isBusy={change.isPending}
-      onConfirm={() => change.mutate()}
+      run={change}
       onClose={onClose}
-    >
-      <Problem error={change.error} />
-    </Confirm>
+    />
   );
 }
 
@@ -37,12 +33,9 @@ export function Unfreeze({ user, onClose }: ActionProps) {
       title={t.admin.unfreezeTitle(user.email)}
       note={t.admin.unfreezeNote}
       action={t.admin.unfreeze}
-      isBusy={change.isPending}
-      onConfirm={() => change.mutate()}
+      run={change}
       onClose={onClose}
-    >
-      <Problem error={change.error} />
-    </Confirm>
+    />
   );
 }
 

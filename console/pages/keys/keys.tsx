@@ -191,11 +191,8 @@ function Revoke({ entry, onClose }: { entry: Key; onClose: () => void }) {
       note={t.keys.revokeNote}
       action={t.keys.revoke}
       isDangerous
-      isBusy={revoke.isPending}
-      onConfirm={() => revoke.mutate()}
+      run={revoke}
       onClose={onClose}
-    >
-      <Problem error={revoke.error} />
-    </Confirm>
+    />
   );
 }

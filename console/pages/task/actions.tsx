@@ -11,7 +11,6 @@ import { t } from '../../texts/pages.ts';
 import { Button, ButtonLink } from '../../ui/controls.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';
-import { Problem } from '../../ui/problem.tsx';
 import { isOpen } from '../../ui/status.tsx';
 import { announce } from '../../ui/toasts.tsx';
 import { usePriceToday } from './price-lines.tsx';
@@ -74,8 +73,7 @@ function Retry({ task, onClose }: { task: Task; onClose: () => void }) {
       title={t.task.retryTitle}
       note={t.task.retryNote}
       action={t.task.retry}
-      isBusy={retry.isPending}
-      onConfirm={() => retry.mutate()}
+      run={retry}
       onClose={onClose}
     >
       <dl class="lines">
@@ -88,7 +86,6 @@ function Retry({ task, onClose }: { task: Task; onClose: () => void }) {
           <dd>{formatCredits(today.data?.creditsEstimate)}</dd>
         </div>
       </dl>
-      <Problem error={retry.error} />
     </Confirm>
   );
 }

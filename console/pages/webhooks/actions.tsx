@@ -9,7 +9,6 @@ import type { Webhook } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { announce } from '../../ui/toasts.tsx';
 import { Secret } from './secret.tsx';
 import { WebhookForm } from './webhook-form.tsx';
@@ -91,12 +90,9 @@ function Rotate({ id, onClose }: { id: string; onClose: () => void }) {
       title={t.webhooks.rotateTitle}
       note={t.webhooks.rotateNote}
       action={t.webhooks.rotate}
-      isBusy={rotate.isPending}
-      onConfirm={() => rotate.mutate()}
+      run={rotate}
       onClose={onClose}
-    >
-      <Problem error={rotate.error} />
-    </Confirm>
+    />
   );
 }
 
@@ -116,12 +112,10 @@ function Delete({ webhook: { id, url }, onClose }: { webhook: Webhook; onClose: 
       note={t.webhooks.deleteNote}
       action={t.webhooks.delete}
       isDangerous
-      isBusy={remove.isPending}
-      onConfirm={() => remove.mutate()}
+      run={remove}
       onClose={onClose}
     >
       <p class="mono note break">{url}</p>
-      <Problem error={remove.error} />
     </Confirm>
   );
 }
