@@ -6,7 +6,7 @@ import { call } from '../data/call.ts';
 import { useStore } from '../data/store.ts';
 import { question } from '../data/verification.ts';
 import { t } from '../texts/index.ts';
-import { Button, TextField } from '../ui/controls.tsx';
+import { Button, Form, TextField } from '../ui/controls.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Problem } from '../ui/problem.tsx';
 
@@ -29,13 +29,7 @@ function Ask({ answer }: { answer: (isVerified: boolean) => void }) {
   });
   return (
     <Dialog title={t.verify.title} onClose={() => answer(false)}>
-      <form
-        class="dialog-body"
-        onSubmit={(event) => {
-          event.preventDefault();
-          verify.mutate();
-        }}
-      >
+      <Form class="dialog-body" onSubmit={() => verify.mutate()}>
         <p class="soft">{t.verify.note}</p>
         {method === 'totp' ? (
           <TextField
@@ -72,7 +66,7 @@ function Ask({ answer }: { answer: (isVerified: boolean) => void }) {
             {t.verify.action}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

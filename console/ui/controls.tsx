@@ -55,6 +55,26 @@ export function ButtonLink({ look, icon, isSmall, children, class: more, ...rest
   );
 }
 
+interface FormProps {
+  class?: string;
+  style?: JSX.CSSProperties;
+  onSubmit: () => void;
+  children: ComponentChildren;
+}
+
+/** Fields that are sent together, without leaving the page. */
+export function Form({ onSubmit, ...rest }: FormProps) {
+  return (
+    <form
+      {...rest}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    />
+  );
+}
+
 interface FieldProps {
   label: string;
   hint?: ComponentChildren;

@@ -3,7 +3,7 @@ import { useAction } from '../../data/action.ts';
 import { useState } from 'preact/hooks';
 import { call } from '../../data/call.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, TextField } from '../../ui/controls.tsx';
+import { Button, Form, TextField } from '../../ui/controls.tsx';
 import { Notice } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 
@@ -18,14 +18,7 @@ export function Password() {
     },
   });
   return (
-    <form
-      class="stack"
-      style={{ maxWidth: '320px' }}
-      onSubmit={(event) => {
-        event.preventDefault();
-        change.mutate();
-      }}
-    >
+    <Form class="stack" style={{ maxWidth: '320px' }} onSubmit={() => change.mutate()}>
       <TextField
         label={t.account.current}
         type="password"
@@ -54,6 +47,6 @@ export function Password() {
           {t.account.change}
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

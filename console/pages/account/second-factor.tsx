@@ -7,7 +7,7 @@ import { encode } from 'uqr';
 import { call } from '../../data/call.ts';
 import type { User } from '../../data/session.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, TextField } from '../../ui/controls.tsx';
+import { Button, Form, TextField } from '../../ui/controls.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Copy, Notice, useCopy } from '../../ui/parts.tsx';
@@ -73,13 +73,7 @@ function SetUp({ secret, url, onClose }: { secret: string; url: string; onClose:
   if (confirm.data) return <Recovery codes={confirm.data.data.recoveryCodes} onClose={onClose} />;
   return (
     <Dialog title={t.account.factor} onClose={onClose} isFirm>
-      <form
-        class="dialog-body"
-        onSubmit={(event) => {
-          event.preventDefault();
-          confirm.mutate();
-        }}
-      >
+      <Form class="dialog-body" onSubmit={() => confirm.mutate()}>
         <p class="soft">{t.account.scan}</p>
         <QrCode text={url} />
         <div class="note">
@@ -102,7 +96,7 @@ function SetUp({ secret, url, onClose }: { secret: string; url: string; onClose:
             {t.account.confirm}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

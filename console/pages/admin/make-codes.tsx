@@ -5,7 +5,7 @@ import { call } from '../../data/call.ts';
 import { downloadCsv } from '../../data/csv.ts';
 import { makeIdempotencyKey } from '../../data/idempotency.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, TextField } from '../../ui/controls.tsx';
+import { Button, Form, TextField } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Code, Meter, Notice } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -48,10 +48,9 @@ export function MakeCodes({ onClose }: { onClose: () => void }) {
     );
   return (
     <Dialog title={t.admin.makeCodes} onClose={making.isRunning ? making.stop : onClose} isFirm>
-      <form
+      <Form
         class="dialog-body"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           if (!making.isRunning) void making.run(count);
         }}
       >
@@ -94,7 +93,7 @@ export function MakeCodes({ onClose }: { onClose: () => void }) {
             {t.admin.makeCodes}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

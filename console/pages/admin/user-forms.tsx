@@ -8,7 +8,7 @@ import { call } from '../../data/call.ts';
 import { makeIdempotencyKey } from '../../data/idempotency.ts';
 import type { ShownUser } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, TextField } from '../../ui/controls.tsx';
+import { Button, Form, TextField } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { Problem } from '../../ui/problem.tsx';
@@ -40,7 +40,7 @@ export function MakeUser({ onClose }: { onClose: () => void }) {
     onClose,
   );
   return (
-    <Form title={t.admin.makeUser} action={t.admin.makeUser} save={save} onClose={onClose}>
+    <FormDialog title={t.admin.makeUser} action={t.admin.makeUser} save={save} onClose={onClose}>
       <TextField
         label={t.account.email}
         type="email"
@@ -60,7 +60,7 @@ export function MakeUser({ onClose }: { onClose: () => void }) {
         required
       />
       <Permissions chosen={permissions} onChoose={setPermissions} />
-    </Form>
+    </FormDialog>
   );
 }
 
@@ -77,7 +77,7 @@ export function ChangeUser({ user, onClose }: { user: ShownUser; onClose: () => 
     onClose,
   );
   return (
-    <Form title={user.email} action={t.save} save={save} onClose={onClose}>
+    <FormDialog title={user.email} action={t.save} save={save} onClose={onClose}>
       <Permissions chosen={permissions} onChoose={setPermissions} />
       <TextField
         label={t.admin.setPassword}
@@ -92,7 +92,7 @@ export function ChangeUser({ user, onClose }: { user: ShownUser; onClose: () => 
         {t.admin.disabled}
       </label>
       <p class="hint">{t.admin.disableNote}</p>
-    </Form>
+    </FormDialog>
   );
 }
 
@@ -112,7 +112,12 @@ export function Grant({ user, onClose }: { user: ShownUser; onClose: () => void 
     announce(t.admin.granted(formatCredits(Number(credits))));
   }, onClose);
   return (
-    <Form title={`${t.admin.grant}: ${user.email}`} action={t.admin.grant} save={save} onClose={onClose}>
+    <FormDialog
+      title={`${t.admin.grant}: ${user.email}`}
+      action={t.admin.grant}
+      save={save}
+      onClose={onClose}
+    >
       <TextField
         label={t.admin.grantCredits}
         value={credits}
@@ -128,7 +133,7 @@ export function Grant({ user, onClose }: { user: ShownUser; onClose: () => void 
         onValue={setNote}
         required
       />
-    </Form>
+    </FormDialog>
   );
 }
 
@@ -143,7 +148,7 @@ function useSaving(save: () => Promise<unknown>, onClose: () => void) {
   });
 }
 
-interface FormProps {
+interface FormDialogProps {
   title: string;
   action: string;
   save: { mutate: () => void; isPending: boolean; error: Error | null };
@@ -151,16 +156,10 @@ interface FormProps {
   children: ComponentChildren;
 }
 
-function Form({ title, action, save, onClose, children }: FormProps) {
+function FormDialog({ title, action, save, onClose, children }: FormDialogProps) {
   return (
     <Dialog title={title} onClose={onClose} isFirm>
-      <form
-        class="dialog-body"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!save.isPending) save.mutate();
-        }}
-      >
+      <Form class="dialog-body" onSubmit={() => save.mutate()}>
         {children}
         <Problem error={save.error} />
         <div class="dialog-foot">
@@ -169,7 +168,7 @@ function Form({ title, action, save, onClose, children }: FormProps) {
             {action}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

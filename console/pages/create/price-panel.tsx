@@ -9,7 +9,7 @@ import { makeIdempotencyKey } from '../../data/idempotency.ts';
 import { useBalance, type ShownModel } from '../../data/queries.ts';
 import { taskChanged } from '../../data/events.ts';
 import { t } from '../../texts/pages.ts';
-import { Button } from '../../ui/controls.tsx';
+import { Button, Form } from '../../ui/controls.tsx';
 import { formatCount, formatCredits } from '../../ui/format.ts';
 import { Amount } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -32,10 +32,9 @@ export function PricePanel({ model, draft, offer }: PanelProps) {
   const isTooMuch = estimate !== undefined && available !== undefined && estimate > available;
   const isComplete = draft.prompt.trim() !== '' && draft.images.length >= offer.imagesMin;
   return (
-    <form
+    <Form
       class="card"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (isComplete && !create.isPending) create.mutate();
       }}
     >
@@ -85,7 +84,7 @@ export function PricePanel({ model, draft, offer }: PanelProps) {
         <Problem error={create.error} />
         <p class="small faint">{t.create.failsFree}</p>
       </div>
-    </form>
+    </Form>
   );
 }
 

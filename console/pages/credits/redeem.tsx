@@ -5,7 +5,7 @@ import { useRef, useState } from 'preact/hooks';
 import { call } from '../../data/call.ts';
 import { makeIdempotencyKey } from '../../data/idempotency.ts';
 import { t } from '../../texts/pages.ts';
-import { Button } from '../../ui/controls.tsx';
+import { Button, Form } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { Notice } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -28,10 +28,9 @@ export function Redeem() {
   return (
     <section class="stack tight">
       <h2>{t.credits.redeem}</h2>
-      <form
+      <Form
         class="row wrap"
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           if (code.trim() !== '' && !redeem.isPending) redeem.mutate();
         }}
       >
@@ -49,7 +48,7 @@ export function Redeem() {
           {t.credits.redeemAction}
         </Button>
         <span class="hint">{t.credits.codeHint}</span>
-      </form>
+      </Form>
       {redeem.data && !redeem.isPending && (
         <Notice look="good">{t.credits.redeemed(formatCredits(redeem.data.data.credits))}</Notice>
       )}

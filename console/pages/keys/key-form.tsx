@@ -9,7 +9,7 @@ import { useModels } from '../../data/queries.ts';
 import type { Key } from '../../data/types.ts';
 import { sentenceOf } from '../../texts/index.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, Field, TextField } from '../../ui/controls.tsx';
+import { Button, Field, Form, TextField } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Code } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -49,13 +49,7 @@ export function KeyForm({ entry, onClose }: { entry?: Key; onClose: () => void }
   });
   return (
     <Dialog title={entry ? `${t.keys.change}: ${entry.name}` : t.makeKey} onClose={onClose} isFirm>
-      <form
-        class="dialog-body"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!save.isPending) save.mutate();
-        }}
-      >
+      <Form class="dialog-body" onSubmit={() => save.mutate()}>
         <TextField
           label={t.keys.name}
           hint={t.keys.nameHint}
@@ -97,7 +91,7 @@ export function KeyForm({ entry, onClose }: { entry?: Key; onClose: () => void }
             {entry ? t.save : t.makeKey}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

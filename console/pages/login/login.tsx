@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { call } from '../../data/call.ts';
 import { sessionBegan, type User } from '../../data/session.ts';
 import { t } from '../../texts/index.ts';
-import { Button, TextField } from '../../ui/controls.tsx';
+import { Button, Form, TextField } from '../../ui/controls.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Head } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -42,13 +42,7 @@ function Password({ onFlow }: { onFlow: (token: string) => void }) {
       'twoFactorRequired' in data ? onFlow(data.flowToken) : sessionBegan(data satisfies User),
   });
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        logIn.mutate();
-      }}
-    >
+    <Form class="stack" onSubmit={() => logIn.mutate()}>
       <TextField
         label={t.login.email}
         type="email"
@@ -69,7 +63,7 @@ function Password({ onFlow }: { onFlow: (token: string) => void }) {
       <Button type="submit" look="primary" class="full large" isBusy={logIn.isPending}>
         {t.login.action}
       </Button>
-    </form>
+    </Form>
   );
 }
 
@@ -80,13 +74,7 @@ function SecondFactor({ flowToken, onBack }: { flowToken: string; onBack: () => 
     onSuccess: ({ data }) => sessionBegan(data),
   });
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        finish.mutate();
-      }}
-    >
+    <Form class="stack" onSubmit={() => finish.mutate()}>
       <TextField
         label={t.login.code}
         hint={t.login.codeHint}
@@ -103,6 +91,6 @@ function SecondFactor({ flowToken, onBack }: { flowToken: string; onBack: () => 
       <Button look="quiet" class="full" icon="back" onClick={onBack}>
         {t.login.back}
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -8,7 +8,7 @@ import { call } from '../../data/call.ts';
 import type { Webhook } from '../../data/types.ts';
 import { sentenceOf } from '../../texts/index.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, TextField } from '../../ui/controls.tsx';
+import { Button, Form, TextField } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Problem } from '../../ui/problem.tsx';
 
@@ -59,13 +59,7 @@ export function WebhookForm({ webhook, onClose, onMade }: FormProps) {
   const isLowTold = fields.events.includes('balance.low');
   return (
     <Dialog title={webhook ? t.webhooks.change : t.webhooks.make} onClose={onClose} isFirm>
-      <form
-        class="dialog-body"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
+      <Form class="dialog-body" onSubmit={() => save.mutate()}>
         <TextField
           label={t.webhooks.url}
           hint={t.webhooks.urlHint}
@@ -98,7 +92,7 @@ export function WebhookForm({ webhook, onClose, onMade }: FormProps) {
             {webhook ? t.save : t.webhooks.make}
           </Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }
