@@ -1,11 +1,12 @@
 // Sends the requests of a soak and judges every answer: its status, its shape, its request id.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { findUndocumented } from '../../dev/documented.ts';
 
 export interface Answer {
   status: number;
-  // oxlint-disable-next-line typescript/no-explicit-any -- looked at as a caller's script would
-  body: any;
+  /** The parsed JSON body, the text of another, null without one. */
+  body: unknown;
 }
 
 export interface Counts {
@@ -36,6 +37,8 @@ export interface SoakCaller {
 const ANSWER_LIMIT_MS = 30_000;
 const FINAL_LIMIT_MS = 60_000;
 const BROKEN_KINDS_MAX = 50;
+const WITH_DATA = z.object({ data: z.record(z.string(), z.unknown()) });
+const WITH_ERROR = z.object({ error: z.object({ code: z.string() }) });
 const FINAL = ['completed', 'failed', 'cancelled'];
 
 export function createCaller(baseUrls: readonly string[]): SoakCaller {
@@ -82,12 +85,18 @@ export function createCaller(baseUrls: readonly string[]): SoakCaller {
       const giveUpAt = Date.now() + FINAL_LIMIT_MS;
       for (let pauseMs = 100; Date.now() < giveUpAt; pauseMs = Math.min(pauseMs * 1.5, 2_000)) {
         const answer = await send(who, 'GET', `/api/tasks/${taskId}`);
-        if (FINAL.includes(answer?.body?.data?.status)) return answer;
+        if (FINAL.includes(textIn(answer, 'status') ?? '')) return answer;
         await sleep(pauseMs);
       }
       return null;
     },
   };
+}
+
+/** The text under a name in the `data` of an answer; null without one. */
+export function textIn(answer: Answer | null, name: string): string | null {
+  const value = WITH_DATA.safeParse(answer?.body).data?.data[name];
+  return typeof value === 'string' ? value : null;
 }
 
 function readAnswer({ status, headers }: Response, text: string): Answer {
@@ -98,7 +107,7 @@ function readAnswer({ status, headers }: Response, text: string): Answer {
 function judge(method: string, path: string, { headers }: Response, { status, body }: Answer): string[] {
   const problems = findUndocumented(method, path, { status, headers, body });
   if (headers.get('x-request-id') === null) problems.push(`${method} ${path}: no x-request-id`);
-  if (status === 500) problems.push(`${method} ${path}: 500 ${JSON.stringify(body?.error?.code)}`);
+  if (status === 500) problems.push(`${method} ${path}: 500 ${WITH_ERROR.safeParse(body).data?.error.code}`);
   // Ids would make every problem another kind.
   return problems.map((problem) => problem.replaceAll(/[a-z]{3,4}_[0-9A-Z]{26}/g, '{id}').slice(0, 300));
 }

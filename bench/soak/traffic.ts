@@ -1,6 +1,6 @@
 // Plays what users do during a soak: stories, drawn by weight, from a request to its result.
 import type { Person } from './accounts.ts';
-import type { Answer, SoakCaller } from './caller.ts';
+import { textIn, type Answer, type SoakCaller } from './caller.ts';
 import type { Chance } from './random.ts';
 
 export interface Traffic {
@@ -153,8 +153,8 @@ async function order(scene: Scene, mode: 'image' | 'video', directive: string): 
     prompt,
     ...(mode === 'image' ? IMAGE : VIDEO),
   });
-  const id: unknown = answer?.status === 202 ? answer.body.data.id : null;
-  if (typeof id !== 'string') return null;
+  const id = answer?.status === 202 ? textIn(answer, 'id') : null;
+  if (id === null) return null;
   accepted.add(id);
   return id;
 }
@@ -207,8 +207,8 @@ async function badInput({ caller, person, chance }: Scene): Promise<void> {
 
 async function useKeys({ caller, person }: Scene): Promise<void> {
   const made = await caller.send(person.session, 'POST', '/api/keys', { name: 'for a moment', quota: 5 });
-  if (made?.status !== 201) return;
-  const { id, key } = made.body.data;
+  const [id, key] = [textIn(made, 'id'), textIn(made, 'key')];
+  if (id === null || key === null) return;
   await caller.send({ authorization: `Bearer ${key}` }, 'GET', '/api/usage/token');
   await caller.send(person.session, 'PATCH', `/api/keys/${id}`, { name: 'renamed' });
   await caller.send(person.session, 'DELETE', `/api/keys/${id}`);
@@ -217,8 +217,8 @@ async function useKeys({ caller, person }: Scene): Promise<void> {
 async function useRedeemCode({ caller, person, administrator }: Scene): Promise<void> {
   const draft = { label: 'Soak', credits: 1, maxUses: 2 };
   const made = await caller.send(administrator.session, 'POST', '/api/admin/redeem-codes', draft);
-  if (made?.status !== 201) return;
-  const { id, code } = made.body.data;
+  const [id, code] = [textIn(made, 'id'), textIn(made, 'code')];
+  if (id === null || code === null) return;
   await caller.send(person.session, 'POST', '/api/redeem', { code });
   await caller.send(administrator.session, 'PATCH', `/api/admin/redeem-codes/${id}`, { disabled: true });
   await caller.send(person.session, 'POST', '/api/redeem', { code });
