@@ -5,7 +5,7 @@ import { createApp } from '../../../api/app.ts';
 import { createHttpServer } from '../../../api/http/http-server.ts';
 import { openServices } from '../../../api/open-services.ts';
 import { createSession } from '../../../db/identity/sessions.ts';
-import { openEvents, type EventReader } from '../../support/http/event-reader.ts';
+import { openEvents, type EventReader, type ReadEvent } from '../../support/http/event-reader.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { orderImage, orderVideo } from '../../support/tasks.ts';
 import { until, untilFinal } from '../../support/until.ts';
@@ -34,7 +34,7 @@ describe('GET /api/events', () => {
   };
   const statusOf =
     (id: string, status: string) =>
-    ({ event, data }: { event: string; data: { id?: string; status?: string } }) =>
+    ({ event, data }: ReadEvent) =>
       event === 'task' && data.id === id && data.status === status;
 
   it('begins with the balance, and tells a browser when to come back', async () => {

@@ -1,11 +1,13 @@
 // A reader of GET /api/events, as a browser's EventSource reads it.
+import { z } from 'zod';
 import { until } from '../until.ts';
+
+const DATA = z.record(z.string(), z.unknown());
 
 export interface ReadEvent {
   event: string;
   id: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at events as a page's script would
-  data: any;
+  data: Readonly<Record<string, unknown>>;
 }
 
 export interface EventReader {
@@ -46,7 +48,7 @@ export async function openEvents(
     lastId = field('id') ?? lastId;
     const data = field('data');
     if (data !== undefined)
-      events.push({ event: field('event') ?? 'message', id: lastId, data: JSON.parse(data) });
+      events.push({ event: field('event') ?? 'message', id: lastId, data: DATA.parse(JSON.parse(data)) });
   };
   const read = async (): Promise<void> => {
     let rest = '';
