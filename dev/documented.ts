@@ -4,8 +4,9 @@ import addFormats from 'ajv-formats';
 import { expect } from 'chai';
 import { ROUTES } from '../api/app.ts';
 import { describeApi } from '../api/openapi/document.ts';
-import type { JsonObject } from '../api/openapi/json-schema.ts';
+import { isObject, type JsonObject } from '../api/openapi/json-schema.ts';
 import { ERRORS } from '../domain/errors.ts';
+import type { JsonValue } from '../domain/json.ts';
 
 export interface GivenAnswer {
   status: number;
@@ -28,7 +29,7 @@ interface DescribedOperation {
   pattern: RegExp;
   /** Pointer to the operation in the document. */
   pointer: string;
-  operation: any; // oxlint-disable-line typescript/no-explicit-any -- a JSON document, read by its keys
+  operation: JsonObject;
 }
 
 /** The document, one per test process: it is the same for every gateway. */
@@ -88,19 +89,20 @@ function judgeDelivery(type: string, headers: GivenDelivery['headers'], body: un
 }
 
 function judge(described: DescribedOperation, answer: GivenAnswer, isHead: boolean): string[] {
-  const { operation, pointer } = described;
   const { status, headers, body } = answer;
+  const responses = objectIn(described.operation['responses']);
   // Responses that come before any route are written once, under `default`.
-  const key = String(status) in operation.responses ? String(status) : 'default';
+  const key = String(status) in responses ? String(status) : 'default';
   if (key === 'default' && status < 400) return ['this status is not documented'];
-  const response = follow(operation.responses[key]);
+  const response = follow(responses[key]);
   const problems = missingHeaders(response, headers);
   const type = (headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
   if (isHead) return problems;
-  if (!response.content) return body === null ? problems : [...problems, 'no body is documented'];
-  if (!(type in response.content)) return [...problems, `the content type ${type} is not documented`];
+  if (!('content' in response)) return body === null ? problems : [...problems, 'no body is documented'];
+  if (!(type in objectIn(response['content'])))
+    return [...problems, `the content type ${type} is not documented`];
   if (type !== 'application/json') return problems;
-  const from = operation.responses[key].$ref?.slice(1) ?? `${pointer}/responses/${key}`;
+  const from = referenceOf(responses[key]) ?? `${described.pointer}/responses/${key}`;
   return [...problems, ...validate(`${from}/content/application~1json/schema`, body)];
 }
 
@@ -132,13 +134,14 @@ function isBeforeRoute(status: number): boolean {
   return [408, 414, 417, 431].includes(status);
 }
 
-function missingHeaders(response: { headers?: Record<string, JsonObject> }, headers: GivenAnswer['headers']) {
-  return Object.entries(response.headers ?? {}).flatMap(([name, header]) => {
-    const { required, schema } = follow(header);
+function missingHeaders(response: JsonObject, headers: GivenAnswer['headers']): string[] {
+  return Object.entries(objectIn(response['headers'] ?? {})).flatMap(([name, header]) => {
+    const { required, schema = {} } = follow(header);
     const value = headers.get(name);
-    if (value === null) return required ? [`the header ${name} is missing`] : [];
-    const isNumber = schema.type === 'integer';
-    const isFit = ajv.validate(schema, isNumber && /^-?\d+$/.test(value) ? Number(value) : value);
+    if (value === null) return required === true ? [`the header ${name} is missing`] : [];
+    const described = objectIn(schema);
+    const isNumber = described['type'] === 'integer';
+    const isFit = ajv.validate(described, isNumber && /^-?\d+$/.test(value) ? Number(value) : value);
     return isFit ? [] : [`the header ${name} is ${value}: ${ajv.errorsText(ajv.errors)}`];
   });
 }
@@ -153,11 +156,22 @@ function validate(pointer: string, body: unknown): string[] {
 }
 
 /** Returns the value itself, or what it refers to. */
-// oxlint-disable-next-line typescript/no-explicit-any -- as above
-function follow(value: any): any {
-  if (typeof value?.$ref !== 'string') return value;
-  const steps: string[] = value.$ref.slice(2).split('/');
-  return steps.reduce<unknown>((found, step) => Reflect.get(Object(found), step), DOCUMENT);
+function follow(value: JsonValue | undefined): JsonObject {
+  const steps = referenceOf(value)?.slice(1).split('/');
+  if (steps === undefined) return objectIn(value);
+  return steps.reduce<JsonObject>((found, step) => objectIn(found[step]), DOCUMENT);
+}
+
+/** The pointer that stands in the place of a value; null where the value itself does. */
+function referenceOf(value: JsonValue | undefined): string | null {
+  const { $ref } = objectIn(value);
+  return typeof $ref === 'string' ? $ref.slice(1) : null;
+}
+
+function objectIn(value: JsonValue | undefined): JsonObject {
+  if (!isObject(value))
+    throw new Error(`the document has ${JSON.stringify(value)} in the place of an object`);
+  return value;
 }
 
 /** Ids of models may have slashes. */

@@ -39,6 +39,6 @@ function tidy(schema: { [name: string]: unknown }, io: 'input' | 'output'): void
   if (schema['propertyNames']) delete schema['propertyNames'];
 }
 
-function isObject(value: JsonValue | undefined): value is JsonObject {
+export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,22 +3,34 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect } from 'chai';
+import { z } from 'zod';
 import { mountRoutes, ROUTES } from '../../../api/app.ts';
 import { TAGS } from '../../../api/openapi/route-description.ts';
-import { ERRORS } from '../../../domain/errors.ts';
+import { ERRORS, type ErrorCode } from '../../../domain/errors.ts';
 import { DOCUMENT, findUndocumented } from '../../../dev/documented.ts';
 import { startGateway, type TestGateway } from '../../support/servers/gateway.ts';
 import { sendRaw } from '../../support/http/raw.ts';
 import { DOCUMENT_SHAPE } from '../../support/http/openapi-shape.ts';
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a JSON document, read by its keys
-const operations = Object.entries<any>(DOCUMENT.paths).flatMap(([path, methods]) =>
-  // oxlint-disable-next-line typescript/no-explicit-any -- as above
-  Object.entries<any>(methods).map(([method, operation]) => ({
+const operations = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
     name: `${method.toUpperCase()} ${path}`,
     operation,
   })),
 );
+
+/** What the tests read of an operation, and of an answer that refuses; DOCUMENT_SHAPE has the rest. */
+const OPERATION = z.object({
+  tags: z.array(z.string()),
+  responses: z.record(z.string(), z.looseObject({})),
+});
+const CODE = z.object({ enum: z.array(z.enum(Object.keys(ERRORS) as ErrorCode[])) });
+const ERROR = z.object({ properties: z.object({ code: CODE }) });
+const REFUSAL = z.object({
+  content: z.object({
+    'application/json': z.object({ schema: z.object({ properties: z.object({ error: ERROR }) }) }),
+  }),
+});
 
 describe('the OpenAPI document', () => {
   let gateway: TestGateway;
@@ -93,7 +105,7 @@ describe('the OpenAPI document', () => {
     for (const { name, operation } of operations) {
       expect(operation.summary, name).to.match(/^[A-Z].{4,}[^.]$/);
       expect(operation.operationId, name).to.match(/^[a-z]\w+$/);
-      expect(TAGS, name).to.include.keys(...operation.tags);
+      expect(TAGS, name).to.include.keys(...OPERATION.parse(operation).tags);
       for (const parameter of [...name.matchAll(/\{(\w+)\}/g)].map(([, text]) => text))
         expect(operation.parameters, name).to.deep.include({
           name: parameter,
@@ -137,12 +149,10 @@ describe('the OpenAPI document', () => {
 
   it('says of each error which statuses it goes with', () => {
     for (const { name, operation } of operations)
-      for (const [status, response] of Object.entries<{ content?: object; $ref?: string }>(
-        operation.responses,
-      )) {
-        if (response.$ref !== undefined || Number(status) < 400) continue;
-        const { schema } = Object(response.content)['application/json'];
-        for (const code of schema.properties.error.properties.code.enum as (keyof typeof ERRORS)[])
+      for (const [status, response] of Object.entries(OPERATION.parse(operation).responses)) {
+        if ('$ref' in response || Number(status) < 400) continue;
+        const { schema } = REFUSAL.parse(response).content['application/json'];
+        for (const code of schema.properties.error.properties.code.enum)
           expect(ERRORS[code].status, `${name}: ${code}`).to.equal(Number(status));
       }
   });
