@@ -8,7 +8,7 @@ const PAUSE_MS = 20_000;
 /** Every 40 seconds, so that a violated invariant is known within a minute. */
 const ROUNDS_PER_CHECK = 2;
 
-/** The heartbeat shows within seconds that a step was lost with its worker or on its way: the next ones go on. */
+/** The heartbeat shows within seconds that a step was lost with its worker, or on its way there. */
 const sweeper = proxyActivities<Pick<Activities, (typeof SWEEPER_STEPS)[number]>>({
   startToCloseTimeout: '2m',
   scheduleToCloseTimeout: '5m',

@@ -10,7 +10,9 @@ import type { Account } from './walk.ts';
 
 type Run = () => Promise<DrillResult>;
 
-/** Runs every drill, or those whose names match the expression in REHEARSE_DRILLS. `image` is the gateway's. */
+/**
+ * Runs every drill, or those whose names match the expression in REHEARSE_DRILLS. `image` is the gateway's.
+ */
 export async function runDrills(
   stage: Stage,
   callers: Callers,

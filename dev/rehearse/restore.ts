@@ -1,4 +1,4 @@
-// Restores the database to a backup from the midst of the traffic, as docs/operation.md says, while Temporal knows more.
+// Restores the database to a backup from the midst of the traffic, as docs/operation.md says.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Callers } from './callers.ts';
 import type { DrillResult } from './drill.ts';

@@ -15,10 +15,10 @@ export interface Settled {
 
 /** Every accepted task is final within a minute of the recovery. */
 const TASKS_MS_MAX = 60_000;
-/** SVC_CHAT_LEASE_SECONDS is 120; a round of the sweeper comes every 20 s, and one may fail while all starts. */
+/** SVC_CHAT_LEASE_SECONDS is 120; the sweeper comes every 20 s, and one round may fail while all starts. */
 const CALLS_MS_MAX = 180_000;
 const LOOK_EVERY_MS = 500;
-/** Answers by which callers are told to come again, or that their upstream fails; others are faults of ours. */
+/** Answers that tell callers to come again, or that the upstream fails; others are faults of ours. */
 const EXPECTED = /^(no answer|cut stream|(409|429|502|503|504) .*)$/;
 export const OPEN_TASKS = `
   select (select count(*) from task where status in ('queued', 'in_progress'))
@@ -33,7 +33,7 @@ export async function countTasks(stage: Stage): Promise<number> {
   return Number(await stage.sql('select count(*) from task'));
 }
 
-/** Waits until nothing is open, then judges what the traffic left. `before` is the number of tasks before it. */
+/** Waits until nothing is open, then judges what the traffic left. `before`: the tasks before it. */
 export async function judgeEnd(stage: Stage, traffic: TrafficResult, before: number): Promise<Settled> {
   const problems = findFaults(traffic);
   const tasksSeconds = await untilNone(
