@@ -38,6 +38,8 @@ export async function rehearseRestore(
   await stage.compose('start', ...PROCESSES);
   const startedAt = performance.now();
   for (const service of PROCESSES) await stage.untilHealthy(service);
+  // Containers that start together exchange their addresses.
+  await stage.reloadProxy();
   const healthySeconds = (performance.now() - startedAt) / 1000;
   await sleep(AFTER_MS);
   const result = await traffic.stop();
@@ -59,7 +61,7 @@ export async function rehearseRestore(
   const left = Object.values(await countEnds(stage, lost)).reduce((sum, count) => sum + count, 0);
   const stillRunning = await untilNoRuns(stage);
   if (stillRunning > 0) problems.push(`${stillRunning} runs go on after all tasks have ended`);
-  problems.push(...(await retryOne(stage, session)));
+  problems.push(...(await retryOne(stage, session).catch((error: unknown) => [String(error)])));
   return {
     ...{ ...result, healthySeconds, tasksSeconds, callsSeconds, ended, problems },
     name: 'restore a backup',

@@ -10,6 +10,8 @@ export interface Stage {
   down: () => Promise<void>;
   /** Name of a service's container. */
   container: (service: string) => Promise<string>;
+  /** Makes nginx look up the APIs again: it asks for addresses when it reads its configuration. */
+  reloadProxy: () => Promise<void>;
   /** Services whose containers run. */
   running: () => Promise<string[]>;
   /** Waits until the container is healthy, or runs where it has no check. Returns the seconds it took. */
@@ -57,6 +59,8 @@ export function openStage(words: readonly string[]): Stage {
       for (const service of WATCHED) await untilHealthy(service);
     },
     down: async () => void (await compose('down', '--volumes', '--timeout', '20')),
+    reloadProxy: async () =>
+      void (await run('docker', ['exec', await container('proxy'), 'nginx', '-s', 'reload'])),
     running: () => ask([]),
     temporal: (...words) => {
       const once = ['run', '--rm', '-T', '--no-deps', '--entrypoint', 'temporal', 'temporal-namespace'];

@@ -62,9 +62,7 @@ async function roll(stage: Stage): Promise<void> {
   for (const service of ROLLED) {
     await stage.compose('up', '--detach', '--no-deps', '--no-build', service);
     await stage.untilHealthy(service);
-    // nginx asks for the addresses of containers when it reads its configuration.
-    if (service.endsWith('api'))
-      await run('docker', ['exec', await stage.container('proxy'), 'nginx', '-s', 'reload']);
+    if (service.endsWith('api')) await stage.reloadProxy();
   }
   for (const service of ['worker', 'second-worker']) {
     const log = await stage.compose('logs', '--no-color', service);
