@@ -1,8 +1,8 @@
 // Checks which foreign URLs may be fetched, and connects to public addresses only.
-import { lookup } from 'node:dns/promises';
 import { isIP, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
+import { createLookUp } from './name-look-up.ts';
 
 /** The URL may not be fetched. The reason is withheld, since it would reveal the operator's own network. */
 export class AddressRefused extends Error {
@@ -56,10 +56,7 @@ export function isPublicAddress(address: string): boolean {
     : !METADATA_ADDRESSES.has(parsed.toString());
 }
 
-const resolveByDns: Resolve = async (hostname) => {
-  const found = await lookup(hostname, { all: true, order: 'ipv4first' });
-  return found.map(({ address }) => address);
-};
+const resolveByDns: Resolve = createLookUp();
 
 /**
  * A connector for an undici Agent. A name is resolved once; every one of its addresses must be public, and
