@@ -2,9 +2,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { z } from 'zod';
+import { NEW_WEBHOOK, WEBHOOK_DELIVERY, type WebhookDeliveryView } from '../../api/shapes/webhooks.ts';
 import { findUndocumentedDelivery } from '../../dev/documented.ts';
 import type { Actor } from './http/http.ts';
 import { until } from './until.ts';
+
+/** What every message has; the rest of it is held against the OpenAPI document. */
+const BODY = z.looseObject({ type: z.string(), data: z.record(z.string(), z.unknown()) });
+type NewWebhook = z.output<typeof NEW_WEBHOOK>;
 
 export interface ReceivedWebhook {
   path: string;
@@ -12,8 +18,7 @@ export interface ReceivedWebhook {
   id: string;
   headers: Record<string, string>;
   text: string;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at bodies as a receiver's script would
-  body: any;
+  body: z.output<typeof BODY>;
   at: number;
 }
 
@@ -76,26 +81,28 @@ async function read(req: IncomingMessage): Promise<ReceivedWebhook> {
     Object.entries(req.headers).map(([name, value]) => [name, String(value)]),
   );
   const id = headers['webhook-id'] ?? '';
-  return { path: req.url ?? '', id, headers, text, body: JSON.parse(text), at: Date.now() };
+  return { path: req.url ?? '', id, headers, text, body: BODY.parse(JSON.parse(text)), at: Date.now() };
 }
 
 /** Makes a webhook; answers its view with the secret. */
-// oxlint-disable-next-line typescript/no-explicit-any -- as above
-export async function makeWebhook(session: Actor, fields: object): Promise<any> {
+export async function makeWebhook(session: Actor, fields: object): Promise<NewWebhook> {
   const { status, body } = await session.post('/api/webhooks', { events: ['task.completed'], ...fields });
   expect(status, JSON.stringify(body)).to.equal(201);
-  return body.data;
+  return NEW_WEBHOOK.parse(body.data);
 }
 
 /** The deliveries of a webhook, newest first. */
-// oxlint-disable-next-line typescript/no-explicit-any -- as above
-export async function readDeliveries(session: Actor, webhookId: string): Promise<any[]> {
-  return (await session.get(`/api/webhooks/${webhookId}/deliveries`)).body.data;
+export async function readDeliveries(session: Actor, webhookId: string): Promise<WebhookDeliveryView[]> {
+  const { body } = await session.get(`/api/webhooks/${webhookId}/deliveries`);
+  return z.array(WEBHOOK_DELIVERY).parse(body.data);
 }
 
 /** Waits until the newest delivery has this status. */
-// oxlint-disable-next-line typescript/no-explicit-any -- as above
-export async function untilDelivery(session: Actor, webhookId: string, status: string): Promise<any> {
+export async function untilDelivery(
+  session: Actor,
+  webhookId: string,
+  status: string,
+): Promise<WebhookDeliveryView> {
   return until(`the newest delivery of ${webhookId} is ${status}`, async () => {
     const [newest] = await readDeliveries(session, webhookId);
     return newest?.status === status && newest;
