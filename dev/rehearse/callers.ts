@@ -104,7 +104,7 @@ async function readAnswer(method: string, path: string, response: Response): Pro
   const { status, headers } = response;
   const isJson = headers.get('content-type')?.includes('json') ?? false;
   const body: unknown = isJson ? await response.json() : null;
-  if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+  if (status >= 400) throw new Error(`${method} ${path} answers ${status} ${JSON.stringify(body)}`);
   if (isJson) expectDocumented(method, path, { status, headers, body });
   return { status, headers, body };
 }
