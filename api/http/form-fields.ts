@@ -41,8 +41,8 @@ export function requireBoundary(type: string): void {
 
 /**
  * Parses a form that has arrived as a whole. A part that says that it is JSON becomes its value, another one
- * with a file a data URI of the type that its bytes show. Throws a GatewayError: 400 for a broken form or part,
- * for too many of them, and for a file that is no picture.
+ * with a file a data URI of the type that its bytes show. Throws a GatewayError: 400 for a broken form or
+ * part, for too many of them, and for a file that is no picture.
  */
 export async function parseForm(
   headers: IncomingHttpHeaders,
