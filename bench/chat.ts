@@ -12,6 +12,7 @@ import { loadTarget, timeCall, timeStream, type Load, type Target } from './chat
 import { startPortkey, type Portkey } from './chat/portkey.ts';
 import { startBenchScript, type BenchProcess } from './chat/bench-process.ts';
 import { judgeMeasurements, printMeasurements, type Measurements } from './chat/report.ts';
+import { IS_PROFILED, profileProcess } from './profile.ts';
 import { bySize } from './size.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';
 import { Verdict, type Row } from './verdict.ts';
@@ -71,6 +72,10 @@ export async function benchChat(): Promise<readonly Row[]> {
     const measured = await measureAll(targets);
     printMeasurements(measured);
     judgeMeasurements(verdict, measured);
+    if (IS_PROFILED)
+      await profileProcess(`the API, 100 connections, ${MANY_ACCOUNTS} accounts`, api ?? 0, () =>
+        loadTarget({ name: 'profiled', ...ours, headers: many }, 100, LOAD_SECONDS),
+      );
     await judgeExactness(verdict, system, upstreamPort);
     const target = targets.find(({ name }) => name.startsWith('gateway, one'));
     if (target) await benchKilled(verdict, system, target, () => countUpstream(upstreamPort));

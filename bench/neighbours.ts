@@ -13,6 +13,7 @@ import { printTable } from './measure.ts';
 import { ATTACKS } from './neighbours/attacks.ts';
 import { readLoopStop, watchVictim, type Seen } from './neighbours/victim.ts';
 import { residentBytes } from './processes.ts';
+import { IS_PROFILED, profileProcess } from './profile.ts';
 import { bySize } from './size.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';
 import { Verdict, type Row } from './verdict.ts';
@@ -81,7 +82,11 @@ async function measure(
   const attack =
     names.length > 0 ? await beginAttack(system, await createKeys(HOSTILE_CREDITS), names) : null;
   if (attack) await sleep(BEGINNING_MS);
-  const seen = await watchVictim(system.baseUrl, victim, WATCHED_MS);
+  let seen = await watchVictim(system.baseUrl, victim, WATCHED_MS);
+  if (IS_PROFILED && attack)
+    await profileProcess(`the API, ${names.join(', ')}`, system.pids.api ?? 0, async () => {
+      seen = await watchVictim(system.baseUrl, victim, WATCHED_MS);
+    });
   const loopStopMs = await readLoopStop(system.internalUrl);
   const answers = (await attack?.stop()) ?? '';
   await sleep(RECOVERY_MS);

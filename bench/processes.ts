@@ -1,5 +1,6 @@
 // Measures what processes use: processor time and resident memory, read from /proc (Linux only).
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const CLOCK_TICKS_PER_SECOND = 100;
 
@@ -15,6 +16,38 @@ export function processorSeconds(pids: readonly number[]): number {
     return false;
   };
   return stats.filter(({ pid }) => belongs(pid)).reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+/** Collects the processor time that each of these processes uses while pieces of work are done. */
+export class ProcessorTimes {
+  readonly #pids: Readonly<Record<string, number>>;
+  readonly #seconds = new Map<string, number>();
+  #pieces = 0;
+
+  constructor(pids: Readonly<Record<string, number>>) {
+    this.#pids = pids;
+  }
+
+  /** Does `pieces` pieces of work, and waits `settlingMs` for what they leave to do. */
+  async during<Result>(pieces: number, settlingMs: number, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#read();
+    const result = await work();
+    await sleep(settlingMs);
+    const after = this.#read();
+    for (const [name, seconds] of after)
+      this.#seconds.set(name, (this.#seconds.get(name) ?? 0) + seconds - (before.get(name) ?? 0));
+    this.#pieces += pieces;
+    return result;
+  }
+
+  /** Milliseconds of one piece of work in this process. */
+  msOf(name: string): number {
+    return ((this.#seconds.get(name) ?? 0) * 1000) / this.#pieces;
+  }
+
+  #read(): Map<string, number> {
+    return new Map(Object.entries(this.#pids).map(([name, pid]) => [name, processorSeconds([pid])]));
+  }
 }
 
 /** Returns the resident memory of one process, in bytes. */

@@ -7,6 +7,8 @@ import { openDatabase } from '../db/open-database.ts';
 import { findUserByEmail } from '../db/identity/users.ts';
 import { parseCredits } from '../domain/credits.ts';
 import { measure, middle, printTable, type Measured } from './measure.ts';
+import { ProcessorTimes } from './processes.ts';
+import { IS_PROFILED, profileProcess } from './profile.ts';
 import { bySize } from './size.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';
 import { forkEm } from '../db/database.ts';
@@ -19,6 +21,8 @@ const CONCURRENCY = 20;
 /** Goals, as multiples of the floor. */
 const THROUGHPUT_GOAL = 1.3;
 const CREATION_GOAL = 1.5;
+/** Until the workflows that a measurement has left behind are done, so that they do not slow the next one. */
+const SETTLING_MS = 4_000;
 const LIST_EVERY_MS = 100;
 /** Tasks in one list: those that run, and those that ended since the list before. */
 const LIST_LIMIT = CONCURRENCY * 2;
@@ -30,21 +34,34 @@ export async function benchTasks(): Promise<readonly Row[]> {
   const connection = await Connection.connect({ address: system.temporalAddress });
   const watcher = await watchTasks(system);
   try {
-    await system.runBeside('bench/bare/worker.ts');
+    const bareWorker = await system.runBeside('bench/bare/worker.ts');
     await grantPlenty(system);
     const bare = createBare(new Client({ connection }));
     const gateway = createGateway(system, watcher);
     await measure(CONCURRENCY * 2, CONCURRENCY, bare.run); // both sides warm
     await measure(CONCURRENCY * 2, CONCURRENCY, gateway.run);
 
+    const pids = pidsOf(system, bareWorker.pid);
     const measured = { bareCreate: [], create: [], bareRun: [], run: [] } as Record<string, Measured[]>;
+    const costs = { bareRun: new ProcessorTimes(pids), run: new ProcessorTimes(pids) };
+    const none = new ProcessorTimes({});
     for (let round = 1; round <= ROUNDS; round += 1) {
       console.log(`round ${round} of ${ROUNDS}`);
-      measured['bareCreate']?.push(await measure(SEQUENTIAL, 1, bare.create));
-      measured['create']?.push(await measure(SEQUENTIAL, 1, gateway.create));
-      measured['bareRun']?.push(await measure(PARALLEL, CONCURRENCY, bare.run));
-      measured['run']?.push(await measure(PARALLEL, CONCURRENCY, gateway.run));
+      for (const [name, total, concurrency, work, cost] of [
+        ['bareCreate', SEQUENTIAL, 1, bare.create, none],
+        ['create', SEQUENTIAL, 1, gateway.create, none],
+        ['bareRun', PARALLEL, CONCURRENCY, bare.run, costs.bareRun],
+        ['run', PARALLEL, CONCURRENCY, gateway.run, costs.run],
+      ] as const) {
+        const each = () => measure(total, concurrency, work);
+        measured[name]?.push(await cost.during(total, SETTLING_MS, each));
+      }
     }
+    printCosts(Object.keys(pids), costs);
+    if (IS_PROFILED)
+      await profileProcess('the worker', system.pidOf('worker') ?? 0, () =>
+        measure(PARALLEL, CONCURRENCY, gateway.run),
+      );
     report(verdict, measured);
     await judgeExactness(verdict, system);
     return verdict.rows;
@@ -53,6 +70,35 @@ export async function benchTasks(): Promise<readonly Row[]> {
     await connection.close();
     await system.stop();
   }
+}
+
+function pidsOf(system: BenchSystem, bareWorkerPid: number): Record<string, number> {
+  const of = (part: Parameters<BenchSystem['pidOf']>[0]): number => system.pidOf(part) ?? 0;
+  return {
+    Temporal: of('temporal'),
+    'the gateway’s worker': of('worker'),
+    'the worker of the floor': bareWorkerPid,
+    PostgreSQL: of('postgres'),
+    'the API': of('api'),
+    'the sandbox': of('sandbox'),
+  };
+}
+
+function printCosts(
+  names: readonly string[],
+  { bareRun, run }: Readonly<Record<'bareRun' | 'run', ProcessorTimes>>,
+): void {
+  const row = (name: string): string[] => [
+    name,
+    ...[bareRun, run].map((times) => times.msOf(name).toFixed(1)),
+  ];
+  const sum = (times: ProcessorTimes): string =>
+    names.reduce((ms, name) => ms + times.msOf(name), 0).toFixed(1);
+  printTable([
+    ['processor time in', 'five empty activities, ms', 'task, ms'],
+    ...names.map(row),
+    ['all of them', sum(bareRun), sum(run)],
+  ]);
 }
 
 /** Runs the floor: start and wait for the result, or start alone. */
