@@ -166,7 +166,7 @@ function fromRollup(request: UsageRequest, period: Period, asOf: Date): RawQuery
     family: sql`nullif(r.family, '')`,
   };
   return sql`
-    select r.start, ${groupOf(request, source)}, ${SUMS} from (${sumRollup(request, period, asOf)}) r`;
+    select r.start, ${groupOf(request, source)} as "group", ${SUMS} from (${sumRollup(request, period, asOf)}) r`;
 }
 
 function groupOf(

@@ -9,7 +9,7 @@ import { forkEm } from '../../../db/database.ts';
 import { findTotalViolations, findUsageViolations } from '../../../db/ledger/usage-sums.ts';
 import { addEnds, addTransfers, readHorizon } from '../../../db/usage/rollup.ts';
 import { readUsage, type UsageRow } from '../../../db/usage/summary.ts';
-import { USAGE_INTERVALS, type UsageGroup } from '../../../domain/usage.ts';
+import { ALL_USAGE_GROUPS, USAGE_INTERVALS, type UsageGroup } from '../../../domain/usage.ts';
 import * as rows from '../../support/rows.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 import { addPastCall } from '../../support/usage.ts';
@@ -26,6 +26,8 @@ const ZONES = [
   'America/New_York',
 ];
 const GROUPS: readonly UsageGroup[] = ['none', 'model', 'key', 'kind', 'user'];
+const QUARTER_MS = 15 * 60_000;
+const DAY_MS = 86_400_000;
 const FAR = new Date(Date.now() + 86_400_000);
 
 const place = fc.integer({ min: 0, max: 2 });
@@ -51,6 +53,8 @@ const question = fc.record({
   from: fc.integer({ min: 0, max: 40_000 }),
   minutes: fc.integer({ min: 1, max: 40_000 }),
   isWhole: fc.boolean(),
+  /** Both ends are multiples of it. */
+  stepMs: fc.constantFrom(1, QUARTER_MS, DAY_MS),
 });
 
 describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, longer with TEST_SECONDS)`, function () {
@@ -70,9 +74,9 @@ describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, long
       async (happenings, questions) => {
         const past = await PastUsage.create(test.database);
         for (const each of happenings) await past.happen(each);
-        for (const { user, zone, interval, group, from, minutes, isWhole } of questions) {
-          const begin = isWhole ? past.beganAt : past.minutesIn(from);
-          const to = isWhole ? null : past.minutesIn(from + minutes);
+        for (const { user, zone, interval, group, from, minutes, isWhole, stepMs } of questions) {
+          const begin = isWhole ? past.beganAt : floor(past.minutesIn(from), stepMs);
+          const to = isWhole ? null : floor(past.minutesIn(from + minutes), stepMs);
           const userId = user === null ? null : past.userAt(user);
           const request = { userId, from: begin, to, interval, timezone: zone, group };
           const answer = await readUsage(em(), { ...request, families: new Map(), rowsMax: 100_000 });
@@ -97,6 +101,39 @@ describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, long
     });
   });
 
+  it('of whole days in the past, which sums alone answer, are grouped by everything', async () => {
+    const owner = await rows.createOwner(em(), 1_000n);
+    const day = floor(new Date(Date.now() - 3 * DAY_MS), DAY_MS);
+    const at = new Date(day.getTime() + DAY_MS / 2).toISOString();
+    await addPastCall(em(), { userId: owner, at, charge: 5 });
+    await addTransfers(em(), '');
+    for (let end = new Date(0); end < FAR;) ({ until: end } = await addEnds(em(), FAR, Infinity));
+    const groups: Readonly<Record<(typeof ALL_USAGE_GROUPS)[number], string | null>> = {
+      none: null,
+      model: 'gpt-6-luna',
+      key: 'key_none',
+      kind: 'chat',
+      family: 'openai',
+      user: owner,
+    };
+    const families = new Map([['gpt-6-luna', 'openai']]);
+    const period = {
+      from: day,
+      to: new Date(day.getTime() + DAY_MS),
+      timezone: 'UTC',
+      families,
+      rowsMax: 10,
+    };
+    for (const group of ALL_USAGE_GROUPS)
+      for (const userId of [owner, null]) {
+        const answer = await readUsage(em(), { ...period, userId, interval: 'day', group });
+        const told =
+          answer.kind === 'summary' &&
+          answer.rows.map(({ start, ...row }) => [start, row.group, row.credits]);
+        expect(told, group).to.deep.equal([[day, groups[group], 5n]]);
+      }
+  });
+
   it('miss nothing that commits late', async () => {
     const owner = await rows.createOwner(em(), 1_000n);
     await addEnds(em(), await readHorizon(em()), Infinity);
@@ -117,6 +154,11 @@ describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, long
     expect(sums).to.deep.equal({ calls: 1, credits: 5 });
   });
 });
+
+/** The last multiple of `stepMs` before it. */
+function floor(at: Date, stepMs: number): Date {
+  return new Date(Math.floor(at.getTime() / stepMs) * stepMs);
+}
 
 /** As `PastUsage.readFromRows` writes it. */
 function write({
