@@ -94,8 +94,10 @@ function createParser(headers: IncomingHttpHeaders): busboy.Busboy {
 /** Returns what reads the JSON parts of one form, which are counted together as one body would be. */
 function createJsonReader(): (name: string, bytes: Buffer) => unknown {
   const scan = createJsonScan();
+  let allBytes = 0;
   return (name, bytes) => {
-    if (bytes.length > LIMITS.fieldSize) return new GatewayError('payload_too_large');
+    allBytes += bytes.length;
+    if (allBytes > LIMITS.fieldSize) return new GatewayError('payload_too_large');
     const excess = scan(bytes);
     if (excess !== null) return new GatewayError('invalid_request', { message: excess });
     try {

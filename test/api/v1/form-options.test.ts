@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { toFile } from 'openai';
 import type OpenAI from 'openai';
+import { sendForm } from '../../support/http/forms.ts';
 import { openClient } from '../../support/http/openai-client.ts';
 import { PNG_BASE64 } from '../../support/inputs.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
@@ -31,14 +32,7 @@ describe('options in a form', () => {
       ['input_reference', picture],
       ['metadata', new Blob([JSON.stringify(options)], { type: 'application/json' })],
     ];
-    const form = new FormData();
-    for (const [name, value] of written) form.append(name, value);
-    const encoded = new Request('http://localhost', { method: 'POST', body: form });
-    const headers = { 'content-type': encoded.headers.get('content-type') ?? '' };
-    const asJson = await owner.key.send('POST', '/v1/videos', {
-      body: Buffer.from(await encoded.arrayBuffer()),
-      headers,
-    });
+    const asJson = await sendForm(owner.key, '/v1/videos', written);
     expect(asJson.status, JSON.stringify(asJson.body)).to.equal(200);
     const withBrackets = await client.videos.create({
       ...fields,

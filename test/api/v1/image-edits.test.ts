@@ -4,6 +4,7 @@ import { generateImage } from 'ai';
 import { expect } from 'chai';
 import OpenAI, { toFile } from 'openai';
 import type { Answer } from '../../support/http/http.ts';
+import { sendForm } from '../../support/http/forms.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { failureOf } from '../../support/http/openai-client.ts';
 import { PNG_BASE64, PNG_DATA_URI } from '../../support/inputs.ts';
@@ -32,13 +33,11 @@ describe('POST /v1/images/edits', () => {
 
   const pixel = () => toFile(PIXEL, 'pixel.png', { type: 'image/png' });
   /** Sends the parts as one form; a Buffer is a file. */
-  const send = async (parts: readonly (readonly [string, string | Buffer | Blob])[]): Promise<Answer> => {
-    const form = new FormData();
-    for (const [name, value] of parts)
-      form.append(name, Buffer.isBuffer(value) ? new Blob([new Uint8Array(value)]) : value);
-    const encoded = new Request('http://localhost', { method: 'POST', body: form });
-    const headers = { 'content-type': encoded.headers.get('content-type') ?? '' };
-    return owner.key.send('POST', PATH, { body: Buffer.from(await encoded.arrayBuffer()), headers });
+  const send = (parts: readonly (readonly [string, string | Buffer | Blob])[]): Promise<Answer> => {
+    const written = parts.map(
+      ([name, value]) => [name, Buffer.isBuffer(value) ? new Blob([new Uint8Array(value)]) : value] as const,
+    );
+    return sendForm(owner.key, PATH, written);
   };
 
   it('edits one picture with OpenAI’s client for Node', async () => {
@@ -115,6 +114,9 @@ describe('POST /v1/images/edits', () => {
       if (code === null) expect([answer.status, text]).to.deep.equal([status, text]);
       else expectError(answer, status, code, param);
     }
+    const half = json(`"${'x'.repeat(600_000)}"`);
+    const twice = await send([...sound, ['metadata', half], ['metadata', half]]);
+    expectError(twice, 413, 'payload_too_large', null);
   });
 
   it('refuses what it does not offer, and names the field', async () => {
