@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Callers } from './callers.ts';
 import type { DrillResult } from './drill.ts';
 import { run } from './engine.ts';
-import { checkLedger, countEnds, findFaults, untilNone, OPEN_CALLS, OPEN_TASKS } from './settled.ts';
+import { checkLedger, countEnds, countFound, findFaults, untilSettled } from './settled.ts';
 import type { Stage } from './stage.ts';
 import { orderVideo, startTraffic } from './traffic.ts';
 import { untilStatus, type Account } from './walk.ts';
@@ -17,7 +17,6 @@ const AFTER_MS = 5_000;
 const LONG_SECONDS = 45;
 /** A row rests for 30 s before the sweeper asks about its run, and rounds come every 20 s. */
 const TASKS_MS_MAX = 120_000;
-const CALLS_MS_MAX = 180_000;
 const RUNS_MS_MAX = 60_000;
 const LOOK_EVERY_MS = 1_000;
 
@@ -44,26 +43,19 @@ export async function rehearseRestore(
   await sleep(AFTER_MS);
   const result = await traffic.stop();
   const problems = findFaults(result);
-  const tasksSeconds = await untilNone(
-    stage,
-    OPEN_TASKS,
-    TASKS_MS_MAX,
-    'tasks or their reservations',
-    problems,
-  );
-  const callsSeconds = await untilNone(stage, OPEN_CALLS, CALLS_MS_MAX, 'chat calls', problems);
+  const seconds = await untilSettled(stage, TASKS_MS_MAX, problems);
   problems.push(...(await checkLedger(stage)));
   // Tasks of the backup, and those that were accepted after it was restored.
   const surely = [...new Set([...kept, ...result.accepted])].filter((id) => !lost.includes(id));
   const ended = await countEnds(stage, surely);
-  const found = Object.values(ended).reduce((sum, count) => sum + count, 0);
+  const found = await countFound(stage, surely);
   if (found !== surely.length) problems.push(`of ${surely.length} tasks that had to be there ${found} are`);
-  const left = Object.values(await countEnds(stage, lost)).reduce((sum, count) => sum + count, 0);
+  const left = await countFound(stage, lost);
   const stillRunning = await untilNoRuns(stage);
   if (stillRunning > 0) problems.push(`${stillRunning} runs go on after all tasks have ended`);
   problems.push(...(await retryOne(stage, session).catch((error: unknown) => [String(error)])));
   return {
-    ...{ ...result, healthySeconds, tasksSeconds, callsSeconds, ended, problems },
+    ...{ ...result, ...seconds, healthySeconds, ended, problems },
     name: 'restore a backup',
     about:
       `pg_dump under load; ${(LOST_MS / 1000).toFixed(0)} s later the four processes stopped, pg_restore, started; ` +

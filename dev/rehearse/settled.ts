@@ -20,10 +20,10 @@ const CALLS_MS_MAX = 180_000;
 const LOOK_EVERY_MS = 500;
 /** Answers that tell callers to come again, or that the upstream fails; others are faults of ours. */
 const EXPECTED = /^(no answer|cut stream|(409|429|502|503|504) .*)$/;
-export const OPEN_TASKS = `
+const OPEN_TASKS = `
   select (select count(*) from task where status in ('queued', 'in_progress'))
          + (select count(*) from task_attempt where state = 'open')`;
-export const OPEN_CALLS = `select count(*) from chat_call where status = 'open'`;
+const OPEN_CALLS = `select count(*) from chat_call where status = 'open'`;
 const COUNTS = `
   select (select count(*) from task where status = 'completed'),
          (select count(*) from task_attempt where state = 'charged')`;
@@ -36,16 +36,21 @@ export async function countTasks(stage: Stage): Promise<number> {
 /** Waits until nothing is open, then judges what the traffic left. `before`: the tasks before it. */
 export async function judgeEnd(stage: Stage, traffic: TrafficResult, before: number): Promise<Settled> {
   const problems = findFaults(traffic);
-  const tasksSeconds = await untilNone(
-    stage,
-    OPEN_TASKS,
-    TASKS_MS_MAX,
-    'tasks or their reservations',
-    problems,
-  );
-  const callsSeconds = await untilNone(stage, OPEN_CALLS, CALLS_MS_MAX, 'chat calls', problems);
+  const seconds = await untilSettled(stage, TASKS_MS_MAX, problems);
   problems.push(...(await findLosses(stage, traffic, before)), ...(await checkLedger(stage)));
-  return { tasksSeconds, callsSeconds, ended: await countEnds(stage, traffic.accepted), problems };
+  return { ...seconds, ended: await countEnds(stage, traffic.accepted), problems };
+}
+
+/** Waits until no task is open, for `tasksMsMax` at most, then until no chat call is. */
+export async function untilSettled(
+  stage: Stage,
+  tasksMsMax: number,
+  problems: string[],
+): Promise<Pick<Settled, 'tasksSeconds' | 'callsSeconds'>> {
+  const tasks = [OPEN_TASKS, tasksMsMax, 'tasks or their reservations'] as const;
+  const tasksSeconds = await untilNone(stage, ...tasks, problems);
+  const callsSeconds = await untilNone(stage, OPEN_CALLS, CALLS_MS_MAX, 'chat calls', problems);
+  return { tasksSeconds, callsSeconds };
 }
 
 /** Answers that no disturbance excuses. */
@@ -65,7 +70,7 @@ export async function checkLedger(stage: Stage): Promise<string[]> {
 }
 
 /** Seconds until the statement counts nothing; what is left then is a problem. */
-export async function untilNone(
+async function untilNone(
   stage: Stage,
   statement: string,
   limitMs: number,
@@ -92,7 +97,7 @@ async function findLosses(
   const problems: string[] = [];
   const [completed = 0, charged = 0] = (await stage.sql(COUNTS)).split('|').map(Number);
   if (completed !== charged) problems.push(`${completed} tasks are completed, ${charged} are charged`);
-  const found = Object.values(await countEnds(stage, accepted)).reduce((sum, count) => sum + count, 0);
+  const found = await countFound(stage, accepted);
   if (found !== accepted.length)
     problems.push(`of ${accepted.length} accepted tasks ${found} are there, or two orders got one task`);
   const made = (await countTasks(stage)) - before;
@@ -115,4 +120,9 @@ export async function countEnds(stage: Stage, accepted: readonly string[]): Prom
       return [`${status} ${code}`.trim(), Number(count)];
     }),
   );
+}
+
+/** How many of the tasks with these ids there are. */
+export async function countFound(stage: Stage, accepted: readonly string[]): Promise<number> {
+  return Object.values(await countEnds(stage, accepted)).reduce((sum, count) => sum + count, 0);
 }
