@@ -14,6 +14,7 @@ const SAMPLE_EVERY_MICROSECONDS = 500;
 const FUNCTIONS_SHOWN = 12;
 
 const TARGETS = z.array(z.object({ webSocketDebuggerUrl: z.string() })).min(1);
+const PID = z.object({ result: z.object({ value: z.number() }) });
 const ANSWER = z.object({ id: z.number(), result: z.unknown() });
 /** The part of a V8 profile that is read: https://chromedevtools.github.io/devtools-protocol/v8/Profiler/ */
 const PROFILE = z.object({
@@ -36,6 +37,8 @@ export async function profileProcess(what: string, pid: number, work: () => Prom
   process.kill(pid, 'SIGUSR1');
   const inspector = await connect();
   try {
+    const { result } = PID.parse(await inspector.send('Runtime.evaluate', { expression: 'process.pid' }));
+    if (result.value !== pid) throw new Error(`process ${result.value} is inspected, and not ${pid}`);
     await inspector.send('Profiler.enable');
     await inspector.send('Profiler.setSamplingInterval', { interval: SAMPLE_EVERY_MICROSECONDS });
     await inspector.send('Profiler.start');
