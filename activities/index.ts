@@ -15,8 +15,12 @@ export type Activities = ReturnType<typeof createActivities>;
 
 /** The steps of the sweeper's rounds; the worker sends heartbeats for them. */
 export const SWEEPER_STEPS = [
-  ...(['sweepTasks', 'removeOldRequests', 'checkInvariants', 'rollUpUsage', 'removeExpired'] as const),
-] satisfies readonly (keyof Activities)[];
+  'sweepTasks',
+  'removeOldRequests',
+  'checkInvariants',
+  'rollUpUsage',
+  'removeExpired',
+] as const satisfies readonly (keyof Activities)[];
 
 export function createActivities(dependencies: ActivityDependencies) {
   return {

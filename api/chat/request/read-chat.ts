@@ -24,8 +24,9 @@ import { rejectCostlierOptions } from './costlier-options.ts';
 const ANSWERS_MAX = 8;
 const ANSWERS_RULE = `must be a whole number from 1 to ${ANSWERS_MAX}`;
 
+const TOKENS_RULE = 'must be a whole number, 1 or more';
 /** Schema of a number of tokens. */
-export const TOKENS = z.int('must be a whole number, 1 or more').min(1, 'must be a whole number, 1 or more');
+export const TOKENS = z.int(TOKENS_RULE).min(1, TOKENS_RULE);
 
 /** Schema of the body. Further fields of OpenAI's API are accepted and passed on. */
 export const CHAT_BODY = z.looseObject({
