@@ -1,7 +1,9 @@
 // Describes what the gateway sends to webhooks: the section `webhooks` of the OpenAPI document.
 import {
   WEBHOOK_ANSWER_BYTES_MAX,
+  WEBHOOK_FAILING_DAYS_MAX,
   WEBHOOK_RETRY_DELAYS_MS,
+  WEBHOOK_SECRET_OVERLAP_HOURS,
   WEBHOOK_TIMEOUT_SECONDS,
   type WebhookEventType,
   type WebhookHeader,
@@ -51,8 +53,7 @@ const HEADERS: Readonly<Record<WebhookHeader, JsonObject>> = {
     schema: { type: 'string', pattern: '^\\d+$' },
   },
   'webhook-signature': {
-    description:
-      'HMAC-SHA256 of `id.timestamp.body`, base64 after `v1,`. For 24 hours after a rotation of the secret two of them, with a space between: one that is right is enough.',
+    description: `HMAC-SHA256 of \`id.timestamp.body\`, base64 after \`v1,\`. For ${WEBHOOK_SECRET_OVERLAP_HOURS} hours after a rotation of the secret two of them, with a space between: one that is right is enough.`,
     schema: { type: 'string', pattern: `^${SIGNATURE}( ${SIGNATURE})?$` },
   },
 };
@@ -71,7 +72,7 @@ const RESPONSES: JsonObject = {
   },
   410: { description: 'The webhook is disabled at once and gets nothing more.' },
   default: {
-    description: `Anything else, a redirect included, and no answer in time: sent again after ${WEBHOOK_RETRY_DELAYS_MS.map(writePause).join(', ')}. Then this delivery has failed. Five days without a success disable the webhook.`,
+    description: `Anything else, a redirect included, and no answer in time: sent again after ${WEBHOOK_RETRY_DELAYS_MS.map(writePause).join(', ')}. Then this delivery has failed. ${WEBHOOK_FAILING_DAYS_MAX} days without a success disable the webhook.`,
   },
 };
 
