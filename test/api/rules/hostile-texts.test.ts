@@ -22,7 +22,7 @@ import {
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { sendJson, startStandIn, type Play } from '../../providers/stand-in.ts';
 
-const SEED = Number(process.env['TEST_SEED'] ?? Math.trunc(Math.random() * 2 ** 31));
+const SEED = Number(process.env['TEST_SEED'] ?? 1);
 /** A busy machine tries some of them; each run begins somewhere else. */
 const SECONDS_MAX = 10;
 const REQUESTS_MIN = 20;
@@ -38,8 +38,7 @@ interface Place {
   example: unknown;
 }
 
-describe(`hostile texts (TEST_SEED=${SEED})`, function () {
-  this.timeout(90_000);
+describe(`hostile texts (TEST_SEED=${SEED})`, () => {
   let gateway: TestGateway;
   let owner: TestUser;
   let neighbour: TestUser;

@@ -11,7 +11,7 @@ import { sendRaw } from '../../support/http/raw.ts';
 import { IMAGE_MODEL, orderImage, orderVideo, VIDEO_MODEL } from '../../support/tasks.ts';
 import { type KnownThings } from '../../support/http/generated-values.ts';
 
-const SEED = Number(process.env['TEST_SEED'] ?? Math.trunc(Math.random() * 2 ** 31));
+const SEED = Number(process.env['TEST_SEED'] ?? 1);
 const SECONDS = Number(process.env['TEST_PROPERTY_SECONDS'] ?? 15);
 const REQUESTS_MIN = 100;
 
@@ -87,7 +87,7 @@ describe(`any request (TEST_SEED=${SEED})`, function () {
   }
 
   it('gets an answer that the document promises, and never one of 5xx', async function () {
-    this.timeout((SECONDS + 30) * 1000);
+    this.timeout((SECONDS + 120) * 1000);
     let requests = 0;
     const property = fc.asyncProperty(anyRequest(await findThings()), async (wanted) => {
       requests += 1;

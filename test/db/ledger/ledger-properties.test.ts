@@ -22,12 +22,12 @@ import { anyCommand, type Command } from '../../support/ledger/commands.ts';
 import { createModel, predict, type Model } from '../../support/ledger/model.ts';
 import { forkEm } from '../../../db/database.ts';
 
-const SEED = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = Number(process.env['TEST_SEED'] ?? 1);
 const LIMIT_MS = Number(process.env['TEST_SECONDS'] ?? 8) * 1_000;
 const AT_ONCE = 16;
 
 describe(`the ledger and its model (seed ${SEED}; set another one with TEST_SEED, longer with TEST_SECONDS)`, function () {
-  this.timeout(LIMIT_MS * 3 + 60_000);
+  this.timeout(LIMIT_MS * 3 + 120_000);
   let stored: TestDatabase;
   const secrets = new Secrets([{ id: 'k', bytes: randomBytes(32) }]);
 

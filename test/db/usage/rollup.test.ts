@@ -15,7 +15,7 @@ import { createDatabase, type TestDatabase } from '../../support/servers/databas
 import { addPastCall } from '../../support/usage.ts';
 import { PastUsage, type Happening } from '../../support/past-usage.ts';
 
-const SEED = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = Number(process.env['TEST_SEED'] ?? 1);
 const LIMIT_MS = Number(process.env['TEST_SECONDS'] ?? 6) * 1_000;
 const ZONES = [
   'UTC',
@@ -58,7 +58,7 @@ const question = fc.record({
 });
 
 describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, longer with TEST_SECONDS)`, function () {
-  this.timeout(LIMIT_MS * 3 + 60_000);
+  this.timeout(LIMIT_MS * 3 + 120_000);
   let test: TestDatabase;
   const em = () => forkEm(test.database);
 

@@ -9,7 +9,7 @@ import { maskErrorText, maskPayload, maskText } from '../../../domain/masking/ma
 const MEGABYTE = 1_000_000;
 /** The most processor time that one text may take; a quiet machine takes a tenth of it. */
 const LIMIT_MS = 2_000;
-const SEED = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const SEED = Number(process.env['TEST_SEED'] ?? 1);
 
 const PIECES = [
   ...['a', '=', '"', "'", '{', '}', '[', '\\', '/', '.', '-', '_', '@', ':', '%', ',', ' ', '\n', '🐱', '猫'],
@@ -18,9 +18,7 @@ const PIECES = [
   ...['word ', 'A1b2C3d4-', '{"a":', '\u200b', '\x1b[', 'SVC-', 'C:\\', 'select ', '1.', 'password='],
 ];
 
-describe('masking texts of up to 32 MB', function () {
-  this.timeout(120_000);
-
+describe('masking texts of up to 32 MB', () => {
   for (const piece of PIECES) {
     it(`takes a row of ${JSON.stringify(piece)}`, () =>
       expectSwift(piece.repeat((32 * MEGABYTE) / piece.length)));
