@@ -37,8 +37,7 @@ const ANSWERS: Record<string, Respond> = {
   '/long': (res) => void res.writeHead(200).end('y'.repeat(100_000)),
 };
 
-describe('a webhook that is sent', function () {
-  this.timeout(60_000);
+describe('a webhook that is sent', () => {
   let gateway: TestGateway;
   let receiver: Receiver;
   let owner: TestUser;

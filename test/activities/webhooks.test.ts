@@ -12,8 +12,7 @@ import { makeWebhook, readDeliveries, startReceiver, type Receiver } from '../su
 
 const ALL_EVENTS = ['task.completed', 'task.failed', 'task.cancelled'];
 
-describe('a webhook', function () {
-  this.timeout(60_000);
+describe('a webhook', () => {
   let gateway: TestGateway;
   let receiver: Receiver;
   let owner: TestUser;

@@ -16,8 +16,7 @@ import { testLiveTasks } from './tasks/live.ts';
 import { testTasks } from './tasks/tasks.ts';
 import { testWebhooks } from './webhooks/webhooks.ts';
 
-describe('the console', function () {
-  this.timeout(60_000);
+describe('the console', () => {
   let opened: TestConsole | null = null;
 
   before(async function () {

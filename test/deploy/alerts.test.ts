@@ -37,8 +37,7 @@ const panels = z
   .object({ panels: z.array(z.object({ targets: z.array(z.object({ expr: z.string() })).default([]) })) })
   .parse(JSON.parse(read(DASHBOARD))).panels;
 
-describe('the alert rules and the dashboard', function () {
-  this.timeout(60_000);
+describe('the alert rules and the dashboard', () => {
   const cleanup = createCleanup();
   /** Names of the series that an API and a worker show, with what Prometheus adds itself. */
   const shown = new Set(['up']);

@@ -92,7 +92,7 @@ for (const { adapter, family, path, job, endings, ...expected } of families) {
         const { job: jobToRun, marker } = jobWith(directives);
         expect((await storyOf(provider, jobToRun)).ending).to.equal(ending);
         expect(await submissionsOf(marker)).to.equal(1);
-      }).timeout(15_000);
+      });
     }
 
     it('has the vendor’s words as they are, secrets included, since masking is not its business', async () => {
@@ -135,7 +135,7 @@ for (const { adapter, family, path, job, endings, ...expected } of families) {
       expect(await cancelWhen('queued', 'seconds=600'), 'queued').to.equal(queued);
       expect(await cancelWhen('running', 'seconds=2'), 'running').to.equal(running);
       expect(await cancelWhen('succeeded', 'seconds=0'), 'done').to.equal(done);
-    }).timeout(15_000);
+    });
 
     it(`can${expected.lookUp ? '' : 'not'} find a job whose answer was lost`, async () => {
       if (!expected.lookUp) return void expect(provider.lookUp).to.equal(undefined);

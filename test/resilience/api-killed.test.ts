@@ -17,8 +17,7 @@ import {
 } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
 
-describe('an API that is killed', function () {
-  this.timeout(60_000);
+describe('an API that is killed', () => {
   let gateway: TestGateway;
   let engine: TestEngine;
   let owner: TestUser;

@@ -8,8 +8,7 @@ import { converse, sendRaw, type RawAnswer } from '../support/http/raw.ts';
 import { IMAGE_MODEL, readAvailable } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
 
-describe('an API that is told to stop', function () {
-  this.timeout(90_000);
+describe('an API that is told to stop', () => {
   const cleanup = createCleanup();
   let gateway: TestGateway;
   let owner: TestUser;

@@ -23,10 +23,10 @@ import { readJournal } from '../support/servers/sandbox.ts';
 import { uniqueWord } from '../support/tasks.ts';
 import { until } from '../support/until.ts';
 
-const LEASE_SECONDS = 1;
+/** The shortest that a busy machine renews in time. */
+const LEASE_SECONDS = 2;
 
-describe('chat calls and their processes', function () {
-  this.timeout(60_000);
+describe('chat calls and their processes', () => {
   const cleanup = createCleanup();
   let gateway: TestGateway;
   let owner: TestUser;

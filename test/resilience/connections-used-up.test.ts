@@ -10,8 +10,7 @@ import { until, untilFinal } from '../support/until.ts';
 
 const CONNECTIONS = 2;
 
-describe('an API whose database connections are used up', function () {
-  this.timeout(60_000);
+describe('an API whose database connections are used up', () => {
   const cleanup = createCleanup();
   let gateway: TestGateway;
   let api: ApiProcess;

@@ -19,8 +19,7 @@ import { until, untilFinal } from '../support/until.ts';
 
 const RECOVERY_LIMIT_MS = 60_000;
 
-describe('a database that is away', function () {
-  this.timeout(120_000);
+describe('a database that is away', () => {
   const sharedServer = process.env['TEST_POSTGRES_URL'];
   let postgres: OwnServer;
   let gateway: TestGateway;

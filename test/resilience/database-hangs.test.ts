@@ -17,7 +17,7 @@ const HANG_MS = 7_000;
 const RECOVERY_LIMIT_MS = 60_000;
 
 describe('a database that hangs', function () {
-  this.timeout(180_000);
+  this.timeout(300_000);
   const cleanup = createCleanup();
   const sharedServer = process.env['TEST_POSTGRES_URL'];
   let postgres: OwnServer;

@@ -20,8 +20,7 @@ const NAMESPACE = 'drill';
 const AWAY_MS = 10_000;
 const RECOVERY_LIMIT_MS = 60_000;
 
-describe('an engine that is away', function () {
-  this.timeout(120_000);
+describe('an engine that is away', () => {
   let temporal: OwnServer;
   let gateway: TestGateway;
   let worker: TestProcess;

@@ -14,8 +14,7 @@ import { until, untilFinal } from '../support/until.ts';
 
 const IMAGES = '/v1/images/generations';
 
-describe('a request with an Idempotency-Key that is interrupted', function () {
-  this.timeout(60_000);
+describe('a request with an Idempotency-Key that is interrupted', () => {
   let gateway: TestGateway;
   let owner: TestUser;
   let starts: TestGateway['services']['taskStarts'];

@@ -56,7 +56,7 @@ describe('a chat call whose reservation is written but not acknowledged', () => 
       const { open, idle } = readPoolMetrics(gateway.database);
       return open === idle;
     });
-  }).timeout(REPEATED_WITHIN_MS + 10_000);
+  });
 });
 
 interface CuttingProxy {

@@ -12,7 +12,7 @@ const IMAGES = 20;
 const INSTANT_LIMIT_MS = 15_000;
 
 describe('eighty slow images of four users', function () {
-  this.timeout(180_000);
+  this.timeout(300_000);
   const cleanup = createCleanup();
   let gateway: TestGateway;
 

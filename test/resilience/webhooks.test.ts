@@ -14,7 +14,7 @@ const NAMESPACE = 'webhooks';
 const ARRIVAL_LIMIT_MS = 90_000;
 
 describe('webhooks while processes die', function () {
-  this.timeout(150_000);
+  this.timeout(300_000);
   const sharedServer = process.env['TEST_POSTGRES_URL'];
   let temporal: OwnServer;
   let postgres: OwnServer;

@@ -16,8 +16,7 @@ import { until, untilFinal } from '../support/until.ts';
 
 const RECOVERY_LIMIT_MS = 60_000;
 
-describe('a worker that is killed', function () {
-  this.timeout(120_000);
+describe('a worker that is killed', () => {
   let gateway: TestGateway;
   let owner: TestUser;
   let worker: TestProcess;

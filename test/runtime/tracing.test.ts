@@ -12,8 +12,7 @@ import { until, untilFinal } from '../support/until.ts';
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 const CANARY = 'canary-0815-canary';
 
-describe('tracing', function () {
-  this.timeout(60_000);
+describe('tracing', () => {
   const cleanup = createCleanup();
   let collector: Collector;
   let gateway: TestGateway;

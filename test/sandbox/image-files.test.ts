@@ -40,7 +40,7 @@ describe('input images that a vendor refuses', () => {
         if (!(failure instanceof UpstreamFailure)) throw new Error(`${String(shape)} was taken`);
         expect([failure.errorClass, failure.fate], String(shape)).to.deep.equal(['invalid', 'refused']);
       }
-    }).timeout(20_000);
+    });
 });
 
 /** Shapes of images that are each just beyond one limit. */

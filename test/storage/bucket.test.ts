@@ -162,7 +162,7 @@ describe('storage in a bucket', () => {
     const { body, type } = objects.get('/results/large.mp4') ?? {};
     expect([body?.length, type]).to.deep.equal([20 * MEBIBYTE, 'video/mp4']);
     expect(body?.equals(Buffer.concat([...mebibytes(20)]))).to.equal(true);
-  }).timeout(10_000);
+  });
 
   it('removes the parts when the stream fails, and says what failed', async () => {
     const trouble = new Error('the vendor hung up');
@@ -173,7 +173,7 @@ describe('storage in a bucket', () => {
     expect(await errorOf(storage.write('large.mp4', Readable.from(broken()), MP4))).to.equal(trouble);
     expect(operations).to.include('abort').and.not.include('complete');
     expect(objects.size).to.equal(0);
-  }).timeout(10_000);
+  });
 
   it('writes nothing when the stream fails at once', async () => {
     const trouble = new Error('the vendor hung up');
@@ -190,7 +190,7 @@ describe('storage in a bucket', () => {
       expect(stream.destroyed).to.equal(true);
       expect(objects.size).to.equal(0);
       if (operation !== 'begin') expect(operations).to.include('abort');
-    }).timeout(10_000);
+    });
   }
 
   it('is unavailable when the bucket refuses small files, reading or deleting', async () => {

@@ -2,12 +2,14 @@
 import type { Actor, Answer } from './http/http.ts';
 
 const LOOK_EVERY_MS = 25;
+/** Ends a wait that is in vain; generous, because the machine may be busy with other tests. */
+const LIMIT_MS = 60_000;
 
 /** Polls `look` until it returns something truthy; fails with `what` when that takes too long. */
 export async function until<Found>(
   what: string,
   look: () => Promise<Found | undefined | null | false>,
-  limitMs = 15_000,
+  limitMs = LIMIT_MS,
 ): Promise<Found> {
   const giveUpAt = Date.now() + limitMs;
   for (;;) {

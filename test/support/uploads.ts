@@ -80,11 +80,11 @@ export async function countUploads(gateway: TestGateway): Promise<{ files: numbe
   return { files: (await filesIn(gateway)).length, rows: rows.length };
 }
 
-/** Waits until files and rows are again as many as `countUploads` has told; fails after five seconds. */
+/** Waits until files and rows are again as many as `countUploads` has told. */
 export async function untilUploadsAre(gateway: TestGateway, counted: object): Promise<void> {
   const wanted = JSON.stringify(counted);
   const isSame = async () => JSON.stringify(await countUploads(gateway)) === wanted;
-  await until(`there is again ${wanted}`, isSame, 5_000);
+  await until(`there is again ${wanted}`, isSame);
 }
 
 /** Sends a form; expects it to be refused with this status and code, and nothing of it to be stored. */

@@ -15,5 +15,5 @@ describe('the workflow bundle', () => {
     const ours = modules.filter((path) => !path.includes('node_modules'));
     expect(ours).to.include('workflows/generate.ts');
     for (const path of ours) expect(path).to.match(/^(workflows|domain)\//);
-  }).timeout(30_000);
+  });
 });

@@ -11,8 +11,7 @@ import { bundleWorkflows } from '../../worker/workers.ts';
 import { decodedPayloads } from '../support/everything.ts';
 import { readHistories, recordHistories, type RecordedHistory } from '../support/servers/histories.ts';
 
-describe('recorded histories', function () {
-  this.timeout(60_000);
+describe('recorded histories', () => {
   let workflowBundle: WorkflowBundleOption;
   let recorded: RecordedHistory[];
 

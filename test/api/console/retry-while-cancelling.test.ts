@@ -9,8 +9,7 @@ const TIMES = 100;
 const AT_ONCE = 10;
 const FAILURE = { code: 'upstream_error', message: 'The provider failed.' } as const;
 
-describe('a retry and a cancellation of one failed task at the same moment', function () {
-  this.timeout(120_000);
+describe('a retry and a cancellation of one failed task at the same moment', () => {
   let gateway: TestGateway;
   let owner: TestUser;
 

@@ -203,7 +203,7 @@ describe('text tasks', () => {
       'the vendor is left',
       async () => (await readJournal(gateway.sandboxUrl, word))[0]?.clientClosedAt,
     );
-  }).timeout(20_000);
+  });
 
   it('are nobody’s but their owner’s: neither in the database in clear, nor for administrators', async () => {
     const [secret, spoken] = [uniqueWord(), uniqueWord()];

@@ -30,7 +30,7 @@ describe('what a model does not declare', () => {
       if (!answered) throw new Error('nothing was asked');
       return answered;
     });
-  }).timeout(60_000);
+  });
 
   async function expectRefused(model: Model, [param, fields]: Excess): Promise<Answer> {
     const order = { mode: model.kind, model: model.id, prompt: 'a fox', ...neededBy(model), ...fields };

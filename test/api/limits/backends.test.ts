@@ -32,8 +32,7 @@ interface Fault {
   end: () => Promise<unknown> | void;
 }
 
-describe('who decides about a limit', function () {
-  this.timeout(60_000);
+describe('who decides about a limit', () => {
   const cleanup = createCleanup();
   let backends: LimitBackends;
 

@@ -15,8 +15,7 @@ import {
   type LimitBackends,
 } from '../../support/servers/limit-backends.ts';
 
-describe('limits that are counted in Redis', function () {
-  this.timeout(60_000);
+describe('limits that are counted in Redis', () => {
   const cleanup = createCleanup();
   let backends: LimitBackends;
 

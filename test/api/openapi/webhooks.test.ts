@@ -24,8 +24,7 @@ const OF_HTTP = [
   'accept-encoding',
 ];
 
-describe('the deliveries that the OpenAPI document describes', function () {
-  this.timeout(60_000);
+describe('the deliveries that the OpenAPI document describes', () => {
   let gateway: TestGateway;
   let receiver: Receiver;
   let owner: TestUser;

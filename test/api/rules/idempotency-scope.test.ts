@@ -13,8 +13,7 @@ const IMAGES = '/v1/images/generations';
 const CODES = '/api/admin/redeem-codes';
 const PLENTY = '100000/60';
 
-describe('the scope of an Idempotency-Key', function () {
-  this.timeout(30_000);
+describe('the scope of an Idempotency-Key', () => {
   let gateway: TestGateway;
   let chief: TestUser;
   let owner: TestUser;

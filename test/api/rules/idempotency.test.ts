@@ -21,8 +21,7 @@ const IMAGES = '/v1/images/generations';
 const CODES = '/api/admin/redeem-codes';
 const PLENTY = '100000/60';
 
-describe('an Idempotency-Key', function () {
-  this.timeout(30_000);
+describe('an Idempotency-Key', () => {
   let gateway: TestGateway;
   let chief: TestUser;
   let owner: TestUser;

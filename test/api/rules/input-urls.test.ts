@@ -170,12 +170,12 @@ describe('URLs in orders', () => {
       prompt: 'x [[sandbox seconds=0]]',
       image_urls: ['https://nobody.example.invalid/a.png'],
     });
-    const task = await untilFinal(owner.session, body.id, 30_000);
+    const task = await untilFinal(owner.session, body.id);
     expect([task.status, task.errorCode, task.creditsCharged]).to.deep.equal([
       'failed',
       'url_not_allowed',
       0,
     ]);
     expect(task.errorMessage).to.include('Input image 1 could not be fetched').and.not.include('example');
-  }).timeout(40_000);
+  });
 });

@@ -43,8 +43,7 @@ describe('a secret', () => {
   const ownersAnswers: string[] = [];
   const strangersAnswers: string[] = [];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     gateway = await startGateway({ worker: false });
     cleanup.later(() => gateway.stop());
     // The worker is a process of its own, so that all its output is seen, the native part's too.

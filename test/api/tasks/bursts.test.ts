@@ -52,8 +52,7 @@ async function expectNothingSetAside(gateway: TestGateway, { id }: TestUser): Pr
   expect(account).to.deep.equal({ reserved: 0, earmarked: 0, queued: 0, running: 0 });
 }
 
-describe('a burst of creations', function () {
-  this.timeout(120_000);
+describe('a burst of creations', () => {
   const cleanup = createCleanup();
   let gateway: TestGateway;
   /** Another API process beside the gateway's own. */
@@ -116,8 +115,7 @@ describe('a burst of creations', function () {
   });
 });
 
-describe('a burst of creations without Temporal', function () {
-  this.timeout(60_000);
+describe('a burst of creations without Temporal', () => {
   let gateway: TestGateway;
 
   before(async () => {

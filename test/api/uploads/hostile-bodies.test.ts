@@ -27,8 +27,7 @@ import { until } from '../../support/until.ts';
 const BYTES_MAX = 100_000;
 const video: Part = { filename: 'a.mp4', content: makeVideo() };
 
-describe('an upload whose content or connection is hostile or broken', function () {
-  this.timeout(30_000);
+describe('an upload whose content or connection is hostile or broken', () => {
   let gateway: TestGateway;
   let owner: TestUser;
 

@@ -20,8 +20,7 @@ const BYTES_MAX = 100_000;
 const END = Buffer.from(`--${BOUNDARY}--\r\n`);
 const video: Part = { filename: 'a.mp4', content: makeVideo() };
 
-describe('an upload whose form is hostile or broken', function () {
-  this.timeout(30_000);
+describe('an upload whose form is hostile or broken', () => {
   let gateway: TestGateway;
   let owner: TestUser;
 

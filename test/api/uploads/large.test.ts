@@ -7,8 +7,7 @@ import { BOUNDARY, FORM_TYPE, makeVideo, UPLOADS, writePart, type Part } from '.
 const END = Buffer.from(`--${BOUNDARY}--\r\n`);
 const video: Part = { filename: 'a.mp4', content: makeVideo() };
 
-describe('an upload of 100 MB', function () {
-  this.timeout(60_000);
+describe('an upload of 100 MB', () => {
   let gateway: TestGateway;
 
   before(async () => {

@@ -87,7 +87,7 @@ describe('a chat call', () => {
       // The most that fits into a body of 1 MiB, and has to be reserved for.
       expect(usage.credits_estimate).to.be.at.least((usage.prompt_tokens * 50) / 1_000_000);
       expect(usage.credits_estimate).to.be.at.most((750_000 * 50) / 1_000_000);
-    }).timeout(20_000);
+    });
   });
 
   describe('is refused before anything is set aside', () => {

@@ -92,7 +92,7 @@ describe('OpenAI’s client for Node', () => {
       const answer = await client.chat.completions.create({ model, messages });
       expect(answer.choices).to.have.length(1);
       expect(requests).to.have.length(2);
-    }).timeout(10_000);
+    });
 
     it('after 409 while the first request with its Idempotency-Key runs, and then has that one’s answer', async () => {
       const { client, requests } = clientOf(owner, { maxRetries: 3 });
@@ -106,7 +106,7 @@ describe('OpenAI’s client for Node', () => {
       const again = await client.chat.completions.create(params, options);
       expect(again.id).to.equal((await first).id);
       expect(requests.length).to.be.within(3, 5);
-    }).timeout(10_000);
+    });
 
     it('not after a 409 that is final', async () => {
       const order = { mode: 'image', model: 'gpt-image-2', prompt: 'a cat' };
@@ -157,5 +157,5 @@ describe('chat with OpenAI’s client for Node, beyond the limit of requests', (
     const error = await impatient.chat.completions.create(params).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(OpenAI.RateLimitError).and.to.include({ code: 'rate_limited' });
     expect((await patient.chat.completions.create(params)).choices).to.have.length(1);
-  }).timeout(15_000);
+  });
 });

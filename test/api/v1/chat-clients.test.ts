@@ -157,5 +157,5 @@ describe('chat with OpenAI’s client for Python', () => {
       },
       retried: 1,
     });
-  }).timeout(70_000);
+  });
 });

@@ -83,7 +83,7 @@ describe('chat behind frameworks', () => {
       expect(APICallError.isInstance(error)).to.equal(true);
       expect(error).to.include({ statusCode: 400, isRetryable: false });
       expect(String(error)).to.match(/The provider refused this request/);
-    }).timeout(15_000);
+    });
   });
 
   describe('LangChain', () => {

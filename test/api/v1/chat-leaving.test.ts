@@ -41,7 +41,7 @@ describe('a caller who leaves', () => {
   });
   afterEach(() => gateway.expectSoundMoney());
 
-  const settled = (): Promise<boolean> => until('the call is settled', () => isSettled(owner), 8_000);
+  const settled = (): Promise<boolean> => until('the call is settled', () => isSettled(owner));
 
   /** Opens a stream, and leaves when `seen` has been read. */
   async function leaveAfter(seen: string): Promise<void> {

@@ -39,8 +39,7 @@ const PLANS: fc.Arbitrary<Plan> = fc.record({
   tokensMax: fc.option(fc.integer({ min: 1, max: 50 })),
 });
 
-describe('the money of a response', function () {
-  this.timeout(60_000);
+describe('the money of a response', () => {
   const cleanup = createCleanup();
   let gateway: TestGateway;
 

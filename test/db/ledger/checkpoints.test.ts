@@ -179,8 +179,7 @@ describe('the check of the ledger', () => {
     expect(await checkAccounts(em(), [owner])).to.include({ verified: 1 });
   });
 
-  describe('of an account with 200,000 calls', function () {
-    this.timeout(60_000); // some seconds where nothing else runs
+  describe('of an account with 200,000 calls', () => {
     let heavy: string;
     before(async () => {
       heavy = await rows.createOwner(em(), CREDIT);

@@ -82,7 +82,7 @@ const WHOLES: readonly (readonly [name: string, work: (text: string) => unknown]
 ];
 
 describe('the time of masking', function () {
-  this.timeout(240_000);
+  this.timeout(600_000);
   const assignments = WORDS.map((word) => `${word}=`);
   const ownPairs = [
     ...[...SIGNS, ...PHRASES, ...WORDS, ...pairs(SIGNS, SIGNS), ...pairs(PHRASES, PHRASES)],

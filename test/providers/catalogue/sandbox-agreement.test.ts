@@ -11,7 +11,6 @@ import { startSandbox, type Sandbox } from '../../../sandbox/server.ts';
 import { jobOf, providerOf } from './at-the-sandbox.ts';
 import { declaredOrders, type DeclaredOrder } from './declared-orders.ts';
 
-const LIMIT_MS = 60_000;
 const AT_ONCE = 16;
 /** A job of no seconds is final at once, or after an empty answer. */
 const POLLS_MAX = 100;
@@ -33,7 +32,7 @@ describe('the catalogue at the sandbox', () => {
         orders.map((each) => inTurn(() => problemOf(provider, model, each))),
       );
       expect(problems.filter((problem) => problem !== null).slice(0, 5)).to.deep.equal([]);
-    }).timeout(LIMIT_MS);
+    });
 
   for (const model of models.filter(({ kind }) => kind !== 'text'))
     it(`takes the longest prompt of ${model.id}, counted in code points`, async () => {
@@ -42,7 +41,7 @@ describe('the catalogue at the sandbox', () => {
       const job = await jobOf(model, declared);
       const emoji = '\u{1F98A}'.repeat(model.limits.promptCharactersMax - DIRECTIVE.length);
       await deliver(providerOf(model, sandbox.url), { ...job, prompt: `${emoji}${DIRECTIVE}` });
-    }).timeout(LIMIT_MS);
+    });
 });
 
 /** What went wrong with an order, in one line; null where the vendor took and delivered it. */

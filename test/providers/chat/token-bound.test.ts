@@ -73,9 +73,7 @@ function expectBound(text: string): void {
   expect(maxTokens(text), JSON.stringify(text.slice(0, 60))).to.be.at.least(tokens);
 }
 
-describe('the bound of a text’s tokens', function () {
-  this.timeout(60_000);
-
+describe('the bound of a text’s tokens', () => {
   for (const [name, range] of Object.entries(RANGES))
     it(`holds for ${name}, alone and within words`, () => {
       for (let text = 0; text < TEXTS_PER_KIND; text += 1) {

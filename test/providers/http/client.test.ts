@@ -121,7 +121,7 @@ describeCalls((vendor) => {
       });
       const codes = (await Promise.all(causes)).map((cause) => (cause as { code?: string }).code);
       expect(codes).to.deep.equal(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
-    }).timeout(10_000);
+    });
 
     it('is given up in the end when the vendor sends a byte now and then', async () => {
       vendor.play = (res) => {

@@ -129,7 +129,7 @@ describe('fetching a result', () => {
     expect(verdictOf(await failureOf(download({ silenceMs: 300 })))).to.equal('transient, not_received');
     play = (res) => res.writeHead(200).write('half');
     expect(verdictOf(await failureOf(download({ silenceMs: 300 })))).to.equal('transient, not_received');
-  }).timeout(10_000);
+  });
 
   it('is transient when a byte now and then takes too long in all', async () => {
     play = (res) => {

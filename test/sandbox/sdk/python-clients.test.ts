@@ -5,7 +5,6 @@ import { installPackage, runScript } from './python.ts';
 import { type Json, newPrompt, useSandbox } from '../support.ts';
 
 const INSTALL_LIMIT_MS = 250_000;
-const SCRIPT_LIMIT_MS = 60_000;
 
 interface Client {
   title: string;
@@ -75,5 +74,5 @@ for (const { title, requirement, script, path, expected } of CLIENTS)
       );
       expect(printed).to.deep.equal(expected);
       expect((await fetch(String(url))).headers.get('content-type')).to.equal('video/mp4');
-    }).timeout(SCRIPT_LIMIT_MS);
+    });
   });

@@ -6,8 +6,8 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const READY_LIMIT_MS = 30_000;
-const STOP_LIMIT_MS = 20_000;
+const READY_LIMIT_MS = 90_000;
+const STOP_LIMIT_MS = 60_000;
 const LINES_SHOWN = 20;
 
 export interface TestProcess {
