@@ -39,7 +39,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   api: ['domain', 'db', 'providers', 'storage', 'workflows', 'config', 'runtime', 'log'],
   config: ['domain'],
   runtime: ['domain', 'log'],
-  cli: ['domain', 'db', 'config'],
+  cli: ['domain', 'db', 'storage', 'workflows', 'activities', 'config', 'log'],
   sandbox: [],
   console: ['api'],
 };
@@ -62,6 +62,12 @@ const FURTHER: Readonly<Record<string, readonly Pattern[]>> = {
     },
   ],
   workflows: [{ regex: '^node:', message: 'Workflows run in a sandbox without Node.' }],
+  cli: [
+    {
+      regex: '^(\\.\\./)+workflows/(?:[^c]|c[^l])',
+      message: 'cli/ talks to Temporal through workflows/client.ts only.',
+    },
+  ],
   api: [
     {
       regex: '^(\\.\\./)+workflows/(?:[^c]|c[^l])',

@@ -3,12 +3,11 @@ import { settleAbandonedCalls } from '../db/chat/chat-ledger.ts';
 import { forkEm } from '../db/database.ts';
 import type { Task } from '../db/entities/tasks.ts';
 import { removeExpiredKeys } from '../db/idempotency.ts';
-import { cancelUnreserved, failTask } from '../db/tasks/settlement.ts';
 import * as leftovers from '../db/tasks/sweep.ts';
 import { removeOldWebhookEvents } from '../db/webhooks/retention.ts';
 import { RENEWALS_PER_LEASE } from '../domain/chat-calls.ts';
-import { TASK_FAILURES } from '../domain/failures.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { findNeed, forEachTask, meetNeed, type TaskNeed } from './open-tasks.ts';
 import { sweepUploads } from './sweep-uploads.ts';
 import { sweepDeletedVideos } from './sweep-videos.ts';
 
@@ -16,8 +15,6 @@ import { sweepDeletedVideos } from './sweep-videos.ts';
 const UNSTARTED_AFTER_SECONDS = 10;
 /** A workflow that lives moves its row, or is found running. */
 const MAYBE_ORPHANED_AFTER_SECONDS = 30;
-/** Failures one after the other at which Temporal or the database is away, and a round ends. */
-const FAILURES_IN_ROW_MAX = 3;
 
 export function createSweep(dependencies: ActivityDependencies) {
   const { database, storage, requestKeptDays } = dependencies;
@@ -26,10 +23,12 @@ export function createSweep(dependencies: ActivityDependencies) {
   return {
     async sweepTasks(): Promise<{ started: number; settled: number }> {
       const calls = await abandonedCalls.settle();
-      const started = await startUnstarted(dependencies);
+      const unstarted = await leftovers.claimUnstarted(forkEm(database), UNSTARTED_AFTER_SECONDS);
+      const { start: started } = await meetNeeds(dependencies, unstarted);
       await repeatCancels(dependencies);
-      const settled = await settleOrphaned(dependencies);
-      return { started, settled: settled + calls };
+      const orphaned = await leftovers.claimMaybeOrphaned(forkEm(database), MAYBE_ORPHANED_AFTER_SECONDS);
+      const { start, failure } = await meetNeeds(dependencies, orphaned);
+      return { started, settled: start + failure + calls };
     },
 
     async removeOldRequests(): Promise<{ removed: number }> {
@@ -68,75 +67,21 @@ function createAbandonedCalls({ database, chatLeaseSeconds }: ActivityDependenci
   };
 }
 
-/** Answers how many were started. */
-async function startUnstarted(dependencies: ActivityDependencies): Promise<number> {
-  const { database, taskRuns } = dependencies;
-  const tasks = await leftovers.claimUnstarted(forkEm(database), UNSTARTED_AFTER_SECONDS);
-  let started = 0;
-  await forEachTask(dependencies, tasks, async (task) => {
-    if (task.cancelRequestedAt) await cancelUnreserved(forkEm(database), task.userId, task.id);
-    // Its run was stopped by force before it reserved anything. A retry is not asked about: it gets a new
-    // run.
-    else if (task.attempt === 1 && (await taskRuns.describeTask(task.id)) === 'closed')
-      await failOrphaned(dependencies, task);
-    else if (await taskRuns.startTask(task)) started += 1;
-  });
-  return started;
-}
-
 async function repeatCancels(dependencies: ActivityDependencies): Promise<void> {
   const { database, taskRuns } = dependencies;
   const tasks = await leftovers.findUnconfirmedCancels(forkEm(database), UNSTARTED_AFTER_SECONDS);
   await forEachTask(dependencies, tasks, async (task) => void (await taskRuns.cancelTask(task.id, 0)));
 }
 
-/**
- * Does a step for each task. One that fails is logged and does not keep the others from theirs; throws when
- * several fail in a row, since then it is not the tasks.
- */
-async function forEachTask(
-  { log }: ActivityDependencies,
+/** How many tasks of each need were helped. */
+async function meetNeeds(
+  dependencies: ActivityDependencies,
   tasks: readonly Task[],
-  step: (task: Task) => Promise<void>,
-): Promise<void> {
-  let failuresInRow = 0;
-  for (const task of tasks) {
-    try {
-      await step(task);
-      failuresInRow = 0;
-    } catch (error) {
-      failuresInRow += 1;
-      if (failuresInRow === FAILURES_IN_ROW_MAX) throw error;
-      log.warn({ err: error, taskId: task.id }, 'the sweeper could not help a task');
-    }
-  }
-}
-
-/** Answers how many were settled or started again. */
-async function settleOrphaned(dependencies: ActivityDependencies): Promise<number> {
-  const em = forkEm(dependencies.database);
-  let settled = 0;
-  const tasks = await leftovers.claimMaybeOrphaned(em, MAYBE_ORPHANED_AFTER_SECONDS);
+): Promise<Record<TaskNeed, number>> {
+  const met = { start: 0, failure: 0, cancellation: 0 };
   await forEachTask(dependencies, tasks, async (task) => {
-    if (await settleIfOrphaned(dependencies, task)) settled += 1;
+    const need = await findNeed(dependencies, task);
+    if (need !== null && (await meetNeed(dependencies, task, need))) met[need] += 1;
   });
-  return settled;
-}
-
-/**
- * A workflow that Temporal does not know is started again, which is safe; a closed one was stopped by force.
- */
-async function settleIfOrphaned(dependencies: ActivityDependencies, task: Task): Promise<boolean> {
-  const state = await dependencies.taskRuns.describeTask(task.id);
-  if (state === 'running') return false;
-  if (state === 'unknown') return dependencies.taskRuns.startTask(task);
-  await failOrphaned(dependencies, task);
-  return true;
-}
-
-/** Fills a gap only: a workflow records the end of its task before its own. */
-async function failOrphaned({ database, log }: ActivityDependencies, task: Task): Promise<void> {
-  log.warn({ taskId: task.id }, 'the workflow ended without settling its task; the credits are given back');
-  const failure = { code: 'internal_error', message: TASK_FAILURES.internal_error } as const;
-  await failTask(forkEm(database), { taskId: task.id, attempt: task.attempt }, failure);
+  return met;
 }

@@ -21,6 +21,7 @@ import type { Em } from '../db/database.ts';
 import { CHECK } from './check-command.ts';
 import { describeDependents } from './secrets-command.ts';
 import { Refusal, type Command } from './program.ts';
+import { RECONCILE } from './reconcile-command.ts';
 
 const PASSWORD_BYTES = 18;
 const NAME_CHARACTERS_MAX = 100;
@@ -117,6 +118,7 @@ export const ADMIN_COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   check: CHECK,
+  reconcile: RECONCILE,
   rotate: {
     args: [],
     about:

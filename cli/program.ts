@@ -22,6 +22,7 @@ export interface Installation {
   database: Database;
   em: Em;
   keyRing: readonly SecretKey[];
+  config: Config;
   /** The database user of the processes; null where that is the owner of the tables. */
   processRole: string | null;
 }
@@ -97,16 +98,17 @@ function describeUsage(program: string, commands: Readonly<Record<string, Comman
 }
 
 async function onDatabase(
-  { databaseUrl, databaseOwnerUrl, keyRing }: Config,
+  config: Config,
   { asOwner }: Command,
   run: (installation: Installation) => Promise<Outcome>,
 ): Promise<Outcome> {
+  const { databaseUrl, databaseOwnerUrl, keyRing } = config;
   const url = asOwner ? databaseOwnerUrl : databaseUrl;
   const database = openDatabase({ url, connectionsMax: CONNECTIONS_MAX });
   const role = userOf(databaseUrl);
   const processRole = role === userOf(databaseOwnerUrl) ? null : role;
   try {
-    return await run({ database, em: forkEm(database), keyRing, processRole });
+    return await run({ database, em: forkEm(database), keyRing, config, processRole });
   } catch (error) {
     throw explain(error);
   } finally {

@@ -20,4 +20,6 @@ export interface TaskRuns {
   /** Asks the workflow to stop and waits, at most `waitMs` (0: not at all), for its end. Never throws. */
   cancelTask(taskId: string, waitMs: number): Promise<TaskRunState | 'unreachable'>;
   describeTask(taskId: string): Promise<TaskRunState>;
+  /** The ids of all tasks whose workflow runs; one that began or ended in this second may be wrong. */
+  listRunning(): Promise<string[]>;
 }

@@ -6,7 +6,7 @@ import { startWebhook } from './client/start-webhook.ts';
 import { startTask, startTaskWithin, type Origin } from './client/start-task.ts';
 import { ensureSweepSchedule } from './client/sweep-schedule.ts';
 import { CALL_LIMIT_MS, connectTemporal, type Temporal, type TemporalSettings } from './client/temporal.ts';
-import { workflowIdOf } from './names.ts';
+import { taskIdOf, workflowIdOf } from './names.ts';
 
 export interface TaskWorkflows extends TaskRuns, WebhookRuns {
   /**
@@ -26,6 +26,8 @@ export interface TaskWorkflowsSettings extends TemporalSettings {
 }
 
 const CANCEL_CALL_LIMIT_MS = 1_000;
+/** Many pages where thousands run. */
+const LIST_LIMIT_MS = 120_000;
 
 /** Connects when first used, so that a Temporal that is away does not stop reads. */
 export function connectTaskWorkflows(settings: TaskWorkflowsSettings): TaskWorkflows {
@@ -38,6 +40,7 @@ export function connectTaskWorkflows(settings: TaskWorkflowsSettings): TaskWorkf
     startTask: (task) => startTask(temporal, { task, deadlineSeconds }),
     cancelTask: (taskId, waitMs) => cancelTask(temporal, taskId, waitMs),
     describeTask: (taskId) => describeTask(temporal, taskId),
+    listRunning: () => listRunning(temporal),
     startWebhook: (webhook) => startWebhook(temporal, webhook),
     ensureSweepSchedule: () => ensureSweepSchedule(client),
     isReachable: (waitMs) =>
@@ -79,4 +82,13 @@ async function describeTask({ client, within }: Temporal, taskId: string): Promi
     if (error instanceof WorkflowNotFoundError) return 'unknown';
     throw error;
   }
+}
+
+async function listRunning({ client, within }: Temporal): Promise<string[]> {
+  const query = `WorkflowType = 'generate' and ExecutionStatus = 'Running'`;
+  return within(LIST_LIMIT_MS, async () => {
+    const taskIds: string[] = [];
+    for await (const { workflowId } of client.workflow.list({ query })) taskIds.push(taskIdOf(workflowId));
+    return taskIds;
+  });
 }

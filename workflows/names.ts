@@ -39,9 +39,16 @@ export interface GenerateInput extends TaskAttempt {
   deadlineSeconds: number;
 }
 
+const TASK_PREFIX = 'task-';
+
 /** The workflow id is the same for all attempts, so that a task id is enough to find the workflow. */
 export function workflowIdOf(taskId: string): string {
-  return `task-${taskId}`;
+  return `${TASK_PREFIX}${taskId}`;
+}
+
+/** The task of a workflow id that `workflowIdOf` made. */
+export function taskIdOf(workflowId: string): string {
+  return workflowId.slice(TASK_PREFIX.length);
 }
 
 /** What the run of a delivery starts with. */

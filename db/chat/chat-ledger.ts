@@ -82,9 +82,19 @@ export async function settleAbandonedCalls(em: Em): Promise<number> {
   return row?.settled ?? 0;
 }
 
+/** How many calls `settleAbandonedCalls` would end. */
+export async function countAbandonedCalls(em: Em): Promise<number> {
+  const [row] = await countAbandoned(em, []);
+  return row?.abandoned ?? 0;
+}
+
 const settleAbandoned = prepare<{ settled: number }>(
   'settle-abandoned-calls',
   'select settle_abandoned_calls($1) as settled',
+);
+const countAbandoned = prepare<{ abandoned: number }>(
+  'count-abandoned-calls',
+  `select count(*)::integer as abandoned from chat_call where status = 'open' and lease_until < now()`,
 );
 const renew = prepare<{ id: string }>(
   'renew-lease',

@@ -18,6 +18,30 @@ export async function claimMaybeOrphaned(em: Em, olderThanSeconds: number): Prom
   return claim(em, sql`status in ('queued', 'in_progress') and admitted_at is not null`, olderThanSeconds);
 }
 
+/**
+ * Open tasks whose row has not changed for a while, in the order of their ids, after `afterId`: a page of
+ * them, whichever sweeper has seen them.
+ */
+export async function listRestedTasks(em: Em, olderThanSeconds: number, afterId: string): Promise<Task[]> {
+  const rows = await em.execute<{ id: string }[]>(sql`
+    select id from task
+    where status in ('queued', 'in_progress') and id > ${afterId}
+      and updated_at < now() - make_interval(secs => ${olderThanSeconds})
+    order by id limit ${BATCH}`);
+  if (rows.length === 0) return [];
+  return em.find(TaskEntity, { id: { $in: rows.map((row) => row.id) } }, { orderBy: { id: 'asc' } });
+}
+
+/** Those of the ids that no row has. */
+export async function findUnknownTasks(em: Em, ids: readonly string[]): Promise<string[]> {
+  return (await selectUnknown(em, [[...ids]])).map(({ id }) => id);
+}
+
+const selectUnknown = prepare<{ id: string }>(
+  'find-unknown-tasks',
+  `select i.id from unnest($1::text[]) i (id) where not exists (select from task t where t.id = i.id)`,
+);
+
 /** Ids of open tasks whose owner has asked for the cancellation, those asked first to the front. */
 export async function findCancelRequested(em: Em): Promise<string[]> {
   return (await selectCancelRequested(em, [])).map(({ id }) => id);

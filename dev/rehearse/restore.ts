@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Callers } from './callers.ts';
 import type { DrillResult } from './drill.ts';
 import { run } from './engine.ts';
-import { checkLedger, countEnds, countFound, findFaults, untilSettled } from './settled.ts';
+import { checkLedger, countEnds, countFound, findFaults, reconcile, untilSettled } from './settled.ts';
 import type { Stage } from './stage.ts';
 import { orderVideo, startTraffic } from './traffic.ts';
 import { untilStatus, type Account } from './walk.ts';
@@ -40,6 +40,7 @@ export async function rehearseRestore(
   // Containers that start together exchange their addresses.
   await stage.reloadProxy();
   const healthySeconds = (performance.now() - startedAt) / 1000;
+  const reconciled = await reconcile(stage, '--apply');
   await sleep(AFTER_MS);
   const result = await traffic.stop();
   const problems = findFaults(result);
@@ -54,12 +55,14 @@ export async function rehearseRestore(
   const stillRunning = await untilNoRuns(stage);
   if (stillRunning > 0) problems.push(`${stillRunning} runs go on after all tasks have ended`);
   problems.push(...(await retryOne(stage, session).catch((error: unknown) => [String(error)])));
+  await reconcile(stage).catch((error: unknown) => problems.push(`reconcile: ${String(error)}`));
   return {
     ...{ ...result, ...seconds, healthySeconds, ended, problems },
     name: 'restore a backup',
     about:
       `pg_dump under load; ${(LOST_MS / 1000).toFixed(0)} s later the four processes stopped, pg_restore, started; ` +
-      `${lost.length - left} tasks were accepted after the backup and are gone with it`,
+      `${lost.length - left} tasks were accepted after the backup and are gone with it; ` +
+      `reconcile --apply: ${reconciled}`,
   };
 }
 

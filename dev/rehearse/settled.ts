@@ -69,6 +69,17 @@ export async function checkLedger(stage: Stage): Promise<string[]> {
   }
 }
 
+/**
+ * The documented command after a restore; returns what it found and did, in the words that it prints, and throws
+ * when something remains.
+ */
+export async function reconcile(stage: Stage, ...options: string[]): Promise<string> {
+  const once = ['run', '--rm', '-T', '--no-deps', 'worker', 'node', 'cli/admin.ts', 'reconcile'];
+  const said = await stage.compose(...once, ...options);
+  const found = said.split('\n').filter((line) => /^ +[1-9]/.test(line));
+  return found.map((line) => line.trim()).join(', ') || 'nothing';
+}
+
 /** Seconds until the statement counts nothing; what is left then is a problem. */
 async function untilNone(
   stage: Stage,

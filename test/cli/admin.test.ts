@@ -1,7 +1,5 @@
 // The operator's command line: what it makes, and what it says when it cannot.
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../../config/config.ts';
 import { findApiKey } from '../../db/keys/find-key.ts';
@@ -12,10 +10,9 @@ import { Secrets } from '../../db/secrets.ts';
 import { createSession } from '../../db/identity/sessions.ts';
 import { createUser, findUserByEmail } from '../../db/identity/users.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
+import { runAdmin, type CommandOutcome } from '../support/command-line.ts';
 import { createDatabase, type TestDatabase } from '../support/servers/database.ts';
 import { forkEm } from '../../db/database.ts';
-
-const program = join(import.meta.dirname, '../../cli/admin.ts');
 
 describe('npm run admin', () => {
   let stored: TestDatabase;
@@ -24,9 +21,9 @@ describe('npm run admin', () => {
   });
   after(() => stored.drop());
 
-  function run(args: string[], databaseUrl = stored.processUrl): Promise<Outcome> {
+  function run(args: string[], databaseUrl = stored.processUrl): Promise<CommandOutcome> {
     const secretKeys = `test:${randomBytes(32).toString('base64url')}`;
-    return runProgram(args, { DATABASE_URL: databaseUrl, SVC_SECRET_KEYS: secretKeys });
+    return runAdmin(args, { DATABASE_URL: databaseUrl, SVC_SECRET_KEYS: secretKeys });
   }
 
   it('makes an administrator with every permission and shows the password once', async () => {
@@ -67,8 +64,8 @@ describe('npm run admin', () => {
 
   describe('for a user', () => {
     const secretKeys = `test:${randomBytes(32).toString('base64url')}`;
-    const at = (...args: string[]): Promise<Outcome> =>
-      runProgram(args, { DATABASE_URL: stored.processUrl, SVC_SECRET_KEYS: secretKeys });
+    const at = (...args: string[]): Promise<CommandOutcome> =>
+      runAdmin(args, { DATABASE_URL: stored.processUrl, SVC_SECRET_KEYS: secretKeys });
     const em = () => forkEm(stored.database);
     const email = 'lost@example.com';
     let userId: string;
@@ -139,12 +136,12 @@ describe('npm run admin', () => {
     it('tells which keys of the ring are still needed', async () => {
       const ring = `fresh:${randomBytes(32).toString('base64url')},${secretKeys}`;
       const settings = { DATABASE_URL: stored.processUrl, SVC_SECRET_KEYS: ring };
-      const rotated = await runProgram(['rotate'], settings);
+      const rotated = await runAdmin(['rotate'], settings);
       expect(rotated).to.include({ code: 0, errors: '' });
       expect(rotated.output).to.contain('encrypted again with key "fresh": 0 task requests');
       expect(rotated.output).to.contain('key "test" is still needed by 1 API keys');
       await em().execute(`update api_key set revoked_at = now()`);
-      expect((await runProgram(['rotate'], settings)).output).to.contain(
+      expect((await runAdmin(['rotate'], settings)).output).to.contain(
         'key "test" is needed by nothing: it may leave SVC_SECRET_KEYS',
       );
     });
@@ -160,7 +157,7 @@ describe('npm run admin', () => {
   });
 
   it('says which settings are missing', async () => {
-    const { code, errors } = await runProgram(['create', 'lost@example.com'], {});
+    const { code, errors } = await runAdmin(['create', 'lost@example.com'], {});
     expect(code).to.equal(1);
     expect(errors).to.contain('DATABASE_URL').and.to.contain('SVC_SECRET_KEYS');
     expect(errors).not.to.contain('    at ');
@@ -174,18 +171,3 @@ describe('npm run admin', () => {
     expect([away.code, empty.code]).to.deep.equal([1, 1]);
   });
 });
-
-interface Outcome {
-  code: number;
-  output: string;
-  errors: string;
-}
-
-function runProgram(args: string[], settings: Record<string, string>): Promise<Outcome> {
-  const env = { PATH: process.env['PATH'] ?? '', ...settings };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { env }, (error, output, errors) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors });
-    });
-  });
-}

@@ -1,0 +1,68 @@
+// Whether an open task and its workflow still belong together, and what is done where they do not.
+import { forkEm } from '../db/database.ts';
+import type { Task } from '../db/entities/tasks.ts';
+import { cancelUnreserved, failTask } from '../db/tasks/settlement.ts';
+import { TASK_FAILURES } from '../domain/failures.ts';
+import type { ActivityDependencies } from './dependencies.ts';
+
+type OpenTaskDependencies = Pick<ActivityDependencies, 'database' | 'taskRuns' | 'log'>;
+
+/** What brings a task and its workflow together again: a run, the end as failed, or the end as cancelled. */
+export type TaskNeed = 'start' | 'failure' | 'cancellation';
+
+/** Failures one after the other at which Temporal or the database is away, and the work ends. */
+const FAILURES_IN_ROW_MAX = 3;
+
+/** What an open task needs whose row has not changed for a while; null while its workflow runs. */
+export async function findNeed({ taskRuns }: OpenTaskDependencies, task: Task): Promise<TaskNeed | null> {
+  const isReserved = task.admittedAt !== null;
+  if (!isReserved && task.cancelRequestedAt) return 'cancellation';
+  // The run before a retry may be closed; a retry that reserved nothing gets a new one.
+  if (!isReserved && task.attempt > 1) return 'start';
+  const state = await taskRuns.describeTask(task.id);
+  if (state === 'running') return null;
+  // Starting what Temporal does not know is safe; a run that is closed was stopped by force.
+  return state === 'unknown' ? 'start' : 'failure';
+}
+
+/** Does what the task needs. False: the run of the attempt before is still closing. Safe to repeat. */
+export async function meetNeed(
+  { database, taskRuns, log }: OpenTaskDependencies,
+  task: Task,
+  need: TaskNeed,
+): Promise<boolean> {
+  if (need === 'start') return taskRuns.startTask(task);
+  if (need === 'cancellation') {
+    await cancelUnreserved(forkEm(database), task.userId, task.id);
+    return true;
+  }
+  // Fills a gap only: a workflow records the end of its task before its own.
+  log.warn({ taskId: task.id }, 'the workflow ended without settling its task; the credits are given back');
+  const failure = { code: 'internal_error', message: TASK_FAILURES.internal_error } as const;
+  await failTask(forkEm(database), { taskId: task.id, attempt: task.attempt }, failure);
+  return true;
+}
+
+/**
+ * Does a step for each task and answers how many failed. One that fails is logged and does not keep the others
+ * from theirs; throws when several fail in a row, since then it is not the tasks.
+ */
+export async function forEachTask(
+  { log }: Pick<ActivityDependencies, 'log'>,
+  tasks: readonly Task[],
+  step: (task: Task) => Promise<void>,
+): Promise<number> {
+  let [failures, failuresInRow] = [0, 0];
+  for (const task of tasks) {
+    try {
+      await step(task);
+      failuresInRow = 0;
+    } catch (error) {
+      failures += 1;
+      failuresInRow += 1;
+      if (failuresInRow === FAILURES_IN_ROW_MAX) throw error;
+      log.warn({ err: error, taskId: task.id }, 'the sweeper could not help a task');
+    }
+  }
+  return failures;
+}

@@ -1,0 +1,152 @@
+// `npm run admin -- reconcile`: what a restored database, Temporal and storage no longer agree on.
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { createChatCalls } from '../../db/chat/chat-ledger.ts';
+import { makeId } from '../../db/ids.ts';
+import { findFreePort } from '../../dev/servers/ports.ts';
+import { runAdmin, type CommandOutcome } from '../support/command-line.ts';
+import { ageOpenTasks, openEngine, type TestEngine } from '../support/servers/engine.ts';
+import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { orderVideo, untilPolled } from '../support/tasks.ts';
+import { until, untilFinal } from '../support/until.ts';
+
+const NOTHING = [
+  '     0 chat calls whose process died',
+  '     0 tasks without a run',
+  '     0 tasks whose run has ended',
+  '     0 cancellations that did not arrive',
+  '     0 tasks that the log says more about',
+  '     0 runs without a task',
+  '     0 results without a task',
+  '0 violations',
+];
+
+describe('npm run admin -- reconcile', function () {
+  this.timeout(60_000);
+  let gateway: TestGateway;
+  let engine: TestEngine;
+  let owner: TestUser;
+  before(async () => {
+    gateway = await startGateway();
+    engine = await openEngine(gateway);
+    owner = await gateway.createUser(1_000);
+  });
+  after(async () => {
+    await engine.close();
+    await gateway.stop();
+  });
+
+  const run = (...args: string[]): Promise<CommandOutcome> => runAdmin(['reconcile', ...args], gateway.env);
+  const linesOf = ({ output }: CommandOutcome): string[] => output.trimEnd().split('\n');
+
+  it('finds nothing where all agree', async () => {
+    const { code, output, errors } = await run();
+    expect({ code, errors }).to.deep.equal({ code: 0, errors: '' });
+    expect(linesOf({ code, output, errors })).to.deep.equal(NOTHING);
+  });
+
+  it('tells of a restore what it left apart, changes nothing, and mends it with --apply', async () => {
+    const ended = await orderVideo(owner.session, 'outcome=stuck');
+    await untilPolled(gateway, ended);
+    await engine.handleOf(ended.id).terminate('a drill');
+    await gateway.stopWorker();
+    const lost = await orderWithoutStart();
+    await reserveAbandonedCall();
+    const unknown = await startWithoutRow();
+    const file = `results/${makeId('task')}/1/0.png`;
+    const { storage } = gateway.services;
+    await storage.write(file, Readable.from(['x']), { contentType: 'image/png' });
+    await ageOpenTasks(gateway);
+
+    const told = await until('Temporal lists the run', async () => {
+      const outcome = await run();
+      return outcome.output.includes('1 runs') && outcome;
+    });
+    expect(told.code).to.equal(1);
+    expect(linesOf(told)).to.deep.equal([
+      '     1 chat calls whose process died',
+      '     1 tasks without a run',
+      '     1 tasks whose run has ended',
+      '     0 cancellations that did not arrive',
+      '     0 tasks that the log says more about',
+      '     1 runs without a task',
+      '     1 results without a task',
+      'run it with --apply to mend this',
+      '0 violations',
+    ]);
+    expect(await storage.size(file)).to.equal(1);
+    expect(await stateOf(ended.id)).to.include({ status: 'in_progress' });
+
+    const mended = await run('--apply');
+    expect(mended.code).to.equal(0);
+    expect(linesOf(mended)).to.deep.equal([
+      '     1 chat calls whose process died: 1 settled',
+      '     1 tasks without a run: 1 started',
+      '     1 tasks whose run has ended: 1 failed without a charge',
+      '     0 cancellations that did not arrive',
+      '     0 tasks that the log says more about',
+      '     1 runs without a task: 1 cancelled',
+      '     1 results without a task: 1 removed',
+      '0 violations',
+    ]);
+    expect(await storage.size(file)).to.equal(null);
+    expect(await stateOf(ended.id)).to.deep.equal({ status: 'failed', charged: '0' });
+    await gateway.startWorker();
+    expect(await untilFinal(owner.session, lost)).to.include({ status: 'completed' });
+    await until('the run without a task has ended', async () => {
+      const { status } = await engine.handleOf(unknown).describe();
+      return status.name === 'FAILED' || status.name === 'CANCELLED';
+    });
+    await gateway.expectSoundMoney();
+    await until('nothing is left', async () => (await run()).code === 0);
+  });
+
+  it('says in one sentence that Temporal or the storage is away, or that an option is unknown', async () => {
+    const TEMPORAL_ADDRESS = `127.0.0.1:${await findFreePort()}`;
+    const away = await runAdmin(['reconcile'], { ...gateway.env, TEMPORAL_ADDRESS });
+    expect(away).to.deep.equal({
+      ...{ code: 1, output: '' },
+      errors: 'Temporal in TEMPORAL_ADDRESS does not answer.\n',
+    });
+    const unknown = await run('--force');
+    expect(unknown.errors).to.equal('reconcile knows no option but --apply.\n');
+    expect(unknown.code).to.equal(1);
+  });
+
+  /** As when the process died between the row and the start. */
+  async function orderWithoutStart(): Promise<string> {
+    const { taskWorkflows } = gateway.services;
+    const { startTaskWithin } = taskWorkflows;
+    taskWorkflows.startTaskWithin = () => Promise.resolve(false);
+    try {
+      return (await orderVideo(owner.session, 'seconds=0')).id;
+    } finally {
+      taskWorkflows.startTaskWithin = startTaskWithin;
+    }
+  }
+
+  /** A call whose lease was over as it began. */
+  async function reserveAbandonedCall(): Promise<void> {
+    const amounts = { amount: 1_000n, amountMax: 1_000n };
+    const call = { id: makeId('call'), userId: owner.id, keyId: owner.keyId, ...amounts };
+    const calls = createChatCalls(gateway.database, -1);
+    await calls.reserve({ ...call, model: 'gpt-6-luna', stream: false, requestId: 'a-drill' });
+  }
+
+  /** As when a restore took the row back. Returns the task's id. */
+  async function startWithoutRow(): Promise<string> {
+    const id = makeId('task');
+    const model = { mode: 'video', model: 'grok-imagine-video', family: 'grok' } as const;
+    await gateway.services.taskWorkflows.startTask({ id, attempt: 1, userId: owner.id, ...model });
+    return id;
+  }
+
+  async function stateOf(id: string): Promise<{ status: string; charged: string } | undefined> {
+    const [row] = await gateway
+      .em()
+      .execute<{ status: string; charged: string }[]>(
+        `select status, credits_charged::text as charged from task where id = '${id}'`,
+      );
+    return row;
+  }
+});
