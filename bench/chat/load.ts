@@ -52,8 +52,9 @@ export async function loadTarget(target: Target, connections: number, seconds: n
 }
 
 /**
- * The requests of each connection: every request has one, every connection at least one. All requests for all
- * connections would be 100,000 with a thousand accounts, which autocannon builds for two seconds of the measurement.
+ * The requests of each connection: every request has one, every connection at least one. All requests for
+ * all connections would be 100,000 with a thousand accounts: autocannon builds them for two seconds, in
+ * which it sends nothing.
  */
 function shareOut<Request>(requests: readonly Request[], connections: number): Request[][] {
   return Array.from({ length: connections }, (_, connection) =>
