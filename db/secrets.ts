@@ -1,5 +1,13 @@
 // Keyed hashes and encryption with a ring of keys: the newest makes them, all of them verify and decrypt.
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+  type KeyObject,
+} from 'node:crypto';
 
 /** One key of the ring. A ring lists its newest key first. */
 export interface SecretKey {
@@ -39,7 +47,8 @@ const TAG_BYTES = 16;
 /** Hashes and encrypts. Every key is derived from the ring, so rotating the ring rotates all of them. */
 export class Secrets {
   readonly #ring: readonly SecretKey[];
-  readonly #derived = new Map<string, Buffer>();
+  /** As key objects: from bytes Node makes one for each use, which takes longer than the use itself. */
+  readonly #derived = new Map<string, KeyObject>();
 
   constructor(ring: readonly SecretKey[]) {
     if (ring.length === 0) throw new Error('the key ring is empty');
@@ -94,7 +103,7 @@ export class Secrets {
 
   /** Keys for signing URLs, newest first. */
   signingKeys(): string[] {
-    return this.#ring.map((key) => this.#derive('signed-url', key).toString('base64url'));
+    return this.#ring.map((key) => this.#derive('signed-url', key).export().toString('base64url'));
   }
 
   #newest(): SecretKey {
@@ -107,11 +116,13 @@ export class Secrets {
     return createHmac('sha256', this.#derive(purpose, key)).update(text).digest();
   }
 
-  #derive(purpose: SecretPurpose, key: SecretKey): Buffer {
+  #derive(purpose: SecretPurpose, key: SecretKey): KeyObject {
     const name = `${purpose}:${key.id}`;
     const known = this.#derived.get(name);
     if (known) return known;
-    const derived = Buffer.from(hkdfSync('sha256', key.bytes, '', `svc-gateway:${purpose}`, 32));
+    const derived = createSecretKey(
+      Buffer.from(hkdfSync('sha256', key.bytes, '', `svc-gateway:${purpose}`, 32)),
+    );
     this.#derived.set(name, derived);
     return derived;
   }
