@@ -12,6 +12,7 @@ import { TaskEntity, type Task } from './entities/tasks.ts';
 import { isLive } from './identity/sessions.ts';
 import { openDetails, type DetailsRow, type TaskDetails } from './tasks/details.ts';
 import type { Secrets } from './secrets.ts';
+import { readRow } from './read-row.ts';
 
 /** How far a reader has come. `page` is set while one span of changes is read in several pages. */
 export interface ChangePosition {
@@ -185,6 +186,6 @@ function nextPosition(
 function readTask(em: Em, secrets: Secrets, row: Row): ReadTask {
   const { moment: _m, reason: _r, number: _n, balances: _b, live_sessions: _l, ...rest } = row;
   const { sealed_with, sealed_prompt, evidence, ...columns } = rest;
-  const task = em.map(TaskEntity, columns);
+  const task = readRow(em, TaskEntity, columns);
   return { task, details: openDetails(secrets, { id: task.id, sealed_with, sealed_prompt, evidence }) };
 }

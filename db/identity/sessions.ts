@@ -8,6 +8,7 @@ import type { KeyedHash, Secrets } from '../secrets.ts';
 import { recordLogin } from './security-events.ts';
 import { isToken, makeToken } from './tokens.ts';
 import type { Em } from '../database.ts';
+import { readRow } from '../read-row.ts';
 
 /** Life of a session, however much it is used. */
 export const SESSION_SECONDS_MAX = 7 * 24 * 3600;
@@ -81,7 +82,7 @@ export async function findSession(
     from session s where hash = ${oneOf(secrets.hashes('session', token))} and ${isLive()}`);
   if (!row) return null;
   const { isFresh, isDue, ...columns } = row;
-  const session = em.map(SessionEntity, columns);
+  const session = readRow(em, SessionEntity, columns);
   if (isDue)
     await em.execute(sql`
       update session set last_seen_at = now(), ip = coalesce(${from.ip}, ip),
@@ -102,7 +103,7 @@ export async function listOwnSessions(
   const before = page.beforeId === null ? sql`` : sql`and s.id < ${page.beforeId}`;
   const rows = await em.execute<Record<string, unknown>[]>(sql`
     select * from session s where user_id = ${userId} and ${isLive()} ${before} order by id desc limit ${page.limit}`);
-  return rows.map((row) => em.map(SessionEntity, row));
+  return rows.map((row) => readRow(em, SessionEntity, row));
 }
 
 export async function deleteSession(em: Em, id: string): Promise<void> {

@@ -9,6 +9,7 @@ import type { ReserveRefusal } from '../ledger/reservations.ts';
 import { prepare, storableJson, storableText } from '../prepared.ts';
 import type { Em } from '../database.ts';
 import type { Order } from '../../domain/orders/order.ts';
+import { readRow } from '../read-row.ts';
 
 export interface NewTask {
   id: string;
@@ -142,7 +143,7 @@ interface AdmissionRow extends Record<string, unknown> {
 }
 
 function readAdmission(em: Em, { refusal, free, ...task }: AdmissionRow): Task | CreateRefusal {
-  if (refusal === null) return em.map(TaskEntity, task);
+  if (refusal === null) return readRow(em, TaskEntity, task);
   if (refusal !== 'insufficient_credits') return { kind: refusal };
   return { kind: refusal, available: readMicroCredits(free) };
 }

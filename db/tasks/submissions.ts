@@ -10,6 +10,7 @@ import type { Sealed } from '../secrets.ts';
 import { storeEvidence, type TaskOutput } from '../columns.ts';
 import { prepare, storableJson, storableText } from '../prepared.ts';
 import type { Em } from '../database.ts';
+import { readRow } from '../read-row.ts';
 
 /**
  * `proceed`: nothing of this attempt has reached the vendor; hand it over with this credential.
@@ -53,7 +54,7 @@ const insertIntent = prepare<{ credential: string | null }>(
 
 export async function findSubmission(em: Em, task: TaskAttempt): Promise<Submission | null> {
   const [row] = await selectSubmission(em, [task.taskId, task.attempt]);
-  return row ? em.map(SubmissionEntity, row) : null;
+  return row ? readRow(em, SubmissionEntity, row) : null;
 }
 
 const selectSubmission = prepare<Record<string, unknown>>(

@@ -6,10 +6,11 @@ import type { SpenderRefusal } from '../ledger/reservations.ts';
 import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
 import { all, has, isOnPage, type PageFilters } from './filters.ts';
+import { readRow } from '../read-row.ts';
 
 export async function findTask(em: Em, id: string): Promise<Task | null> {
   const [row] = await selectTask(em, [id]);
-  return row ? em.map(TaskEntity, row) : null;
+  return row ? readRow(em, TaskEntity, row) : null;
 }
 
 const selectTask = prepare<Record<string, unknown>>('find-task', 'select * from task where id = $1');
@@ -49,7 +50,7 @@ export function matches(filters: TaskFilters): RawQueryFragment {
 export async function findTasks(em: Em, condition: RawQueryFragment, limit: number): Promise<Task[]> {
   const rows = await em.execute<Record<string, unknown>[]>(sql`
     select t.* from task t where ${condition} order by t.id desc limit ${limit}`);
-  return rows.map((row) => em.map(TaskEntity, row));
+  return rows.map((row) => readRow(em, TaskEntity, row));
 }
 
 export async function listEvents(em: Em, taskId: string): Promise<TaskEventRow[]> {

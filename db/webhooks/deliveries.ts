@@ -4,6 +4,7 @@ import type { WebhookEventType } from '../../domain/webhooks.ts';
 import { WebhookDeliveryEntity, type WebhookDelivery } from '../entities/webhooks.ts';
 import { makeId } from '../ids.ts';
 import type { Em } from '../database.ts';
+import { readRow } from '../read-row.ts';
 
 /** A delivery with what its event was. */
 export interface OwnDelivery {
@@ -68,7 +69,7 @@ async function read(em: Em, which: ReturnType<typeof sql>): Promise<OwnDelivery[
     select d.*, e.type, e.task_id from webhook_delivery d join webhook_event e on e.id = d.event_id
     where ${which}`);
   return rows.map(({ type, task_id: taskId, ...columns }) => {
-    const delivery = em.map(WebhookDeliveryEntity, columns);
+    const delivery = readRow(em, WebhookDeliveryEntity, columns);
     return { id: delivery.id, delivery, type, taskId };
   });
 }

@@ -6,6 +6,7 @@ import type { Em } from '../database.ts';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
 import { prepare } from '../prepared.ts';
 import { WebhookEndpointEntity, type WebhookEndpoint } from '../entities/webhooks.ts';
+import { readRow } from '../read-row.ts';
 
 /** Everything that one attempt needs. */
 export interface DeliveryToSend {
@@ -88,7 +89,7 @@ async function readEndedTasks(em: Em, eventIds: readonly string[]): Promise<Map<
   return new Map(
     rows.map(({ event_id, evidence, payload, result_gone, ...columns }) => {
       const own = { request_payload: payload ?? {}, result_expired_at: result_gone };
-      return [event_id, { task: em.map(TaskEntity, { ...columns, ...own }), evidence }];
+      return [event_id, { task: readRow(em, TaskEntity, { ...columns, ...own }), evidence }];
     }),
   );
 }
