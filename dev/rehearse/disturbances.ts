@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Drill } from './drill.ts';
 import { run } from './engine.ts';
-import { PROJECT } from './files.ts';
+import { NETWORK } from './stage.ts';
 
 const PAUSE_MS = 8_000;
 const CUT_MS = 10_000;
@@ -58,10 +58,9 @@ function cut(service: string): Drill {
     about: `without a network for ${CUT_MS / 1000} s, while its process runs on`,
     disturb: async (stage) => {
       const name = await stage.container(service);
-      const network = `${PROJECT}_default`;
-      await run('docker', ['network', 'disconnect', network, name]);
+      await run('docker', ['network', 'disconnect', NETWORK, name]);
       await sleep(CUT_MS);
-      await run('docker', ['network', 'connect', '--alias', service, network, name]);
+      await run('docker', ['network', 'connect', '--alias', service, NETWORK, name]);
     },
   };
 }

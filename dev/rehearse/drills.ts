@@ -1,8 +1,10 @@
 // Runs the drills one after the other: single containers disturbed, a backup restored, an upgrade under load.
 import type { Terminal } from '../terminal.ts';
+import { bucketDrills } from './bucket-drills.ts';
 import type { Callers } from './callers.ts';
 import { DISTURBANCES } from './disturbances.ts';
 import { runDrill, type DrillResult } from './drill.ts';
+import { rehearseFailover, rehearseLateFailover } from './failover.ts';
 import { rehearseRestore } from './restore.ts';
 import type { Stage } from './stage.ts';
 import { rehearseUpgrade } from './upgrade.ts';
@@ -21,9 +23,13 @@ export async function runDrills(
   terminal: Terminal,
 ): Promise<DrillResult[]> {
   const drills: readonly (readonly [name: string, run: Run])[] = [
-    ...DISTURBANCES.map((drill) => [drill.name, () => runDrill(drill, stage, callers, account)] as const),
+    ...[...DISTURBANCES, ...bucketDrills(callers, account, image)].map(
+      (drill) => [drill.name, () => runDrill(drill, stage, callers, account)] as const,
+    ),
     ['restore a backup', () => rehearseRestore(stage, callers, account)],
-    // The last one: it begins anew with empty volumes.
+    // Those after it go on with the standby, and the last one begins anew with empty volumes.
+    ['fail over', () => rehearseFailover(stage, callers, account)],
+    ['fail over late', () => rehearseLateFailover(stage, callers, account)],
     ['upgrade', () => rehearseUpgrade(stage, callers, image, terminal)],
   ];
   const wanted = new RegExp(process.env['REHEARSE_DRILLS'] ?? '');

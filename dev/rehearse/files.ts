@@ -13,6 +13,8 @@ export const COMPOSE_FILE = 'docker-compose.yml';
 export const PROJECT = 'svc-gateway-rehearsal';
 export const PROXY_PORT = 18_443;
 export const PROMETHEUS_PORT = 19_090;
+/** Databases that drills start on a copy of the first; each is a volume, too. */
+export const STANDBYS = ['standby', 'second-standby'] as const;
 /** The vendors' name inside the network; `.test` is never a real name (RFC 6761). */
 const VENDORS = 'vendors.rehearsal.test';
 const PROXY_NAME = 'localhost';
@@ -31,9 +33,12 @@ export function readServices(text: string): Readonly<Record<string, Service>> {
  * What the rehearsal adds: a second API and worker, the same as the first but for the port; a proxy that
  * terminates TLS; a bucket; the sandbox behind TLS in the place of the vendors; Prometheus.
  */
-export function buildOverride(text: string): { services: Readonly<Record<string, unknown>> } {
-  const { api, worker } = readServices(text);
-  if (api === undefined || worker === undefined) throw new Error(`${COMPOSE_FILE} has no api or no worker.`);
+export function buildOverride(
+  text: string,
+): Readonly<Record<'services' | 'volumes', Record<string, unknown>>> {
+  const { api, worker, postgres } = readServices(text);
+  if (api === undefined || worker === undefined || postgres === undefined)
+    throw new Error(`${COMPOSE_FILE} has no api, no worker or no postgres.`);
   const { ports: _, ...unpublished } = api;
   const ours = {
     build: { context: '.', network: 'host' },
@@ -47,43 +52,52 @@ export function buildOverride(text: string): { services: Readonly<Record<string,
       worker: ours,
       'second-api': withOurs(unpublished, ours),
       'second-worker': withOurs(worker, ours),
-      proxy: {
-        image: 'svc-gateway-rehearsal/nginx:bookworm',
-        ports: [`127.0.0.1:${PROXY_PORT}:443`],
-        volumes: [config('proxy.conf', '/etc/nginx/conf.d/proxy.conf'), tls('server.crt'), tls('server.key')],
-        depends_on: ['api', 'second-api'],
+      ...surroundings(api, postgres),
+    },
+    volumes: Object.fromEntries(STANDBYS.map((name) => [name, {}])),
+  };
+}
+
+/** What stands around the gateway: the proxy, the bucket, the vendors, Prometheus, and databases for drills. */
+function surroundings(api: Service, postgres: Service): Readonly<Record<string, unknown>> {
+  return {
+    proxy: {
+      image: 'svc-gateway-rehearsal/nginx:bookworm',
+      ports: [`127.0.0.1:${PROXY_PORT}:443`],
+      volumes: [config('proxy.conf', '/etc/nginx/conf.d/proxy.conf'), tls('server.crt'), tls('server.key')],
+      depends_on: ['api', 'second-api'],
+    },
+    ...Object.fromEntries(STANDBYS.map((name) => [name, standbyOf(postgres, name)])),
+    bucket: {
+      image: 'svc-gateway-rehearsal/bucket:bookworm',
+      environment: {
+        ROOT_ACCESS_KEY: '${SVC_S3_ACCESS_KEY_ID}',
+        ROOT_SECRET_KEY: '${SVC_S3_SECRET_ACCESS_KEY}',
       },
-      bucket: {
-        image: 'svc-gateway-rehearsal/bucket:bookworm',
-        environment: {
-          ROOT_ACCESS_KEY: '${SVC_S3_ACCESS_KEY_ID}',
-          ROOT_SECRET_KEY: '${SVC_S3_SECRET_ACCESS_KEY}',
-        },
-      },
-      sandbox: {
-        image: api.image,
-        command: ['node', 'sandbox/main.ts', '9000'],
-        volumes: ['./sandbox:/app/sandbox:ro'],
-        networks: { default: { aliases: [VENDORS] } },
-      },
-      vendors: {
-        image: 'svc-gateway-rehearsal/nginx:bookworm',
-        network_mode: 'service:sandbox',
-        volumes: [
-          config('vendors.conf', '/etc/nginx/conf.d/vendors.conf'),
-          tls('server.crt'),
-          tls('server.key'),
-        ],
-        depends_on: ['sandbox'],
-      },
-      prometheus: {
-        image: 'svc-gateway-rehearsal/prometheus:bookworm',
-        ports: [`127.0.0.1:${PROMETHEUS_PORT}:9090`],
-        volumes: [
-          config('prometheus.yml', '/etc/rehearsal/prometheus.yml'),
-          './deploy/prometheus/alerts.yml:/etc/rehearsal/alerts.yml:ro',
-        ],
-      },
+    },
+    sandbox: {
+      image: api.image,
+      command: ['node', 'sandbox/main.ts', '9000'],
+      volumes: ['./sandbox:/app/sandbox:ro'],
+      networks: { default: { aliases: [VENDORS] } },
+    },
+    vendors: {
+      image: 'svc-gateway-rehearsal/nginx:bookworm',
+      network_mode: 'service:sandbox',
+      volumes: [
+        config('vendors.conf', '/etc/nginx/conf.d/vendors.conf'),
+        tls('server.crt'),
+        tls('server.key'),
+      ],
+      depends_on: ['sandbox'],
+    },
+    prometheus: {
+      image: 'svc-gateway-rehearsal/prometheus:bookworm',
+      ports: [`127.0.0.1:${PROMETHEUS_PORT}:9090`],
+      volumes: [
+        config('prometheus.yml', '/etc/rehearsal/prometheus.yml'),
+        './deploy/prometheus/alerts.yml:/etc/rehearsal/alerts.yml:ro',
+      ],
     },
   };
 }
@@ -146,6 +160,10 @@ function vendorAddresses(): Record<string, string> {
       `https://${VENDORS}${sandboxPath}`,
     ]),
   );
+}
+
+function standbyOf(postgres: Service, name: string): unknown {
+  return { ...postgres, volumes: [`${name}:/var/lib/postgresql/data`], scale: 0 };
 }
 
 function withOurs(service: Service, ours: { environment: object; volumes: string[] }): unknown {

@@ -1,5 +1,5 @@
 // Writes docs/rehearsal.md: what the rehearsal showed, with figures, and what it could not show.
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describeMachine } from '../machine.ts';
 import type { DrillResult } from './drill.ts';
 import type { Engine } from './engine.ts';
@@ -25,6 +25,8 @@ export interface Facts {
   drills: readonly DrillResult[];
 }
 
+const DRILL_HEAD =
+  '| drill | what was done | requests | refused | slowest | given up | tasks | healthy | settled | result | ran |';
 const BYTES_PER_MB = 1_000_000;
 const ABOUT = `# The rehearsal
 
@@ -48,7 +50,7 @@ docker image rm $(docker images --quiet --filter label=svc-gateway.stand-in)
 
 /** Writes the page and returns what it shows, for the terminal. */
 export function writePage(facts: Facts): string {
-  const shown = [...describeRun(facts), ...describeOpen(facts), ...describeDrills(facts.drills)].join('\n');
+  const shown = [...describeRun(facts), ...describeOpen(facts), ...describeDrills(facts)].join('\n');
   writeFileSync(REHEARSAL_PAGE, `${ABOUT}\n${shown}\n`);
   return shown;
 }
@@ -98,8 +100,8 @@ function describeOpen({ origins }: Facts): string[] {
   ];
 }
 
-function describeDrills(drills: readonly DrillResult[]): string[] {
-  if (drills.length === 0) return ['## Drills', '', 'None: they were left out.'];
+function describeDrills(facts: Facts): string[] {
+  const earlier = existsSync(REHEARSAL_PAGE) ? readFileSync(REHEARSAL_PAGE, 'utf8') : '';
   return [
     '## Drills',
     '',
@@ -114,16 +116,37 @@ function describeDrills(drills: readonly DrillResult[]): string[] {
     ...wrap(
       'Exact means: each order became one task and none is lost, charges are as many as completed tasks, no answer ' +
         'was a fault of the gateway, and `npm run db -- check` found no violation over all money. What was accepted ' +
-        'after a backup is lost with what it is restored over, and counted in its row.',
+        'after a backup is lost with what it is restored over, and counted in its row. A drill that the last rehearsal ' +
+        'left out keeps the row of its own last run.',
     ),
     '',
-    '| drill | what was done | requests | refused | slowest | given up | tasks | healthy | settled | result |',
-    '|---|---|---|---|---|---|---|---|---|---|',
-    ...drills.map(describeDrill),
+    DRILL_HEAD,
+    DRILL_HEAD.replaceAll(/[^|]+/g, '---'),
+    ...mergeRows(
+      earlier,
+      facts.drills.map((drill) => describeDrill(drill, facts)),
+    ),
   ];
 }
 
-function describeDrill(drill: DrillResult): string {
+/**
+ * The rows of the drills that ran now, and those of an earlier page whose drills did not: each tells the commit
+ * and the day of its own run.
+ */
+export function mergeRows(page: string, rows: readonly string[]): string[] {
+  const [, table = ''] = page.split(`${DRILL_HEAD}\n`);
+  const earlier = table.split('\n').filter((line) => line.startsWith('| '));
+  const all = [...earlier, ...rows].map((row) => [drillOf(row), row] as const);
+  return [...new Map(all).values()];
+}
+
+/** The drill of a row; an upgrade is one drill, whichever version it began with. */
+function drillOf(row: string): string {
+  const [, name = ''] = row.split(' | ')[0]?.split('| ') ?? [];
+  return name.replace(/ from .*/, '');
+}
+
+function describeDrill(drill: DrillResult, { commit, startedAt }: Facts): string {
   const { name, about, requests, refused, ended, givenUp, problems } = drill;
   const { slowestSeconds, healthySeconds, tasksSeconds, callsSeconds } = drill;
   const seconds = (value: number): string => `${value.toFixed(1)} s`;
@@ -132,6 +155,7 @@ function describeDrill(drill: DrillResult): string {
     ...[list({ task: givenUp.tasks, chat: givenUp.chats }), list(ended)],
     ...[seconds(healthySeconds), `${seconds(tasksSeconds)}, ${seconds(callsSeconds)}`],
     problems.length === 0 ? 'exact' : `**${withoutIds(problems.join('; ')).replaceAll(/\s+/g, ' ')}**`,
+    `${commit}, ${timeOf(startedAt).slice(0, 10)}`,
   ];
   return `| ${cells.join(' | ')} |`;
 }

@@ -105,9 +105,7 @@ async function findLosses(
   { accepted, givenUp }: TrafficResult,
   before: number,
 ): Promise<string[]> {
-  const problems: string[] = [];
-  const [completed = 0, charged = 0] = (await stage.sql(COUNTS)).split('|').map(Number);
-  if (completed !== charged) problems.push(`${completed} tasks are completed, ${charged} are charged`);
+  const problems = await findUncharged(stage);
   const found = await countFound(stage, accepted);
   if (found !== accepted.length)
     problems.push(`of ${accepted.length} accepted tasks ${found} are there, or two orders got one task`);
@@ -116,6 +114,12 @@ async function findLosses(
   if (made < accepted.length || made > accepted.length + givenUp.tasks)
     problems.push(`${accepted.length} orders became ${made} tasks`);
   return problems;
+}
+
+/** Says so when charges are not as many as completed tasks. */
+export async function findUncharged(stage: Stage): Promise<string[]> {
+  const [completed = 0, charged = 0] = (await stage.sql(COUNTS)).split('|').map(Number);
+  return completed === charged ? [] : [`${completed} tasks are completed, ${charged} are charged`];
 }
 
 /** How the tasks with these ids ended; ids that are not there count nowhere. */

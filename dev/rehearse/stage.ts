@@ -10,6 +10,10 @@ export interface Stage {
   down: () => Promise<void>;
   /** Name of a service's container. */
   container: (service: string) => Promise<string>;
+  /** Another service stands in for this one, until all is taken down. */
+  standIn: (service: string, other: string) => void;
+  /** Gives a service's container these names in the network, and no others; its connections are cut. */
+  rename: (service: string, ...names: string[]) => Promise<void>;
   /** Makes nginx look up the APIs again: it asks for addresses when it reads its configuration. */
   reloadProxy: () => Promise<void>;
   /** Services whose containers run. */
@@ -22,6 +26,8 @@ export interface Stage {
   temporal: (...words: string[]) => Promise<string>;
 }
 
+/** The network that Compose makes for the project. */
+export const NETWORK = `${PROJECT}_default`;
 const HEALTHY_MS_MAX = 240_000;
 const LOOK_EVERY_MS = 250;
 const WATCHED = ['api', 'second-api', 'worker', 'second-worker'];
@@ -30,9 +36,10 @@ const WATCHED = ['api', 'second-api', 'worker', 'second-worker'];
 export function openStage(words: readonly string[]): Stage {
   const [command = '', ...files] = words;
   const compose = (...args: string[]): Promise<string> => run(command, [...files, ...args]);
+  const standIns = new Map<string, string>();
   const container = async (service: string): Promise<string> => {
     const [name] = await ask(
-      [`com.docker.compose.service=${service}`, 'com.docker.compose.oneoff=False'],
+      [`com.docker.compose.service=${standIns.get(service) ?? service}`, 'com.docker.compose.oneoff=False'],
       '-a',
     );
     if (name === undefined) throw new Error(`There is no container of ${service}.`);
@@ -58,7 +65,18 @@ export function openStage(words: readonly string[]): Stage {
       await compose('up', '--detach');
       for (const service of WATCHED) await untilHealthy(service);
     },
-    down: async () => void (await compose('down', '--volumes', '--timeout', '20')),
+    down: async () => {
+      await compose('down', '--volumes', '--timeout', '20');
+      standIns.clear();
+    },
+    standIn: (service, other) => void standIns.set(service, other),
+    rename: async (service, ...names) => {
+      const name = await container(service);
+      // One that is cut off already has nothing to leave.
+      await run('docker', ['network', 'disconnect', NETWORK, name]).catch(() => '');
+      const aliases = names.flatMap((alias) => ['--alias', alias]);
+      await run('docker', ['network', 'connect', ...aliases, NETWORK, name]);
+    },
     reloadProxy: async () =>
       void (await run('docker', ['exec', await container('proxy'), 'nginx', '-s', 'reload'])),
     running: () => ask([]),

@@ -34,7 +34,8 @@ const CHAT_MODEL = 'gpt-6-luna';
 const CREDITS = 10_000;
 const WAIT_MS_MAX = 120_000;
 const LOOK_EVERY_MS = 300;
-const MP4 = Buffer.concat([
+/** What begins as a video does; enough for an upload. */
+export const MP4 = Buffer.concat([
   Buffer.from('0000001c667479706d703432000000006d703432', 'hex'),
   Buffer.alloc(2_000, 7),
 ]);
