@@ -50,6 +50,8 @@ async function behindGate(
     await run('docker', ['network', 'disconnect', NETWORK, GATE]);
     await run('docker', ['network', 'connect', '--alias', NAME, NETWORK, GATE]);
     await work();
+    if (!/^PUT /m.test(await run('docker', ['logs', GATE])))
+      throw new Error('nothing was written past the gate');
   } finally {
     await run('docker', ['rm', '--force', GATE]);
     await stage.rename('bucket', NAME);

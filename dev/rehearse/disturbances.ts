@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Drill } from './drill.ts';
 import { run } from './engine.ts';
 import { NETWORK } from './stage.ts';
+import { FRONTEND, OTHERS } from './temporal-apart.ts';
 
 const PAUSE_MS = 8_000;
 const CUT_MS = 10_000;
@@ -14,6 +15,19 @@ export const DISTURBANCES: readonly Drill[] = [
   ...['postgres', 'temporal', 'api', 'worker'].map(restart),
   ...['postgres', 'temporal', 'redis', 'bucket'].map(cut),
 ];
+
+/** Each of Temporal's four services killed and frozen once. */
+export const TEMPORAL_DRILLS: readonly Drill[] = [kill, pause].flatMap((disturb) =>
+  [FRONTEND, ...OTHERS].map((service) => {
+    const drill = disturb(service);
+    return {
+      ...drill,
+      name: service === FRONTEND ? `${drill.name}-frontend` : drill.name,
+      about: `${drill.about}; Temporal as four services`,
+      watched: OTHERS,
+    };
+  }),
+);
 
 function kill(service: string): Drill {
   return {

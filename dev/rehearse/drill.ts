@@ -18,6 +18,8 @@ export interface Drill {
   name: string;
   about: string;
   disturb: (stage: Stage) => Promise<void>;
+  /** Services that have to be healthy again beside those that every stage has. */
+  watched?: readonly string[];
 }
 
 const WATCHED = [
@@ -32,7 +34,7 @@ const AFTER_MS = 4_000;
  * orders.
  */
 export async function runDrill(
-  { name, about, disturb }: Drill,
+  { name, about, disturb, watched = [] }: Drill,
   stage: Stage,
   callers: Callers,
   account: Pick<Account, 'apiKey'>,
@@ -46,7 +48,7 @@ export async function runDrill(
   try {
     await disturb(stage);
     startedAt = performance.now();
-    for (const service of WATCHED) await stage.untilHealthy(service);
+    for (const service of [...WATCHED, ...watched]) await stage.untilHealthy(service);
   } catch (error) {
     problems.push(String(error));
   }

@@ -2,11 +2,12 @@
 import type { Terminal } from '../terminal.ts';
 import { bucketDrills } from './bucket-drills.ts';
 import type { Callers } from './callers.ts';
-import { DISTURBANCES } from './disturbances.ts';
-import { runDrill, type DrillResult } from './drill.ts';
+import { DISTURBANCES, TEMPORAL_DRILLS } from './disturbances.ts';
+import { runDrill, type Drill, type DrillResult } from './drill.ts';
 import { rehearseFailover, rehearseLateFailover } from './failover.ts';
 import { rehearseRestore } from './restore.ts';
 import type { Stage } from './stage.ts';
+import { IS_TEMPORAL_APART } from './temporal-apart.ts';
 import { rehearseUpgrade } from './upgrade.ts';
 import type { Account } from './walk.ts';
 
@@ -22,16 +23,16 @@ export async function runDrills(
   image: string,
   terminal: Terminal,
 ): Promise<DrillResult[]> {
-  const drills: readonly (readonly [name: string, run: Run])[] = [
-    ...[...DISTURBANCES, ...bucketDrills(callers, account, image)].map(
-      (drill) => [drill.name, () => runDrill(drill, stage, callers, account)] as const,
-    ),
+  const asRun = (drill: Drill) => [drill.name, () => runDrill(drill, stage, callers, account)] as const;
+  const usual: readonly (readonly [name: string, run: Run])[] = [
+    ...[...DISTURBANCES, ...bucketDrills(callers, account, image)].map(asRun),
     ['restore a backup', () => rehearseRestore(stage, callers, account)],
     // Those after it go on with the standby, and the last one begins anew with empty volumes.
     ['fail over', () => rehearseFailover(stage, callers, account)],
     ['fail over late', () => rehearseLateFailover(stage, callers, account)],
     ['upgrade', () => rehearseUpgrade(stage, callers, image, terminal)],
   ];
+  const drills = IS_TEMPORAL_APART ? TEMPORAL_DRILLS.map(asRun) : usual;
   const wanted = new RegExp(process.env['REHEARSE_DRILLS'] ?? '');
   const results: DrillResult[] = [];
   for (const [name, drill] of drills.filter(([name]) => wanted.test(name))) {

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { VENDOR_FAMILIES } from '../system/sandbox-settings.ts';
 import { run, type Engine } from './engine.ts';
+import { IS_TEMPORAL_APART, partTemporal } from './temporal-apart.ts';
 
 /** Folder of a rehearsal in the project: files, certificates and logs. */
 export const ROOM = '.data-rehearsal';
@@ -113,7 +114,12 @@ export async function writeFiles(engine: Engine): Promise<readonly string[]> {
   writeFileSync(join(ROOM, 'override.yml'), JSON.stringify(buildOverride(text), null, 2));
   const env = join(ROOM, 'env');
   if (!existsSync(env)) writeFileSync(env, fillIn(readFileSync('.env.example', 'utf8')), { mode: 0o600 });
-  const files = [real, join(ROOM, 'override.yml')].flatMap((file) => ['--file', resolve(file)]);
+  const parts = join(ROOM, 'temporal.yml');
+  const { temporal } = readServices(text);
+  if (temporal === undefined) throw new Error(`${COMPOSE_FILE} has no temporal.`);
+  writeFileSync(parts, JSON.stringify({ services: partTemporal(temporal) }, null, 2));
+  const overrides = [join(ROOM, 'override.yml'), ...(IS_TEMPORAL_APART ? [parts] : [])];
+  const files = [real, ...overrides].flatMap((file) => ['--file', resolve(file)]);
   const project = ['--project-name', PROJECT, '--project-directory', resolve('.')];
   return [...engine.compose, ...project, '--env-file', resolve(env), ...files];
 }

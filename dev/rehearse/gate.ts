@@ -8,6 +8,7 @@ const FULL = `<?xml version="1.0"?><Error><Code>InsufficientStorage</Code><Messa
 const [mode = '', host = '', delayMs = '0'] = process.argv.slice(2);
 
 createServer((incoming, outgoing) => {
+  process.stdout.write(`${incoming.method} ${incoming.url}\n`);
   if (mode === 'full' && incoming.method !== 'GET' && incoming.method !== 'HEAD') refuse(incoming, outgoing);
   else setTimeout(() => pass(incoming, outgoing), Number(delayMs));
 }).listen(PORT);
