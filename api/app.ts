@@ -31,7 +31,7 @@ import { recordRequests } from './middleware/request-log.ts';
 import { setSecurityHeaders } from './middleware/security-headers.ts';
 import { authenticateSession, rejectOtherSites, requirePermission } from './middleware/session.ts';
 import { limitStrays } from './middleware/stray-limit.ts';
-import { takeTurn } from './middleware/turns.ts';
+import { enterInTurn, takeTurn } from './middleware/turns.ts';
 import { closeUnreadUpload, receiveUpload } from './middleware/upload.ts';
 import { DOCUMENT_ROUTE } from './openapi/paths.ts';
 import { sendDocument } from './openapi/send-document.ts';
@@ -76,7 +76,9 @@ export function createApp(services: Services): Express {
     recordRequests(services),
     rejectWhenOverloaded(services),
     rejectMalformedRequests,
+    enterInTurn(services),
     mountRoutes(services).dispatch,
+    endEntry,
     serveConsole(services),
     rejectUnknownRoute,
   );
@@ -92,7 +94,8 @@ export function createApp(services: Services): Express {
 export function mountRoutes(services: Services): Dispatcher {
   const dispatcher = createDispatcher();
   for (const route of ROUTES) mount(dispatcher, services, route);
-  for (const [path, serve] of Object.entries(FILES)) dispatcher.routerOf(path).get(path, serve(services));
+  for (const [path, serve] of Object.entries(FILES))
+    dispatcher.routerOf(path).get(path, endEntry, serve(services));
   for (const [path, methods] of methodsByPath())
     dispatcher.routerOf(path).all(patternOf(path), rejectMethod(methods));
   return dispatcher;
@@ -112,6 +115,7 @@ function mount(dispatcher: Dispatcher, services: Services, route: Route): void {
     ...(route.upload ? [closeUnreadUpload] : []),
     authenticate(services, route),
     limitRate(services, route),
+    endEntry,
     ...body,
     ...(route.limit === 'create' ? [takeTurn(services, 'creation')] : []),
     ...(route.heavy ? [takeTurn(services, 'read')] : []),
@@ -134,6 +138,12 @@ function noteRoute(path: string): RequestHandler {
   };
 }
 
+/** Ends the turn of entry: what follows may wait for the caller, and has limits and turns of its own. */
+const endEntry: RequestHandler = (_req, res, next) => {
+  requireLocal(res, 'endEntry')();
+  next();
+};
+
 /** Authenticates before the body is read, so that unauthenticated uploads cost nothing. */
 function authenticate(services: Services, route: Route): RequestHandler {
   return async (req, res, next) => {
@@ -152,7 +162,7 @@ function authenticate(services: Services, route: Route): RequestHandler {
       requirePermission(services.log, route, caller, requireLocal(res, 'requestId'));
       locals.caller = caller;
     }
-    countForUser(services, res);
+    countForUser(services, req, res);
     next();
   };
 }

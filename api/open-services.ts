@@ -17,7 +17,8 @@ import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/stream-cut.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
 import { createUsualTimes } from './tasks/usual-times.ts';
 import { openEvents } from './events/services.ts';
-import { createAllTurns } from './http/turns.ts';
+import { createAllTurns, createTurns, ENTRY_TURN_LIMITS } from './http/turns.ts';
+import { Subjects } from './http/subjects.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
 import { START_WAIT_MS } from './context.ts';
 import { ApiKeyCache } from './key-cache.ts';
@@ -54,6 +55,7 @@ export function openServices(
     draining = new AbortController().signal,
   }: { tracing?: Tracing | null; stopping?: AbortSignal; draining?: AbortSignal } = {},
 ): Services {
+  const { requestsInFlightMax: inFlightMax } = config;
   const secrets = new Secrets(config.keyRing);
   const limits = openLimits(config, secrets, log);
   const taskWorkflows = connectTaskWorkflows({
@@ -92,8 +94,10 @@ export function openServices(
     metrics: createRequestMetrics(),
     tracing,
     bodies: createBodyBudget(BODY_BUDGET),
+    subjects: new Subjects(),
+    entryTurns: createTurns({ ...ENTRY_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
     overload: createOverloadGuard(
-      overloadLimits({ inFlightMax: config.requestsInFlightMax, delayMs: config.overloadDelayMs }),
+      overloadLimits({ inFlightMax, delayMs: config.overloadDelayMs }),
       watchLoad(() => readPoolMetrics(database).waiting),
     ),
     stopping,

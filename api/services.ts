@@ -1,6 +1,7 @@
 // The dependencies of every request handler, created once per process.
 import type { LRUCache } from 'lru-cache';
 import type { TaskStarts } from './tasks/task-starts.ts';
+import type { Subjects } from './http/subjects.ts';
 import type { Turns } from './http/turns.ts';
 import type { UsualTimes } from './tasks/usual-times.ts';
 import type { EventServices } from './events/services.ts';
@@ -62,6 +63,8 @@ export interface Services {
   startWaitMs: number;
   /** Starts the workflows of created and retried tasks. */
   taskStarts: TaskStarts;
+  /** Gives requests their turns to be authenticated, a few at once for each user. */
+  entryTurns: Turns;
   /** Gives creations and retries their turns, a few at once for each user. */
   creationTurns: Turns;
   /** Gives long reads their turns: no user's take more than a share of the database connections. */
@@ -78,6 +81,8 @@ export interface Services {
   metrics: RequestMetrics;
   /** Tracing; null when it is switched off. */
   tracing: Tracing | null;
+  /** Tells whose a request is before it is authenticated. */
+  subjects: Subjects;
   /** Admits requests, or names the resource that is short. */
   overload: OverloadGuard;
   /** The budget of memory that large JSON bodies may take together while they are parsed. */

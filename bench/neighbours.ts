@@ -11,7 +11,7 @@ import { forkEm, type Database } from '../db/database.ts';
 import { parseCredits } from '../domain/credits.ts';
 import { printTable } from './measure.ts';
 import { ATTACKS } from './neighbours/attacks.ts';
-import { readLoopStop, watchVictim, type Seen } from './neighbours/victim.ts';
+import { readLoopStop, readSheds, watchVictim, type Seen } from './neighbours/victim.ts';
 import { residentBytes } from './processes.ts';
 import { IS_PROFILED, profileProcess } from './profile.ts';
 import { bySize } from './size.ts';
@@ -44,6 +44,8 @@ interface Measured extends Seen {
   memoryMb: readonly [before: number, after: number];
   /** Answers to the attacker by status. */
   answers: string;
+  /** Requests that the API refused for want of room, by what was short. */
+  sheds: string;
 }
 
 /** Runs `npm run bench -- neighbours`; BENCH_ATTACK names a single attack, BENCH_SLOW_BODIES their number. */
@@ -78,6 +80,7 @@ async function measure(
 ): Promise<Measured> {
   const victim = await createKeys(VICTIM_CREDITS);
   const before = memoryMb(system);
+  const shedsBefore = await readSheds(system.internalUrl);
   await readLoopStop(system.internalUrl);
   const attack =
     names.length > 0 ? await beginAttack(system, await createKeys(HOSTILE_CREDITS), names) : null;
@@ -90,7 +93,13 @@ async function measure(
   const loopStopMs = await readLoopStop(system.internalUrl);
   const answers = (await attack?.stop()) ?? '';
   await sleep(RECOVERY_MS);
-  return { ...seen, loopStopMs, memoryMb: [before, memoryMb(system)], answers };
+  const sheds = describeSheds(shedsBefore, await readSheds(system.internalUrl));
+  return { ...seen, loopStopMs, memoryMb: [before, memoryMb(system)], answers, sheds };
+}
+
+function describeSheds(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): string {
+  const counts = [...after].map(([reason, count]) => [reason, count - (before.get(reason) ?? 0)] as const);
+  return JSON.stringify(Object.fromEntries(counts.filter(([, count]) => count > 0)));
 }
 
 async function beginAttack(
@@ -142,13 +151,14 @@ function heading(): string[] {
     'MB before',
     'MB after',
     'the attacker was answered',
+    'shed',
   ];
 }
 
 function describe(title: string, seen: Measured): string[] {
-  const { calls, failed, chatP99Ms, readP99Ms, loopStopMs, memoryMb: memory, answers } = seen;
+  const { calls, failed, chatP99Ms, readP99Ms, loopStopMs, memoryMb: memory, answers, sheds } = seen;
   const figures = [calls, failed, chatP99Ms, readP99Ms, loopStopMs, ...memory];
-  return [title, ...figures.map((figure) => figure.toFixed(0)), answers];
+  return [title, ...figures.map((figure) => figure.toFixed(0)), answers, sheds];
 }
 
 function memoryMb(system: BenchSystem): number {

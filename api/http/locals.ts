@@ -11,12 +11,16 @@ import type { ReceivedFile } from '../uploads/receive.ts';
 export interface RequestLocals {
   requestId: string;
   trace: RequestTrace;
+  /** Whose the request is, as far as could be told before it was authenticated. */
+  subject: string;
   /** The place that the overload guard gave the request. */
   seat: Seat;
   /** The pattern of the route. */
   route: string;
   /** Set on routes for sessions; the context of a handler has one in any case. */
   em: Em;
+  /** Ends the turn in which the request is authenticated and counted. */
+  endEntry: EndTurn;
   caller: Caller;
   limitBackend: LimitBackend;
   /** Set on routes that create or retry a task. */

@@ -1,8 +1,8 @@
-// Turns of requests that take the database long: each user has a line, and the lines are served in rotation.
+// Turns of requests: each user has a line, and the lines are served in rotation.
 //
-// Of a thousand creations that one user sends at once, two are worked on; the others wait in that user's line
-// without a database connection, and the creation of another user is next. Long reads have turns of their
-// own.
+// Of a thousand creations that one user sends at once, four are authenticated and two are worked on; the others
+// wait in that user's line without a database connection, and the request of another user is next. Long reads
+// have turns of their own.
 
 /**
  * Why a turn did not come. `line_full`: too many requests of the user wait; `lines_full`: of all users;
@@ -14,6 +14,8 @@ export type NoTurn = 'line_full' | 'lines_full' | 'late' | 'left';
 export type EndTurn = () => void;
 
 export interface Turns {
+  /** Begins a turn of this user if one is free and no request waits for it; null otherwise. */
+  tryTake(userId: string): EndTurn | null;
   /** Waits for a turn of this user, in the order of the calls, until `left` is aborted. */
   take(userId: string, left: AbortSignal): Promise<EndTurn | NoTurn>;
   /** How many requests wait for their turn at this moment. */
@@ -32,6 +34,12 @@ export interface TurnLimits {
   /** How long a request waits for a turn; longer than a line takes, unless the database hangs. */
   waitMsMax: number;
 }
+
+/**
+ * Requests of a user that are looked at, until they are authenticated and counted: more would fill a round of
+ * the event loop, and with several keys hold all database connections. As many may wait as may be in flight.
+ */
+export const ENTRY_TURN_LIMITS = { turnsMax: 256, turnsPerUserMax: 4, waitMsMax: 30_000 } as const;
 
 /** More creations of a user at once would only wait for the lock on the user's account. */
 export const CREATION_TURN_LIMITS = {
@@ -93,14 +101,24 @@ class Lines implements Turns {
     return this.#waiting;
   }
 
+  tryTake(userId: string): EndTurn | null {
+    const line = this.#lineOf(userId);
+    const hasRoom = this.#hasRoom() && line.running < this.#limits.turnsPerUserMax;
+    return hasRoom && line.waiting.size === 0 ? this.#begin(userId, line) : null;
+  }
+
   async take(userId: string, left: AbortSignal): Promise<EndTurn | NoTurn> {
     if (left.aborted) return 'left';
-    const line = this.#lines.get(userId) ?? { running: 0, waiting: new Set() };
-    const hasRoom = this.#hasRoom() && line.running < this.#limits.turnsPerUserMax;
-    if (hasRoom && line.waiting.size === 0) return this.#begin(userId, line);
+    const turn = this.tryTake(userId);
+    if (turn) return turn;
+    const line = this.#lineOf(userId);
     if (line.waiting.size >= this.#limits.lineMax) return 'line_full';
     if (this.#waiting >= this.#limits.linesMax) return 'lines_full';
     return this.#wait(userId, line, left);
+  }
+
+  #lineOf(userId: string): Line {
+    return this.#lines.get(userId) ?? { running: 0, waiting: new Set() };
   }
 
   #hasRoom(): boolean {

@@ -6,14 +6,16 @@ import { localsOf, requireLocal } from '../http/locals.ts';
 import type { Services } from '../services.ts';
 
 /** Rejects with 503 `overloaded` while the process can take no more requests. */
-export function rejectWhenOverloaded({ overload, metrics }: Services): RequestHandler {
+export function rejectWhenOverloaded({ overload, subjects, metrics }: Services): RequestHandler {
   return (req, res, next) => {
-    const seat = overload.enter(subjectOf(req));
+    const subject = subjects.of(req);
+    const seat = overload.enter(subject);
     if (typeof seat === 'string') {
       metrics.shed(seat);
       next(new GatewayError('overloaded'));
       return;
     }
+    localsOf(res).subject = subject;
     localsOf(res).seat = seat;
     res.once('close', () => seat.leave());
     next();
@@ -24,18 +26,14 @@ export function rejectWhenOverloaded({ overload, metrics }: Services): RequestHa
  * Counts a request among those of its user, whichever of the user's keys it came with. Throws 503
  * `overloaded` when the user has too many under way.
  */
-export function countForUser({ metrics }: Services, res: Response): void {
+export function countForUser({ subjects, metrics }: Services, req: Request, res: Response): void {
   const caller = requireLocal(res, 'caller');
   if (caller.proof === 'none') return;
+  subjects.learn(req, caller.user.id);
   const shortage = requireLocal(res, 'seat').belongTo(caller.user.id);
   if (shortage === null) return;
   metrics.shed(shortage);
   throw new GatewayError('overloaded');
-}
-
-/** The key or cookie of a request as they came, else its address: nothing of it was checked yet. */
-function subjectOf(req: Request): string {
-  return req.headers.authorization ?? req.headers.cookie ?? req.ip ?? '';
 }
 
 export const rejectMalformedRequests: RequestHandler = (req, _res, next) => {

@@ -1,8 +1,15 @@
-// Lets creations and long reads wait for their user's turn, so that a burst of one user delays no other user.
-import type { RequestHandler } from 'express';
+// Lets requests wait for their user's turn, so that a burst of one user delays no other user: all of them to be
+// authenticated, and creations and long reads once more before their handler.
+import type { RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
-import { CREATION_TURN_LIMITS, READ_TURN_LIMITS } from '../http/turns.ts';
+import {
+  CREATION_TURN_LIMITS,
+  READ_TURN_LIMITS,
+  type EndTurn,
+  type NoTurn,
+  type Turns,
+} from '../http/turns.ts';
 import type { Services } from '../services.ts';
 
 /** Retry-after time of a full line, which moves all the time. */
@@ -23,6 +30,46 @@ const KINDS = {
 } as const;
 
 /**
+ * Waits for a turn of whose the request seems to be, so that the requests of a burst are looked at a few at
+ * once; `endEntry` or the answer ends it. Runs after `rejectWhenOverloaded`, whose place is kept: what waits
+ * here is in memory. Throws 503 when the turn does not come.
+ */
+export function enterInTurn({ entryTurns, metrics }: Services): RequestHandler {
+  const begin = (res: Response, turn: EndTurn): void => {
+    localsOf(res).endEntry = turn;
+    res.once('close', turn);
+  };
+  return (_req, res, next) => {
+    const subject = requireLocal(res, 'subject');
+    const free = entryTurns.tryTake(subject);
+    if (free) {
+      begin(res, free);
+      next();
+      return undefined;
+    }
+    return waitForTurn(entryTurns, subject, res).then((turn) => {
+      if (turn === 'left') return;
+      if (typeof turn === 'string') {
+        metrics.shed('entry_turns');
+        throw new GatewayError('overloaded');
+      }
+      begin(res, turn);
+      next();
+    });
+  };
+}
+
+/** Resolves as `take` of the turns does; a caller who disconnects leaves the line. */
+async function waitForTurn(turns: Turns, userId: string, res: Response): Promise<EndTurn | NoTurn> {
+  const disconnection = new AbortController();
+  const leave = (): void => disconnection.abort();
+  res.once('close', leave);
+  const turn = await turns.take(userId, disconnection.signal);
+  res.off('close', leave);
+  return turn;
+}
+
+/**
  * Waits for a turn, which ends when the handler says so, or with the answer. Runs after authentication.
  * Throws 429 when too many requests of the user are waiting, 503 when the turn does not come.
  */
@@ -33,13 +80,9 @@ export function takeTurn(services: Services, kind: keyof typeof KINDS): RequestH
   return async (_req, res, next) => {
     const caller = requireLocal(res, 'caller');
     if (caller.proof === 'none') throw new Error('a turn without a caller');
-    const disconnection = new AbortController();
-    const leave = (): void => disconnection.abort();
-    res.once('close', leave);
     // Waiting in a line of one's own is no load on others.
     const resume = requireLocal(res, 'seat').rest();
-    const turn = await turns.take(caller.user.id, disconnection.signal);
-    res.off('close', leave);
+    const turn = await waitForTurn(turns, caller.user.id, res);
     resume();
     if (turn === 'left') return; // the caller has gone, and nothing was done
     if (turn === 'late' || turn === 'lines_full') {

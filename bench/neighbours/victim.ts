@@ -5,7 +5,7 @@ import { quantile } from '../measure.ts';
 export interface Seen {
   calls: number;
   failed: number;
-  /** The first failure, such as `chat 503`; empty without one. */
+  /** The first failure, such as `chat 503 overloaded`; empty without one. */
   firstFailure: string;
   chatP99Ms: number;
   readP99Ms: number;
@@ -14,6 +14,8 @@ export interface Seen {
 interface Timed {
   what: string;
   status: number;
+  /** The code of an error; empty for an answer. */
+  code: string;
   ms: number;
 }
 
@@ -39,7 +41,7 @@ export async function watchVictim(baseUrl: string, keys: readonly string[], forM
   return {
     calls: answers.length,
     failed: failures.length,
-    firstFailure: first ? `${first.what} ${first.status}` : '',
+    firstFailure: first ? `${first.what} ${first.status} ${first.code}`.trim() : '',
     chatP99Ms: p99('chat'),
     readP99Ms: p99('read'),
   };
@@ -50,6 +52,13 @@ export async function readLoopStop(internalUrl: string): Promise<number> {
   const response = await fetch(`${internalUrl}/metrics`, { signal: AbortSignal.timeout(60_000) });
   const seconds = /^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(await response.text())?.[1];
   return Number(seconds ?? Number.NaN) * 1000;
+}
+
+/** Reads how many requests the API has shed so far, by reason. */
+export async function readSheds(internalUrl: string): Promise<Map<string, number>> {
+  const response = await fetch(`${internalUrl}/metrics`, { signal: AbortSignal.timeout(60_000) });
+  const lines = (await response.text()).matchAll(/^svc_http_requests_shed_total\{reason="(\w+)"\} (\d+)$/gm);
+  return new Map([...lines].map(([, reason = '', count]) => [reason, Number(count)]));
 }
 
 function chat(baseUrl: string, key: string): Promise<Timed> {
@@ -66,13 +75,15 @@ function read(baseUrl: string, key: string): Promise<Timed> {
 async function time(what: string, url: string, key: string, init: RequestInit): Promise<Timed> {
   const startedAt = performance.now();
   let status = 0;
+  let code = '';
   try {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const response = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(ANSWER_WAIT_MS) });
-    await response.text();
+    const text = await response.text();
     status = response.status;
+    code = /"code":"(\w+)"/.exec(text)?.[1] ?? '';
   } catch {
     status = 0;
   }
-  return { what, status, ms: performance.now() - startedAt };
+  return { what, status, code, ms: performance.now() - startedAt };
 }
