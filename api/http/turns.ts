@@ -1,8 +1,8 @@
 // Turns of requests: each user has a line, and the lines are served in rotation.
 //
-// Of a thousand creations that one user sends at once, four are authenticated and two are worked on; the others
-// wait in that user's line without a database connection, and the request of another user is next. Long reads
-// have turns of their own.
+// Of a thousand creations that one user sends at once, four are authenticated and two are worked on; the
+// others wait in that user's line without a database connection, and the request of another user is next.
+// Long reads have turns of their own.
 
 /**
  * Why a turn did not come. `line_full`: too many requests of the user wait; `lines_full`: of all users;

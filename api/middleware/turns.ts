@@ -1,5 +1,5 @@
-// Lets requests wait for their user's turn, so that a burst of one user delays no other user: all of them to be
-// authenticated, and creations and long reads once more before their handler.
+// Lets requests wait for their user's turn, so that a burst of one user delays no other user: all of them to
+// be authenticated, and creations and long reads once more before their handler.
 import type { RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';

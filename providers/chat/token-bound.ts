@@ -31,9 +31,14 @@ const RARE_LETTER = 4;
 const RARE_LETTERS = 'jqxzJQXZ';
 const SPACE = 0x20;
 const ASCII_END = 0x80;
+const CAPITAL = 2;
 
 /** Thirds of a token for each UTF-16 unit; of letters of ASCII, within a word. */
 const WEIGHTS = weighUnits();
+/** 1 for each small letter of ASCII, 2 for each capital, 0 for all other units. */
+const LETTERS = Uint8Array.from({ length: WEIGHTS.length }, (_, code) =>
+  isLetter(code) ? (isCapital(code) ? CAPITAL : 1) : 0,
+);
 
 /** Upper bound of the prompt's tokens in a chat request. */
 export function maxPromptTokens(request: Readonly<Record<string, unknown>>): number {
@@ -51,9 +56,9 @@ export function maxTokens(text: string): number {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     const weight = WEIGHTS[code] ?? 0;
-    if (isLetter(code)) {
+    if (LETTERS[code] !== 0) {
       // After a capital, two letters are not always merged.
-      word += isCapital(before) ? Math.max(weight, THIRDS) : weight;
+      word += LETTERS[before] === CAPITAL && weight < THIRDS ? THIRDS : weight;
       // A word takes the space before it along, which was counted by itself.
       if (before === SPACE) word -= THIRDS - LETTER;
     } else {
@@ -102,5 +107,6 @@ function isCapital(code: number): boolean {
 }
 
 function roundUp(thirds: number): number {
-  return Math.ceil(thirds / THIRDS) * THIRDS;
+  const rest = thirds % THIRDS;
+  return rest === 0 ? thirds : thirds + THIRDS - rest;
 }
