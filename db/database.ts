@@ -9,3 +9,10 @@ export type Em = SqlEntityManager;
 export function forkEm(database: Database): Em {
   return database.em.fork();
 }
+
+/** Whether the database takes no changes, as a standby does, which may also be behind. */
+export async function isReadOnly(em: Em): Promise<boolean> {
+  const statement = `select current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
+  const [row] = await em.execute<{ isReadOnly: boolean }[]>(statement);
+  return row?.isReadOnly === true;
+}

@@ -113,6 +113,21 @@ describe('npm run admin -- reconcile', function () {
     expect(unknown.code).to.equal(1);
   });
 
+  it('mends nothing on a standby, which may not know the newest tasks', async () => {
+    const [{ name = '' } = {}] = await gateway.em().execute('select current_database() as name');
+    await gateway.em().execute(`alter database ${name} set default_transaction_read_only = on`); // as a standby is
+    try {
+      expect(await run('--apply')).to.deep.equal({
+        ...{ code: 1, output: '' },
+        errors: 'The database in DATABASE_URL is a standby: reconcile --apply belongs to the primary.\n',
+      });
+      expect((await run()).code, 'to look is no harm').to.equal(0);
+    } finally {
+      const writable = 'set transaction_read_only = off';
+      await gateway.em().execute(`${writable}; alter database ${name} reset default_transaction_read_only`);
+    }
+  });
+
   /** As when the process died between the row and the start. */
   async function orderWithoutStart(): Promise<string> {
     const { taskWorkflows } = gateway.services;
