@@ -1,4 +1,4 @@
-// Usage that happens along a clock of its own, some weeks ago, and what its rows alone say about it.
+// Usage that happens along a clock of its own, in the past, and what its rows alone say about it.
 import { sql } from '@mikro-orm/postgresql';
 import { forkEm, type Database, type Em } from '../../db/database.ts';
 import { makeId } from '../../db/ids.ts';
@@ -25,7 +25,8 @@ type Request = Omit<UsageRequest, 'families' | 'rowsMax'>;
 
 const MINUTE_MS = 60_000;
 const USERS = 3;
-const PAST_MS = 60 * 86_400_000;
+/** The same in every run; some days later the clocks of America change from summer to winter. */
+const BEGAN_AT = '2025-10-20T09:41:07Z';
 const GRANTED = 1_000_000_000n;
 /** Charges of any size: the sums are exact in each digit. */
 const CHARGES = [1, 999_999, 7_654_321];
@@ -33,7 +34,7 @@ const CHARGES = [1, 999_999, 7_654_321];
 export class PastUsage {
   readonly #database: Database;
   readonly userIds: readonly string[];
-  readonly beganAt = new Date(Date.now() - PAST_MS);
+  readonly beganAt = new Date(BEGAN_AT);
   #now = this.beganAt.getTime();
   #count = 0;
 

@@ -18,6 +18,8 @@ import {
 } from '../support/tasks.ts';
 import { until, untilFinal, untilStatus } from '../support/until.ts';
 
+const RACES = 50;
+
 describe('DELETE /api/tasks/:id', () => {
   let gateway: TestGateway;
   let engine: TestEngine;
@@ -179,8 +181,9 @@ describe('a cancellation and a completion at the same moment', () => {
         ? await orderImage(owner.session, 'seconds=1.1')
         : await orderVideo(owner.session, 'seconds=0.6');
       await untilSubmitted(gateway, task);
-      const spreadMs = (isImage ? 800 : 450) + index * 7; // around the moment at which it finishes
-      await new Promise((resolve) => setTimeout(resolve, spreadMs));
+      // From long before the moment at which it finishes to long after it, half of them close around it.
+      const away = (index / (RACES - 1)) * 2 - 1;
+      await new Promise((resolve) => setTimeout(resolve, (isImage ? 1_100 : 600) + 600 * away ** 3));
       const { status: answered } = await owner.session.delete(`/api/tasks/${task.id}`);
       const ended = await untilFinal(owner.session, task.id);
       outcomes.add(ended.status);
@@ -191,7 +194,7 @@ describe('a cancellation and a completion at the same moment', () => {
       expect(ended.creditsCharged).to.equal(ended.status === 'completed' ? ended.creditsEstimate : 0);
       expect(await engine.untilClosed(task.id)).to.equal(ended.status.toUpperCase());
     };
-    for (let start = 0; start < 50; start += 5)
+    for (let start = 0; start < RACES; start += 5)
       await Promise.all(Array.from({ length: 5 }, (_, offset) => race(start + offset)));
     expect([...outcomes].sort()).to.deep.equal(['cancelled', 'completed']); // else the race was none
     expect(await readAvailable(owner)).to.include({ reserved: 0 });

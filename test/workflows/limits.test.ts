@@ -1,5 +1,7 @@
 // What bounds a task: its deadline, retries at the vendor, and the slots of its user.
 import { expect } from 'chai';
+import { sendJson, startStandIn, type StandIn } from '../providers/stand-in.ts';
+import { createCleanup } from '../support/cleanup.ts';
 import { openEngine, type TestEngine } from '../support/servers/engine.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
 import { readJournal } from '../support/servers/sandbox.ts';
@@ -50,6 +52,36 @@ describe('a task with a deadline', () => {
     expect(ended).to.include({ status: 'completed', creditsCharged: VIDEO_CREDITS });
     await expectOneChargeAndSubmission(gateway, owner, task);
   });
+});
+
+/** It has a deadline that is far away: a busy machine hands nothing over within moments. */
+describe('a task whose vendor does not take it', () => {
+  const cleanup = createCleanup();
+  let gateway: TestGateway;
+  let owner: TestUser;
+  let vendor: StandIn;
+
+  before(async () => {
+    // The second refusal asks for a wait beyond the deadline: no call is under way when that comes.
+    vendor = await startStandIn((res) => {
+      res.setHeader('retry-after', vendor.received.length > 1 ? '60' : '1');
+      sendJson(res, 429, { error: { code: 'rate_limit_exceeded', message: 'Slow down.' } });
+    });
+    cleanup.later(() => vendor.close());
+    const times = { SVC_TASK_DEADLINE_SECONDS: '30', SVC_UPSTREAM_TIMEOUT_SECONDS: '2' };
+    gateway = await startGateway({ env: { ...times, OPENAI_BASE_URL: `${vendor.url}/v1` } });
+    cleanup.later(() => gateway.stop());
+    owner = await gateway.createUser(1_000);
+  });
+  after(() => cleanup.run());
+  afterEach(() => gateway.expectSoundMoney());
+
+  it('fails as rate limited when the vendor stays overloaded until the deadline', async () => {
+    const task = await orderImage(owner.session);
+    const ended = await untilFinal(owner.session, task.id);
+    expect(ended).to.include({ errorCode: 'upstream_rate_limited', creditsCharged: 0 });
+    expect(vendor.received).to.have.length(2);
+  });
 
   it('fails as unknown, and is not submitted again, when the vendor does not answer the submission', async () => {
     for (const directive of ['submit=hang', 'submit=reset', 'submit=accept_then_reset']) {
@@ -62,12 +94,6 @@ describe('a task with a deadline', () => {
         { attempt: 1, state: 'released', charged: null },
       ]);
     }
-  });
-
-  it('fails as rate limited when the vendor stays overloaded until then', async () => {
-    const task = await orderImage(owner.session, 'submit=429');
-    const ended = await untilFinal(owner.session, task.id);
-    expect(ended).to.include({ errorCode: 'upstream_rate_limited', creditsCharged: 0 });
   });
 });
 

@@ -103,7 +103,7 @@ describe('users for administrators', () => {
       expect(found.body).to.deep.include({ hasMore: false, nextCursor: null });
       expect(found.body.data.map(({ email }: { email: string }) => email)).to.deep.equal([owner.email]);
       expect((await chief.session.get(`${USERS}?email=nobody@example.com`)).body.data).to.deep.equal([]);
-      expect(JSON.stringify(found.body)).not.to.match(/hash|argon|secret/i);
+      expect(JSON.stringify(found.body).replaceAll(owner.id, '')).not.to.match(/hash|argon|secret/i);
     });
   });
 

@@ -36,7 +36,7 @@ describe('the longest answers that an amount covers', () => {
       else expect(costWith(1) > amount, 'the most that is').to.equal(true);
       expect(fitted.answerLimitedBy).to.equal(amount >= most ? 'model' : 'gateway');
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { seed: 1, numRuns: 500 });
   });
 
   it('are those of the caller’s limit, whatever there is', () => {
