@@ -104,8 +104,8 @@ describe('logging in to the console', () => {
           times[kind].push(performance.now() - start);
         }
       }
-      const median = (values: number[]): number => values.sort((one, other) => one - other)[5] ?? 0;
-      expect(median(times.unknown) / median(times.known)).to.be.within(0.5, 2);
+      // The best of each: what a busy machine adds to a single answer says nothing about the work.
+      expect(Math.min(...times.unknown) / Math.min(...times.known)).to.be.within(0.5, 2);
     });
   });
 });

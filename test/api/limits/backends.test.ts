@@ -7,6 +7,7 @@ import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { quotaOf, verdictOf } from '../../support/http/limits.ts';
 import { expectOneChargeAndSubmission, orderImage, untilSubmitted } from '../../support/tasks.ts';
+import { medianOf, timeOf } from '../../support/timing.ts';
 import { until } from '../../support/until.ts';
 import {
   ALLOWED,
@@ -23,6 +24,8 @@ import {
 
 /** Longest delay by a Redis that does not answer, with a margin for a busy machine. */
 const HUNG_LIMIT_MS = 150 + 150;
+const ROUNDS = 3;
+const READS_TIMED = 40;
 const BY_MEMORY = 'rate_limited by memory';
 const BY_NOBODY = 'rate_limiter_unavailable by redis_unavailable';
 
@@ -40,11 +43,6 @@ describe('who decides about a limit', () => {
     backends = await startLimitBackends(cleanup);
   });
   after(() => cleanup.run());
-  const timed = async (call: () => Promise<unknown>): Promise<number> => {
-    const startedAt = performance.now();
-    await call();
-    return performance.now() - startedAt;
-  };
   const faults: Fault[] = [
     { title: 'hanging', begin: () => backends.redis.suspend(), end: () => backends.redis.resume() },
     { title: 'killed', begin: () => backends.redis.kill(), end: () => backends.redis.restart() },
@@ -133,20 +131,23 @@ describe('who decides about a limit', () => {
       await backends.untilBack();
       const user = await gateway.createUser();
       const logIn = () => gateway.anonymous.post('/api/auth/login', { email: user.email, password: 'wrong' });
-      const usual = required === '0' ? await timed(logIn) : 0;
-      backends.redis.suspend();
-      try {
-        // A login counts three times, and still waits only once.
-        expect((await timed(logIn)) - usual).to.be.below(HUNG_LIMIT_MS);
-        for (let count = 0; count < 4; count += 1)
-          expect(await timed(() => readOnce(user))).to.be.below(HUNG_LIMIT_MS);
-        const after: number[] = [];
-        for (let count = 0; count < 40; count += 1) after.push(await timed(() => readOnce(user)));
-        after.sort((one, other) => one - other);
-        expect(after[20], `median of ${after.join(', ')}`).to.be.below(40);
-      } finally {
-        backends.redis.resume();
-      }
+      const usualLogIn = required === '0' ? await timeOf(logIn) : 0;
+      const read = () => timeOf(() => readOnce(user));
+      const usualRead = medianOf(await inTurn(READS_TIMED, read));
+      // What Redis costs it costs each time: the best of some rounds, since the machine may be busy.
+      const rounds = await inTurn(ROUNDS, async () => {
+        await backends.untilBack();
+        backends.redis.suspend();
+        try {
+          // A login counts three times, and still waits only once.
+          const first = [(await timeOf(logIn)) - usualLogIn, ...(await inTurn(4, read))];
+          return { first: Math.max(...first), after: medianOf(await inTurn(READS_TIMED, read)) - usualRead };
+        } finally {
+          backends.redis.resume();
+        }
+      });
+      expect(Math.min(...rounds.map(({ first }) => first))).to.be.below(HUNG_LIMIT_MS);
+      expect(Math.min(...rounds.map(({ after }) => after))).to.be.below(40);
     }
   });
 
@@ -230,3 +231,10 @@ describe('who decides about a limit', () => {
     });
   });
 });
+
+/** The results of this many calls, one after another. */
+async function inTurn<Result>(times: number, call: () => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let turn = 0; turn < times; turn += 1) results.push(await call());
+  return results;
+}

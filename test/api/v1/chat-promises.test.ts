@@ -57,6 +57,13 @@ describe('a chat call', () => {
     return Date.parse(closedAt) - leftAt;
   }
 
+  /** Has several callers leave; `leave` answers the milliseconds after which the upstream was left. */
+  async function expectLeftAtOnce(leave: () => Promise<number>): Promise<void> {
+    const timesMs = [await leave(), await leave(), await leave()];
+    // The fastest: a machine that is busy for a moment delays one of them, a gateway that waits all.
+    expect(Math.min(...timesMs)).to.be.below(200);
+  }
+
   describe('whose caller leaves', () => {
     it(`with everything but the usage, ${LEAVERS} times, is charged 95 % of the honest price at least`, async () => {
       const tokens = 20;
@@ -77,32 +84,38 @@ describe('a chat call', () => {
     });
 
     it('before the upstream accepted a stream costs nothing, and the upstream is left at once', async () => {
-      const word = uniqueWord();
-      const leaving = new AbortController();
-      const answer = stream('submit=hang', word, {}, leaving.signal).catch(() => 'left');
-      await until(
-        'the upstream is asked',
-        async () => (await readJournal(gateway.sandboxUrl, word)).length > 0,
-      );
-      const leftAt = Date.now();
-      leaving.abort();
-      expect(await answer).to.equal('left');
-      expect(await upstreamClosedAfter(word, leftAt)).to.be.below(200);
-      await settledSoon();
-      expect(await lastCall(owner)).to.include({ status: 'cancelled', creditsCharged: 0, errorCode: null });
+      await expectLeftAtOnce(async () => {
+        const word = uniqueWord();
+        const leaving = new AbortController();
+        const answer = stream('submit=hang', word, {}, leaving.signal).catch(() => 'left');
+        await until(
+          'the upstream is asked',
+          async () => (await readJournal(gateway.sandboxUrl, word)).length > 0,
+        );
+        const leftAt = Date.now();
+        leaving.abort();
+        expect(await answer).to.equal('left');
+        const closedAfterMs = await upstreamClosedAfter(word, leftAt);
+        await settledSoon();
+        expect(await lastCall(owner)).to.include({ status: 'cancelled', creditsCharged: 0, errorCode: null });
+        return closedAfterMs;
+      });
     });
 
     it('before the first token costs the prompt at the most, and the upstream is left at once', async () => {
-      const word = uniqueWord();
-      const leaving = new AbortController();
-      await stream('first=5000', word, {}, leaving.signal);
-      const leftAt = Date.now();
-      leaving.abort();
-      expect(await upstreamClosedAfter(word, leftAt)).to.be.below(200);
-      await settledSoon();
-      const call = await lastCall(owner);
-      expect(call).to.include({ status: 'cancelled', billingBasis: 'estimated', completionTokens: 0 });
-      expect(call.creditsCharged).to.be.at.most(call.promptTokens * INPUT_PRICE + 0.000_001);
+      await expectLeftAtOnce(async () => {
+        const word = uniqueWord();
+        const leaving = new AbortController();
+        await stream('first=5000', word, {}, leaving.signal);
+        const leftAt = Date.now();
+        leaving.abort();
+        const closedAfterMs = await upstreamClosedAfter(word, leftAt);
+        await settledSoon();
+        const call = await lastCall(owner);
+        expect(call).to.include({ status: 'cancelled', billingBasis: 'estimated', completionTokens: 0 });
+        expect(call.creditsCharged).to.be.at.most(call.promptTokens * INPUT_PRICE + 0.000_001);
+        return closedAfterMs;
+      });
     });
   });
 

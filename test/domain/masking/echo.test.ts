@@ -41,6 +41,7 @@ describe('withoutEcho', () => {
         });
         expect(withoutEcho(text, prompt) !== text).to.equal(isEcho && prompt.length >= 3);
       }),
+      { seed: 1 },
     );
   });
 
@@ -57,9 +58,10 @@ describe('withoutEcho', () => {
       const text = `the words "of Ada Lovelace at" are not allowed: ${long.slice(5_000, 6_900)}`;
       let bestMs = Number.POSITIVE_INFINITY;
       for (let run = 0; run < 10; run += 1) {
-        const startedAt = performance.now();
+        const before = process.threadCpuUsage(); // the machine may be busy with other work
         withoutEcho(text, long);
-        bestMs = Math.min(bestMs, performance.now() - startedAt);
+        const { user, system } = process.threadCpuUsage(before);
+        bestMs = Math.min(bestMs, (user + system) / 1000);
       }
       expect(bestMs).to.be.below(100);
     });

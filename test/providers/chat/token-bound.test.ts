@@ -121,10 +121,12 @@ describe('the bound of a text’s tokens', () => {
 
   it('takes milliseconds for a megabyte', () => {
     const text = (ORDINARY['English'] ?? '').repeat(10_000);
-    maxTokens(text);
-    const before = process.cpuUsage();
-    maxTokens(text);
-    expect(process.cpuUsage(before).user / 1000).to.be.below(100);
+    const times = Array.from({ length: 5 }, () => {
+      const before = process.threadCpuUsage();
+      maxTokens(text);
+      return process.threadCpuUsage(before).user / 1000;
+    });
+    expect(Math.min(...times)).to.be.below(100);
   });
 });
 
