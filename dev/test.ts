@@ -1,5 +1,6 @@
 // `npm test [-- FILES… --install]`: runs the tests against throw-away servers, only those the files need.
 import { globSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launch, type RunningProcess } from './processes.ts';
 import { findNeededServers } from './servers/needs.ts';
@@ -14,6 +15,8 @@ const ALL_FILES = 'test/**/*.test.ts';
 const TEST_TIMEOUT_MS = 120_000;
 /** Option that allows installing a missing Redis or Chromium as packages of the system: needs root, stays. */
 const INSTALL_FLAG = '--install';
+/** Where Node keeps compiled code: tests start the same programs again and again, in half of the time. */
+const COMPILE_CACHE = process.env['NODE_COMPILE_CACHE'] ?? join(tmpdir(), 'svc-gateway-compile-cache');
 const INTERRUPTED_CODE = 130;
 
 const terminal = openTerminal();
@@ -81,7 +84,7 @@ function startMocha(
       ...['--timeout', String(TEST_TIMEOUT_MS), '--exit', ...inParallel, ...options, ...files],
     ],
     cwd: PROJECT_DIR,
-    env: { ...process.env, ...servers.env },
+    env: { ...process.env, ...servers.env, NODE_COMPILE_CACHE: COMPILE_CACHE },
   });
 }
 

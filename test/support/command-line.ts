@@ -15,7 +15,8 @@ export function runAdmin(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
 ): Promise<CommandOutcome> {
-  const env = { PATH: process.env['PATH'] ?? '', ...settings };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, ...settings };
   return new Promise((resolve) => {
     execFile(process.execPath, [PROGRAM, ...args], { env }, (error, output, errors) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors });

@@ -31,9 +31,10 @@ async function startProcess(
   env: Record<string, string>,
   readyLine: RegExp,
 ): Promise<TestProcess> {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [file], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   // An interrupted test run leaves no process behind.
