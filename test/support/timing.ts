@@ -1,5 +1,5 @@
-// Times of calls whose delay is asserted. What is asserted delays each call, a busy machine only some of them:
-// the fastest of several is held against the limit.
+// Times of calls whose delay is asserted. What is asserted delays each call, and a busy machine only some of
+// them: the fastest of several is held against the limit.
 
 const CALLS = 3;
 
