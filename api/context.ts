@@ -61,6 +61,8 @@ export interface RequestContext<Who extends Caller = Caller> {
   file: ReceivedFile | null;
   /** The parsed JSON body; an empty object where a route has none. */
   body: { [field: string]: unknown };
+  /** Runs what takes time in proportion to the body, if that is long in a turn of its user. */
+  workOnBody: <Result>(work: () => Result) => Promise<Result>;
   /** Gives up the body and its share of memory, for answers that wait. */
   dropBody: () => void;
 }

@@ -65,6 +65,8 @@ export interface Services {
   taskStarts: TaskStarts;
   /** Gives requests their turns to be authenticated, a few at once for each user. */
   entryTurns: Turns;
+  /** Gives the work of long bodies its turns, one at a time. */
+  longWorkTurns: Turns;
   /** Gives creations and retries their turns, a few at once for each user. */
   creationTurns: Turns;
   /** Gives long reads their turns: no user's take more than a share of the database connections. */

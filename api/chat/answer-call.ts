@@ -44,7 +44,7 @@ export async function answerCall(ctx: RequestContext<KeyCaller>, read: ReadSurfa
 }
 
 async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Promise<Reply> {
-  const { priced, requestText, formOf } = read(ctx);
+  const { priced, requestText, formOf } = await ctx.workOnBody(() => read(ctx));
   await inspectImages(priced.images);
   await rejectAlreadyCharged(ctx);
   const billing = new ChatBilling(ctx, priced);
@@ -144,7 +144,9 @@ async function failUndelivered(
   const tried: readonly TriedUpstream[] =
     thrown instanceof ChatFailed ? thrown.tried : (upstream?.tried ?? []);
   const isUpstreams = failure instanceof UpstreamFailure;
-  const error = cutCode ? new GatewayError(cutCode) : errorOf(thrown, failure, requestText);
+  const error = cutCode
+    ? new GatewayError(cutCode)
+    : await ctx.workOnBody(() => errorOf(thrown, failure, requestText));
   const isPromptOwed = isDisconnected && cutCode !== null;
   await billing.finish({
     status: isDisconnected ? 'cancelled' : 'failed',

@@ -24,7 +24,7 @@ export const TASK_LIST_QUERY = z.object({
 });
 
 export async function createConsoleTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
-  const request = readModeRequest(ctx.body, 'refused');
+  const request = await ctx.workOnBody(() => readModeRequest(ctx.body, 'refused'));
   const task = await createAndStartTask(ctx, request);
   return accepted(ctx, task, request.input.prompt);
 }

@@ -5,6 +5,7 @@ import type { RequestContext, Route } from '../context.ts';
 import { readIdempotencyKey } from '../middleware/idempotency-key.ts';
 import type { Services } from '../services.ts';
 import { localsOf, requireLocal } from './locals.ts';
+import { LONG_BODY_BYTES, workInTurn } from './long-work.ts';
 import { readSessionToken } from './session-cookie.ts';
 import { readUserAgent } from './user-agent.ts';
 
@@ -42,6 +43,10 @@ export function createContext(services: Services, route: Route, req: Request, re
     header: (name) => req.get(name) ?? null,
     disconnected: () => signalDisconnection(res),
     idempotency: readIdempotencyKey(route, req.headers['idempotency-key']?.toString(), parsed),
+    workOnBody: async (work) =>
+      (localsOf(res).bodyBytes ?? 0) > LONG_BODY_BYTES
+        ? workInTurn(services.longWorkTurns, requireLocal(res, 'subject'), work)
+        : work(),
     dropBody: () => {
       ctx.body = {};
       req.body = undefined;

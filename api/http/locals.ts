@@ -11,7 +11,7 @@ import type { ReceivedFile } from '../uploads/receive.ts';
 export interface RequestLocals {
   requestId: string;
   trace: RequestTrace;
-  /** Whose the request is, as far as could be told before it was authenticated. */
+  /** Whose the request is: the user, and an address block before it is known. */
   subject: string;
   /** The place that the overload guard gave the request. */
   seat: Seat;
@@ -25,6 +25,8 @@ export interface RequestLocals {
   limitBackend: LimitBackend;
   /** Set on routes that create or retry a task. */
   endTurn: EndTurn;
+  /** Length of the JSON body, inflated; set where there is one. */
+  bodyBytes: number;
   /** Releases the memory of the body; set where there is one. */
   releaseBody: () => void;
   /** Set on upload routes only. */

@@ -30,6 +30,7 @@ export function countForUser({ subjects, metrics }: Services, req: Request, res:
   const caller = requireLocal(res, 'caller');
   if (caller.proof === 'none') return;
   subjects.learn(req, caller.user.id);
+  localsOf(res).subject = caller.user.id;
   const shortage = requireLocal(res, 'seat').belongTo(caller.user.id);
   if (shortage === null) return;
   metrics.shed(shortage);

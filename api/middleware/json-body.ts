@@ -6,11 +6,9 @@ import type { Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { createJsonScan } from '../http/json-scan.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
+import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
 import { encodingOf, receiveBody, type BodyLimits } from '../http/receive-body.ts';
 import type { Services } from '../services.ts';
-
-/** A longer body is parsed in a turn of the event loop of its own. */
-const LONG_BODY_BYTES = 1024 * 1024;
 
 /**
  * Middleware that reads a body; the result is always an object. Runs after authentication. The memory for
@@ -32,12 +30,12 @@ export function readJsonBody(services: Services, limits: BodyLimits): RequestHan
       const excess = scan(chunk);
       if (excess !== null) throw new GatewayError('invalid_request', { message: excess });
     });
+    localsOf(res).bodyBytes = bytes.length;
+    const { longWorkTurns } = services;
     const isLong = bytes.length > LONG_BODY_BYTES;
-    if (isLong) await setImmediate();
-    const body = parseObject(bytes);
-    if (isLong) await setImmediate();
-    rejectUnsound(body);
-    req.body = body;
+    req.body = isLong
+      ? await workInTurn(longWorkTurns, requireLocal(res, 'subject'), () => parseLong(bytes))
+      : parseSound(bytes);
     next();
   };
 }
@@ -79,6 +77,20 @@ export function bodyMemory(
     if (res.closed) release();
     else releases.push(release);
   };
+}
+
+/** Parses and checks in two rounds of the event loop. */
+async function parseLong(bytes: Buffer): Promise<object> {
+  const body = parseObject(bytes);
+  await setImmediate();
+  rejectUnsound(body);
+  return body;
+}
+
+function parseSound(bytes: Buffer): object {
+  const body = parseObject(bytes);
+  rejectUnsound(body);
+  return body;
 }
 
 /** Parses the body; an empty one is an object without fields. */

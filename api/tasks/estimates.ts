@@ -8,7 +8,8 @@ import { presentEstimate } from './views.ts';
 
 export async function readEstimate(ctx: RequestContext<KeyCaller | SessionCaller>): Promise<Reply> {
   const unknownFields = ctx.caller.proof === 'session' ? 'refused' : 'ignored';
-  const priced = await priceRequest(ctx, readModeRequest(ctx.body, unknownFields));
+  const request = await ctx.workOnBody(() => readModeRequest(ctx.body, unknownFields));
+  const priced = await priceRequest(ctx, request);
   const { order, price, answer } = priced;
   const task = { ordered: order, price, creditsEstimate: priced.quote.total };
   const { ordered } = await fitToCredits(ctx.em, spenderOf(ctx.caller), task, answer);
