@@ -6,8 +6,8 @@ import type { Turns } from './turns.ts';
 export const LONG_BODY_BYTES = 64 * 1024;
 
 /**
- * Runs `work` in a turn of this user, in a round of the event loop of its own. Work whose turn did not come in
- * time runs all the same: no request fails for it, and its settlement does not wait.
+ * Runs `work` in a turn of this user, in a round of the event loop of its own. Work whose turn did not come
+ * in time runs all the same: no request fails for it, and its settlement does not wait.
  */
 export async function workInTurn<Result>(
   turns: Turns,

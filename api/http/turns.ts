@@ -41,15 +41,6 @@ export interface TurnLimits {
  */
 export const ENTRY_TURN_LIMITS = { turnsMax: 256, turnsPerUserMax: 4, waitMsMax: 30_000 } as const;
 
-/** One long body at a time in this process; one that has waited this long is worked on beside it. */
-export const LONG_WORK_TURN_LIMITS = {
-  turnsMax: 1,
-  turnsPerUserMax: 1,
-  lineMax: 4_000,
-  linesMax: 4_000,
-  waitMsMax: 5_000,
-} as const;
-
 /** More creations of a user at once would only wait for the lock on the user's account. */
 export const CREATION_TURN_LIMITS = {
   turnsPerUserMax: 2,
@@ -60,6 +51,15 @@ export const CREATION_TURN_LIMITS = {
 
 /** A page of the console sends a handful of reads at once; a line of these is a program's. */
 export const READ_TURN_LIMITS = { lineMax: 100, linesMax: 2_000, waitMsMax: 10_000 } as const;
+
+/** One long body at a time in this process; one that has waited this long is worked on beside it. */
+export const LONG_WORK_TURN_LIMITS = {
+  turnsMax: 1,
+  turnsPerUserMax: 1,
+  lineMax: 4_000,
+  linesMax: 4_000,
+  waitMsMax: 5_000,
+} as const;
 
 /**
  * The turns of creations and long reads of a process with so many database connections: half of them for
