@@ -44,8 +44,8 @@ export async function meetNeed(
 }
 
 /**
- * Does a step for each task and answers how many failed. One that fails is logged and does not keep the others
- * from theirs; throws when several fail in a row, since then it is not the tasks.
+ * Does a step for each task and answers how many failed. One that fails is logged and does not keep the
+ * others from theirs; throws when several fail in a row, since then it is not the tasks.
  */
 export async function forEachTask(
   { log }: Pick<ActivityDependencies, 'log'>,

@@ -1,4 +1,4 @@
-// Compares database, Temporal and storage once and completely, and brings them together again if it is asked to.
+// Compares database, Temporal and storage once and completely, and mends what differs if it is asked to.
 import { countAbandonedCalls, settleAbandonedCalls } from '../db/chat/chat-ledger.ts';
 import { forkEm } from '../db/database.ts';
 import { isId } from '../db/ids.ts';
@@ -31,9 +31,10 @@ const KIND_OF_NEED: Readonly<Record<TaskNeed, Mismatch>> = {
 };
 
 /**
- * Looks at every open task, every run of a task and every result, whatever the sweeper has looked at. `mends`:
- * does what the sweeper does in its rounds, cancels runs whose task is unknown, and removes their results.
- * Safe to repeat, and beside the sweeper. Throws StorageUnavailable, and errors of the database and Temporal.
+ * Looks at every open task, every run of a task and every result, whatever the sweeper has looked at.
+ * `mends`: does what the sweeper does in its rounds, cancels runs whose task is unknown, and removes results
+ * whose task is unknown. Safe to repeat, and beside the sweeper. Throws StorageUnavailable, and errors of
+ * the database and of Temporal.
  */
 export async function reconcile(
   dependencies: ReconcileDependencies,

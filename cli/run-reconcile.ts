@@ -9,8 +9,8 @@ import { Refusal, type Installation } from './program.ts';
 const REACH_MS_MAX = 5_000;
 
 /**
- * Throws a Refusal when Temporal or the storage does not answer, and when a standby is to be mended: to one that
- * is behind, the newest tasks are unknown, and their runs and results would go.
+ * Throws a Refusal when Temporal or the storage does not answer, and when a standby is to be mended: to one
+ * that is behind, the newest tasks are unknown, and their runs and results would go.
  */
 export async function runReconcile(
   { database, em, config }: Installation,

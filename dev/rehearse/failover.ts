@@ -1,4 +1,4 @@
-// The database fails over to a standby under load: with all that was acknowledged, or without its last seconds.
+// The database fails over to a standby under load: with all that was acknowledged, or without its end.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Callers } from './callers.ts';

@@ -59,7 +59,7 @@ export function buildOverride(
   };
 }
 
-/** What stands around the gateway: the proxy, the bucket, the vendors, Prometheus, and databases for drills. */
+/** What stands around the gateway: proxy, bucket, vendors, Prometheus, and databases for drills. */
 function surroundings(api: Service, postgres: Service): Readonly<Record<string, unknown>> {
   return {
     proxy: {

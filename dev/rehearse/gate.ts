@@ -1,4 +1,4 @@
-// Runs before the bucket in a container of its own: passes requests on late, or refuses what is written as a full disk.
+// Runs in a container before the bucket: passes requests on late, or refuses what is written, as a full disk.
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 
 const PORT = 7070;

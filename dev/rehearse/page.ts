@@ -34,11 +34,11 @@ const ABOUT = `# The rehearsal
 a second API and a second worker, a proxy that terminates TLS (nginx), a bucket that speaks S3 (versitygw), Prometheus
 with the alert rules, and the sandbox behind TLS in the place of the vendors. Then it makes the first administrator by
 the command of [operation](operation.md#production), asks every route once through the proxy, and disturbs one container
-after the other while work goes on. It restores a backup, fails over to a standby, and replaces an older version by today's under load: the
-newest commit that differs in migrations, workflows and catalogue, or the one in \`REHEARSE_FROM\`. It writes this page,
-and takes everything down again; \`-- --keep\` leaves it running, \`-- --no-drills\` leaves the drills out, and
-\`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match. With \`-- --temporal-apart\` Temporal runs as four
-services, and the drills are those of these four.
+after the other while work goes on. It restores a backup, fails over to a standby, and replaces an older version by
+today's under load: the newest commit that differs in migrations, workflows and catalogue, or the one in
+\`REHEARSE_FROM\`. It writes this page, and takes everything down again; \`-- --keep\` leaves it running,
+\`-- --no-drills\` leaves the drills out, and \`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match. With
+\`-- --temporal-apart\` Temporal runs as four services, and the drills are those of these four.
 
 It needs Docker with Compose, OpenSSL, and half an hour on two cores. Images that cannot be pulled are made here under
 the same names, once, from Debian (\`debootstrap\`, as root; \`REHEARSE_DEBIAN_MIRROR\` names another mirror) and with
@@ -131,8 +131,8 @@ function describeDrills(facts: Facts): string[] {
 }
 
 /**
- * The rows of the drills that ran now, and those of an earlier page whose drills did not: each tells the commit
- * and the day of its own run.
+ * The rows of the drills that ran now, and those of an earlier page whose drills did not: each tells the
+ * commit and the day of its own run.
  */
 export function mergeRows(page: string, rows: readonly string[]): string[] {
   const [, table = ''] = page.split(`${DRILL_HEAD}\n`);

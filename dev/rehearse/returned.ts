@@ -1,4 +1,4 @@
-// Judges what is left when the database has returned to an earlier moment: what had to be there, and what is gone.
+// Judges what is left of a database that returned to an earlier moment: what has to be there, what is gone.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   checkLedger,

@@ -70,8 +70,8 @@ export async function checkLedger(stage: Stage): Promise<string[]> {
 }
 
 /**
- * The documented command after a restore; returns what it found and did, in the words that it prints, and throws
- * when something remains.
+ * The documented command after a restore; returns what it found and did, in the words that it prints, and
+ * throws when something remains.
  */
 export async function reconcile(stage: Stage, ...options: string[]): Promise<string> {
   const once = ['run', '--rm', '-T', '--no-deps', 'worker', 'node', 'cli/admin.ts', 'reconcile'];
