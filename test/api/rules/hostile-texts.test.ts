@@ -23,7 +23,7 @@ import { startGateway, type TestGateway, type TestUser } from '../../support/ser
 import { sendJson, startStandIn, type Play } from '../../providers/stand-in.ts';
 
 const SEED = Number(process.env['TEST_SEED'] ?? 1);
-/** A busy machine tries some of them; each run begins somewhere else. */
+/** A busy machine tries fewer of them, always the same first; TEST_SEED begins somewhere else. */
 const SECONDS_MAX = 10;
 const REQUESTS_MIN = 20;
 const CANARY = `canary${randomBytes(9).toString('hex')}`;
