@@ -21,8 +21,7 @@ const NOTHING = [
   '0 violations',
 ];
 
-describe('npm run admin -- reconcile', function () {
-  this.timeout(60_000);
+describe('npm run admin -- reconcile', () => {
   let gateway: TestGateway;
   let engine: TestEngine;
   let owner: TestUser;
