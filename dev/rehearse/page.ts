@@ -116,9 +116,9 @@ function describeDrills(facts: Facts): string[] {
     '',
     ...wrap(
       'Exact means: each order became one task and none is lost, charges are as many as completed tasks, no answer ' +
-        'was a fault of the gateway, and `npm run db -- check` found no violation over all money. What was accepted ' +
-        'after a backup, or not replicated when the primary died, is lost, and counted in its row; so are the chats of ' +
-        'those moments, which are not counted. A drill that the last rehearsal ' +
+        'was a fault of the gateway, and `npm run db -- check` found no violation over all money. Tasks accepted ' +
+        'after a backup, or not replicated when the primary died, are lost and counted in their row; chats of those ' +
+        'moments were answered and are not charged. A drill that the last rehearsal ' +
         'left out keeps the row of its own last run.',
     ),
     '',
