@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createCleanup } from '../support/cleanup.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
 import { startWorkerProcess, type TestProcess } from '../support/servers/process.ts';
-import { orderImage } from '../support/tasks.ts';
+import { orderImage, untilSubmitted } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
 
 describe('the worker’s internal listener', () => {
@@ -53,10 +53,8 @@ describe('the worker’s internal listener', () => {
   });
 
   it('is unready while it stops, and ends with 0', async () => {
-    const slow = await orderImage(owner.session, 'seconds=3');
-    await until('it is handed over', async () =>
-      (await (await fetch(`${url}/metrics`)).text()).includes('activity="begin",outcome="ok"} 3'),
-    );
+    const slow = await orderImage(owner.session, 'seconds=5');
+    await untilSubmitted(gateway, slow); // which keeps the worker from ending before it was asked
     const stopped = worker.stop();
     await until('it is unready', async () => (await fetch(`${url}/readyz`)).status === 503);
     expect((await fetch(`${url}/livez`)).status).to.equal(200);
