@@ -75,13 +75,17 @@ export interface Reply {
   status: number;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
-  /**
-   * Writes the body instead, after status and headers. Resolves with the whole text, or null if the stream
-   * broke off.
-   */
-  stream?: (res: Response) => Promise<string | null>;
+  /** Writes the body instead, after status and headers, up to its end. Null if the stream broke off. */
+  stream?: (res: Response) => Promise<StreamedBody | null>;
   /** Sends a stored file instead, whole or the range that is asked for. */
   file?: FileToSend;
+}
+
+export interface StreamedBody {
+  /** What was written; empty where it is not kept for repeats. */
+  written: string;
+  /** What is still to be written, once the whole is kept. */
+  end: string;
 }
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';

@@ -6,6 +6,7 @@ import {
   UpstreamFailure,
   type UpstreamAnswer,
 } from '../../providers/chat/chat.ts';
+import type { StreamedBody } from '../context.ts';
 import { readChatUsage, type ChatUsage } from '../../providers/chat/usage.ts';
 import type { StreamForm } from './answer-form.ts';
 import type { ChatBilling, ChatOutcome } from './chat-billing.ts';
@@ -41,10 +42,10 @@ export interface StreamRelay {
 const UNREAD_LINGER_MS = 30_000;
 
 /**
- * Writes the whole stream, and returns all that was written, for replays; null when the stream broke off.
- * Never rejects: after the first byte, errors are events of the stream.
+ * Writes the stream up to its end, and returns both; null when the stream broke off. Never rejects: after the
+ * first byte, errors are events of the stream.
  */
-export async function relayStream(res: Response, relay: StreamRelay): Promise<string | null> {
+export async function relayStream(res: Response, relay: StreamRelay): Promise<StreamedBody | null> {
   const { limits, upstream, form, disconnected, stopping, lost } = relay;
   const keepAlive = sendKeepAlive(res, limits.commentEveryMs);
   const state: State = {
@@ -71,7 +72,6 @@ export async function relayStream(res: Response, relay: StreamRelay): Promise<st
   } finally {
     cut.release();
     keepAlive.stop();
-    if (!res.writableEnded) res.end();
     if (cut.cause === 'unread') setTimeout(() => res.destroy(), UNREAD_LINGER_MS).unref();
   }
 }
@@ -131,11 +131,9 @@ async function writePiece({ res, keepAlive, cut }: Stream, text: string): Promis
   if (!res.write(text)) await cut.untilRead(res);
 }
 
-/**
- * Bills a stream that ended in order, then writes its usage and its end. Throws when the stream was empty.
- */
-async function completeStream(stream: Stream): Promise<string> {
-  const { res, form, billing, delivered, disconnected, state } = stream;
+/** Bills a stream that ended in order; answers its usage as its end. Throws when the stream was empty. */
+async function completeStream(stream: Stream): Promise<StreamedBody> {
+  const { form, billing, delivered, disconnected, state } = stream;
   form.requireEnd();
   const usage = readUsage(stream);
   if (!usage && delivered.isEmpty) throw new MalformedStreamError('a stream with nothing in it');
@@ -144,9 +142,7 @@ async function completeStream(stream: Stream): Promise<string> {
     : { kind: 'counted', text: delivered.text() };
   const status = disconnected.aborted ? 'cancelled' : 'completed';
   const charge = await billing.finish(outcomeOf(stream, { status, consumption, error: null }));
-  const end = form.end(usage && state.usage, charge);
-  if (!res.destroyed) res.write(end);
-  return delivered.all() + end;
+  return { written: delivered.all(), end: form.end(usage && state.usage, charge) };
 }
 
 /**

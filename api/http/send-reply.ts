@@ -17,7 +17,8 @@ export async function sendReply(
   res.status(reply.status);
   if (reply.stream) {
     res.flushHeaders();
-    await reply.stream(res);
+    const streamed = await reply.stream(res);
+    if (!res.writableEnded) res.end(streamed?.end);
   } else if (typeof reply.body === 'string') res.end(reply.body);
   else if (reply.body === undefined) res.end();
   else sendJson(res, reply.body);

@@ -81,7 +81,10 @@ async function handleOrReplay(
   }
 }
 
-/** Keeps a streamed answer as it was sent once it is whole; one that broke off releases its key. */
+/**
+ * Keeps a streamed answer before its end is sent, so that a repeat of who has seen the end gets the same; one
+ * that broke off releases its key.
+ */
 function keepWhenStreamed(
   ctx: RequestContext,
   idempotency: IdempotencyContext,
@@ -89,11 +92,14 @@ function keepWhenStreamed(
   stream: NonNullable<Reply['stream']>,
 ): NonNullable<Reply['stream']> {
   return async (res) => {
-    const text = await stream(res);
-    if (idempotency.stage !== 'begun') return text;
-    if (text === null) await releaseIdempotencyKey(ctx);
-    else await keep(ctx, idempotency, storedReply({ status, body: text, ...(headers && { headers }) }));
-    return text;
+    const streamed = await stream(res);
+    if (idempotency.stage !== 'begun') return streamed;
+    if (streamed === null) await releaseIdempotencyKey(ctx);
+    else {
+      const body = streamed.written + streamed.end;
+      await keep(ctx, idempotency, storedReply({ status, body, ...(headers && { headers }) }));
+    }
+    return streamed;
   };
 }
 

@@ -10,10 +10,12 @@ import {
   lastCall,
   openStream,
   OUTPUT_PRICE,
+  readUntil,
   say,
 } from '../../support/chat.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { until } from '../../support/until.ts';
 
 describe('POST /v1/chat/completions', () => {
   let gateway: TestGateway;
@@ -127,6 +129,32 @@ describe('POST /v1/chat/completions', () => {
       expect(again.body).to.deep.equal(first.body);
       expect(await available()).to.equal(before);
     }
+  });
+
+  it('ends a stream with an Idempotency-Key when a repeat would get the same, not before', async () => {
+    const params = { directive: 'tokens=30 delay=10', headers: { 'idempotency-key': 'kept-before-the-end' } };
+    const response = await openStream(gateway.baseUrl, owner, params);
+    let text = await readUntil(response, (read) => read.includes('data: '));
+    const isOver = (): boolean => text.includes('[DONE]');
+    const reading = Promise.withResolvers<void>();
+    await gateway.em().transactional(async (em) => {
+      await em.execute('lock table idempotency_key in share mode');
+      void readUntil(response, (read) => read.includes('[DONE]'))
+        .then((rest) => (text += rest))
+        .then(() => reading.resolve(), reading.reject);
+      await until('the answer waits to be kept', async () => {
+        const waiting = await gateway.em().execute<object[]>(`
+          select 1 from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%idempotency_key%'`);
+        return waiting.length > 0;
+      });
+      expect(isOver()).to.equal(false);
+    });
+    await reading.promise;
+    expect(isOver()).to.equal(true);
+    const again = await openStream(gateway.baseUrl, owner, params);
+    expect(again.headers.get('idempotent-replayed')).to.equal('true');
+    expect(await again.text()).to.equal(text);
   });
 
   it('works with the official client', async () => {
