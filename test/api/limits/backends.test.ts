@@ -134,7 +134,7 @@ describe('who decides about a limit', () => {
       const usualLogIn = required === '0' ? await timeOf(logIn) : 0;
       const read = () => timeOf(() => readOnce(user));
       const usualRead = medianOf(await inTurn(READS_TIMED, read));
-      // What Redis costs it costs each time: the best of some rounds, since the machine may be busy.
+      // The middle one of some rounds, since the machine may be busy during one of them.
       const rounds = await inTurn(ROUNDS, async () => {
         await backends.untilBack();
         backends.redis.suspend();
@@ -146,8 +146,8 @@ describe('who decides about a limit', () => {
           backends.redis.resume();
         }
       });
-      expect(Math.min(...rounds.map(({ first }) => first))).to.be.below(HUNG_LIMIT_MS);
-      expect(Math.min(...rounds.map(({ after }) => after))).to.be.below(40);
+      expect(medianOf(rounds.map(({ first }) => first))).to.be.below(HUNG_LIMIT_MS);
+      expect(medianOf(rounds.map(({ after }) => after))).to.be.below(40);
     }
   });
 

@@ -17,6 +17,7 @@ import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { readJournal } from '../../support/servers/sandbox.ts';
 import { uniqueWord } from '../../support/tasks.ts';
+import { medianOf } from '../../support/timing.ts';
 import { until } from '../../support/until.ts';
 
 const SETTLED_WITHIN_MS = 2_000;
@@ -60,8 +61,8 @@ describe('a chat call', () => {
   /** Has several callers leave; `leave` answers the milliseconds after which the upstream was left. */
   async function expectLeftAtOnce(leave: () => Promise<number>): Promise<void> {
     const timesMs = [await leave(), await leave(), await leave()];
-    // The fastest: a machine that is busy for a moment delays one of them, a gateway that waits all.
-    expect(Math.min(...timesMs)).to.be.below(200);
+    // The middle one: a machine that is busy for a moment delays one of them.
+    expect(medianOf(timesMs)).to.be.below(200);
   }
 
   describe('whose caller leaves', () => {
