@@ -35,15 +35,11 @@ const KINDS = {
  * here is in memory. Throws 503 when the turn does not come.
  */
 export function enterInTurn({ entryTurns, metrics }: Services): RequestHandler {
-  const begin = (res: Response, turn: EndTurn): void => {
-    localsOf(res).endEntry = turn;
-    res.once('close', turn);
-  };
   return (_req, res, next) => {
     const subject = requireLocal(res, 'subject');
     const free = entryTurns.tryTake(subject);
     if (free) {
-      begin(res, free);
+      localsOf(res).endEntry = endWithAnswer(res, free);
       next();
       return undefined;
     }
@@ -53,10 +49,20 @@ export function enterInTurn({ entryTurns, metrics }: Services): RequestHandler {
         metrics.shed('entry_turns');
         throw new GatewayError('overloaded');
       }
-      begin(res, turn);
+      localsOf(res).endEntry = endWithAnswer(res, turn);
       next();
     });
   };
+}
+
+/** Ends the turn with the answer, unless it is ended before: then its listener goes with it. */
+function endWithAnswer(res: Response, turn: EndTurn): EndTurn {
+  const end = (): void => {
+    res.off('close', end);
+    turn();
+  };
+  res.once('close', end);
+  return end;
 }
 
 /** Resolves as `take` of the turns does; a caller who disconnects leaves the line. */
@@ -94,8 +100,7 @@ export function takeTurn(services: Services, kind: keyof typeof KINDS): RequestH
         backend: requireLocal(res, 'limitBackend'),
         resetMs: LINE_FULL_RETRY_MS,
       });
-    localsOf(res).endTurn = turn;
-    res.once('close', turn);
+    localsOf(res).endTurn = endWithAnswer(res, turn);
     next();
   };
 }

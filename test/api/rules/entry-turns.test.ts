@@ -8,6 +8,7 @@ import { readPoolMetrics } from '../../../db/pool.ts';
 import { createKey } from '../../support/keys.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { until } from '../../support/until.ts';
+import { upload } from '../../support/uploads.ts';
 
 const KEYS = 10;
 
@@ -50,6 +51,18 @@ describe('requests with many keys of one user', () => {
     });
     for (const { status } of await Promise.all(found)) expect(status).to.equal(200);
     expect(entryTurns.countWaiting()).to.equal(0);
+  });
+
+  it('leave no listener of their turns behind, of which Node would warn', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): unknown => warnings.push(warning);
+    process.on('warning', note);
+    const { body } = await upload(owner.key);
+    const { pathname, search } = new URL(body.data.url);
+    expect((await fetch(`${gateway.baseUrl}${pathname}${search}`)).status).to.equal(200);
+    await new Promise(setImmediate); // a warning comes a tick later
+    process.off('warning', note);
+    expect(warnings).to.deep.equal([]);
   });
 
   it('hold no turn once they are counted: a user reads on beside as many bodies that never come', async () => {
