@@ -17,16 +17,19 @@ export interface TestDatabase {
 /** Not the name that an installation would have on a server that the environment names. */
 const PROCESS_ROLE = 'svc_test_app';
 
-let migrated: Promise<string> | undefined;
+/** Names of migrated databases to copy, by server: some tests start one of their own. */
+const models = new Map<string, Promise<string>>();
 
 /**
- * Creates a database with all migrations applied: a copy of one that is migrated once in this process. On a
- * server that the environment names, where that one would stay behind, each is migrated.
+ * Creates a database with all migrations applied: a copy of one that this process migrates once on each
+ * server. On a server that the environment names, where that one would stay behind, each is migrated.
  */
 export async function createDatabase(connectionsMax = 16): Promise<TestDatabase> {
   if (process.env['DATABASE_URL']) return createMigrated(connectionsMax);
-  migrated ??= createModel();
-  return createCopy(await migrated, connectionsMax);
+  const server = urlOf('postgres');
+  const model = models.get(server) ?? createModel();
+  models.set(server, model);
+  return createCopy(await model, connectionsMax);
 }
 
 /** Creates a database without tables. */
