@@ -61,7 +61,7 @@ export async function forEachTask(
       failures += 1;
       failuresInRow += 1;
       if (failuresInRow === FAILURES_IN_ROW_MAX) throw error;
-      log.warn({ err: error, taskId: task.id }, 'the sweeper could not help a task');
+      log.warn({ err: error, taskId: task.id }, 'a task could not be helped');
     }
   }
   return failures;
