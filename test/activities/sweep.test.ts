@@ -33,7 +33,7 @@ describe('a round of the sweeper', () => {
       return createActivities({ ...dependencies, taskRuns: played }).sweepTasks();
     };
     expect(await sweepWithout(ids.slice(0, 1))).to.deep.equal({ started: 3, settled: 0 });
-    expect(gateway.logged()).to.contain('the sweeper could not help a task');
+    expect(gateway.logged()).to.contain('a task could not be helped');
     const outcome = await sweepWithout(ids).catch((error: unknown) => String(error));
     expect(outcome).to.equal('Error: no start');
   });
