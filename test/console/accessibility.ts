@@ -16,11 +16,13 @@ const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 /** What a theme can change. */
 const OF_COLOURS = { type: 'rule', values: ['color-contrast'] };
 const OF_ALL = { type: 'tag', values: STANDARDS };
+/** Waits until the page was painted: a width that has just changed is laid out once with the scroll bar of before. */
+const DRAWN = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 /** What makes the page wider than the window, as the beginning of its HTML; nothing when it is not. */
-const WIDER = `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth ? [] :
+const WIDER = `${DRAWN}.then(() => (({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth ? [] :
   [...document.body.querySelectorAll('*')]
     .filter((one) => one.getBoundingClientRect().right > clientWidth)
-    .map(({ outerHTML }) => outerHTML.slice(0, 120)))(document.documentElement)`;
+    .map(({ outerHTML }) => outerHTML.slice(0, 120)))(document.documentElement))`;
 const PAGES = [
   '',
   'tasks',
@@ -104,10 +106,9 @@ function findViolations(page: Page, runOnly: object): Promise<string[]> {
 function showIn(theme: string): string {
   return `(async () => {
     document.documentElement.dataset.theme = '${theme}';
-    const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    await drawn();
+    await ${DRAWN};
     const changes = document.getAnimations().filter((one) => one instanceof CSSTransition);
     await Promise.allSettled(changes.map(({ finished }) => finished));
-    await drawn();
+    await ${DRAWN};
   })()`;
 }
