@@ -19,7 +19,7 @@ export interface RequestLocals {
   route: string;
   /** Set on routes for sessions; the context of a handler has one in any case. */
   em: Em;
-  /** Ends the turn in which the request is authenticated and counted. */
+  /** Ends the turn in which the request is authenticated. */
   endEntry: EndTurn;
   caller: Caller;
   limitBackend: LimitBackend;

@@ -65,7 +65,7 @@ describe('requests with many keys of one user', () => {
     expect(warnings).to.deep.equal([]);
   });
 
-  it('hold no turn once they are counted: a user reads on beside as many bodies that never come', async () => {
+  it('hold no turn once they are authenticated: a user reads on beside as many bodies that never come', async () => {
     const headers = { authorization: `Bearer ${owner.apiKey}`, 'content-type': 'application/json' };
     const held = Array.from({ length: ENTRY_TURN_LIMITS.turnsPerUserMax + 1 }, () =>
       request(`${gateway.baseUrl}/v1/chat/completions`, {
