@@ -5,7 +5,7 @@ import type { Em } from './database.ts';
 /**
  * The record in the columns of `row`: their names and types as the entity has them. Further columns are kept
  * as they are. It is no managed entity: what a unit of work keeps of each (a copy for comparison, a place in
- * the identity map) took more time than all else in a list of tasks, and nothing here is ever flushed.
+ * the identity map) costs time in long lists, and nothing here is ever flushed.
  */
 export function readRow<Entity extends object>(
   em: Em,

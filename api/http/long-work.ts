@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Turns } from './turns.ts';
 
-/** The work of a shorter body takes less than a millisecond, and no turn. */
+/** A shorter body holds the event loop for a millisecond or two, and takes no turn. */
 export const LONG_BODY_BYTES = 64 * 1024;
 
 /**
