@@ -32,6 +32,7 @@ import { setSecurityHeaders } from './middleware/security-headers.ts';
 import { authenticateSession, rejectOtherSites, requirePermission } from './middleware/session.ts';
 import { limitStrays } from './middleware/stray-limit.ts';
 import { enterInTurn, takeTurn } from './middleware/turns.ts';
+import { boundUnreadBodies } from './middleware/unread-bodies.ts';
 import { closeUnreadUpload, receiveUpload } from './middleware/upload.ts';
 import { DOCUMENT_ROUTE } from './openapi/paths.ts';
 import { sendDocument } from './openapi/send-document.ts';
@@ -74,6 +75,7 @@ export function createApp(services: Services): Express {
     setRequestId,
     setSecurityHeaders(services),
     recordRequests(services),
+    boundUnreadBodies(),
     rejectWhenOverloaded(services),
     rejectMalformedRequests,
     enterInTurn(services),

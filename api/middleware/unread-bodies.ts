@@ -1,0 +1,57 @@
+// Bounds what is still read of a body whose request was answered before it had come, as most refusals are.
+import type { Request, RequestHandler } from 'express';
+import { localsOf } from '../http/locals.ts';
+
+/** Bodies of one subject that are read and discarded at once; what more of them send is not read. */
+export const DISCARDED_BODIES_MAX = 8;
+/** Time for a sender to send the rest, or to read the answer; then the connection is closed. */
+const DISCARD_MS = 5_000;
+const UNREAD_MS = 2_000;
+
+/**
+ * Watches what comes after an answer. Node reads on to the end of the body, however many do so: thousands of
+ * refused megabytes kept the process from its work. Closing at once, with bytes still unread, would reset the
+ * connection and lose the answer for senders that do not read while they write.
+ */
+export function boundUnreadBodies(): RequestHandler {
+  const discarding = new Map<string, number>();
+  const add = (subject: string, count: 1 | -1): void => {
+    const sum = (discarding.get(subject) ?? 0) + count;
+    if (sum > 0) discarding.set(subject, sum);
+    else discarding.delete(subject);
+  };
+  const discard = (req: Request, subject: string): void => {
+    add(subject, 1);
+    const leave = closeLater(req, DISCARD_MS);
+    const end = (): void => {
+      req.off('end', end).off('close', end);
+      leave();
+      add(subject, -1);
+    };
+    req.once('end', end).once('close', end);
+  };
+  return (req, res, next) => {
+    res.once('close', () => {
+      if (req.complete || req.socket.destroyed) return;
+      const { subject = '' } = localsOf(res);
+      if ((discarding.get(subject) ?? 0) < DISCARDED_BODIES_MAX) discard(req, subject);
+      else leaveUnread(req);
+    });
+    next();
+  };
+}
+
+/** Stops reading once Node has begun to, which it does with the answer. */
+function leaveUnread(req: Request): void {
+  setImmediate(() => req.socket.pause());
+  closeLater(req, UNREAD_MS);
+}
+
+/** Closes the connection of this request in some time; the function returned keeps it open. */
+function closeLater({ socket }: Request, ms: number): () => void {
+  const close = (): void => {
+    socket.destroy();
+  };
+  const timer = setTimeout(close, ms).unref();
+  return () => clearTimeout(timer);
+}
