@@ -81,6 +81,8 @@ export function partEnvironment(
     SVC_CONSOLE_DIR: env['SVC_CONSOLE_DIR'] || consoleFolder(settings),
     // Node caches compiled code: every start but the first is about a third quicker.
     NODE_COMPILE_CACHE: env['NODE_COMPILE_CACHE'] || join(settings.dataDir, 'compile-cache'),
+    // As in the Dockerfile, which says why.
+    MALLOC_TRIM_THRESHOLD_: env['MALLOC_TRIM_THRESHOLD_'] || '131072',
     SVC_SECRET_KEYS: parts.secretKeys,
     DATABASE_URL: parts.databaseProcessUrl ?? parts.databaseUrl,
     ...(parts.databaseProcessUrl === null ? {} : { SVC_DATABASE_OWNER_URL: parts.databaseUrl }),
