@@ -24,9 +24,10 @@ import { RemovedCallEntity, RetentionEntity, RetentionFloorEntity } from './enti
 import { SqlFunctionEntity } from './entities/sql-functions.ts';
 import { SubmissionEntity, TaskEntity, TaskEventEntity, TaskRequestEntity } from './entities/tasks.ts';
 import {
-  UsageDayEntity,
+  UsageComparisonEntity,
   UsageMarkEntity,
   UsageRollupEntity,
+  UsageSpanEntity,
   UsageWatermarkEntity,
 } from './entities/usage.ts';
 import { UploadEntity, UploadUseEntity } from './entities/uploads.ts';
@@ -56,6 +57,7 @@ import { Migration091ListFilters } from './migrations/091-list-filters.ts';
 import { Migration092RetentionFloors } from './migrations/092-retention-floors.ts';
 import { Migration095WebhookOutbox } from './migrations/095-webhook-outbox.ts';
 import { Migration100TaskRequests } from './migrations/100-task-requests.ts';
+import { Migration101UsageSpans } from './migrations/101-usage-spans.ts';
 import { grantProcessRights } from './process-role.ts';
 import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
@@ -92,6 +94,7 @@ export const MIGRATIONS = [
   { name: '092-retention-floors', class: Migration092RetentionFloors },
   { name: '095-webhook-outbox', class: Migration095WebhookOutbox },
   { name: '100-task-requests', class: Migration100TaskRequests },
+  { name: '101-usage-spans', class: Migration101UsageSpans },
 ];
 
 const ENTITIES = [
@@ -123,7 +126,8 @@ const ENTITIES = [
   RetentionFloorEntity,
   RemovedCallEntity,
   UsageRollupEntity,
-  UsageDayEntity,
+  UsageSpanEntity,
+  UsageComparisonEntity,
   UsageMarkEntity,
   UsageWatermarkEntity,
   WebhookEndpointEntity,

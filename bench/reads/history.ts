@@ -1,15 +1,17 @@
-// A past of tasks, calls and transfers, made by few statements: as the ledger and its check want it.
+// A past of tasks, calls and transfers: samples that the product made, repeated for users over time.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../../db/database.ts';
+import type { Secrets } from '../../db/secrets.ts';
+import { copyRows, withoutIndexes } from './bulk.ts';
 import { COMMON_MODELS, RARE_KEY_SHARE, RARE_MODEL } from './models.ts';
+import type { Samples } from './samples.ts';
 
-/** What an order has beside its mode and its quantities. */
-const ORDER = JSON.stringify({
-  ...{ resolution: '1K', ratio: null, audio: null, inputImages: 0, imageRole: 'none', inputVideos: 0 },
-  ...{ inputVideoSeconds: 0, videoTokens: 0, promptTokens: 0, outputTokens: 0 },
-  ...{ responseFormat: 'url', seed: null, quality: null },
-});
-const GRANTED = 1_000_000_000_000n;
+/** In micro-credits, for each user. */
+const GRANTED = 1_000_000_000_000_000n;
+const TABLES = [
+  ...['task', 'task_request', 'task_event', 'submission', 'task_attempt', 'chat_call', 'ledger_transfer'],
+];
+const PROMPTS_PER_STATEMENT = 10_000;
 
 export interface PastUser {
   userId: string;
@@ -22,12 +24,21 @@ export interface PastUser {
  * a table of their own, the one with the tenth of everything as number 0.
  */
 const PREPARATION = `
-create or replace function bench_id(prefix text, ms bigint, n bigint) returns text language sql immutable as $$
+create or replace function bench_id(prefix text, at timestamptz, n bigint) returns text language sql immutable as $$
   select prefix || '_' || ${Array.from({ length: 10 }, (_, place) => `substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((ms >> ${45 - 5 * place}) & 31)::int + 1, 1)`).join(' || ')}
     || upper(substr(md5(n::text), 1, 16))
+  from (select (extract(epoch from at) * 1000)::bigint as ms) t
 $$;
 create table bench_user (number bigint primary key, user_id text not null, common text not null, rare text not null);
-set synchronous_commit = off`;
+set synchronous_commit = off;
+set work_mem = '256MB'`;
+
+/** Makes empty transactions: the check of the ledger walks tasks by the transaction of their change. */
+const TASKS_PER_TRANSACTION = 10;
+const beTransactions = (count: number): string => `
+do $$ begin
+  for each in 1..${count} loop perform pg_current_xact_id(); commit; end loop;
+end $$`;
 
 /** Grants each user enough for any history, before it begins: the first transfer of the account. */
 export async function prepareHistory(em: Em, users: readonly PastUser[], beganAt: Date): Promise<void> {
@@ -53,97 +64,151 @@ export async function prepareHistory(em: Em, users: readonly PastUser[], beganAt
            ${beganAt.toISOString()}::timestamptz from held`);
 }
 
-/** A part of a history: its first and last number, of `count` that are spread evenly over a period. */
-export interface HistoryPart {
-  first: number;
-  last: number;
-  count: number;
+/** So many tasks, and as many calls, that are spread evenly over a period. */
+export interface HistorySize {
+  tasks: number;
+  users: number;
   from: Date;
   to: Date;
 }
 
 /**
- * Adds a task and a call for each number of the part, oldest first, as they would have come: one in ten is of
- * the first user. One in twelve tasks fails, one in fifty is cancelled; one call in twenty fails and costs
- * nothing. Half of the tasks are ordered without a key.
+ * Adds a task and a call for each number, oldest first, as they would have come: one in ten is of the first
+ * user. One in twelve tasks fails, one in fifty is cancelled; one call in twenty fails and costs nothing.
+ * Half of the tasks are ordered without a key. All rows of a task or call are copies of those that the
+ * product wrote for its sample; their money is a chain for each account, like the product's.
  */
-// oxlint-disable-next-line eslint/max-lines-per-function -- one SQL statement
-export async function addHistory(em: Em, users: number, part: HistoryPart): Promise<void> {
-  const { first, last, count, from, to } = part;
-  const stepSeconds = (to.getTime() - from.getTime()) / 1000 / count;
+export async function addHistory(em: Em, samples: Samples, size: HistorySize): Promise<void> {
+  await planHistory(em, samples, size);
+  await em.execute(beTransactions(Math.ceil(size.tasks / TASKS_PER_TRANSACTION) + 1));
+  await withoutIndexes(em, TABLES, async () => {
+    await copyTasks(em);
+    await copyCalls(em);
+    await addCharges(em);
+  });
+}
+
+/** Who orders what and when: `shift` is by how much it is earlier than its sample. */
+async function planHistory(em: Em, { tasks, calls }: Samples, size: HistorySize): Promise<void> {
+  const stepSeconds = (size.to.getTime() - size.from.getTime()) / 1000 / size.tasks;
   await em.execute(sql`
-    with numbered as materialized (
-      select n, ${from.toISOString()}::timestamptz + make_interval(secs => ${stepSeconds}::float8 * n) as at,
-             case when n % 10 = 0 then 0 else 1 + (n - n / 10) % ${users - 1} end as number,
-             case when n % 10 = 0 then n / 10 else (n - n / 10) / ${users - 1} end as k
-      from generate_series(${first}::bigint, ${last}::bigint) n
-    ), moment as materialized (
-      select m.n, m.at, (extract(epoch from m.at) * 1000)::bigint as ms, u.user_id, m.k,
-             case when k % ${RARE_KEY_SHARE} = 0 then u.rare else u.common end as key_id,
-             case when k % 1000 = 1 then ${RARE_MODEL} else 'model-' || k % ${COMMON_MODELS} end as model
-      from numbered m join bench_user u using (number)
-    ), new_task as materialized (
-      select bench_id('task', ms, n) as id, case when k % 3 = 0 then 'video' else 'image' end as mode, n, at, user_id,
-             model, k, case when k % 2 = 0 then key_id end as key_id,
-             case when k % 12 = 0 then 'failed' when k % 50 = 1 then 'cancelled' else 'completed' end as status
-      from moment
-    ), new_call as materialized (
-      select bench_id('call', ms, n) as id, n, at, user_id, key_id, model, k,
-             case when k % 20 = 0 then 'failed' else 'completed' end as status
-      from moment
-    ), task_rows as (
-      insert into task (id, user_id, key_id, mode, model, family, adapter, upstream_model, status, progress, ordered,
-        price, credits_estimate, credits_charged, request_payload, error_code, created_at, updated_at, completed_at,
-        admitted_at)
-      select id, user_id, key_id, mode, model, 'bench', 'bench', model, status, 100,
-        ${ORDER}::jsonb || jsonb_build_object('mode', mode, 'images', (mode = 'image')::int, 'seconds', 4 * (mode = 'video')::int),
-        '{"billingMode":"per_task","lines":[{"item":"image","meter":"tasks","credits":"4000000","free":0,"when":{}}]}', 4000000,
-        case when status = 'completed' then 4000000 else 0 end, '{"prompt":"[masked]","model":"m"}',
-        case when status = 'failed' then case when k % 600 = 0 then 'result_unavailable' else 'upstream_error' end end,
-        at, at, at, at
-      from new_task
-    ), attempts as (
-      insert into task_attempt (task_id, attempt, user_id, key_id, amount, state, charged, day, created_at, settled_at)
-      select id, 1, user_id, key_id, 4000000, case when status = 'completed' then 'charged' else 'released' end,
-        case when status = 'completed' then 4000000 end, (at at time zone 'utc')::date, at, at
-      from new_task
-    ), requests as (
-      insert into task_request (task_id, secret_key_id, prompt) select id, 'gone', '\\x00'::bytea from new_task
-    ), call_rows as (
-      insert into chat_call (user_id, id, key_id, request_id, model, stream, status, credits_reserved, credits_charged,
-        day, lease_until, prompt_tokens, completion_tokens, billing_basis, latency_ms, tried, error_code, created_at,
-        settled_at)
-      select user_id, id, key_id, 'r', model, true, status, 2000, case when status = 'completed' then 1500 else 0 end,
-        (at at time zone 'utc')::date, at, 812, 230, 'upstream', 1204,
-        '[{"family":"openai","credential":"0123abcd","outcome":"accepted"}]',
-        case when status = 'failed' then case when k % 2000 = 0 then 'upstream_timeout' else 'upstream_error' end end,
-        at, at
-      from new_call
-    ), charged as materialized (
-      select row_number() over w as number, sum(charge) over w as sum, c.*, (c.at at time zone 'utc')::date as day from (
-        select n, at, user_id, id as task_id, null as call_id, key_id, model, 4000000::bigint as charge from new_task
-        where status = 'completed'
-        union all
-        select n, at, user_id, null, id, key_id, model, 1500 from new_call where status = 'completed'
-      ) c window w as (partition by user_id order by n, task_id nulls first)
-    ), transfers as (
-      insert into ledger_transfer (account_id, sequence, id, operator_account, kind, amount, balance_after, task_id,
-        attempt, call_id, key_id, model, description, created_at)
-      select a.user_id, a.sequence + c.number, 'led_' || a.user_id || a.sequence + c.number, 'operator:revenue', 'charge',
-        -c.charge, a.balance - c.sum, c.task_id, case when c.task_id is not null then 1 end, c.call_id, c.key_id, c.model,
-        'bench', c.at
-      from charged c join account a using (user_id) order by c.n
-    ), spent as (
-      update key_spending k set used = k.used + s.charged, day = s.day,
-        day_used = s.day_charged + case when k.day = s.day then k.day_used else 0 end
-      from (
-        select key_id, last as day, sum(charge) as charged, sum(charge) filter (where day = last) as day_charged
-        from (select *, max(day) over (partition by key_id) as last from charged where key_id is not null) c
-        group by key_id, last
-      ) s where k.key_id = s.key_id
-    )
-    update account a set sequence = a.sequence + c.number, balance = a.balance - c.sum,
-      total_charged = a.total_charged + c.sum
-    from (select user_id, max(number) as number, max(sum) as sum from charged group by user_id) c
+    create unlogged table bench_moment as
+    select n, at, u.user_id, k, case when k % ${RARE_KEY_SHARE} = 0 then u.rare else u.common end as key_id,
+           case when k % 1000 = 1 then ${RARE_MODEL} else 'model-' || k % ${COMMON_MODELS} end as model
+    from (
+      select n, ${size.from.toISOString()}::timestamptz + make_interval(secs => ${stepSeconds}::float8 * n) as at,
+             case when n % 10 = 0 then 0 else 1 + (n - n / 10) % ${size.users - 1} end as number,
+             case when n % 10 = 0 then n / 10 else (n - n / 10) / ${size.users - 1} end as k
+      from generate_series(1, ${size.tasks}::bigint) n
+    ) m join bench_user u using (number)`);
+  await em.execute(sql`
+    create unlogged table bench_task as
+    select m.n, m.at, m.user_id, m.k, m.model, t.id as sample, t.credits_charged as charge, m.at - t.completed_at as shift,
+           bench_id('task', t.created_at + (m.at - t.completed_at), n) as id,
+           case when k % 2 = 0 then m.key_id end as key_id,
+           ((a.created_at + (m.at - t.completed_at)) at time zone 'utc')::date as day
+    from bench_moment m
+    join task t on t.id = case when k % 12 = 0 then ${tasks.failed} when k % 50 = 1 then ${tasks.cancelled}
+                               when k % 3 = 0 then ${tasks.video} else ${tasks.image} end
+    join task_attempt a on a.task_id = t.id`);
+  await em.execute(sql`
+    create unlogged table bench_call as
+    select m.n, m.at, m.user_id, m.k, m.model, c.id as sample, c.credits_charged as charge, m.at - c.settled_at as shift,
+           bench_id('call', c.created_at + (m.at - c.settled_at), n) as id, m.key_id,
+           ((c.created_at + (m.at - c.settled_at)) at time zone 'utc')::date as day
+    from bench_moment m
+    join chat_call c on c.id = case when k % 20 = 0 then ${calls.failed} else ${calls.answered} end`);
+  await em.execute(`analyze bench_task; analyze bench_call`);
+}
+
+const OWNER = { user_id: 'm.user_id', key_id: 'm.key_id' };
+
+async function copyTasks(em: Em): Promise<void> {
+  const plan = 'bench_task';
+  const ofTask = { of: 'task_id', plan };
+  await copyRows(em, {
+    ...{ table: 'task', of: 'id', plan },
+    changes: {
+      ...OWNER,
+      id: 'm.id',
+      model: 'm.model',
+      outputs: `replace(p.outputs::text, p.id, m.id)::jsonb`,
+      error_code: `case when p.status = 'failed' and m.k % 600 = 0 then 'result_unavailable' else p.error_code end`,
+      changed_xid: `((select pg_current_xact_id()::text::bigint - max(n) / ${TASKS_PER_TRANSACTION} from bench_task)
+        + (m.n - 1) / ${TASKS_PER_TRANSACTION})::text::xid8`,
+    },
+  });
+  await copyRows(em, { ...ofTask, table: 'task_request', changes: { task_id: 'm.id' } });
+  await copyRows(em, { ...ofTask, table: 'task_event', changes: { task_id: 'm.id' } });
+  await copyRows(em, {
+    ...{ ...ofTask, table: 'submission' },
+    changes: {
+      task_id: 'm.id',
+      handle: `case when p.handle ->> 'id' is null then p.handle else jsonb_set(p.handle, '{id}', to_jsonb(m.id)) end`,
+      outputs: `replace(p.outputs::text, p.task_id, m.id)::jsonb`,
+    },
+  });
+  await copyRows(em, {
+    ...{ ...ofTask, table: 'task_attempt' },
+    changes: { ...OWNER, task_id: 'm.id', day: 'm.day' },
+  });
+}
+
+async function copyCalls(em: Em): Promise<void> {
+  await copyRows(em, {
+    ...{ table: 'chat_call', of: 'id', plan: 'bench_call' },
+    changes: {
+      ...{ ...OWNER, id: 'm.id', model: 'm.model', day: 'm.day' },
+      error_code: `case when p.status = 'failed' and m.k % 2000 = 0 then 'upstream_timeout' else p.error_code end`,
+    },
+  });
+}
+
+/** The transfers of what was charged, the next of each account, and the counters that go with them. */
+async function addCharges(em: Em): Promise<void> {
+  await em.execute(`
+    create unlogged table bench_charge as
+    select row_number() over w as number, sum(charge) over w as sum, c.* from (
+      select n, at, user_id, key_id, model, day, sample, charge, shift, id as task_id, null as call_id from bench_task
+      where charge > 0
+      union all
+      select n, at, user_id, key_id, model, day, sample, charge, shift, null, id from bench_call where charge > 0
+    ) c window w as (partition by user_id order by at, n, task_id nulls first)`);
+  const changes = {
+    account_id: 'm.user_id',
+    sequence: '1 + m.number',
+    id: `'led_' || m.user_id || '_' || m.number`,
+    balance_after: `${GRANTED} - m.sum`,
+    ...{ key_id: 'm.key_id', model: 'm.model', task_id: 'm.task_id', call_id: 'm.call_id' },
+  };
+  const of = 'coalesce(task_id, call_id)';
+  await copyRows(em, { table: 'ledger_transfer', of, plan: 'bench_charge', changes });
+  await em.execute(`
+    update key_spending k set used = s.used, day = s.day, day_used = s.day_used
+    from (
+      select key_id, last as day, sum(charge) as used, sum(charge) filter (where day = last) as day_used
+      from (select *, max(day) over (partition by key_id) as last from bench_charge where key_id is not null) c
+      group by key_id, last
+    ) s where k.key_id = s.key_id;
+    update account a set sequence = a.sequence + c.number, balance = a.balance - c.sum, total_charged = c.sum
+    from (select user_id, max(number) as number, max(sum) as sum from bench_charge group by user_id) c
     where a.user_id = c.user_id`);
+}
+
+/** Encrypts the prompts of a user's tasks anew, since each is sealed for its task. */
+export async function sealPrompts(em: Em, secrets: Secrets, userId: string): Promise<void> {
+  for (let after = ''; ;) {
+    const ids = await em.execute<{ id: string }[]>(sql`
+      select id from task where user_id = ${userId} and id > ${after} order by id limit ${PROMPTS_PER_STATEMENT}`);
+    const rows = ids.map(({ id }) => {
+      const { secretKeyId, bytes } = secrets.seal('request', `${id}:prompt`, 'a sample');
+      return { id, key: secretKeyId, prompt: Buffer.from(bytes).toString('base64') };
+    });
+    await em.execute(sql`
+      update task_request q set secret_key_id = r.key, prompt = decode(r.prompt, 'base64')
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) r (id text, key text, prompt text) where q.task_id = r.id`);
+    const last = rows.at(-1);
+    if (!last) return;
+    after = last.id;
+  }
 }

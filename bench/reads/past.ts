@@ -1,70 +1,76 @@
-// Makes users with a long past, day after day as it would have come, and carries its sums forward with it.
+// Makes users with a long past: samples that the product made, repeated, with their money and their sums.
 import { MikroORM } from '@mikro-orm/postgresql';
-import { forkEm, type Database, type Em } from '../../db/database.ts';
+import { forkEm, type Database } from '../../db/database.ts';
 import { SqlFunctionEntity } from '../../db/entities/sql-functions.ts';
 import { createSession } from '../../db/identity/sessions.ts';
 import { insertUser } from '../../db/identity/users.ts';
 import { createApiKey } from '../../db/keys/api-keys.ts';
-import { addEnds, addTransfers } from '../../db/usage/rollup.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
 import type { BenchSystem } from '../system.ts';
-import { addHistory, prepareHistory, type PastUser } from './history.ts';
+import { inBulk } from './bulk.ts';
+import { addHistory, prepareHistory, sealPrompts, type PastUser } from './history.ts';
 import type { Question } from './questions.ts';
+import { makeSamples } from './samples.ts';
+import { makeSums, type Carried } from './sums.ts';
 
-/** Tasks and calls, each, that one statement adds. */
-const PER_STATEMENT = 4_000;
 const DAY_MS = 86_400_000;
-/** The product's own step (`activities/usage-rollup.ts`) grows to this, too. */
-const CARRYING_STEP_MS = DAY_MS;
 const STATEMENT_LIMIT_MS = 600_000;
 
 export interface Past {
   /** The one with the tenth of everything. */
   user: PastUser;
-  /** How long it took to carry all sums forward. */
-  carryingMs: number;
+  carried: Carried;
 }
 
 /**
- * Makes as many tasks and as many calls. The worker stands still meanwhile: its sweeper would carry sums
- * forward past what has not been made yet.
+ * Makes as many tasks and as many calls from samples that the product makes first. The worker stands still
+ * while they are repeated: its sweeper would carry sums forward past what has not been made yet.
  */
 export async function makePast(
   system: BenchSystem,
   database: Database,
   { tasks, otherUsers, days }: { tasks: number; otherUsers: number; days: number },
 ): Promise<Past> {
-  const beganAt = performance.now();
-  const to = new Date();
-  const from = new Date(to.getTime() - days * DAY_MS);
+  const lap = startLaps();
+  const samples = await makeSamples(system, database);
   const users: PastUser[] = [];
   while (users.length <= otherUsers) users.push(await createPastUser(system, database));
   const [user] = users;
   if (!user) throw new Error('the bench has no user');
+  lap('samples and users');
+  const to = new Date();
+  const from = new Date(to.getTime() - days * DAY_MS);
   const worker = system.pidOf('worker');
   if (worker !== null) process.kill(worker, 'SIGSTOP');
   const patient = openPatient(system.databaseUrl);
-  let carryingMs = 0;
   try {
-    await beginSums(patient, from);
-    await prepareHistory(forkEm(patient), users, new Date(from.getTime() - DAY_MS));
-    const aDay = Math.ceil(tasks / days);
-    for (let done = 0; done < tasks;) {
-      const last = Math.min(done + PER_STATEMENT, tasks);
-      await addHistory(forkEm(patient), users.length, { first: done + 1, last, count: tasks, from, to });
-      const isNextDay = Math.floor(last / aDay) > Math.floor(done / aDay);
-      done = last;
-      if (!isNextDay && done < tasks) continue;
-      const madeUntil = new Date(from.getTime() + ((to.getTime() - from.getTime()) * done) / tasks + 1);
-      carryingMs += await carryForward(patient, madeUntil);
-    }
-    await forkEm(patient).execute('vacuum (analyze)'); // what autovacuum does in the course of such a time
+    const em = forkEm(patient);
+    const carried = await inBulk(em, async () => {
+      await prepareHistory(em, users, new Date(from.getTime() - DAY_MS));
+      await addHistory(em, samples, { tasks, users: users.length, from, to });
+      lap('rows');
+      await sealPrompts(em, system.secrets, user.userId);
+      await em.execute('vacuum (analyze)'); // what autovacuum does in the course of such a time
+      lap('prompts and statistics');
+      const sums = await makeSums(patient, from, new Date());
+      await em.execute('vacuum (analyze) usage_rollup, usage_span, usage_comparison, usage_mark');
+      lap('sums');
+      return sums;
+    });
+    return { user, carried };
   } finally {
     await patient.close();
     if (worker !== null) process.kill(worker, 'SIGCONT');
   }
-  console.log(`made ${tasks} tasks and calls in ${((performance.now() - beganAt) / 1000).toFixed(0)} s`);
-  return { user, carryingMs };
+}
+
+/** Prints what each part took. */
+function startLaps(): (what: string) => void {
+  let beganAt = performance.now();
+  return (what) => {
+    console.log(`made ${what} in ${((performance.now() - beganAt) / 1000).toFixed(0)} s`);
+    beganAt = performance.now();
+  };
 }
 
 async function createPastUser(system: BenchSystem, database: Database): Promise<PastUser> {
@@ -93,23 +99,6 @@ export async function createTokens(
     user: await createSession(em, system.secrets, userId),
     administrator: await createSession(em, system.secrets, administratorId),
   };
-}
-
-/** The sums of the system's own sweeper, which began before the history, begin anew with it. */
-async function beginSums(database: Database, from: Date): Promise<void> {
-  await forkEm(database).transactional(async (tx: Em) => {
-    await tx.execute('update usage_watermark set until = ?', [from]);
-    await tx.execute('truncate usage_rollup, usage_day, usage_mark');
-  });
-}
-
-/** Carries all sums forward up to `horizon`, and answers how long it took. */
-async function carryForward(database: Database, horizon: Date): Promise<number> {
-  const beganAt = performance.now();
-  for (let after: string | null = ''; after !== null;) after = await addTransfers(forkEm(database), after);
-  for (let until = new Date(0); until < horizon;)
-    ({ until } = await addEnds(forkEm(database), horizon, CARRYING_STEP_MS));
-  return performance.now() - beganAt;
 }
 
 /** A connection whose statements may take as long as a busy machine needs. */

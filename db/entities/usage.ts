@@ -34,14 +34,33 @@ export const UsageRollupEntity = defineEntity({
   },
 });
 
-/** The same by day of UTC, for each user and key; triggers of `usage_rollup` write it. */
-export const UsageDayEntity = defineEntity({
-  name: 'UsageDay',
-  tableName: 'usage_day',
+const SPAN = () => p.text().primary().$type<'hour' | 'day' | 'month'>();
+
+/** The same by hour, day and month of UTC; triggers of `usage_rollup` write it. */
+export const UsageSpanEntity = defineEntity({
+  name: 'UsageSpan',
+  tableName: 'usage_span',
   properties: {
-    day: p.date().primary(),
     userId: p.text().primary(),
-    /** Empty without a key. */
+    span: SPAN(),
+    start: p.datetime().primary(),
+    keyId: p.text().primary(),
+    kind: p.text().primary(),
+    model: p.text().primary(),
+    family: p.text().primary(),
+    ...sums(),
+  },
+});
+
+/** The same by user and key alone, one beside the other; triggers of `usage_rollup` write it. */
+export const UsageComparisonEntity = defineEntity({
+  name: 'UsageComparison',
+  tableName: 'usage_comparison',
+  properties: {
+    span: SPAN(),
+    start: p.datetime().primary(),
+    userId: p.text().primary(),
+    /** Empty without a key; `*` for all of the user. */
     keyId: p.text().primary(),
     ...sums(),
   },

@@ -3,7 +3,7 @@ import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
 import { findCodeViolations, findStrangers, type Violation } from './rules.ts';
 import { ACCOUNTS_PER_SLICE, checkSlice, onOneSnapshot, type SliceOptions } from './slices.ts';
-import { findTotalViolations, findUsageViolations } from './usage-sums.ts';
+import { findComparisonViolations, findUsageViolations, listComparedSpans } from './usage-sums.ts';
 import { beginningOf, type Position } from './walk.ts';
 
 export type { Violation } from './rules.ts';
@@ -11,6 +11,8 @@ export type { Violation } from './rules.ts';
 const CODES_PER_SLICE = 1_000;
 /** Accounts whose sums of usage one slice adds up: some ten thousand rows a year for each. */
 const SUMMED_PER_SLICE = 20;
+/** Whose sums are those of all users together. */
+const ALL_USERS = '';
 
 /** How far a full check is. */
 export interface Progress {
@@ -54,7 +56,9 @@ export async function findViolations(
     add(await onOneSnapshot(em, true, (tx) => findCodeViolations(tx, after, last)));
     after = last;
   }
-  add(await onOneSnapshot(em, true, findTotalViolations));
+  add(await onOneSnapshot(em, true, (tx) => findUsageViolations(tx, [ALL_USERS])));
+  for (const span of await listComparedSpans(em))
+    add(await onOneSnapshot(em, true, (tx) => findComparisonViolations(tx, span)));
   return [...found.values()];
 }
 

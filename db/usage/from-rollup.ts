@@ -1,6 +1,8 @@
 // The sums of usage that were carried forward, by interval and group: few rows are looked at for each.
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import type { UsageGroup, UsageInterval } from '../../domain/usage.ts';
+import type { Em } from '../database.ts';
+import { divide, type Span } from './pieces.ts';
 import { SUMS, type Period } from './sources.ts';
 
 interface RollupRequest {
@@ -9,6 +11,12 @@ interface RollupRequest {
   timezone: string;
   group: UsageGroup;
 }
+
+/** `SUMS` of a row of `sumRollup`, added or taken away. */
+export const SIGNED_SUMS = sql`
+  sign * credits as credits, sign * loss as loss, sign * tasks as tasks, sign * calls as calls, sign * failed as failed,
+  sign * prompt_tokens as prompt_tokens, sign * completion_tokens as completion_tokens, sign * images as images,
+  sign * seconds as seconds`;
 
 /** Moments so far apart are in each hour, day and month of any time zone. */
 const STEPS = { hour: '15 minutes', day: '6 hours', month: '1 day' } as const satisfies Record<
@@ -29,50 +37,83 @@ const TOTALS = sql`
   sum(credits) as credits, sum(loss) as loss, sum(tasks) as tasks, sum(calls) as calls, sum(failed) as failed,
   sum(prompt_tokens) as prompt_tokens, sum(completion_tokens) as completion_tokens, sum(images) as images,
   sum(seconds) as seconds`;
-
 /**
  * The sums of whole buckets, as a part of a statement: `start`, the columns of the group, which are empty
- * texts for what is unknown, and `SUMS`. The period is divided into its intervals first, so that no bucket
- * has to be asked for its own. `lastAt`: no bucket is later.
+ * texts for what is unknown, `SUMS`, and `sign`. `lastAt`: no bucket is later.
  */
-export function sumRollup(request: RollupRequest, period: Period, lastAt: Date): RawQueryFragment {
-  const { interval, timezone, group } = request;
-  const from = sql`to_timestamp(${period.from.getTime() / 1000})`;
-  const to =
-    period.to === null ? sql`'infinity'::timestamptz` : sql`to_timestamp(${period.to.getTime() / 1000})`;
-  const last = sql`to_timestamp(${((period.to?.getTime() ?? lastAt.getTime() + 1) - 1) / 1000})`;
+export async function sumRollup(
+  tx: Em,
+  request: RollupRequest,
+  period: Period,
+  lastAt: Date,
+): Promise<RawQueryFragment> {
+  const { group } = request;
+  const pieces = await listPieces(tx, request, period, lastAt);
   return sql`
-    select i.start, s.* from (
-      select start, greatest(start, ${from}) as since,
-             least(lead(start) over (order by start), ${to}) as until
-      from (
-        select distinct date_trunc(${interval}, at, ${timezone}) as start
-        from (select generate_series(${from}, ${last}, ${STEPS[interval]}::interval) union all select ${last}) m (at)
-      ) d
-    ) i cross join lateral (
+    select v.start, s.*, v.sign from jsonb_to_recordset(${JSON.stringify(pieces)}::jsonb) as p (
+      span text, since_s float8, until_s float8, added_to_s float8, taken_from_s float8
+    ) cross join lateral (
+      select to_timestamp(since_s) as since, to_timestamp(until_s) as until, to_timestamp(added_to_s) as added_to,
+             to_timestamp(taken_from_s) as taken_from
+    ) m cross join lateral (
       select ${COLUMNS[group]}, ${TOTALS} from (${rowsWithin(request)}) r group by ${COLUMNS[group]}
-    ) s`;
+    ) s cross join lateral (values (m.added_to, 1), (m.taken_from, -1)) v (start, sign) where v.start is not null`;
+}
+
+/** A piece, with when its intervals begin, in seconds since 1970: not every year has a text that both read. */
+interface StoredPiece {
+  span: Span;
+  since_s: number;
+  until_s: number;
+  added_to_s: number | null;
+  taken_from_s: number | null;
+}
+
+/** Divides the period into its intervals, and these into pieces. */
+async function listPieces(
+  tx: Em,
+  { interval, timezone }: RollupRequest,
+  { from, to }: Period,
+  lastAt: Date,
+): Promise<StoredPiece[]> {
+  const lastMs = (to?.getTime() ?? lastAt.getTime() + 1) - 1;
+  const last = sql`to_timestamp(${Math.max(lastMs, from.getTime()) / 1000})`;
+  const rows = await tx.execute<{ seconds: number }[]>(sql`
+    select distinct extract(epoch from date_trunc(${interval}, at, ${timezone}))::float8 as seconds from (
+      select generate_series(to_timestamp(${from.getTime() / 1000}), ${last}, ${STEPS[interval]}::interval)
+      union all select ${last}
+    ) m (at) order by 1`);
+  const starts = rows.map(({ seconds }) => seconds);
+  const later = starts.slice(1).map((seconds) => new Date(seconds * 1000));
+  const end = to ?? new Date(Date.UTC(lastAt.getUTCFullYear(), lastAt.getUTCMonth() + 2));
+  const startOf = (number: number | null): number | null =>
+    number === null ? null : (starts[number] ?? null);
+  return divide([from, ...later, end]).map((piece) => ({
+    span: piece.span,
+    since_s: piece.from.getTime() / 1000,
+    until_s: piece.to.getTime() / 1000,
+    added_to_s: startOf(piece.addedTo),
+    taken_from_s: startOf(piece.takenFrom),
+  }));
 }
 
 /**
- * The rows of the interval `i`. Of one user, or of all users together: buckets. Of each user: days of UTC,
- * and buckets where the interval begins or ends within a day.
+ * The rows of the piece `p`, from `m.since` to `m.until`. Of one user, or of all users together: their spans
+ * and buckets. Of each user and key beside the others: comparisons, and the buckets of all.
  */
 function rowsWithin({ userId, group }: RollupRequest): RawQueryFragment {
   if (userId !== null || (group !== 'user' && group !== 'key'))
     return sql`
-      select null as nothing, user_id, key_id, kind, model, family, ${SUMS} from usage_rollup
-      where user_id = ${userId ?? ''} and bucket >= i.since and bucket < i.until`;
-  const firstDay = sql`date_bin('1 day', i.since + interval '1 day' - interval '1 microsecond', 'epoch')`;
-  const endDay = sql`date_bin('1 day', i.until, 'epoch')`;
-  const head = sql`least(${firstDay}, i.until)`;
+      select null as nothing, key_id, user_id, kind, model, family, ${SUMS} from usage_span
+      where user_id = ${userId ?? ''} and span = p.span and start >= m.since and start < m.until
+      union all
+      select null, key_id, user_id, kind, model, family, ${SUMS} from usage_rollup
+      where p.span = 'quarter' and user_id = ${userId ?? ''} and bucket >= m.since and bucket < m.until`;
+  const isCompared = group === 'user' ? sql`key_id = '*'` : sql`key_id <> '*'`;
   return sql`
-    select user_id, key_id, ${SUMS} from usage_day
-    where day >= (${firstDay} at time zone 'utc')::date and day < (${endDay} at time zone 'utc')::date
+    select user_id, key_id, ${SUMS} from usage_comparison
+    where span = p.span and start >= m.since and start < m.until and ${isCompared}
     union all
     select user_id, key_id, ${SUMS} from usage_rollup
-    where user_id <> '' and bucket >= i.since and bucket < ${head}
-    union all
-    select user_id, key_id, ${SUMS} from usage_rollup
-    where user_id <> '' and bucket >= greatest(${endDay}, ${head}) and bucket < i.until`;
+    where p.span = 'quarter' and user_id <> '' and bucket >= m.since and bucket < m.until`;
 }

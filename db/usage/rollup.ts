@@ -3,7 +3,7 @@
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
 import { timeOfId } from '../ids.ts';
-import { ENDS, isWithin, SUMS, TRANSFERS, type UsageSource } from './sources.ts';
+import { ENDS, isWithin, SUMS, TRANSFERS, type Period, type UsageSource } from './sources.ts';
 
 /** Every time zone that is in use has its days begin on such a boundary of UTC. */
 export const BUCKET_MS = 15 * 60_000;
@@ -78,13 +78,8 @@ export async function addEnds(
     const from = (await lockWatermark(tx)) ?? (await readBeginning(tx)) ?? horizon;
     const to = new Date(Math.min(horizon.getTime(), from.getTime() + stepMs));
     if (to < from) return { until: from, written: 0 };
-    const counted = ENDS.map(
-      (source) => sql`
-        select ${keysOf(source)}, ${source.sums} from ${source.from}
-        where ${source.where} and ${isWithin(source.at, { from, to })} group by 1, 2, 3, 4, 5, 6`,
-    ).reduce((all, one) => sql`${all} union all ${one}`);
     const [row] = await tx.execute<{ written: number }[]>(sql`
-      with counted as materialized (${counted}), added as (${addSums(sql`counted`)} returning 1),
+      with counted as materialized (${countRows(ENDS, { from, to })}), added as (${addSums(sql`counted`)} returning 1),
       moved as (update usage_watermark set until = to_timestamp(${to.getTime() / 1000}))
       select count(*)::int as written from added`);
     return { until: to, written: row?.written ?? 0 };
@@ -117,6 +112,17 @@ async function readBeginning(tx: Em): Promise<Date | null> {
   return times.length > 0 ? new Date(Math.min(...times) - ID_MARGIN_MS) : null;
 }
 
+/** What the rows of these sources count in a period, by the keys of the sums: for `addSums`. */
+export function countRows(sources: readonly UsageSource[], period: Period): RawQueryFragment {
+  return sources
+    .map(
+      (source) => sql`
+        select ${keysOf(source)}, ${source.sums} from ${source.from}
+        where ${source.where} and ${isWithin(source.at, period)} group by 1, 2, 3, 4, 5, 6`,
+    )
+    .reduce((all, one) => sql`${all} union all ${one}`);
+}
+
 /** The keys of a source's sums, in the order of the table's. */
 function keysOf({ userId, at, keyId, kind, model, family }: UsageSource): RawQueryFragment {
   return sql`
@@ -124,10 +130,10 @@ function keysOf({ userId, at, keyId, kind, model, family }: UsageSource): RawQue
     coalesce(${kind}, '') as kind, coalesce(${model}, '') as model, coalesce(${family}, '') as family`;
 }
 
-/** Adds the sums of the CTE to those of each user, and to those of all users. */
-function addSums(source: RawQueryFragment): RawQueryFragment {
+/** Adds the sums of the CTE to those of each user, and to those of all users, in a table such as this. */
+export function addSums(source: RawQueryFragment, table = sql`usage_rollup`): RawQueryFragment {
   return sql`
-    insert into usage_rollup as r (user_id, bucket, key_id, kind, model, family, ${SUMS})
+    insert into ${table} as r (user_id, bucket, key_id, kind, model, family, ${SUMS})
     select coalesce(user_id, ''), bucket, coalesce(key_id, ''), kind, model, family, sum(credits), sum(loss), sum(tasks),
            sum(calls), sum(failed), sum(prompt_tokens), sum(completion_tokens), sum(images), sum(seconds)
     from ${source}

@@ -5,9 +5,9 @@ import type { MicroCredits } from '../../domain/credits.ts';
 import type { UsageGroup, UsageInterval } from '../../domain/usage.ts';
 import { readMicroCredits } from '../columns.ts';
 import type { Em } from '../database.ts';
-import { sumRollup } from './from-rollup.ts';
+import { SIGNED_SUMS, sumRollup } from './from-rollup.ts';
 import { planReading, type Plan } from './plan.ts';
-import { ENDS, isWithin, SUMS, TRANSFERS, type Period, type UsageSource } from './sources.ts';
+import { ENDS, isWithin, TRANSFERS, type Period, type UsageSource } from './sources.ts';
 
 export interface UsageRequest {
   /** Whose usage; null for that of all users. */
@@ -95,7 +95,7 @@ async function readOnSnapshot(tx: Em, request: UsageRequest): Promise<UsageAnswe
            sum(calls)::int as calls, sum(failed)::int as failed, sum(prompt_tokens)::float8 as "promptTokens",
            sum(completion_tokens)::float8 as "completionTokens", sum(images)::float8 as images,
            sum(seconds)::float8 as seconds
-    from (${joinParts(request, plan, { asOf, sequence: snapshot.sequence })}) counted
+    from (${await joinParts(tx, request, plan, { asOf, sequence: snapshot.sequence })}) counted
     group by 1, 2 having num_nonnulls(${NON_ZERO}) > 0
     order by 1, 2 nulls last limit ${request.rowsMax + 1}`);
   if (found.length > request.rowsMax) return { kind: 'too_many_rows' };
@@ -115,15 +115,16 @@ const NON_ZERO = sql`
   nullif(sum(credits), 0), nullif(sum(loss), 0), nullif(sum(tasks), 0), nullif(sum(calls), 0), nullif(sum(failed), 0),
   nullif(sum(prompt_tokens), 0), nullif(sum(completion_tokens), 0), nullif(sum(images), 0), nullif(sum(seconds), 0)`;
 
-function joinParts(
+async function joinParts(
+  tx: Em,
   request: UsageRequest,
   plan: Plan,
   { asOf, sequence }: { asOf: Date; sequence: string },
-): RawQueryFragment {
+): Promise<RawQueryFragment> {
   const parts = plan.ends.flatMap((period) => ENDS.map((source) => fromRows(request, source, period)));
   parts.push(...plan.edges.map((period) => fromRows(request, TRANSFERS, period)));
   if (plan.body) {
-    parts.push(fromRollup(request, plan.body, asOf));
+    parts.push(await fromRollup(tx, request, plan.body, asOf));
     parts.push(fromRows(request, TRANSFERS, plan.body, sequence));
   }
   return parts.reduce((all, part) => sql`${all} union all ${part}`);
@@ -157,7 +158,12 @@ function afterMark(userId: string | null, sequence: string | null): RawQueryFrag
 }
 
 /** The sums of one user, of each user, or of all users together, which are far fewer. */
-function fromRollup(request: UsageRequest, period: Period, asOf: Date): RawQueryFragment {
+async function fromRollup(
+  tx: Em,
+  request: UsageRequest,
+  period: Period,
+  asOf: Date,
+): Promise<RawQueryFragment> {
   const source = {
     userId: sql`r.user_id`,
     keyId: sql`nullif(r.key_id, '')`,
@@ -166,7 +172,8 @@ function fromRollup(request: UsageRequest, period: Period, asOf: Date): RawQuery
     family: sql`nullif(r.family, '')`,
   };
   return sql`
-    select r.start, ${groupOf(request, source)} as "group", ${SUMS} from (${sumRollup(request, period, asOf)}) r`;
+    select r.start, ${groupOf(request, source)} as "group", ${SIGNED_SUMS}
+    from (${await sumRollup(tx, request, period, asOf)}) r`;
 }
 
 function groupOf(

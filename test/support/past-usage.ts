@@ -45,7 +45,9 @@ export class PastUsage {
 
   static async create(database: Database): Promise<PastUsage> {
     const em = forkEm(database);
-    await em.execute(`truncate usage_rollup, usage_day, usage_mark, chat_call, task cascade`);
+    await em.execute(
+      `truncate usage_rollup, usage_span, usage_comparison, usage_mark, chat_call, task cascade`,
+    );
     await em.execute(`update usage_watermark set until = '-infinity'`);
     await em.transactional(async (tx) => {
       await tx.execute('set local session_replication_role = replica');

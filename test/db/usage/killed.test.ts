@@ -83,9 +83,14 @@ describe('sums and removal whose process dies', () => {
       select sum(calls)::int as calls, sum(credits)::int as credits, sum(loss)::int as loss
       from usage_rollup where user_id <> ''`);
     expect(sums).to.deep.equal({ calls: CALLS, credits: 7 * CALLS, loss: CALLS / 2 });
-    const [days] = await em.execute<Record<string, number>[]>(sql`
-      select sum(calls)::int as calls, sum(credits)::int as credits, sum(loss)::int as loss from usage_day`);
-    expect(days).to.deep.equal(sums);
+    for (const table of ['usage_span', 'usage_comparison'])
+      for (const span of ['hour', 'day', 'month']) {
+        const isOne = table === 'usage_span' ? sql`user_id <> ''` : sql`key_id <> '*'`;
+        const [spans] = await em.execute<Record<string, number>[]>(sql`
+          select sum(calls)::int as calls, sum(credits)::int as credits, sum(loss)::int as loss
+          from ${sql.ref(table)} where span = ${span} and ${isOne}`);
+        expect(spans, `${table} by ${span}`).to.deep.equal(sums);
+      }
     const [left] = await em.execute<Record<string, number>[]>(sql`
       select count(*)::int as calls, (select sum(calls)::int from removed_call) as removed from chat_call`);
     expect((left?.['calls'] ?? 0) + (left?.['removed'] ?? 0)).to.equal(CALLS);
