@@ -38,7 +38,8 @@ export interface TurnLimits {
 /**
  * Requests of a user whose credentials are looked up: with several keys they could hold all database
  * connections. A turn ends before the rate limit, so that chat calls, whose keys are in memory, never wait:
- * waiting makes the batches small in which they are counted and reserved. As many may wait as may be in flight.
+ * waiting makes the batches small in which they are counted and reserved. As many may wait as may be in
+ * flight.
  */
 export const ENTRY_TURN_LIMITS = { turnsMax: 256, turnsPerUserMax: 4, waitMsMax: 30_000 } as const;
 

@@ -16,7 +16,7 @@ const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 /** What a theme can change. */
 const OF_COLOURS = { type: 'rule', values: ['color-contrast'] };
 const OF_ALL = { type: 'tag', values: STANDARDS };
-/** Waits until the page was painted: a width that has just changed is laid out once with the scroll bar of before. */
+/** Waits until the page was painted: a new width is laid out once with the scroll bar of before. */
 const DRAWN = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 /** What makes the page wider than the window, as the beginning of its HTML; nothing when it is not. */
 const WIDER = `${DRAWN}.then(() => (({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth ? [] :
