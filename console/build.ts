@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { FIRST_LOADS, FRAME_READS } from './app/first-loads.ts';
 
 export interface ConsoleBuild {
   /** Whether the code is made small, and compressed as far as it goes. Development does without. */
@@ -15,12 +16,16 @@ export interface ConsoleBuild {
 export interface ConsoleManifest {
   /** The page, with `%BASE%` where the way to the console's root belongs. */
   page: string;
+  /** What pages need when they are the first that is opened, beside what the page itself links. */
+  firstLoads: { path: string; scripts: string[]; reads: string[] }[];
+  /** Scripts with the texts of a language, by the language. English needs none. */
+  languages: Record<string, string[]>;
   isRelease: boolean;
 }
 
 const SOURCES = import.meta.dirname;
-const ENTRY = join(SOURCES, 'app/main.tsx');
-const STYLES = join(SOURCES, 'style/console.css');
+const ENTRY_POINT = 'app/main.tsx';
+const STYLES = 'style/console.css';
 const COMPRESSED = /\.(js|css|svg)$/;
 const BROTLI_FAST = 4;
 const [gzipText, brotliText] = [promisify(gzip), promisify(brotliCompress)];
@@ -33,7 +38,7 @@ export async function buildConsole(folder: string, { isRelease }: ConsoleBuild):
   const assets = join(folder, 'assets');
   mkdirSync(assets, { recursive: true });
   const { metafile } = await build({
-    entryPoints: [ENTRY, STYLES],
+    entryPoints: [ENTRY_POINT, STYLES],
     outdir: assets,
     bundle: true,
     splitting: true,
@@ -55,15 +60,21 @@ export async function buildConsole(folder: string, { isRelease }: ConsoleBuild):
   const icon = readFileSync(join(SOURCES, 'icon.svg'));
   const iconName = `icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8)}.svg`;
   writeFileSync(join(assets, iconName), icon);
-  const names = new Set([
-    iconName,
-    ...Object.keys(metafile.outputs).map((path) => path.split('/').at(-1) ?? ''),
-  ]);
+  const names = new Set([iconName, ...Object.keys(metafile.outputs).map(nameOf)]);
   for (const name of readdirSync(assets)) if (!names.has(name)) rmSync(join(assets, name));
   await Promise.all(
     [...names].filter((name) => COMPRESSED.test(name)).map((name) => compress(join(assets, name), isRelease)),
   );
-  writeManifest(folder, { page: writePage(metafile, iconName, isRelease), isRelease });
+  writeManifest(folder, {
+    page: writePage(metafile, iconName, isRelease),
+    firstLoads: FIRST_LOADS.map(({ path, source, reads = [] }) => ({
+      path,
+      scripts: source === null ? [] : scriptsOf(metafile, `pages/${source}.tsx`, 'texts/pages.ts'),
+      reads: [...FRAME_READS, ...reads],
+    })),
+    languages: { zh: scriptsOf(metafile, 'texts/zh.ts') },
+    isRelease,
+  });
   return metafile;
 }
 
@@ -94,25 +105,41 @@ async function compress(path: string, isRelease: boolean): Promise<void> {
 }
 
 /** Fills the names of files into the page. What the entry imports is announced, so that all load at once. */
-function writePage({ outputs }: Metafile, iconName: string, isRelease: boolean): string {
-  const files = Object.entries(outputs);
-  const entry = files.find(([, { entryPoint }]) => entryPoint === 'app/main.tsx');
-  const styles = files.find(([, { entryPoint }]) => entryPoint === 'style/console.css');
-  if (!entry || !styles) throw new Error('esbuild did not write the entry of the console.');
-  const nameOf = (path: string): string => path.split('/').at(-1) ?? '';
-  const imported = entry[1].imports.filter(({ kind }) => kind === 'import-statement');
-  const preloads = imported.map(
-    ({ path }) => `<link rel="modulepreload" href="%BASE%assets/${nameOf(path)}" />`,
-  );
+function writePage(metafile: Metafile, iconName: string, isRelease: boolean): string {
+  const [entry = '', ...imported] = filesOf(metafile, ENTRY_POINT).map(nameOf);
+  const [styles = ''] = filesOf(metafile, STYLES).map(nameOf);
+  const preloads = imported.map((name) => `<link rel="modulepreload" href="%BASE%assets/${name}" />`);
   const values: Record<string, string> = {
-    '%ENTRY%': nameOf(entry[0]),
-    '%STYLES%': nameOf(styles[0]),
+    '%ENTRY%': entry,
+    '%STYLES%': styles,
     '%ICON%': iconName,
     '%PRELOADS%': preloads.join('\n    '),
     '%MODE%': isRelease ? 'release' : 'development',
   };
   const page = readFileSync(join(SOURCES, 'index.html'), 'utf8');
   return page.replaceAll(/%[A-Z]+%/g, (name) => values[name] ?? name);
+}
+
+/** Names of the scripts that the sources need beyond those of the entry. */
+function scriptsOf(metafile: Metafile, ...sources: string[]): string[] {
+  const known = new Set(filesOf(metafile, ENTRY_POINT));
+  const scripts = new Set(sources.flatMap((source) => filesOf(metafile, source)));
+  return [...scripts].filter((path) => !known.has(path)).map(nameOf);
+}
+
+/** The file that was built from the source, and all files that it imports. */
+function filesOf({ outputs }: Metafile, source: string): string[] {
+  const first = Object.keys(outputs).find((path) => outputs[path]?.entryPoint === source);
+  if (first === undefined) throw new Error(`esbuild wrote no file of the console for ${source}.`);
+  const files = new Set([first]);
+  for (const file of files)
+    for (const { path, kind } of outputs[file]?.imports ?? [])
+      if (kind === 'import-statement') files.add(path);
+  return [...files];
+}
+
+function nameOf(path: string): string {
+  return path.split('/').at(-1) ?? '';
 }
 
 function writeManifest(folder: string, manifest: ConsoleManifest): void {

@@ -4,8 +4,8 @@ import { extname, join } from 'node:path';
 import { z } from 'zod';
 
 export interface BuiltConsole {
-  /** The page with its placeholders; null when nothing is built. */
-  page(): string | null;
+  /** The page with its placeholders, and what it may announce; null when nothing is built. */
+  manifest(): Manifest | null;
   /** The file in the best of these encodings; null for a name that is not part of the build. */
   file(name: string, accepts: (encoding: string) => boolean): BuiltFile | null;
 }
@@ -17,7 +17,13 @@ export interface BuiltFile {
   bytes: Buffer;
 }
 
-const MANIFEST = z.object({ page: z.string() });
+const NAMES = z.array(z.string());
+const MANIFEST = z.object({
+  page: z.string(),
+  firstLoads: z.array(z.object({ path: z.string(), scripts: NAMES, reads: NAMES })),
+  languages: z.record(z.string(), NAMES),
+});
+export type Manifest = z.infer<typeof MANIFEST>;
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -31,17 +37,17 @@ const ENCODINGS = [
 
 /** Opens the folder. A build that replaces another is noticed at the next page that is asked for. */
 export function openBuiltConsole(folder: string): BuiltConsole {
-  const manifest = join(folder, 'manifest.json');
-  let known: { writtenMs: number; page: string; names: ReadonlySet<string> } | null = null;
+  const path = join(folder, 'manifest.json');
+  let known: { writtenMs: number; manifest: Manifest; names: ReadonlySet<string> } | null = null;
   let files = new Map<string, Buffer>();
 
   const read = (): typeof known => {
-    const writtenMs = statSync(manifest, { throwIfNoEntry: false })?.mtimeMs;
+    const writtenMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
     if (writtenMs === undefined) return null;
     if (known?.writtenMs === writtenMs) return known;
-    const { page } = MANIFEST.parse(JSON.parse(readFileSync(manifest, 'utf8')));
+    const manifest = MANIFEST.parse(JSON.parse(readFileSync(path, 'utf8')));
     files = new Map();
-    return (known = { writtenMs, page, names: new Set(readdirSync(join(folder, 'assets'))) });
+    return (known = { writtenMs, manifest, names: new Set(readdirSync(join(folder, 'assets'))) });
   };
   const load = (name: string): Buffer => {
     const bytes = files.get(name) ?? readFileSync(join(folder, 'assets', name));
@@ -50,7 +56,7 @@ export function openBuiltConsole(folder: string): BuiltConsole {
   };
 
   return {
-    page: () => read()?.page ?? null,
+    manifest: () => read()?.manifest ?? null,
     file: (name, accepts) => {
       const contentType = CONTENT_TYPES[extname(name)];
       const { names } = known ?? read() ?? {};

@@ -2,9 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
+import { readSessionToken } from '../http/session-cookie.ts';
 import type { Services } from '../services.ts';
 import type { BuiltConsole } from './built-console.ts';
 import { sendBuildEvents } from './build-events.ts';
+import { writeFirstLinks } from './first-links.ts';
 
 const ROOT = '/console/';
 const ASSETS = '/console/assets/';
@@ -51,17 +53,23 @@ function sendAsset(console: BuiltConsole, req: Request, res: Response): void {
 }
 
 function sendPage(services: Services, req: Request, res: Response): void {
-  const page = services.console.page();
-  if (page === null) throw new GatewayError('file_not_found', { message: 'The console is not built.' });
+  const manifest = services.console.manifest();
+  if (manifest === null) throw new GatewayError('file_not_found', { message: 'The console is not built.' });
   const cookies = req.headers.cookie ?? '';
   const theme = THEME_COOKIE.exec(cookies)?.[1] ?? 'system';
+  const language = LANGUAGE_COOKIE.exec(cookies)?.[1] ?? 'en';
+  const base = baseOf(req.path);
+  const hasSession = readSessionToken(cookies) !== null;
+  const opened = { path: req.path.slice(ROOT.length), hasQuery: req.url.includes('?'), language, base };
   const values: Readonly<Record<string, string>> = {
-    '%BASE%': baseOf(req.path),
+    '%BASE%': base,
     '%THEME%': theme,
     '%SCHEME%': SCHEMES[theme] ?? 'light dark',
-    '%LANGUAGE%': LANGUAGE_COOKIE.exec(cookies)?.[1] ?? 'en',
+    '%LANGUAGE%': language,
+    '%SESSION%': hasSession ? 'some' : 'none',
+    '%FIRST%': hasSession ? writeFirstLinks(manifest, opened) : '',
   };
-  const bytes = Buffer.from(page.replaceAll(/%[A-Z]+%/g, (name) => values[name] ?? name));
+  const bytes = Buffer.from(manifest.page.replaceAll(/%[A-Z]+%/g, (name) => values[name] ?? name));
   res.setHeader('content-security-policy', policyOf(services.publicUrl()));
   res.setHeader('cache-control', 'no-cache');
   res.setHeader('vary', 'cookie');

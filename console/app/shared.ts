@@ -5,6 +5,7 @@ import '../data/csv.ts';
 import '../data/events.ts';
 import '../data/filters.ts';
 import '../data/first-look.ts';
+import '../data/first-reads.ts';
 import '../data/idempotency.ts';
 import '../data/kept-draft.ts';
 import '../data/queries.ts';

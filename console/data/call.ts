@@ -3,6 +3,7 @@ import type { AnswerOf, ApiRoute, BodyOf, QueryOf } from '../../api/openapi/rout
 import { apiUrl } from './addresses.ts';
 import { ApiError, readError } from './api-error.ts';
 import { connection } from './connection.ts';
+import { takeBegun } from './first-reads.ts';
 import { sessionEnded } from './session.ts';
 import { askForVerification } from './verification.ts';
 
@@ -65,13 +66,13 @@ async function send(
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
   try {
-    const response = await fetch(url, {
+    const request = {
       method,
       headers,
-      credentials: 'same-origin',
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
-    });
+    };
+    const response = await (takeBegun(method, url) ?? fetch(url, request));
     if (response.status < 500) connection.found();
     return response;
   } catch (cause) {

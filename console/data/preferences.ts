@@ -16,6 +16,8 @@ export interface Preferences {
 
 const KEPT_UNDER = 'svc-console';
 const YEAR_SECONDS = 31_536_000;
+/** Read once, since it is slow to read: the whole page keeps to one zone until it is loaded again. */
+export const SYSTEM_TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export const preferences = createStore<Preferences>(read());
 
@@ -33,7 +35,7 @@ export function setPreference<Name extends keyof Preferences>(name: Name, value:
 
 /** The time zone to show times in. */
 export function shownTimeZone(): string {
-  return preferences.get().timeZone || Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return preferences.get().timeZone || SYSTEM_TIME_ZONE;
 }
 
 /** The page itself is written with these two, so that nothing flashes before the first script runs. */

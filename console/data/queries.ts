@@ -1,5 +1,11 @@
 // What several pages read: who is logged in, the balance, tasks, keys, models.
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/preact-query';
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  queryOptions,
+  useInfiniteQuery,
+  useQuery,
+} from '@tanstack/preact-query';
 import { ApiError } from './api-error.ts';
 import { call } from './call.ts';
 import { liveness } from './events.ts';
@@ -11,23 +17,25 @@ import type { AnswerOf, QueryOf } from '../../api/openapi/route-types.ts';
 const POLL_MS = 2_500;
 const LONG_MS = 10 * 60_000;
 const KEYS_MAX = 100;
-const PAGE_ROWS = 50;
+const PAGE_ROWS = '50';
 
 /** The user; null without a session. */
+export const ME = queryOptions({
+  queryKey: ['me'],
+  staleTime: LONG_MS,
+  queryFn: async ({ signal }) => {
+    try {
+      return (await call('GET /api/auth/me', { signal })).data;
+    } catch (error) {
+      if (error instanceof ApiError && (error.status === 401 || error.code === 'account_disabled'))
+        return null;
+      throw error;
+    }
+  },
+});
+
 export function useMe() {
-  return useQuery({
-    queryKey: ['me'],
-    staleTime: LONG_MS,
-    queryFn: async ({ signal }) => {
-      try {
-        return (await call('GET /api/auth/me', { signal })).data;
-      } catch (error) {
-        if (error instanceof ApiError && (error.status === 401 || error.code === 'account_disabled'))
-          return null;
-        throw error;
-      }
-    },
-  });
+  return useQuery(ME);
 }
 
 /** `enabled`: whether it is wanted already. */
@@ -44,18 +52,24 @@ export function useBalance(enabled = true) {
 export type TaskFilters = Omit<NonNullable<QueryOf<'GET /api/tasks'>>, 'cursor' | 'limit'>;
 
 /** Tasks that fit the filters, page by page, newest first. */
-export function useTasks(filters: TaskFilters, { isPaused = false, rows = PAGE_ROWS } = {}) {
-  const isPolling = useStore(liveness) === 'polling';
-  return useInfiniteQuery({
-    queryKey: ['tasks', filters, rows],
+export function tasksThatFit(filters: TaskFilters) {
+  return infiniteQueryOptions({
+    queryKey: ['tasks', filters],
     initialPageParam: '',
-    placeholderData: keepPreviousData,
     queryFn: ({ signal, pageParam: cursor }) =>
       call('GET /api/tasks', {
         signal,
-        query: { ...filters, limit: String(rows), ...(cursor && { cursor }) },
+        query: { ...filters, limit: PAGE_ROWS, ...(cursor && { cursor }) },
       }),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+}
+
+export function useTasks(filters: TaskFilters, { isPaused = false } = {}) {
+  const isPolling = useStore(liveness) === 'polling';
+  return useInfiniteQuery({
+    ...tasksThatFit(filters),
+    placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => {
       const isMoving = state.data?.pages.some(({ data }) => data.some((task) => !task.completedAt));
       return isPolling && isMoving && !isPaused ? POLL_MS : false;

@@ -1,8 +1,7 @@
 // Stacked bars by time, drawn as SVG. The same figures stand in a table beneath, so readers of the screen
 // skip these.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { locale } from '../texts/index.ts';
-import { formatCredits } from './format.ts';
+import { formatCredits, numberFormat, timeFormat } from './format.ts';
 
 export interface BarRow {
   bucket: string;
@@ -144,7 +143,7 @@ function Tick({ credits, y, width }: { credits: number; y: number; width: number
     <g>
       <line class="grid-line" x1={SCALE_WIDTH} x2={width} y1={y} y2={y} />
       <text x={SCALE_WIDTH - 8} y={y + 4} text-anchor="end">
-        {new Intl.NumberFormat(locale(), { notation: 'compact' }).format(credits)}
+        {numberFormat({ notation: 'compact' }).format(credits)}
       </text>
     </g>
   );
@@ -184,7 +183,7 @@ export function nameOf(bucket: string): string {
   if (hour !== undefined) return `${hour}:00`;
   const isMonth = date.length === 7;
   const moment = new Date(`${isMonth ? `${date}-01` : date}T12:00:00Z`);
-  return new Intl.DateTimeFormat(locale(), {
+  return timeFormat({
     timeZone: 'UTC',
     month: 'short',
     ...(isMonth ? { year: 'numeric' } : { day: 'numeric' }),

@@ -6,6 +6,7 @@ import { testAccount } from './account/account.ts';
 import { testAdministration } from './admin/admin.ts';
 import { testUserAdministration } from './admin/users.ts';
 import { testCreate } from './create/create.ts';
+import { testFirstLoads } from './first-loads.ts';
 import { testHostileTexts } from './hostile-texts.ts';
 import { testKeys } from './keys/keys.ts';
 import { testLogin } from './login/login.ts';
@@ -31,6 +32,7 @@ describe('the console', () => {
     return opened;
   };
   testServing(tested);
+  testFirstLoads(tested);
   testLogin(tested);
   testNewUser(tested);
   testTasks(tested);

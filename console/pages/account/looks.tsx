@@ -1,5 +1,11 @@
 // How this browser shows the console: theme, language, time zone, shortcuts.
-import { preferences, setPreference, type Language, type Theme } from '../../data/preferences.ts';
+import {
+  preferences,
+  setPreference,
+  SYSTEM_TIME_ZONE,
+  type Language,
+  type Theme,
+} from '../../data/preferences.ts';
 import { useStore } from '../../data/store.ts';
 import { t } from '../../texts/pages.ts';
 import { Choices, Field, Select } from '../../ui/controls.tsx';
@@ -12,9 +18,8 @@ const LANGUAGES: readonly { value: Language; label: string }[] = [
 
 export function Looks() {
   const { theme, language, timeZone, hasShortcuts } = useStore(preferences);
-  const ofSystem = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const zones = [
-    { value: '', label: t.account.systemZone(ofSystem) },
+    { value: '', label: t.account.systemZone(SYSTEM_TIME_ZONE) },
     ...['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => ({ value: zone, label: zone })),
   ];
   return (

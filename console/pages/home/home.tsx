@@ -18,7 +18,7 @@ const SHOWN_MAX = 5;
 const RESULTS_MAX = 8;
 
 export default function Home() {
-  const list = useTasks({}, { rows: 50 });
+  const list = useTasks({});
   const tasks = list.data?.pages[0]?.data ?? [];
   const keys = useKeys();
   const isNew = !list.isPending && tasks.length === 0;

@@ -20,6 +20,24 @@ export function testLogin(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
+    it('asks nothing of the API before it, and is not there again for the back button after it', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await (await open(null, '')).context().newPage();
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+      await page.goto(`${gateway.baseUrl}/console/keys`);
+      await page.getByLabel('E-mail address').fill(user.email);
+      await page.getByLabel('Password').fill(user.password);
+      expect(asked.filter((path) => path.startsWith('/api/'))).to.deep.equal([]);
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByText('Test key').first().waitFor();
+      await page.goto(`${gateway.baseUrl}/docs`);
+      await page.goBack();
+      await page.getByText('Test key').first().waitFor();
+      await page.context().close();
+    });
+
     it('stands in the place of the page when the session ends, and the page is there again after it', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
