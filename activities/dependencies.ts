@@ -32,6 +32,8 @@ export interface ActivityDependencies {
 export interface WebhookDependencies {
   /** The pauses between attempts, in their order; the attempt after the last pause is the last one. */
   retryDelaysMs: readonly number[];
+  /** First attempts under way at once in this process, and as many later ones. */
+  attemptsMax: number;
   /** Whether an address may be local and without TLS, as development permits. */
   trustsOrigin: (url: URL) => boolean;
   /** The address of this service as callers know it. */

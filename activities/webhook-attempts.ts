@@ -10,14 +10,14 @@ import {
   type HeldWrite,
   type TakenDelivery,
 } from '../db/webhooks/attempts.ts';
-import { signingSecretsOf } from '../db/webhooks/endpoints.ts';
+import { signingKeysOf } from '../db/webhooks/endpoints.ts';
 import type { DeliveryToSend } from '../db/webhooks/to-send.ts';
 import {
   WEBHOOK_ANSWER_BYTES_MAX,
   WEBHOOK_TIMEOUT_SECONDS,
   type WebhookFailure,
 } from '../domain/webhooks.ts';
-import { postOutside, type PostOutcome } from '../providers/http/post-outside.ts';
+import { createPostOutside, type PostOutcome, type PostOutside } from '../providers/http/post-outside.ts';
 import { signResultUrl } from '../storage/result-links.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { signHeaders, writeBody } from './webhook-message.ts';
@@ -56,12 +56,13 @@ export function createWebhookAttempts(dependencies: Dependencies): WebhookAttemp
     await recordTaken(forkEm(database), taken);
     return taken.map(() => true);
   }, options);
+  const postOutside = createPostOutside({ trustsOrigin: webhooks.trustsOrigin });
 
   return {
     async attempt(delivery, signal) {
       const { id, attempts } = delivery;
       const startedAt = performance.now();
-      const posted = await post(dependencies, delivery, { hold, signal });
+      const posted = await post(dependencies, delivery, { postOutside, hold, signal });
       const ms = Math.round(performance.now() - startedAt);
       if (posted.kind === 'withheld') {
         await failDeliveries(forkEm(database), [id], 'webhook_disabled');
@@ -86,17 +87,24 @@ export function createWebhookAttempts(dependencies: Dependencies): WebhookAttemp
 function post(
   { secrets, webhooks }: Pick<Dependencies, 'secrets' | 'webhooks'>,
   { endpoint, event }: DeliveryToSend,
-  { hold, signal }: { hold: (write: HeldWrite) => Promise<boolean>; signal: AbortSignal },
+  {
+    postOutside,
+    hold,
+    signal,
+  }: { postOutside: PostOutside; hold: (write: HeldWrite) => Promise<boolean>; signal: AbortSignal },
 ): Promise<PostOutcome> {
   const now = new Date();
   const { resultUrlSeconds } = webhooks;
-  const links = { publicUrl: webhooks.publicUrl(), keys: secrets.signingKeys(), resultUrlSeconds };
-  const body = writeBody(event, (key) => signResultUrl(links, key, now));
-  const signing = { eventId: event.id, secrets: signingSecretsOf(secrets, endpoint, now), now };
+  const linkTo = (key: string): string => {
+    const links = { publicUrl: webhooks.publicUrl(), keys: secrets.signingKeys(), resultUrlSeconds };
+    return signResultUrl(links, key, now);
+  };
+  const body = writeBody(event, linkTo);
+  const signing = { eventId: event.id, keys: signingKeysOf(secrets, endpoint, now), now };
   return postOutside(endpoint.url, {
     headers: signHeaders(body, signing),
     body,
-    trustsOrigin: webhooks.trustsOrigin,
+    receiver: endpoint.id,
     timeoutMs: WEBHOOK_TIMEOUT_SECONDS * 1000,
     answerBytesMax: WEBHOOK_ANSWER_BYTES_MAX,
     answerMs: ANSWER_MS,

@@ -1,5 +1,5 @@
 // What a receiver gets: the body of an event, and its signature as Standard Webhooks defines it.
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { readEvidence, readMicroCredits, readPrice } from '../db/columns.ts';
 import type { WebhookEventToSend } from '../db/webhooks/to-send.ts';
 import { toCredits } from '../domain/credits.ts';
@@ -39,16 +39,14 @@ function lowBalanceOf({ balance = '0', reserved = '0', balanceBelow = '0' }: Web
   };
 }
 
-/** The headers of one attempt. Each secret signs, so that a receiver may know either one of two. */
+/** The headers of one attempt. Each key signs, so that a receiver may know either one of two. */
 export function signHeaders(
   body: string,
-  { eventId, secrets, now }: { eventId: string; secrets: readonly string[]; now: Date },
+  { eventId, keys, now }: { eventId: string; keys: readonly KeyObject[]; now: Date },
 ): Record<string, string> & Record<WebhookHeader, string> {
   const timestamp = String(Math.floor(now.getTime() / 1000));
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${eventId}.${timestamp}.${body}`).digest('base64')}`;
-  });
+  const signed = `${eventId}.${timestamp}.${body}`;
+  const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
   return {
     'content-type': 'application/json; charset=utf-8',
     'user-agent': 'svc-gateway-webhooks',

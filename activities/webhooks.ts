@@ -8,15 +8,12 @@ import { findDeliveriesToSend, type DeliveryToSend } from '../db/webhooks/to-sen
 import { WEBHOOK_FAILURES, type WebhookFailure } from '../domain/webhooks.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createWebhookAttempts, type WebhookAttempts } from './webhook-attempts.ts';
-
-/** Attempts under way to one endpoint at once in this process; others come back a little later. */
-const ATTEMPTS_PER_ENDPOINT_MAX = 40;
-const BUSY_RETRY_MS = 2_000;
+import { AttemptPlaces } from './webhook-places.ts';
 
 export function createWebhooks(dependencies: ActivityDependencies) {
-  const { database } = dependencies;
+  const { database, webhooks } = dependencies;
   const attempts = createWebhookAttempts(dependencies);
-  const underWay = new Map<string, number>();
+  const places = new AttemptPlaces(webhooks.attemptsMax);
 
   return {
     /** Throws unless the receiver has it: with the time of the next attempt, or for good. */
@@ -24,20 +21,16 @@ export function createWebhooks(dependencies: ActivityDependencies) {
       const [delivery] = await findDeliveriesToSend(forkEm(database), [deliveryId]);
       if (!delivery || delivery.state === 'failed') throw endRun('The delivery has ended.', 'delivery_ended');
       if (delivery.state === 'delivered') return;
-      const { id: endpointId, disabledAt } = delivery.endpoint;
-      if (disabledAt) {
+      if (delivery.endpoint.disabledAt) {
         await failDeliveries(forkEm(database), [deliveryId], 'webhook_disabled');
         throw endRun(WEBHOOK_FAILURES.webhook_disabled, 'webhook_disabled');
       }
-      const count = underWay.get(endpointId) ?? 0;
-      if (count >= ATTEMPTS_PER_ENDPOINT_MAX) throw tryLater('webhook_busy', BUSY_RETRY_MS);
-      underWay.set(endpointId, count + 1);
+      const place = places.take(delivery.endpoint, Date.now());
+      if (place.kind === 'none') throw tryLater('webhook_busy', place.retryMs);
       try {
         await send(attempts, delivery);
       } finally {
-        const left = (underWay.get(endpointId) ?? 1) - 1;
-        if (left > 0) underWay.set(endpointId, left);
-        else underWay.delete(endpointId);
+        place.release();
       }
     },
 

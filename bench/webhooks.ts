@@ -13,6 +13,7 @@ import { WEBHOOKS_PER_USER_MAX } from '../domain/webhooks.ts';
 import { createBenchCaller, type BenchCaller } from './admission/callers.ts';
 import { untilTasks } from './admission/tasks-in-database.ts';
 import { printTable, quantile } from './measure.ts';
+import { IS_PROFILED, profileProcess } from './profile.ts';
 import { bySize } from './size.ts';
 import { startBenchSystem, type BenchSystem } from './system.ts';
 import { Verdict, type Row } from './verdict.ts';
@@ -39,7 +40,12 @@ export async function benchWebhooks(): Promise<readonly Row[]> {
     const expected = (EVENTS / ENDPOINTS) * living.length;
     const startedAt = await recordEvents(forkEm(database));
     const isDone = (): boolean => receiver.ids.size >= expected || Date.now() > startedAt + ALL_LIMIT_MS;
-    const busyMs = await measureTasks(database, caller, isDone, Number.POSITIVE_INFINITY);
+    let busyMs = 0;
+    const deliver = async (): Promise<void> => {
+      busyMs = await measureTasks(database, caller, isDone, Number.POSITIVE_INFINITY);
+    };
+    if (IS_PROFILED) await profileProcess('the worker', system.pidOf('worker') ?? 0, deliver);
+    else await deliver();
     const delays = [...receiver.ids.values()].map((at) => at - startedAt);
     const lastMs = delays.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...delays);
     printTable([

@@ -42,6 +42,8 @@ export const WEBHOOK_FAILURES = {
 export type WebhookFailure = keyof typeof WEBHOOK_FAILURES;
 
 export const WEBHOOKS_PER_USER_MAX = 10;
+/** First attempts under way at once in one process, and as many later ones, shared among users. */
+export const WEBHOOK_ATTEMPTS_MAX = 1_000;
 /** From the look-up of the receiver's name to the status of its answer. */
 export const WEBHOOK_TIMEOUT_SECONDS = 15;
 /** So much of a receiver's answer is kept for the owner. */

@@ -10,7 +10,7 @@ import { openDatabase } from '../db/open-database.ts';
 import { readPoolMetrics } from '../db/pool.ts';
 import { openProbe } from '../db/probe.ts';
 import { Secrets } from '../db/secrets.ts';
-import { isLoopbackUrl, WEBHOOK_RETRY_DELAYS_MS } from '../domain/webhooks.ts';
+import { isLoopbackUrl, WEBHOOK_ATTEMPTS_MAX, WEBHOOK_RETRY_DELAYS_MS } from '../domain/webhooks.ts';
 import { createLog, type Log } from '../log.ts';
 import { createInternalListener, listen } from '../runtime/listener.ts';
 import { addProcessMetrics } from '../runtime/process-metrics.ts';
@@ -114,6 +114,7 @@ function describeWebhooks(config: Config, registry: Registry): WebhookDependenci
   const { production, publicUrl, resultUrlSeconds } = config;
   return {
     retryDelaysMs: WEBHOOK_RETRY_DELAYS_MS,
+    attemptsMax: WEBHOOK_ATTEMPTS_MAX,
     trustsOrigin: (url) => !production && isLoopbackUrl(url),
     publicUrl: () => publicUrl,
     resultUrlSeconds,

@@ -3,19 +3,20 @@
 import type { WebhookAttempts } from '../activities/webhook-attempts.ts';
 import { forkEm, type Database } from '../db/database.ts';
 import { failDeliveries } from '../db/webhooks/attempts.ts';
-import { claimFirstAttempts, lastInTurn } from '../db/webhooks/outbox.ts';
+import { claimFirstAttempts, lastInTurn, type ClaimedAttempt } from '../db/webhooks/outbox.ts';
 import { findDeliveriesToSend, type DeliveryToSend } from '../db/webhooks/to-send.ts';
 import type { Log } from '../log.ts';
+import { FirstAttempts } from './webhook-first-attempts.ts';
 import { pause, repeatUntil } from './webhook-loop.ts';
 
 export interface DispatcherParts {
   database: Database;
   attempts: WebhookAttempts;
+  /** First attempts under way at once. */
+  attemptsMax: number;
   log: Pick<Log, 'warn'>;
 }
 
-/** First attempts under way at once in one process: a tenth is what the webhooks of one user can hold. */
-const UNDER_WAY_MAX = 1_000;
 /** Deliveries in one claim: few enough that the process does other things between two. */
 const CLAIM_MAX = 50;
 /** After a claim, the next one waits for this many of its attempts, but no longer than that. */
@@ -32,47 +33,38 @@ export async function dispatchUntil(
   { stopping, cutting }: { stopping: AbortSignal; cutting: AbortSignal },
   parts: DispatcherParts,
 ): Promise<void> {
-  const underWay = new Set<Promise<void>>();
+  const underWay = new FirstAttempts(parts.attemptsMax);
   let lastEndpointId = '';
   await repeatUntil(stopping, parts.log, async () => {
-    const max = Math.min(CLAIM_MAX, UNDER_WAY_MAX - underWay.size);
-    const claimed = max > 0 ? await claimFirstAttempts(forkEm(parts.database), { max, lastEndpointId }) : [];
+    const max = Math.min(CLAIM_MAX, underWay.claimMax);
+    const wanted = { max, lastEndpointId, without: underWay.findLeftOut() };
+    const claimed = max > 0 ? await claimFirstAttempts(forkEm(parts.database), wanted) : [];
     lastEndpointId = lastInTurn(claimed, lastEndpointId);
     if (claimed.length === 0) return pause(IDLE_PAUSE_MS, stopping);
-    const sent = await send(
-      parts,
-      claimed.map(({ deliveryId }) => deliveryId),
-      cutting,
-    );
-    for (const one of sent) {
-      underWay.add(one);
-      void one.finally(() => underWay.delete(one));
-    }
+    const sent = await send(parts, claimed, { underWay, cutting });
     await mostOf(sent);
   });
-  await Promise.all(underWay);
+  await underWay.ended();
 }
 
 /** Begins the attempts of these deliveries. Their promises never reject. */
 async function send(
   { database, attempts, log }: DispatcherParts,
-  ids: readonly string[],
-  cutting: AbortSignal,
+  claimed: readonly ClaimedAttempt[],
+  { underWay, cutting }: { underWay: FirstAttempts; cutting: AbortSignal },
 ): Promise<Promise<void>[]> {
+  const ids = claimed.map(({ deliveryId }) => deliveryId);
   const deliveries = await findDeliveriesToSend(forkEm(database), ids);
   const isOpen = ({ endpoint }: DeliveryToSend): boolean => endpoint.disabledAt === null;
   const shut = deliveries.filter((delivery) => !isOpen(delivery)).map(({ id }) => id);
   if (shut.length > 0) await failDeliveries(forkEm(database), shut, 'webhook_disabled');
-  return deliveries.filter(isOpen).map((delivery) =>
-    attempts.attempt(delivery, cutting).then(
-      () => undefined,
-      (err: unknown) =>
-        log.warn(
-          { err, deliveryId: delivery.id },
-          'what came of a webhook was not recorded; it is sent again',
-        ),
-    ),
-  );
+  return deliveries.filter(isOpen).map((delivery) => {
+    const attempted = attempts.attempt(delivery, cutting).catch((err: unknown) => {
+      log.warn({ err, deliveryId: delivery.id }, 'what came of a webhook was not recorded; it is sent again');
+      return null;
+    });
+    return underWay.add(delivery.endpoint, attempted);
+  });
 }
 
 /**

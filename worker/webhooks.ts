@@ -17,12 +17,16 @@ export function startWebhookOutbox(parts: {
   log: Pick<Log, 'warn'>;
 }): WebhookOutbox {
   const { dependencies, runs, log } = parts;
-  const { database } = dependencies;
+  const { database, webhooks } = dependencies;
+  const { attemptsMax } = webhooks;
   const stopping = new AbortController();
   const cutting = new AbortController();
   const attempts = createWebhookAttempts(dependencies);
   const running = Promise.all([
-    dispatchUntil({ stopping: stopping.signal, cutting: cutting.signal }, { database, attempts, log }),
+    dispatchUntil(
+      { stopping: stopping.signal, cutting: cutting.signal },
+      { database, attempts, attemptsMax, log },
+    ),
     relayUntil(stopping.signal, { database, runs, log }),
   ]);
   return {

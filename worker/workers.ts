@@ -20,8 +20,10 @@ import type { Tracing } from '../runtime/tracing-types.ts';
 const HAND_OVER_SLOTS = 4_000;
 /** Jobs waited for at the same time in one process. */
 const POLL_SLOTS = 10_000;
-/** Later attempts to deliver webhooks at the same time in one process. */
-const WEBHOOK_SLOTS = 1_000;
+/** For each attempt that may be under way: one that finds no place among them says so, and waits for no slot. */
+const SLOTS_PER_WEBHOOK_ATTEMPT = 2;
+/** Runs of webhooks that stay in memory. */
+const WEBHOOK_RUNS_CACHED = 1_000;
 /**
  * Cancellation reaches a submission with the answer to a heartbeat, and `activities/hand-overs.ts` sends one
  * when it is asked for: the SDK must not hold it back.
@@ -102,9 +104,10 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
     taskQueue: WEBHOOK_QUEUE,
     workflowBundle,
     activities: { sendWebhook, abandonWebhook },
-    maxConcurrentActivityTaskExecutions: WEBHOOK_SLOTS,
+    maxConcurrentActivityTaskExecutions:
+      SLOTS_PER_WEBHOOK_ATTEMPT * options.dependencies.webhooks.attemptsMax,
     workflowTaskPollerBehavior: { type: 'autoscaling' },
-    maxCachedWorkflows: WEBHOOK_SLOTS,
+    maxCachedWorkflows: WEBHOOK_RUNS_CACHED,
     shutdownGraceTime: graceSeconds,
   });
   return combine([generation, handOver, polling, webhooks], connection);

@@ -41,9 +41,11 @@ export async function whileEndpointsExist(em: Em, writes: readonly HeldWrite[]):
   });
 }
 
+/** Its end waits for no disk, since there is nothing in it to be lost. */
 const hold = prepare<{ id: string }>(
   'hold-webhook-endpoints',
-  'select id from webhook_endpoint where id = any ($1) and disabled_at is null for key share',
+  `select e.id from (select set_config('synchronous_commit', 'off', true)) unlogged, webhook_endpoint e
+   where e.id = any ($1) and e.disabled_at is null for key share of e`,
 );
 
 /** A delivery that its receiver took. */

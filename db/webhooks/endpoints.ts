@@ -1,5 +1,5 @@
 // The webhooks of users: made, changed, deleted, each change with its audit entry. Secrets are shown once.
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { JsonValue } from '../../domain/json.ts';
@@ -31,6 +31,7 @@ export interface WebhookOwner {
 
 /** Bytes of a secret: as many as its signature has. */
 const SECRET_BYTES = 32;
+const SECRET_PREFIX = 'whsec_';
 
 /** Makes a webhook if its user has fewer than `endpointsMax`, else answers null. */
 export async function createEndpoint(
@@ -143,34 +144,34 @@ export async function deleteEndpoint(em: Em, { userId, origin }: WebhookOwner, i
   });
 }
 
-/** The secrets that sign now, newest first. */
-export function signingSecretsOf(secrets: Secrets, endpoint: WebhookEndpoint, now: Date): readonly string[] {
-  const all = openSecrets(secrets, endpoint);
+/** The secrets that sign now, newest first, as keys of an HMAC. */
+export function signingKeysOf(secrets: Secrets, endpoint: WebhookEndpoint, now: Date): readonly KeyObject[] {
+  const all = signing.get(endpoint.secrets) ?? openSecrets(secrets, endpoint).map(toKey);
+  signing.set(endpoint.secrets, all);
   const { previousSecretUntil: until } = endpoint;
   return until && until > now ? all : all.slice(0, 1);
 }
 
-/** As Standard Webhooks writes a secret: `whsec_` and its bytes in base64. */
+/** The keys of rows that are still in use: the deliveries of one moment share theirs. */
+const signing = new WeakMap<Uint8Array, readonly KeyObject[]>();
+
+function toKey(secret: string): KeyObject {
+  return createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'));
+}
+
+/** As Standard Webhooks writes a secret, whose bytes follow in base64. */
 function makeSecret(): string {
-  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+  return `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
 function sealSecrets(secrets: Secrets, id: string, list: readonly string[]) {
   return secrets.seal('webhook', id, JSON.stringify(list));
 }
 
-/** What was decrypted of rows that are still in use: the deliveries of one moment share theirs. */
-const opened = new WeakMap<Uint8Array, readonly string[]>();
-
-function openSecrets(secrets: Secrets, endpoint: WebhookEndpoint): readonly string[] {
-  const known = opened.get(endpoint.secrets);
-  if (known) return known;
-  const sealed = { secretKeyId: endpoint.secretKeyId, bytes: endpoint.secrets };
-  const list: unknown = JSON.parse(secrets.decrypt('webhook', endpoint.id, sealed));
-  if (!Array.isArray(list)) throw new Error(`the secrets of ${endpoint.id} are no list`);
-  const texts = list.map(String);
-  opened.set(endpoint.secrets, texts);
-  return texts;
+function openSecrets(secrets: Secrets, { id, secretKeyId, secrets: bytes }: WebhookEndpoint): string[] {
+  const list: unknown = JSON.parse(secrets.decrypt('webhook', id, { secretKeyId, bytes }));
+  if (!Array.isArray(list)) throw new Error(`the secrets of ${id} are no list`);
+  return list.map(String);
 }
 
 async function requireOwn(em: Em, userId: string, id: string): Promise<WebhookEndpoint> {

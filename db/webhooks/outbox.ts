@@ -8,6 +8,11 @@ import type { Em } from '../database.ts';
 const UNDER_WAY_MAX = 10;
 /** The same while it is failing. */
 const UNDER_WAY_MAX_FAILING = 1;
+/**
+ * Each endpoint gets its part of a claim, but no fewer than these: where many wait, each has its turn often, on
+ * connections that are still open.
+ */
+const TURN_MIN = 3;
 /** Runs that are started with one claim, and those of one endpoint among them. */
 const RUNS_MAX = 20;
 const RUNS_PER_ENDPOINT_MAX = 2;
@@ -22,18 +27,27 @@ export const LOST_AFTER_SECONDS = 600;
 export interface ClaimedAttempt {
   deliveryId: string;
   endpointId: string;
+  userId: string;
+}
+
+export interface FirstAttemptsWanted {
+  max: number;
+  /** What `lastInTurn` tells of the claim before; empty at first. */
+  lastEndpointId: string;
+  /** Users and endpoints whose deliveries are left to a later claim. */
+  without: { userIds: readonly string[]; endpointIds: readonly string[] };
 }
 
 /**
  * Claims up to `max` deliveries whose first attempt is due, the oldest of each endpoint. Endpoints get their
- * turns in the order of their ids, after `lastEndpointId`, which `lastInTurn` tells of the claim before. Two
- * processes never get the same delivery.
+ * turns in the order of their ids, after `lastEndpointId`. Two processes never get the same delivery.
  */
 export async function claimFirstAttempts(
   em: Em,
-  { max, lastEndpointId }: { max: number; lastEndpointId: string },
+  { max, lastEndpointId, without }: FirstAttemptsWanted,
 ): Promise<ClaimedAttempt[]> {
-  return claimFirst(em, [UNDER_WAY_MAX, UNDER_WAY_MAX_FAILING, max, CLAIM_SECONDS, lastEndpointId]);
+  const places = [UNDER_WAY_MAX, UNDER_WAY_MAX_FAILING, max, TURN_MIN] as const;
+  return claimFirst(em, [...places, CLAIM_SECONDS, lastEndpointId, without.userIds, without.endpointIds]);
 }
 
 /** Claims deliveries whose next attempt needs a run, in turns as above. `confirmStarts` has to follow. */
@@ -75,7 +89,7 @@ const claimFirst = prepare<ClaimedAttempt>(
   'claim-webhook-first-attempts',
   `with recursive ${waitingFor(FIRST)}, due as (
     select t.id
-    from (${inTurnAfter('$5')}) w
+    from (${inTurnAfter('$6')}) w
     left join webhook_endpoint e on e.id = w.endpoint_id
     cross join lateral (
       select case when e.failing_since is null then $1::int else $2::int end
@@ -87,13 +101,16 @@ const claimFirst = prepare<ClaimedAttempt>(
     cross join lateral (
       select d.id from webhook_delivery d
       where d.endpoint_id = w.endpoint_id and ${FIRST} and d.relay_after <= now()
-      order by d.relay_after limit greatest(room.free, 0) for update skip locked
+      order by d.relay_after
+      limit least(greatest(room.free, 0), (select greatest($3::int / count(*), $4::int) from waiting))
+      for update skip locked
     ) t
+    where e.id is null or (e.user_id <> all ($7::text[]) and e.id <> all ($8::text[]))
     limit $3::int
   )
-  update webhook_delivery d set relay_after = now() + make_interval(secs => $4) from due
+  update webhook_delivery d set relay_after = now() + make_interval(secs => $5) from due
   where d.id = due.id
-  returning d.id as "deliveryId", d.endpoint_id as "endpointId"`,
+  returning d.id as "deliveryId", d.endpoint_id as "endpointId", d.user_id as "userId"`,
 );
 
 const claimRuns = prepare<WebhookToRun>(

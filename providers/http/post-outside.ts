@@ -1,15 +1,15 @@
-// Posts a body to a foreign URL: public addresses only, no redirect, limited in time and in what is read.
-import { request, type IncomingMessage } from 'node:http';
+// Posts bodies to foreign URLs: public addresses only, no redirect, limited in time and in what is read.
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { buildConnector } from 'undici';
-import { AddressRefused, checkOutsideUrl, guardedConnector, type Resolve } from './address-guard.ts';
+import { AddressRefused, checkOutsideUrl } from './address-guard.ts';
+import { ReceiverAgent, type ReceiverAgentOptions, type ReceiverArgs } from './receiver-agent.ts';
 
 export interface PostOptions {
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** Whether this origin may be local and without TLS. */
-  trustsOrigin: (url: URL) => boolean;
+  /** Who the body is for: connections are kept for the next one to the same. */
+  receiver: string;
   /** Limit from the look-up of the name to the status of the answer. */
   timeoutMs: number;
   /** So much of the answer is read, and for so long. */
@@ -17,14 +17,11 @@ export interface PostOptions {
   answerMs: number;
   signal?: AbortSignal | undefined;
   /**
-   * Called with the open connection, before a byte is written: calls `write` once, which resolves when the
-   * request has been handed to the system, or answers without having called it, to send nothing.
+   * Called with an open connection, before a byte is written: calls `write` once, which resolves when the
+   * request has been handed to the system, or answers without having called it, to send nothing. Called a
+   * second time when a kept connection had been closed by the receiver and another one was opened.
    */
   beforeWrite: (write: () => Promise<void>) => Promise<void>;
-  /** Replaces the name look-up in tests. */
-  resolve?: Resolve | undefined;
-  /** Replaces the opening of sockets in tests. */
-  connect?: buildConnector.connector | undefined;
 }
 
 /**
@@ -36,142 +33,164 @@ export type PostOutcome =
   | { kind: 'address_refused' | 'timeout' | 'unreachable' }
   | { kind: 'withheld' };
 
-const CONNECT_TIMEOUT_MS = 3_000;
+/** Posts once. Never throws, except what `beforeWrite` threw before it wrote. */
+export type PostOutside = (url: string, options: PostOptions) => Promise<PostOutcome>;
+
 /** How undici's connectors say that a connection did not come about in time. */
 const CONNECT_TIMEOUT_CODE = 'UND_ERR_CONNECT_TIMEOUT';
 /** Turns of the event loop in which a request has surely been written. */
 const WRITE_TURNS_MAX = 100;
 
-const connectPlainly = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
-/** One for all, so that a receiver's TLS sessions are resumed. */
-const connectGuarded = guardedConnector();
-
-/** Posts once. Never throws, except what `beforeWrite` threw before it wrote. */
-export async function postOutside(text: string, options: PostOptions): Promise<PostOutcome> {
-  const timeLimit = AbortSignal.timeout(options.timeoutMs);
-  const signal = options.signal ? AbortSignal.any([options.signal, timeLimit]) : timeLimit;
-  const failed = (error: unknown): PostOutcome => {
-    if (error instanceof AddressRefused) return { kind: 'address_refused' };
-    return { kind: timeLimit.aborted || isConnectTimeout(error) ? 'timeout' : 'unreachable' };
-  };
-  let socket: Socket;
-  let url: URL;
-  try {
-    url = checkOutsideUrl(text, options.trustsOrigin);
-    socket = await openSocket(url, options, signal);
-  } catch (error) {
-    return failed(error);
-  }
-  try {
-    const sent = await writeHeld(url, socket, options, signal);
-    if (!sent) return { kind: 'withheld' };
+/** Makes a function that keeps connections of its own. */
+export function createPostOutside(options: Omit<ReceiverAgentOptions, 'keeps'>): PostOutside {
+  const keeping = new ReceiverAgent({ ...options, keeps: true });
+  const opening = new ReceiverAgent({ ...options, keeps: false });
+  return async (text, post) => {
+    const url = readUrl(text, options.trustsOrigin);
+    if (!url) return { kind: 'address_refused' };
+    const cut = new AbortController();
+    const abort = (): void => cut.abort();
+    const timer = setTimeout(() => cut.abort('timeout'), post.timeoutMs);
+    post.signal?.addEventListener('abort', abort);
     try {
-      const response = await sent.answer;
-      const body = await readBeginning(response, options);
-      return { kind: 'answered', status: response.statusCode ?? 0, body };
-    } catch (error) {
-      return failed(error);
+      if (post.signal?.aborted) return { kind: 'unreachable' };
+      const posted =
+        (await postBy(keeping, url, post, cut.signal)) ?? (await postBy(opening, url, post, cut.signal));
+      return posted ?? { kind: 'unreachable' };
+    } finally {
+      clearTimeout(timer);
+      post.signal?.removeEventListener('abort', abort);
     }
-  } finally {
-    socket.destroy();
+  };
+}
+
+function readUrl(text: string, trustsOrigin: (url: URL) => boolean): URL | null {
+  try {
+    return checkOutsideUrl(text, trustsOrigin);
+  } catch {
+    return null;
   }
 }
 
-/** Opens a connection of its own. Rejects when `signal` is aborted; what opens after that is closed. */
-function openSocket(
+/**
+ * Posts over a connection of this agent. Null: it was a kept one and broke without an answer, so that the
+ * receiver may have closed it before the request came.
+ */
+async function postBy(
+  agent: ReceiverAgent,
   url: URL,
-  { trustsOrigin, resolve: lookUp, connect: opener }: PostOptions,
-  signal: AbortSignal,
-): Promise<Socket> {
-  const guarded = lookUp || opener ? guardedConnector(lookUp, opener) : connectGuarded;
-  const connect = trustsOrigin(url) ? connectPlainly : guarded;
-  const { protocol, host } = url;
-  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  const port = url.port || (protocol === 'https:' ? '443' : '80');
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new Error('it took too long'));
-    signal.addEventListener('abort', abort);
-    connect({ protocol, host, hostname, port }, (...outcome) => {
-      const [error, socket] = outcome;
-      signal.removeEventListener('abort', abort);
-      if (error) return reject(error);
-      // A socket that breaks while nothing is asked of it yet: writing to it fails.
-      socket.on('error', () => undefined);
-      if (signal.aborted) socket.destroy();
-      resolve(socket);
-    });
-  });
-}
-
-/** Writes while `beforeWrite` holds; the promise of the answer in a box, or null when nothing was written. */
-async function writeHeld(
-  url: URL,
-  socket: Socket,
-  options: PostOptions,
-  signal: AbortSignal,
-): Promise<{ answer: Promise<IncomingMessage> } | null> {
-  let sent: { answer: Promise<IncomingMessage> } | null = null;
-  const write = async (): Promise<void> => {
-    sent = { answer: send(url, socket, options, signal) };
-    sent.answer.catch(() => undefined); // it is awaited later
-    await handedOver(socket);
+  post: PostOptions,
+  cut: AbortSignal,
+): Promise<PostOutcome | null> {
+  const req = openRequest(agent, url, post);
+  const answer = answerOf(req, cut);
+  const read = async (response: IncomingMessage): Promise<PostOutcome> => {
+    const body = await readBeginning(response, post);
+    return { kind: 'answered', status: response.statusCode ?? 0, body };
+  };
+  const fail = (error: unknown): PostOutcome | null => {
+    if (error instanceof AddressRefused) return { kind: 'address_refused' };
+    if (req.reusedSocket && !cut.aborted) return null;
+    return { kind: cut.reason === 'timeout' || isConnectTimeout(error) ? 'timeout' : 'unreachable' };
   };
   try {
-    await options.beforeWrite(write);
-  } catch (error) {
-    if (!sent) throw error;
+    const socket = await socketOf(req, answer);
+    if (socket && !(await writeHeld(req, socket, post))) return { kind: 'withheld' };
+    return await answer.then(read, fail);
+  } finally {
+    req.destroy(); // nothing happens to one whose answer was read to its end: its connection is kept
   }
-  return sent;
 }
 
-/** Sends the request on this socket, which takes no other. */
-function send(
+function openRequest(
+  agent: ReceiverAgent,
   url: URL,
-  socket: Socket,
-  { headers, body }: PostOptions,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const own = { host: url.host, 'content-length': Buffer.byteLength(body), connection: 'close' };
-    const req = request({
-      ...{ method: 'POST', path: url.pathname + url.search, headers: { ...headers, ...own } },
-      ...{ createConnection: () => socket, signal },
-    });
+  { headers, body, receiver }: PostOptions,
+): ClientRequest {
+  const own = { host: url.host, 'content-length': Buffer.byteLength(body) };
+  const path = url.pathname + url.search;
+  const args: ReceiverArgs = { agent, url, receiver, method: 'POST', path, headers: { ...headers, ...own } };
+  return request(args);
+}
+
+/** The answer. Rejects when no connection comes about, when it breaks, and when `cut` is aborted. */
+function answerOf(req: ClientRequest, cut: AbortSignal): Promise<IncomingMessage> {
+  const answer = new Promise<IncomingMessage>((resolve, reject) => {
     req.once('response', resolve);
-    req.once('error', reject);
+    req.on('error', reject);
     req.once('close', () => reject(new Error('there was no answer')));
-    req.end(body);
+    cut.addEventListener('abort', () => {
+      reject(new Error('the attempt was cut'));
+      req.destroy();
+    });
   });
+  answer.catch(() => undefined); // it is awaited later
+  return answer;
+}
+
+/** The open connection of a request; null when none comes about, and `answer` says why. */
+async function socketOf(req: ClientRequest, answer: Promise<unknown>): Promise<Socket | null> {
+  const open = new Promise<Socket>((resolve) => {
+    req.once('socket', resolve);
+  });
+  return Promise.race([open, answer.then(nothing, nothing)]);
+}
+
+const nothing = (): null => null;
+
+/** Writes while `beforeWrite` holds; false when it did not. Throws what it threw before it wrote. */
+async function writeHeld(
+  req: ClientRequest,
+  socket: Socket,
+  { body, beforeWrite }: PostOptions,
+): Promise<boolean> {
+  let isWritten = false;
+  const write = async (): Promise<void> => {
+    isWritten = true;
+    const before = socket.bytesWritten;
+    req.end(body);
+    await handedOver(socket, before);
+  };
+  try {
+    await beforeWrite(write);
+  } catch (error) {
+    if (!isWritten) throw error;
+  }
+  return isWritten;
 }
 
 /** Resolves when the request is with the system, or will never be. */
-async function handedOver(socket: Socket): Promise<void> {
-  for (let turns = 0; turns < WRITE_TURNS_MAX && socket.bytesWritten === 0 && !socket.destroyed; turns += 1)
+async function handedOver(socket: Socket, before: number): Promise<void> {
+  for (
+    let turns = 0;
+    turns < WRITE_TURNS_MAX && socket.bytesWritten === before && !socket.destroyed;
+    turns += 1
+  )
     await setImmediate();
 }
 
 /** The beginning of an answer. A body that breaks off, lies about its length or never ends is no failure. */
-async function readBeginning(
-  body: IncomingMessage,
+function readBeginning(
+  response: IncomingMessage,
   { answerBytesMax, answerMs }: PostOptions,
 ): Promise<string> {
-  body.on('error', () => undefined);
-  const timer = setTimeout(() => body.destroy(), answerMs);
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const timer = setTimeout(() => response.destroy(), answerMs);
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve(Buffer.concat(chunks).toString('utf8'));
+    };
+    response.on('error', () => undefined);
+    response.once('end', end);
+    response.once('close', end);
+    response.on('data', (chunk: Buffer) => {
       chunks.push(chunk.subarray(0, answerBytesMax - bytes));
       bytes += chunk.length;
-      if (bytes >= answerBytesMax) break;
-    }
-  } catch {
-    // The status has told what counts.
-  } finally {
-    clearTimeout(timer);
-    body.destroy();
-  }
-  return Buffer.concat(chunks).toString('utf8');
+      if (bytes >= answerBytesMax) response.destroy();
+    });
+  });
 }
 
 function isConnectTimeout(error: unknown): boolean {

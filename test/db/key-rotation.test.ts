@@ -10,7 +10,7 @@ import { createAdministrator, makeCode, readAudit } from '../support/administrat
 import { startGateway, type TestGateway } from '../support/servers/gateway.ts';
 import { IMAGE_MODEL } from '../support/tasks.ts';
 import { makeWebhook } from '../support/webhooks.ts';
-import { listOwnEndpoints, signingSecretsOf } from '../../db/webhooks/endpoints.ts';
+import { listOwnEndpoints, signingKeysOf } from '../../db/webhooks/endpoints.ts';
 
 describe('rotating the key ring', () => {
   let gateway: TestGateway;
@@ -65,7 +65,8 @@ describe('rotating the key ring', () => {
     expect(await decryptRequest(gateway.em(), alone, first)).to.include({ prompt: 'a cat' });
     const [endpoint] = await listOwnEndpoints(gateway.em(), owner.id, { limit: 1, beforeId: null });
     if (!endpoint) throw new Error('there is no webhook');
-    expect(signingSecretsOf(alone, endpoint, new Date())).to.deep.equal([hook.secret]);
+    const keys = signingKeysOf(alone, endpoint, new Date()).map((key) => key.export().toString('base64'));
+    expect(keys).to.deep.equal([hook.secret.replace('whsec_', '')]);
     const [stored] = await gateway.em().execute<{ results: Uint8Array; id: string; totp: Uint8Array }[]>(sql`
       select results, results_secret_key_id as id, totp_secret as totp from submission, app_user
       where app_user.id = ${owner.id}`);

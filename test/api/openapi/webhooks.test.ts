@@ -31,7 +31,7 @@ describe('the deliveries that the OpenAPI document describes', () => {
   let arrived: ReceivedWebhook[];
 
   before('every event is sent once', async () => {
-    gateway = await startGateway({ webhookDelaysMs: [50] });
+    gateway = await startGateway({ webhooks: { retryDelaysMs: [50] } });
     receiver = await startReceiver();
     owner = await gateway.createUser(1000);
     const fields = { url: `${receiver.url}/all`, events: WEBHOOK_EVENTS, balanceBelow: 1000 };

@@ -1,8 +1,17 @@
-// Posting to a foreign address: public ones only, looked up once, and nothing is written that may not be.
-import { createServer as createSocketServer, type AddressInfo, type Server, type Socket } from 'node:net';
+// Posting to a foreign address: public ones only, looked up once, and nothing is written that may not be. A
+// connection is kept for the next request to the same receiver.
+import {
+  connect as openSocket,
+  createServer as createSocketServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { expect } from 'chai';
 import type { buildConnector } from 'undici';
-import { postOutside, type PostOptions } from '../../../providers/http/post-outside.ts';
+import type { Resolve } from '../../../providers/http/address-guard.ts';
+import { until } from '../../support/until.ts';
+import { createPostOutside, type PostOptions } from '../../../providers/http/post-outside.ts';
 
 describe('postOutside', () => {
   let server: Server;
@@ -31,12 +40,15 @@ describe('postOutside', () => {
   });
   afterEach(() => sockets.forEach((socket) => socket.destroy()));
 
-  const post = (url: string, options: Partial<PostOptions> = {}) =>
-    postOutside(url, {
-      ...{ headers: { 'x-a': 'b' }, body: '{}', trustsOrigin: ({ hostname }) => hostname === '127.0.0.1' },
-      ...{ timeoutMs: 300, answerBytesMax: 10, answerMs: 100, beforeWrite: (write) => write() },
-      ...options,
-    });
+  const trustsOrigin = ({ hostname }: URL): boolean => hostname === '127.0.0.1';
+  const options: PostOptions = {
+    ...{ headers: { 'x-a': 'b' }, body: '{}', receiver: 'one', timeoutMs: 300 },
+    ...{ answerBytesMax: 10, answerMs: 100, beforeWrite: (write) => write() },
+  };
+  const post = (url: string, own: Partial<PostOptions> = {}) =>
+    createPostOutside({ trustsOrigin })(url, { ...options, ...own });
+  const postTo = (url: string, network: { resolve: Resolve; connect?: buildConnector.connector }) =>
+    createPostOutside({ trustsOrigin, ...network })(url, options);
   const local = () => `http://127.0.0.1:${port}/`;
 
   it('posts the body and reads the beginning of the answer', async () => {
@@ -66,7 +78,7 @@ describe('postOutside', () => {
 
   it('refuses a name with a private address among others', async () => {
     const resolve = () => Promise.resolve(['93.184.216.34', '10.0.0.1']);
-    expect(await post('https://example.com/', { resolve })).to.deep.equal({ kind: 'address_refused' });
+    expect(await postTo('https://example.com/', { resolve })).to.deep.equal({ kind: 'address_refused' });
   });
 
   it('looks a name up once, so that a second look with another answer cannot happen', async () => {
@@ -77,7 +89,7 @@ describe('postOutside', () => {
       asked.push(hostname);
       callback(new Error('no network'), null);
     };
-    expect(await post('https://example.com/', { resolve, connect })).to.deep.equal({ kind: 'unreachable' });
+    expect(await postTo('https://example.com/', { resolve, connect })).to.deep.equal({ kind: 'unreachable' });
     expect({ looks, asked }).to.deep.equal({ looks: 1, asked: ['93.184.216.34'] });
   });
 
@@ -120,5 +132,115 @@ describe('postOutside', () => {
     };
     expect(await post(local(), { beforeWrite })).to.deep.include({ kind: 'answered', status: 200 });
     expect(writtenInside).to.equal(1);
+  });
+
+  describe('over a connection that is kept', () => {
+    const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+    const answered = { kind: 'answered', status: 200, body: 'ok' };
+    let postKept: ReturnType<typeof createPostOutside>;
+    beforeEach(() => {
+      postKept = createPostOutside({ trustsOrigin });
+      answer = (socket) => void socket.write(OK);
+    });
+
+    it('sends the next request to the same receiver, one after the other', async () => {
+      for (let posts = 0; posts < 5; posts += 1)
+        expect(await postKept(local(), options)).to.deep.equal(answered);
+      expect(sockets).to.have.length(1);
+      expect(written.match(/^POST|\{\}POST/g)).to.have.length(5);
+      await Promise.all([postKept(local(), options), postKept(local(), options)]);
+      expect(sockets, 'each connection has one request at a time').to.have.length(2);
+    });
+
+    it('sends nothing to another receiver, at another port, or by another name', async () => {
+      await postKept(local(), options);
+      await postKept(local(), { ...options, receiver: 'another' });
+      expect(sockets).to.have.length(2);
+      expect(await postKept('http://127.0.0.1:1/', options)).to.deep.equal({ kind: 'unreachable' });
+      await postKept(`http://localhost:${port}/`, options).then(({ kind }) =>
+        expect(kind, 'it is a name to be checked').to.equal('address_refused'),
+      );
+      expect(sockets).to.have.length(2);
+    });
+
+    it('looks the name up and checks its addresses again for the next connection', async () => {
+      const answers = [['93.184.216.34'], ['10.0.0.1']];
+      const resolve = async () => answers.shift() ?? [];
+      const connect: buildConnector.connector = (_, callback) => {
+        const socket = openSocket(port, '127.0.0.1', () => callback(null, socket));
+        Object.defineProperty(socket, 'remoteAddress', { value: '93.184.216.34' });
+      };
+      const guarded = createPostOutside({ trustsOrigin, resolve, connect });
+      for (let posts = 0; posts < 2; posts += 1)
+        expect(await guarded('https://example.com/', options)).to.deep.equal(answered);
+      expect(answers, 'looked up once').to.have.length(1);
+      sockets.forEach((socket) => socket.destroy());
+      await until('it is closed', async () => sockets.every(({ closed }) => closed));
+      expect(await guarded('https://example.com/', options)).to.deep.equal({ kind: 'address_refused' });
+    });
+
+    for (const [when, end] of [
+      ['closes it', (socket: Socket) => socket.end()],
+      ['resets it', (socket: Socket) => socket.resetAndDestroy()],
+    ] as const)
+      it(`sends once more, with a new permission, when the receiver ${when} at the next request`, async () => {
+        await postKept(local(), options);
+        answer = (socket) => {
+          if (socket === sockets[0]) end(socket);
+          else socket.end(OK);
+        };
+        let permissions = 0;
+        const beforeWrite = async (write: () => Promise<void>) => {
+          permissions += 1;
+          await write();
+        };
+        expect(await postKept(local(), { ...options, beforeWrite })).to.deep.equal(answered);
+        expect({ permissions, opened: sockets.length }).to.deep.equal({ permissions: 2, opened: 2 });
+      });
+
+    it('does not send once more without a permission', async () => {
+      await postKept(local(), options);
+      answer = (socket) => socket.resetAndDestroy();
+      let permissions = 0;
+      const beforeWrite = async (write: () => Promise<void>) => {
+        permissions += 1;
+        if (permissions === 1) await write();
+      };
+      expect(await postKept(local(), { ...options, beforeWrite })).to.deep.equal({ kind: 'withheld' });
+      expect(written.match(/POST/g), 'the first, and the one that may have come').to.have.length(2);
+    });
+
+    it('waits for a silent receiver no longer, and does not send once more', async () => {
+      await postKept(local(), options);
+      answer = () => undefined;
+      expect(await postKept(local(), options)).to.deep.equal({ kind: 'timeout' });
+      expect(sockets).to.have.length(1);
+    });
+
+    it('is none when its answer was not read to the end, or says so', async () => {
+      for (const last of [
+        'HTTP/1.1 200 OK\r\ncontent-length: 30\r\n\r\n012345678901234567890123456789',
+        'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n',
+        'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok',
+      ]) {
+        answer = (socket) => void socket.write(last);
+        const opened = sockets.length;
+        await postKept(local(), options);
+        await postKept(local(), options);
+        expect(sockets, last).to.have.length(opened + 2);
+        sockets.forEach((socket) => socket.destroy());
+      }
+    });
+
+    it('ends with the attempt that is cut', async () => {
+      await postKept(local(), options);
+      answer = () => undefined;
+      const cutting = new AbortController();
+      const posted = postKept(local(), { ...options, signal: cutting.signal });
+      await until('it was sent', async () => written.match(/POST/g)?.length === 2);
+      cutting.abort();
+      expect(await posted).to.deep.equal({ kind: 'unreachable' });
+      await until('it is closed', async () => sockets.every(({ closed }) => closed));
+    });
   });
 });

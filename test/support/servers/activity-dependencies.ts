@@ -1,5 +1,5 @@
 // What activities are given in tests: the services of a gateway.
-import type { ActivityDependencies } from '../../../activities/dependencies.ts';
+import type { ActivityDependencies, WebhookDependencies } from '../../../activities/dependencies.ts';
 import type { Services } from '../../../api/services.ts';
 import type { Config } from '../../../config/config.ts';
 import { createProviders } from '../../../providers/registry.ts';
@@ -9,7 +9,7 @@ import { webhookDependencies } from './webhook-dependencies.ts';
 export function dependenciesOf(
   config: Config,
   services: Services,
-  webhookDelaysMs?: readonly number[],
+  webhooks?: Partial<WebhookDependencies>,
 ): ActivityDependencies {
   const { database, secrets, storage, taskWorkflows, log, lossBrake } = services;
   const { runningTasksPerUserMax, requestKeptDays, retention, chatLeaseSeconds } = config;
@@ -18,6 +18,6 @@ export function dependenciesOf(
     ...{ runningTasksPerUserMax, requestKeptDays, retention, chatLeaseSeconds },
     providers: createProviders(config),
     models: config.catalog.models,
-    webhooks: webhookDependencies(services, webhookDelaysMs),
+    webhooks: webhookDependencies(services, webhooks),
   };
 }

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { WebhookDependencies } from '../../../activities/dependencies.ts';
 import { createApp } from '../../../api/app.ts';
 import { createHttpServer } from '../../../api/http/http-server.ts';
 import { securityHeaders } from '../../../api/middleware/security-headers.ts';
@@ -23,7 +24,6 @@ import { createLog } from '../../../log.ts';
 import { startWebhookOutbox } from '../../../worker/webhooks.ts';
 import { dependenciesOf } from './activity-dependencies.ts';
 import { createTestWorkers, createWorkerSwitch } from './worker-switch.ts';
-import { WEBHOOK_RETRY_DELAYS_MS } from '../../../domain/webhooks.ts';
 import { openDatabase } from '../../../db/open-database.ts';
 import { createDatabase } from './database.ts';
 import { createActor, type Actor } from '../http/http.ts';
@@ -73,8 +73,8 @@ export interface TestGatewayOptions {
   env?: Record<string, string>;
   /** `false` when the test starts the worker itself, or as a process of its own. */
   worker?: boolean;
-  /** The pauses between attempts to deliver a webhook, instead of the real ones. */
-  webhookDelaysMs?: readonly number[];
+  /** What the worker is given for webhooks, instead of the usual. */
+  webhooks?: Partial<WebhookDependencies>;
 }
 
 const PASSWORD = 'correct horse battery';
@@ -125,10 +125,10 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   services.publicUrl = () => baseUrl;
 
   const { startWorker, stopWorker } = createWorkerSwitch(
-    () => createTestWorkers(config, services, log, options.webhookDelaysMs ?? WEBHOOK_RETRY_DELAYS_MS),
+    () => createTestWorkers(config, services, log, options.webhooks),
     () =>
       startWebhookOutbox({
-        dependencies: dependenciesOf(config, services, options.webhookDelaysMs),
+        dependencies: dependenciesOf(config, services, options.webhooks),
         runs: services.taskWorkflows,
         log,
       }),

@@ -89,7 +89,7 @@ export async function recordHistories(): Promise<void> {
       SVC_TASK_DEADLINE_SECONDS: '3',
       SVC_RUNNING_TASKS_PER_USER: '1',
     },
-    webhookDelaysMs: [50],
+    webhooks: { retryDelaysMs: [50] },
   });
   const engine = await openEngine(gateway);
   try {

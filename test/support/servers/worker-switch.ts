@@ -1,5 +1,6 @@
 // The worker of a test's gateway, in this process: started and stopped as often as a test asks for it.
 import type { WorkflowBundleOption } from '@temporalio/worker';
+import type { WebhookDependencies } from '../../../activities/dependencies.ts';
 import type { Services } from '../../../api/services.ts';
 import type { Config } from '../../../config/config.ts';
 import type { Log } from '../../../log.ts';
@@ -43,7 +44,7 @@ export async function createTestWorkers(
   config: Config,
   services: Services,
   log: Log,
-  webhookDelaysMs: readonly number[],
+  webhooks: Partial<WebhookDependencies> = {},
 ): Promise<Workers> {
   // Installed once per process, before anything else uses Temporal's native runtime.
   if (!bundle) installRuntime(log);
@@ -54,6 +55,6 @@ export async function createTestWorkers(
     graceSeconds: config.workerGraceSeconds,
     log,
     workflowBundle: await bundle,
-    dependencies: dependenciesOf(config, services, webhookDelaysMs),
+    dependencies: dependenciesOf(config, services, webhooks),
   });
 }
