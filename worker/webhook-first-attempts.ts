@@ -34,7 +34,10 @@ export class FirstAttempts {
   }
 
   /** Counts an attempt until it has ended; the promise of its end never rejects. */
-  add(endpoint: WebhookEndpoint, attempted: Promise<Attempted | null>): Promise<void> {
+  add(
+    endpoint: Pick<WebhookEndpoint, 'id' | 'userId' | 'failingSince'>,
+    attempted: Promise<Attempted | null>,
+  ): Promise<void> {
     const { userId } = endpoint;
     this.#count(userId, 1);
     const end = attempted.then((outcome) => {
