@@ -17,10 +17,10 @@ const FAILURES_IN_ROW_MAX = 3;
 export async function findNeed({ taskRuns }: OpenTaskDependencies, task: Task): Promise<TaskNeed | null> {
   const isReserved = task.admittedAt !== null;
   if (!isReserved && task.cancelRequestedAt) return 'cancellation';
-  // The run before a retry may be closed; a retry that reserved nothing gets a new one.
-  if (!isReserved && task.attempt > 1) return 'start';
-  const state = await taskRuns.describeTask(task.id);
+  const state = await taskRuns.describeTask(task);
   if (state === 'running') return null;
+  // The run before a retry is closed; a retry that reserved nothing gets a new one.
+  if (!isReserved && task.attempt > 1) return 'start';
   // Starting what Temporal does not know is safe; a run that is closed was stopped by force.
   return state === 'unknown' ? 'start' : 'failure';
 }

@@ -11,7 +11,7 @@ export interface TaskToRun {
   userId: string;
 }
 
-/** `unknown`: Temporal has no workflow of this task. */
+/** `unknown`: Temporal has no workflow of this task. `closed`: also one of an attempt before that still closes. */
 export type TaskRunState = 'running' | 'closed' | 'unknown';
 
 export interface TaskRuns {
@@ -19,7 +19,7 @@ export interface TaskRuns {
   startTask(task: TaskToRun): Promise<boolean>;
   /** Asks the workflow to stop and waits, at most `waitMs` (0: not at all), for its end. Never throws. */
   cancelTask(taskId: string, waitMs: number): Promise<TaskRunState | 'unreachable'>;
-  describeTask(taskId: string): Promise<TaskRunState>;
+  describeTask(task: Pick<TaskToRun, 'id' | 'attempt'>): Promise<TaskRunState>;
   /** The ids of all tasks whose workflow runs; one that began or ended in this second may be wrong. */
   listRunning(): Promise<string[]>;
 }

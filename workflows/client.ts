@@ -6,7 +6,7 @@ import { startWebhook } from './client/start-webhook.ts';
 import { startTask, startTaskWithin, type Origin } from './client/start-task.ts';
 import { ensureSweepSchedule } from './client/sweep-schedule.ts';
 import { CALL_LIMIT_MS, connectTemporal, type Temporal, type TemporalSettings } from './client/temporal.ts';
-import { taskIdOf, workflowIdOf } from './names.ts';
+import { SEARCH_ATTRIBUTES, taskIdOf, workflowIdOf } from './names.ts';
 
 export interface TaskWorkflows extends TaskRuns, WebhookRuns {
   /**
@@ -39,7 +39,7 @@ export function connectTaskWorkflows(settings: TaskWorkflowsSettings): TaskWorkf
       startTaskWithin(temporal, { task, deadlineSeconds, origin }, waitMs),
     startTask: (task) => startTask(temporal, { task, deadlineSeconds }),
     cancelTask: (taskId, waitMs) => cancelTask(temporal, taskId, waitMs),
-    describeTask: (taskId) => describeTask(temporal, taskId),
+    describeTask: (task) => describeTask(temporal, task),
     listRunning: () => listRunning(temporal),
     startWebhook: (webhook) => startWebhook(temporal, webhook),
     ensureSweepSchedule: () => ensureSweepSchedule(client),
@@ -73,11 +73,15 @@ async function cancelTask(
   }
 }
 
-async function describeTask({ client, within }: Temporal, taskId: string): Promise<TaskRunState> {
+async function describeTask(
+  { client, within }: Temporal,
+  { id, attempt }: Pick<TaskToRun, 'id' | 'attempt'>,
+): Promise<TaskRunState> {
   try {
-    const handle = client.workflow.getHandle(workflowIdOf(taskId));
-    const description = await within(CALL_LIMIT_MS, () => handle.describe());
-    return description.status.name === 'RUNNING' ? 'running' : 'closed';
+    const handle = client.workflow.getHandle(workflowIdOf(id));
+    const { status, typedSearchAttributes } = await within(CALL_LIMIT_MS, () => handle.describe());
+    const isOfAttempt = typedSearchAttributes.get(SEARCH_ATTRIBUTES.attempt) === attempt;
+    return status.name === 'RUNNING' && isOfAttempt ? 'running' : 'closed';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'unknown';
     throw error;

@@ -100,6 +100,17 @@ describe('npm run admin -- reconcile', () => {
     await until('nothing is left', async () => (await run()).code === 0);
   });
 
+  it('counts no retry as without a run that only waits for a worker', async () => {
+    const { id } = await orderVideo(owner.session, 'outcome=fail');
+    expect(await untilFinal(owner.session, id)).to.include({ status: 'failed' });
+    await gateway.stopWorker();
+    expect((await owner.session.post(`/api/tasks/${id}/retry`)).status).to.equal(202);
+    await ageOpenTasks(gateway);
+    expect(linesOf(await run())).to.deep.equal(NOTHING);
+    await gateway.startWorker();
+    expect(await untilFinal(owner.session, id)).to.include({ status: 'failed', attempt: 2 });
+  });
+
   it('says in one sentence that Temporal or the storage is away, or that an option is unknown', async () => {
     const TEMPORAL_ADDRESS = `127.0.0.1:${await findFreePort()}`;
     const away = await runAdmin(['reconcile'], { ...gateway.env, TEMPORAL_ADDRESS });
