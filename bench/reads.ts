@@ -2,10 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from '@mikro-orm/postgresql';
 import { createRetention } from '../activities/retention.ts';
 import { forkEm, type Database } from '../db/database.ts';
 import { findViolations } from '../db/ledger/invariants.ts';
 import { openDatabase } from '../db/open-database.ts';
+import { parseCredits } from '../domain/credits.ts';
 import { createStorage } from '../storage/storage.ts';
 import { printTable, quantile } from './measure.ts';
 import { watchIndexes } from './reads/index-use.ts';
@@ -24,9 +26,12 @@ const KEPT_DAYS = 40;
 const REQUESTS = bySize({ full: 40, small: 20 });
 const LIST_GOAL_MS = 50;
 const SUMMARY_GOAL_MS = 100;
+const REMOVING = ' while old rows are removed';
 
 interface Asked {
   question: Question;
+  /** The last answer, as JSON. */
+  answer: string;
   p50Ms: number;
   p95Ms: number;
 }
@@ -43,8 +48,10 @@ export async function benchReads(): Promise<readonly Row[]> {
     const alone = await askAll(system, tokens, questions);
     await printReads(database, alone, verdict);
     judge(verdict, alone, '');
+    await compareWithLedger(database, alone, verdict, '');
     const retention = await readWhileRemoving(system, () => askAll(system, tokens, questions));
-    judge(verdict, retention.asked, ' while old rows are removed');
+    judge(verdict, retention.asked, REMOVING);
+    await compareWithLedger(database, retention.asked, verdict, REMOVING);
     printTable([
       ['what', 'value'],
       ['sums carried forward, rows a second', (past.carried.rows / (past.carried.ms / 1000)).toFixed(0)],
@@ -72,14 +79,15 @@ async function askAll(
   for (const question of questions) {
     const headers = { cookie: `svc_session=${tokens[question.as]}` };
     const times: number[] = [];
+    let text = '';
     for (let request = 0; request <= REQUESTS; request += 1) {
       const startedAt = performance.now();
       const answer = await fetch(baseUrl + question.path, { headers });
-      const text = await answer.text();
+      text = await answer.text();
       if (answer.status !== 200) throw new Error(`${question.path} answered ${answer.status}: ${text}`);
       if (request > 0) times.push(performance.now() - startedAt);
     }
-    asked.push({ question, p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) });
+    asked.push({ question, answer: text, p50Ms: quantile(times, 0.5), p95Ms: quantile(times, 0.95) });
   }
   return asked;
 }
@@ -96,8 +104,45 @@ async function printReads(database: Database, asked: readonly Asked[], verdict: 
     rows.push([path, p50Ms.toFixed(1), p95Ms.toFixed(1), names.join(', ')]);
   }
   printTable(rows);
-  verdict.atMost('reads: lists and summaries that read a large table whole', whole.size, 0);
+  verdict.exact(
+    'reads: each finds its rows by an index',
+    whole.size === 0,
+    `${whole.size} read a table whole`,
+  );
   for (const each of whole) console.log(`        ${each}`);
+}
+
+/** Holds the credits of each summary against the transfers of the ledger, of which there are no new ones. */
+async function compareWithLedger(
+  database: Database,
+  asked: readonly Asked[],
+  verdict: Verdict,
+  when: string,
+): Promise<void> {
+  const sums = new Map<string, Promise<bigint>>();
+  const wrong: string[] = [];
+  for (const { question, answer } of asked) {
+    if (!question.adds) continue;
+    const key = JSON.stringify(question.adds);
+    const sum = sums.get(key) ?? sumTransfers(database, question.adds);
+    sums.set(key, sum);
+    const { total } = JSON.parse(answer) as { total: { credits: number } };
+    if (parseCredits(total.credits) !== (await sum)) wrong.push(question.path);
+  }
+  verdict.exact(`reads: summaries add up to the ledger${when}`, wrong.length === 0, `${wrong.length} do not`);
+  for (const each of wrong) console.log(`        ${each}`);
+}
+
+async function sumTransfers(
+  database: Database,
+  { userId, from }: NonNullable<Question['adds']>,
+): Promise<bigint> {
+  const own = userId === null ? sql`true` : sql`account_id = ${userId}`;
+  const [row] = await forkEm(database).execute<{ charged: string }[]>(sql`
+    select coalesce(-sum(amount), 0)::text as charged from ledger_transfer
+    where kind in ('charge', 'refund') and ${own} and created_at >= ${from.toISOString()}`);
+  if (!row) throw new Error('the database answered nothing');
+  return BigInt(row.charged);
 }
 
 function judge(verdict: Verdict, asked: readonly Asked[], when: string): void {

@@ -58,6 +58,7 @@ import { Migration092RetentionFloors } from './migrations/092-retention-floors.t
 import { Migration095WebhookOutbox } from './migrations/095-webhook-outbox.ts';
 import { Migration100TaskRequests } from './migrations/100-task-requests.ts';
 import { Migration101UsageSpans } from './migrations/101-usage-spans.ts';
+import { Migration102CallFilters } from './migrations/102-call-filters.ts';
 import { grantProcessRights } from './process-role.ts';
 import { registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
@@ -95,6 +96,7 @@ export const MIGRATIONS = [
   { name: '095-webhook-outbox', class: Migration095WebhookOutbox },
   { name: '100-task-requests', class: Migration100TaskRequests },
   { name: '101-usage-spans', class: Migration101UsageSpans },
+  { name: '102-call-filters', class: Migration102CallFilters },
 ];
 
 const ENTITIES = [

@@ -15,6 +15,8 @@ export interface Question {
   path: string;
   /** Null where nothing but the path is measured. */
   read: ((em: Em) => Promise<unknown>) | null;
+  /** Whose transfers since when a summary has to add up to; the user is null for all. Null for lists. */
+  adds: { userId: string | null; from: Date } | null;
 }
 
 const DAY_MS = 86_400_000;
@@ -41,19 +43,21 @@ export function listQuestions(database: Database, { userId, keyIds }: PastUser, 
       ...ask('administrator', '/api/admin/tasks', filters),
       read: (em) => listAllTasks(em, { ...page, ...filters }),
     })),
-    ...OTHER_LISTS.user.map((path): Question => ({ kind: 'list', as: 'user', path, read: null })),
-    ...OTHER_LISTS.administrator.map((path): Question => ({
-      kind: 'list',
-      as: 'administrator',
-      path,
-      read: null,
-    })),
+    ...(['user', 'administrator'] as const).flatMap((as) =>
+      OTHER_LISTS[as].map((path): Question => ({ kind: 'list', as, path, read: null, adds: null })),
+    ),
     ...summaries(database, userId, days),
   ];
 }
 
 const OTHER_LISTS = {
-  user: ['/api/balance?includeLedger=1&limit=200', '/api/keys', '/api/auth/sessions', '/api/uploads/videos'],
+  user: [
+    '/api/balance?includeLedger=1&limit=200',
+    '/api/keys',
+    '/api/auth/sessions',
+    '/api/uploads/videos',
+    '/api/security-events',
+  ],
   administrator: [
     ...['/api/admin/users?limit=100', '/api/admin/users?q=bench'],
     ...['/api/admin/audit-entries', '/api/admin/redeem-codes'],
@@ -78,6 +82,7 @@ function filtersOfTasks(rareKey: string, times: Times) {
     times,
     { ...times, model: RARE_MODEL },
     { ...times, status: 'failed' as const, mode: 'image' as const },
+    { keyId: rareKey, model: COMMON_MODEL, mode: 'video' as const },
   ];
 }
 
@@ -90,6 +95,7 @@ function filtersOfCalls(rareKey: string, times: Times) {
     ...['upstream_timeout', 'none'].map((errorCode) => ({ errorCode })),
     times,
     { ...times, model: RARE_MODEL },
+    { keyId: rareKey, model: RARE_MODEL, status: 'completed' as const },
   ];
 }
 
@@ -101,7 +107,7 @@ function ask(
   const query = new URLSearchParams({ limit: String(LIMIT) });
   for (const [name, value] of Object.entries(filters))
     if (value !== undefined) query.set(name, value instanceof Date ? value.toISOString() : value);
-  return { kind: 'list', as, path: `${path}?${query.toString()}` };
+  return { kind: 'list', as, path: `${path}?${query.toString()}`, adds: null };
 }
 
 function summaries(database: Database, userId: string, days: number): Question[] {
@@ -112,6 +118,7 @@ function summaries(database: Database, userId: string, days: number): Question[]
     const request = { userId: as === 'user' ? userId : null, from, to: null, interval, timezone, group };
     return {
       ...{ kind: 'summary', as, path: `${path}?${query.toString()}` },
+      adds: { userId: request.userId, from },
       read: () => readUsage(forkEm(database), { ...request, families: new Map(), rowsMax: 10_000 }),
     };
   };
@@ -127,6 +134,7 @@ function summaries(database: Database, userId: string, days: number): Question[]
     ...ALL_USAGE_GROUPS.filter((group) => !hasMany(group)).map((group) => of('administrator', byDay(group))),
     ...ALL_USAGE_GROUPS.map((group) => of('administrator', byMonth(group))),
     of('administrator', { ...byDay('user'), from: ofDays(7) }),
+    of('administrator', { ...byDay('key'), from: ofDays(3) }),
   ];
 }
 

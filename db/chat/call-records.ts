@@ -16,9 +16,6 @@ export interface ChatCallPage {
   to: Date | undefined;
 }
 
-/** Calls with an error have one of these, and an index. */
-const UNSUCCESSFUL: { $in: ChatCallStatus[] } = { $in: ['failed', 'cancelled'] };
-
 /** A call that is over, with what the schema guarantees of its row. */
 export interface EndedChatCall extends ChatCall {
   status: ChatCallStatus;
@@ -39,7 +36,8 @@ export async function listOwnChatCalls(em: Em, userId: string, page: ChatCallPag
       ...(from ? [{ id: { $gte: firstIdAt('call', from) } }] : []),
       ...(to ? [{ id: { $lt: firstIdAt('call', to) } }] : []),
     ],
-    status: status ?? (errorCode === undefined ? { $ne: 'open' as const } : UNSUCCESSFUL),
+    ...(status !== undefined && { status }),
+    settledAt: { $ne: null }, // all but open ones, as the indexes say it
   };
   const found = await em.find(ChatCallEntity, where, { orderBy: { id: 'desc' }, limit });
   return found.filter(hasEnded);

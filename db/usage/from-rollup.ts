@@ -60,7 +60,7 @@ export async function sumRollup(
     ) s cross join lateral (values (m.added_to, 1), (m.taken_from, -1)) v (start, sign) where v.start is not null`;
 }
 
-/** A piece, with when its intervals begin, in seconds since 1970: not every year has a text that both read. */
+/** A piece in seconds since 1970: not every year has a text that both sides read. */
 interface StoredPiece {
   span: Span;
   since_s: number;
