@@ -25,6 +25,10 @@ export type WebhookHeader = 'webhook-id' | 'webhook-timestamp' | 'webhook-signat
 export const WEBHOOK_DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 export type WebhookDeliveryState = (typeof WEBHOOK_DELIVERY_STATES)[number];
 
+/** How an endpoint does: its last attempt was a success, or there was none; every one fails; it gets nothing. */
+export const WEBHOOK_STATES = ['working', 'failing', 'disabled'] as const;
+export type WebhookState = (typeof WEBHOOK_STATES)[number];
+
 /** Why an endpoint gets nothing more: its owner said so, it answered 410, or nothing succeeded for days. */
 export const WEBHOOK_DISABLED_REASONS = ['owner', 'gone', 'failing'] as const;
 export type WebhookDisabledReason = (typeof WEBHOOK_DISABLED_REASONS)[number];

@@ -6,6 +6,7 @@ import { listTasksOfAllUsers, readTaskOfAnyUser } from './tasks.ts';
 import { listKeysOfUser, listLedgerOfUser, listSessionsOfUser } from './user-accounts.ts';
 import { createUser, grantToUser, listAllUsers, readUser, updateUser } from './users.ts';
 import { readUsageOfAllUsers } from './usage-summary.ts';
+import { listDeliveriesOfAnyWebhook, listWebhooksOfAllUsers } from './webhooks.ts';
 import { BODY_BYTES_MAX, type Route } from '../context.ts';
 
 const session = { proof: 'session', limit: 'read' } as const;
@@ -59,6 +60,22 @@ export const ADMIN_ROUTES = [
     ...session,
     permission: 'tasks.read',
     handle: readTaskOfAnyUser,
+  },
+  {
+    method: 'GET',
+    path: '/api/admin/webhooks',
+    ...session,
+    permission: 'tasks.read',
+    heavy: true,
+    handle: listWebhooksOfAllUsers,
+  },
+  {
+    method: 'GET',
+    path: '/api/admin/webhooks/:id/deliveries',
+    ...session,
+    permission: 'tasks.read',
+    heavy: true,
+    handle: listDeliveriesOfAnyWebhook,
   },
   {
     method: 'GET',

@@ -88,6 +88,31 @@ const LOW_BALANCE = z.strictObject({
   balanceBelow: credits.describe('Of the webhook.'),
 });
 
+const { url: _url, description: _description, balanceBelow: _balanceBelow, ...foreignFields } = fields;
+export const FOREIGN_WEBHOOK = z
+  .strictObject({
+    ...foreignFields,
+    userId: id('usr'),
+    origin: z.string().describe('Of its address, whose path may be a secret.'),
+    pending: z
+      .strictObject({
+        first: z.int().min(0).describe('Deliveries before their first attempt.'),
+        again: z.int().min(0).describe('Deliveries that are to be tried again, each as a workflow.'),
+        oldestAt: instant.nullable(),
+      })
+      .describe('What is still to be delivered.'),
+  })
+  .meta({ id: 'ForeignWebhook', description: 'A webhook of any user as administrators see it.' });
+export type ForeignWebhookView = z.output<typeof FOREIGN_WEBHOOK>;
+
+export const FOREIGN_WEBHOOK_DELIVERY = WEBHOOK_DELIVERY.omit({ answer: true })
+  .extend({ answerStatus: z.int().nullable().describe('The status of the last answer.') })
+  .meta({
+    id: 'ForeignWebhookDelivery',
+    description: 'A delivery to a webhook of any user; the answer is its owner’s.',
+  });
+export type ForeignDeliveryView = z.output<typeof FOREIGN_WEBHOOK_DELIVERY>;
+
 /** The bodies of deliveries. */
 export const WEBHOOK_MESSAGES = {
   'task.completed': message('task.completed', 'TaskCompletedEvent', ENDED_TASK),

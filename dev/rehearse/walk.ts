@@ -197,10 +197,11 @@ async function useUploads(call: Call, surface: string): Promise<void> {
 }
 
 /** The receiver has no address here: what counts is that the delivery is tried, listed and sent again. */
+const WEBHOOK = { url: 'https://receiver.example.com/hooks', events: ['task.completed'] };
+
 async function useWebhooks(call: Call, surface: string): Promise<void> {
   const path = `${surface}/webhooks`;
-  const wanted = { url: 'https://receiver.example.com/hooks', events: ['task.completed'] };
-  const { body } = await call('POST', path, { body: wanted });
+  const { body } = await call('POST', path, { body: WEBHOOK });
   const own = `${path}/${body.data?.id ?? body.id}`;
   await call('GET', path);
   await call('GET', own);
@@ -236,6 +237,10 @@ async function readAdministration(administrator: Call, userId: string): Promise<
     await administrator('GET', `/api/admin/users/${userId}/${part}`);
   const { body } = await administrator('GET', '/api/admin/tasks');
   await administrator('GET', `/api/admin/tasks/${body.data[0].id}`);
+  const { body: made } = await administrator('POST', '/api/webhooks', { body: WEBHOOK });
+  await administrator('GET', '/api/admin/webhooks');
+  await administrator('GET', `/api/admin/webhooks/${made.data.id}/deliveries`);
+  await administrator('DELETE', `/api/webhooks/${made.data.id}`);
   const { body: health } = await administrator('GET', '/api/admin/health');
   await administrator('GET', '/api/admin/audit-entries');
   await administrator('GET', '/api/admin/usage/summary');

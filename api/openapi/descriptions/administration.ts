@@ -5,8 +5,10 @@ import { ALL_TASKS_QUERY } from '../../admin/tasks.ts';
 import { LEDGER_LIST_QUERY } from '../../admin/user-accounts.ts';
 import { GRANT_BODY, NEW_USER_BODY, USER_CHANGES, USER_LIST_QUERY } from '../../admin/users.ts';
 import { ALL_SUMMARY_QUERY } from '../../admin/usage-summary.ts';
+import { ALL_WEBHOOKS_QUERY } from '../../admin/webhooks.ts';
 import { KEY_LIST_QUERY } from '../../console/keys.ts';
 import { SESSION_LIST_QUERY } from '../../console/sessions.ts';
+import { DELIVERY_LIST_QUERY } from '../../webhooks/deliveries.ts';
 import type { RouteDescription } from '../route-description.ts';
 import {
   AUDIT_ENTRY,
@@ -21,6 +23,7 @@ import { dataOf, pageOf } from '../../shapes/basics.ts';
 import { HEALTH } from '../../shapes/health.ts';
 import { ALL_USAGE_SUMMARY } from '../../shapes/usage.ts';
 import { FOREIGN_TASK, FOREIGN_TASK_WITH_TIMELINE } from '../../shapes/tasks.ts';
+import { FOREIGN_WEBHOOK, FOREIGN_WEBHOOK_DELIVERY } from '../../shapes/webhooks.ts';
 
 const tag = 'Administration';
 const codes = 'Redeem codes';
@@ -145,6 +148,23 @@ export const ADMIN_DESCRIPTIONS = {
     description: 'Masked as in the list, with its timeline and what it moved on the account.',
     responses: { 200: { description: 'The task.', shape: dataOf(FOREIGN_TASK_WITH_TIMELINE) } },
     refusals: ['task_not_found'],
+  },
+  'GET /api/admin/webhooks': {
+    id: 'listAllWebhooks',
+    tag,
+    summary: 'List the webhooks of all users',
+    description: 'With what is still to be delivered to each. Of an address only the origin is shown.',
+    query: ALL_WEBHOOKS_QUERY,
+    responses: { 200: { description: 'A page of them.', shape: pageOf(FOREIGN_WEBHOOK) } },
+  },
+  'GET /api/admin/webhooks/:id/deliveries': {
+    id: 'listDeliveriesOfAnyWebhook',
+    tag,
+    summary: 'List what was or is to be delivered to a webhook of any user',
+    description: 'Newest first, as its owner reads it, without the text of the receiver’s answers.',
+    query: DELIVERY_LIST_QUERY,
+    responses: { 200: { description: 'A page of them.', shape: pageOf(FOREIGN_WEBHOOK_DELIVERY) } },
+    refusals: ['not_found'],
   },
   'GET /api/admin/health': {
     id: 'readHealth',

@@ -20,6 +20,7 @@ interface Guarded {
 const nobody = makeId('usr');
 const nothing = makeId('rdm');
 const noTask = makeId('task');
+const noWebhook = makeId('whk');
 const ROUTES: Guarded[] = [
   { ...at('POST', '/redeem-codes'), permission: 'redemption.sensitive_write', stepUp: true, status: 400 },
   { ...at('GET', '/redeem-codes'), permission: 'redemption.read', stepUp: false, status: 200 },
@@ -40,6 +41,8 @@ const ROUTES: Guarded[] = [
   { ...at('POST', `/users/${nobody}/grants`), permission: 'credits.grant', stepUp: true, status: 400 },
   { ...at('GET', '/tasks'), permission: 'tasks.read', stepUp: false, status: 200 },
   { ...at('GET', `/tasks/${noTask}`), permission: 'tasks.read', stepUp: false, status: 404 },
+  { ...at('GET', '/webhooks'), permission: 'tasks.read', stepUp: false, status: 200 },
+  { ...at('GET', `/webhooks/${noWebhook}/deliveries`), permission: 'tasks.read', stepUp: false, status: 404 },
   { ...at('GET', '/health'), permission: 'system.read', stepUp: false, status: 200 },
   { ...at('GET', '/audit-entries'), permission: 'audit.read', stepUp: false, status: 200 },
   { ...at('GET', '/usage/summary'), permission: 'usage.read', stepUp: false, status: 200 },
@@ -72,7 +75,7 @@ describe('the guards of /api/admin', () => {
       stepUp: 'stepUp' in rest,
     }));
     const wanted = ROUTES.map(({ method, path, permission, stepUp }) => ({
-      route: `${method} ${path.replace(/(usr|rdm|task)_\w+/, ':id')}`,
+      route: `${method} ${path.replace(/(usr|rdm|task|whk)_\w+/, ':id')}`,
       permission,
       stepUp,
     }));
@@ -80,7 +83,7 @@ describe('the guards of /api/admin', () => {
   });
 
   for (const route of ROUTES)
-    describe(`${route.method} ${route.path.replace(/(usr|rdm|task)_\w+/, ':id')}`, () => {
+    describe(`${route.method} ${route.path.replace(/(usr|rdm|task|whk)_\w+/, ':id')}`, () => {
       it('is not for strangers, keys and users', async () => {
         expectError(await call(gateway.anonymous, route), 401, 'not_authenticated');
         expectError(await call(user.key, route), 401, 'not_authenticated');
