@@ -1,8 +1,9 @@
-// The places of later attempts in this process: shared, so that receivers that hang keep no other user waiting.
+// The places of later attempts in this process: shared, so that receivers that hang keep no other user's
+// deliveries waiting.
 import { FairShare, type Release } from '../providers/http/fair-share.ts';
 
 const PER_ENDPOINT_MAX = 10;
-/** Those beyond come back one after the other, so far apart and at the latest then: each return costs Temporal. */
+/** Those beyond come back one after the other, so far apart and no later: each return costs Temporal. */
 const TURN_MS = 500;
 const TURN_MS_MAX = 300_000;
 /** When it is not the endpoint that has too many, but its user. */

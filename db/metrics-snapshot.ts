@@ -12,7 +12,10 @@ export interface MetricsSnapshot {
   /** Queued tasks that no workflow has begun: their start was lost, or Temporal or the workers are away. */
   unstarted: { count: number; oldestSeconds: number };
   openReservations: { count: number; oldestSeconds: number };
-  /** Deliveries of webhooks that are due and that no worker has claimed yet. */
+  /**
+   * Deliveries of webhooks that are due and that no worker has claimed yet, without first attempts to
+   * endpoints that are failing.
+   */
   webhooksDue: { count: number; oldestSeconds: number };
   granted: number;
   charged: number;
@@ -50,9 +53,14 @@ interface Row {
   unsummedSeconds: number;
 }
 
-/** In two halves, each of which has an index. */
+/**
+ * In two halves, each of which has an index. First attempts to an endpoint that is failing are held back on
+ * purpose, and are no backlog of ours.
+ */
 const WEBHOOKS_DUE = sql`
-  select relay_after from webhook_delivery where state = 'pending' and attempts = 0 and relay_after <= now()
+  select relay_after from webhook_delivery d
+  where state = 'pending' and attempts = 0 and relay_after <= now() and not exists (
+    select from webhook_endpoint e where e.id = d.endpoint_id and e.failing_since is not null)
   union all
   select relay_after from webhook_delivery where state = 'pending' and attempts > 0 and relay_after <= now()`;
 

@@ -25,7 +25,7 @@ export type WebhookHeader = 'webhook-id' | 'webhook-timestamp' | 'webhook-signat
 export const WEBHOOK_DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 export type WebhookDeliveryState = (typeof WEBHOOK_DELIVERY_STATES)[number];
 
-/** How an endpoint does: its last attempt was a success, or there was none; every one fails; it gets nothing. */
+/** How an endpoint does: no attempt failed since its last success, or all did, or it gets nothing. */
 export const WEBHOOK_STATES = ['working', 'failing', 'disabled'] as const;
 export type WebhookState = (typeof WEBHOOK_STATES)[number];
 

@@ -20,7 +20,7 @@ import type { Tracing } from '../runtime/tracing-types.ts';
 const HAND_OVER_SLOTS = 4_000;
 /** Jobs waited for at the same time in one process. */
 const POLL_SLOTS = 10_000;
-/** For each attempt that may be under way: one that finds no place among them says so, and waits for no slot. */
+/** For each attempt that may be under way: those beyond say that they find no place, and wait for no slot. */
 const SLOTS_PER_WEBHOOK_ATTEMPT = 2;
 /** Runs of webhooks that stay in memory. */
 const WEBHOOK_RUNS_CACHED = 1_000;

@@ -36,7 +36,11 @@ const GAUGES: readonly GaugeDefinition[] = [
   single('svc_tasks_unstarted_age_seconds', 'For how long, at most', (s) => s.unstarted.oldestSeconds),
   single('svc_reservations_open', 'Reservations that wait for their end', (s) => s.openReservations.count),
   single('svc_reservations_oldest_age_seconds', 'Age of the oldest', (s) => s.openReservations.oldestSeconds),
-  single('svc_webhooks_due', 'Deliveries of webhooks that are due and unclaimed', (s) => s.webhooksDue.count),
+  single(
+    'svc_webhooks_due',
+    'Deliveries of webhooks that are due and unclaimed, their receivers not failing',
+    (s) => s.webhooksDue.count,
+  ),
   single('svc_webhooks_due_age_seconds', 'For how long, at most', (s) => s.webhooksDue.oldestSeconds),
   single('svc_ledger_granted_credits', 'Credits granted and redeemed, ever', (s) => s.granted),
   single('svc_ledger_charged_credits', 'Credits charged, less refunds, ever', (s) => s.charged),

@@ -9,8 +9,8 @@ const UNDER_WAY_MAX = 10;
 /** The same while it is failing. */
 const UNDER_WAY_MAX_FAILING = 1;
 /**
- * Each endpoint gets its part of a claim, but no fewer than these: where many wait, each has its turn often, on
- * connections that are still open.
+ * Each endpoint gets its part of a claim, but no fewer than these: where many wait, each has its turn often,
+ * on connections that are still open.
  */
 const TURN_MIN = 3;
 /** Runs that are started with one claim, and those of one endpoint among them. */

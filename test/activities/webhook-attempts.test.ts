@@ -1,5 +1,6 @@
 // How often a webhook is sent, and what becomes of one whose receiver does not take it.
 import { expect } from 'chai';
+import { readMetricsSnapshot } from '../../db/metrics-snapshot.ts';
 import { claimFirstAttempts } from '../../db/webhooks/outbox.ts';
 import { relayOnce } from '../../worker/webhook-relay.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
@@ -188,6 +189,19 @@ describe('a webhook that is sent', () => {
     await gateway.startWorker();
     const [sent] = await receiver.until(hook.path, 1);
     expect((await untilDelivery(owner.session, hook.id, 'delivered')).eventId).to.equal(sent?.id);
+  });
+
+  it('counts as due for operators while it is, unless its receiver is failing', async () => {
+    const [well, failing] = [await makeHook(), await makeHook()];
+    await gateway.stopWorker();
+    const dueBefore = (await readMetricsSnapshot(gateway.database)).webhooksDue.count;
+    for (const { id } of [well, failing]) await test(id);
+    await gateway
+      .em()
+      .execute(`update webhook_endpoint set failing_since = now() where id = '${failing.id}'`);
+    expect((await readMetricsSnapshot(gateway.database)).webhooksDue.count - dueBefore).to.equal(1);
+    await gateway.startWorker();
+    for (const { path } of [well, failing]) await receiver.until(path, 1);
   });
 
   it('whose run could not be started gets one later', async () => {

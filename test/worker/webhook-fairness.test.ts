@@ -1,5 +1,5 @@
-// Receivers that hang: those of some users keep no delivery of another user waiting, neither first attempts nor
-// later ones.
+// Receivers that hang: those of some users keep no delivery of another user waiting, neither first attempts
+// nor later ones.
 import { expect } from 'chai';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
 import { until } from '../support/until.ts';

@@ -1,5 +1,5 @@
-// The first attempts that a process has under way: no user has all places, and an endpoint that goes on failing
-// rests.
+// The first attempts that a process has under way: no user has all places, and an endpoint that goes on
+// failing rests.
 import { expect } from 'chai';
 import type { Attempted } from '../../activities/webhook-attempts.ts';
 import { FirstAttempts } from '../../worker/webhook-first-attempts.ts';
@@ -12,7 +12,7 @@ describe('the first attempts under way', () => {
   it('are never taken to the last by users who have some', () => {
     const underWay = new FirstAttempts(MAX);
     const users = ['a', 'b', 'c', 'd'];
-    const takeAll = (userId: string): number => {
+    const takeMost = (userId: string): number => {
       let taken = 0;
       while (!underWay.findLeftOut().userIds.includes(userId)) {
         const claimed = underWay.claimMax; // all of a claim may be of one user
@@ -22,7 +22,7 @@ describe('the first attempts under way', () => {
       }
       return taken;
     };
-    expect(users.map(takeAll)).to.deep.equal([50, 25, 13, 6]);
+    expect(users.map(takeMost)).to.deep.equal([50, 25, 13, 6]);
     expect(underWay.findLeftOut().userIds).to.deep.equal(users);
     expect(underWay.claimMax, 'for the next user').to.equal(3);
   });

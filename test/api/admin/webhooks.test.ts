@@ -1,5 +1,5 @@
-// The webhooks of all users for administrators: where each is, what is still to be delivered to it, and what became
-// of each delivery, without what is its owner's.
+// The webhooks of all users for administrators: where each is, what is pending, and what became of each
+// delivery, without what is its owner's.
 import { expect } from 'chai';
 import { createAdministrator } from '../../support/administrators.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
