@@ -1,6 +1,7 @@
-// The sums of usage over a made history: days at once, and the last one as the product carries them forward.
+// The sums of usage over a made history: all days at once, but the last, which the product carries forward.
 import { sql } from '@mikro-orm/postgresql';
 import { forkEm, type Database, type Em } from '../../db/database.ts';
+import { addSpans } from '../../db/migrations/101-usage-spans.ts';
 import { addEnds, addSums, addTransfers, countRows } from '../../db/usage/rollup.ts';
 import { ENDS, SUMS, TRANSFERS } from '../../db/usage/sources.ts';
 
@@ -23,10 +24,12 @@ export async function makeSums(database: Database, from: Date, to: Date): Promis
   const em = forkEm(database);
   const last = new Date(Math.floor(to.getTime() / DAY_MS - 1) * DAY_MS);
   await em.execute('truncate usage_rollup, usage_span, usage_comparison, usage_mark');
-  for (let day = floorDay(from); day < last; day = new Date(day.getTime() + DAY_MS))
-    await em.execute(sql`
-      with counted as materialized (${countRows(SOURCES, { from: day, to: new Date(day.getTime() + DAY_MS) })})
-      ${addSums(sql`counted`)}`);
+  await em.execute('alter table usage_rollup disable trigger user');
+  await em.execute(sql`
+    with counted as materialized (${countRows(SOURCES, { from: floorDay(from), to: last })})
+    ${addSums(sql`counted`)}`);
+  await em.execute('alter table usage_rollup enable trigger user');
+  await em.execute(addSpans('usage_rollup'));
   await em.execute(sql`
     insert into usage_mark (user_id, sequence, charged)
     select account_id, max(sequence), coalesce(-sum(amount) filter (where kind in ('charge', 'refund')), 0)

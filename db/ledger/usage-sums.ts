@@ -50,7 +50,8 @@ export async function findUsageViolations(tx: Em, userIds: readonly string[]): P
 /** The days and months of which there are sums, for `findComparisonViolations`. */
 export async function listComparedSpans(tx: Em): Promise<ComparedSpan[]> {
   return tx.execute<ComparedSpan[]>(sql`
-    select distinct span, start::text as start from usage_comparison where span in ('day', 'month') order by 1, 2`);
+    select distinct span, start::text as start from usage_span
+    where user_id = '' and span in ('day', 'month') order by 1, 2`);
 }
 
 export interface ComparedSpan {

@@ -49,19 +49,19 @@ const added = (alias: string): string =>
   COLUMNS.map((name) => `${name} = ${alias}.${name} + excluded.${name}`).join(', ');
 const summed = COLUMNS.map((name) => `sum(${name})`).join(', ');
 
-/** Adds rows of `usage_rollup` to the sums of their spans. */
-function addSpans(source: string): string {
+/** Adds rows of `usage_rollup` to the sums of their spans, oldest first. */
+export function addSpans(source: string): string {
   return `
     insert into usage_span as s (user_id, span, start, key_id, kind, model, family, ${COLUMNS.join(', ')})
     select user_id, span, date_trunc(span, bucket, 'UTC'), key_id, kind, model, family, ${summed}
     from ${source} cross join (values ('hour'), ('day'), ('month')) each (span)
-    group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
+    group by 1, 2, 3, 4, 5, 6, 7 order by 3, 1, 2, 4, 5, 6, 7
     on conflict (user_id, span, start, key_id, kind, model, family) do update set ${added('s')};
     insert into usage_comparison as s (span, start, user_id, key_id, ${COLUMNS.join(', ')})
     select span, date_trunc(span, bucket, 'UTC'), user_id, coalesce(of_all, key_id), ${summed}
     from ${source} cross join (values ('hour'), ('day'), ('month')) each (span)
     cross join (values ('*'), (null)) key (of_all)
-    where user_id <> '' group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    where user_id <> '' group by 1, 2, 3, 4 order by 2, 1, 3, 4
     on conflict (span, start, user_id, key_id) do update set ${added('s')};`;
 }
 

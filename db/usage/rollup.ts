@@ -138,6 +138,7 @@ export function addSums(source: RawQueryFragment, table = sql`usage_rollup`): Ra
            sum(calls), sum(failed), sum(prompt_tokens), sum(completion_tokens), sum(images), sum(seconds)
     from ${source}
     group by grouping sets ((user_id, bucket, key_id, kind, model, family), (bucket, kind, model, family))
+    order by 2, 1, 3, 4, 5, 6
     on conflict (user_id, bucket, key_id, kind, model, family) do update
     set credits = r.credits + excluded.credits, loss = r.loss + excluded.loss, tasks = r.tasks + excluded.tasks,
         calls = r.calls + excluded.calls, failed = r.failed + excluded.failed,
