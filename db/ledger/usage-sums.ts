@@ -5,17 +5,15 @@ import { USAGE_RULE, type Violation } from './rules.ts';
 
 /** All that summaries count. */
 const COUNTED = [
-  ...[
-    'credits',
-    'loss',
-    'tasks',
-    'calls',
-    'failed',
-    'prompt_tokens',
-    'completion_tokens',
-    'images',
-    'seconds',
-  ],
+  'credits',
+  'loss',
+  'tasks',
+  'calls',
+  'failed',
+  'prompt_tokens',
+  'completion_tokens',
+  'images',
+  'seconds',
 ];
 const TOTALS = COUNTED.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as ${sql.ref(name)}`).reduce(
   (all, one) => sql`${all}, ${one}`,

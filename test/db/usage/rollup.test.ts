@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
 import fc from 'fast-check';
 import { createUsageRollup } from '../../../activities/usage-rollup.ts';
-import { forkEm } from '../../../db/database.ts';
+import { forkEm, type Em } from '../../../db/database.ts';
 import {
   findComparisonViolations,
   findUsageViolations,
@@ -133,6 +133,38 @@ describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, long
           answer.rows.map(({ start, ...row }) => [start, row.group, row.credits]);
         expect(told, group).to.deep.equal([[day, groups[group], 5n]]);
       }
+  });
+
+  it('are found by the check where any of their sums was changed', async () => {
+    const owner = await rows.createOwner(em(), 1_000n);
+    await addPastCall(em(), {
+      userId: owner,
+      at: new Date(Date.now() - 3 * DAY_MS).toISOString(),
+      charge: 5,
+    });
+    await addTransfers(em(), '');
+    for (let end = new Date(0); end < FAR;) ({ until: end } = await addEnds(em(), FAR, Infinity));
+    const countViolations = async (tx: Em): Promise<number> => {
+      const found = await findUsageViolations(tx, ['', owner]);
+      for (const span of await listComparedSpans(tx))
+        found.push(...(await findComparisonViolations(tx, span)));
+      return found.length;
+    };
+    expect(await countViolations(em())).to.equal(0);
+    for (const change of [
+      `update usage_span set calls = calls + 1 where span = 'hour' and user_id <> ''`,
+      `update usage_span set loss = loss + 1 where span = 'month' and user_id = ''`,
+      `update usage_comparison set failed = failed + 1 where span = 'hour' and key_id <> '*'`,
+      `update usage_comparison set credits = credits - 1 where span = 'day' and key_id = '*'`,
+      `delete from usage_comparison where span = 'month'`,
+      `update usage_mark set charged = charged + 1`,
+    ]) {
+      const tx = em();
+      await tx.begin();
+      await tx.execute(change);
+      expect(await countViolations(tx), change).to.be.above(0);
+      await tx.rollback();
+    }
   });
 
   it('miss nothing that commits late', async () => {
