@@ -80,15 +80,20 @@ export async function benchConsole(): Promise<readonly Row[]> {
   }
 }
 
-/** Each with an empty cache, as on the first visit. Without the browser's own start. */
+/**
+ * Each with an empty cache, as on the first visit. Without the browser's own start: the windows are there
+ * before, since Chromium works for a second on each that it opens.
+ */
 async function measureColdLoads(
   browser: Browser,
   system: BenchSystem,
   caller: BenchCaller,
 ): Promise<number[]> {
   const times: number[] = [];
-  for (let load = 0; load <= LOADS; load += 1) {
-    const page = await openPage(browser, system, caller);
+  const pages: Page[] = [];
+  for (let load = 0; load <= LOADS; load += 1) pages.push(await openPage(browser, system, caller));
+  await sleep(SETTLING_MS);
+  for (const [load, page] of pages.entries()) {
     await page.goto(`${system.baseUrl}/console/tasks`, { waitUntil: 'commit' });
     await page.locator('tbody .main-link').first().waitFor();
     const ms = await page.evaluate<number>('performance.now()');

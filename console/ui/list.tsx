@@ -75,6 +75,15 @@ export function BoneRows({ columns, rows = 6 }: { columns: number; rows?: number
   );
 }
 
+/** Names a figure where a table is shown as cards, on phones: its head is out of sight there. */
+export function CardLabel({ text }: { text: string }) {
+  return (
+    <span class="card-label" aria-hidden="true">
+      {text}
+    </span>
+  );
+}
+
 /** The row that `j` and `k` have moved to; -1 before the first. Enter opens it, `x` selects it. */
 export function useRowKeys(
   count: number,

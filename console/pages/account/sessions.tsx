@@ -36,7 +36,8 @@ export function Sessions() {
               <span class="note strong">{deviceOf(session.userAgent) ?? t.account.unknownDevice}</span>{' '}
               {session.current && <span class="tag good">{t.account.thisOne}</span>}
               <span class="small faint cut" style={{ display: 'block' }}>
-                {session.ip} · {t.account.lastSeen} <Age at={session.lastSeenAt} />
+                {session.ip && `${session.ip} · `}
+                {t.account.lastSeen} <Age at={session.lastSeenAt} />
               </span>
             </span>
             {!session.current && (
@@ -71,6 +72,7 @@ export function SecurityEvents() {
   });
   if (events.isError) return <Problem error={events.error} />;
   if (!events.data) return <Skeleton lines={3} />;
+  if (events.data.length === 0) return <p class="note soft">{t.account.noEvents}</p>;
   return (
     <div class="card scroll" tabIndex={0} role="region" aria-label={t.account.security}>
       <ul class="rows-plain">

@@ -12,7 +12,7 @@ import { Button } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { FilterBox } from '../../ui/filter-box.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { BoneRows, Listed } from '../../ui/list.tsx';
+import { BoneRows, CardLabel, Listed } from '../../ui/list.tsx';
 import { Copy, Empty, Head } from '../../ui/parts.tsx';
 import { Age } from '../../ui/times.tsx';
 import { ChangeUser, Grant, MakeUser } from './user-forms.tsx';
@@ -87,7 +87,7 @@ interface TableProps {
 function Table({ users, isLoading, onOpen, mayWrite, mayGrant }: TableProps) {
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.adminUsers}>
-      <table class="table" aria-busy={isLoading}>
+      <table class="table cards" aria-busy={isLoading}>
         <thead>
           <tr>
             <th>{t.admin.user}</th>
@@ -104,7 +104,7 @@ function Table({ users, isLoading, onOpen, mayWrite, mayGrant }: TableProps) {
           {isLoading && <BoneRows columns={COLUMNS} />}
           {users.map((user) => (
             <tr key={user.id}>
-              <td>
+              <td class="phone-wide stretch">
                 <a class="main-link cut" href={to(`admin/users/${user.id}`)}>
                   {user.email}
                 </a>{' '}
@@ -114,21 +114,24 @@ function Table({ users, isLoading, onOpen, mayWrite, mayGrant }: TableProps) {
                   <Copy text={user.id} />
                 </div>
               </td>
-              <td class="soft" title={user.permissions.join('\n')}>
+              <td class="soft phone-hidden" title={user.permissions.join('\n')}>
                 {user.permissions.length === 0 ? '–' : user.permissions.length}
               </td>
-              <td>
+              <td class="phone-hidden">
                 {user.twoFactorEnabled ? (
                   <Icon name="check" aria-label={t.account.factorOn} />
                 ) : (
                   <span class="faint">–</span>
                 )}
               </td>
-              <td class="number">{formatCredits(user.balance)}</td>
+              <td class="number">
+                <CardLabel text={t.admin.balance} />
+                {formatCredits(user.balance)}
+              </td>
               <td class="number faint tiny">
                 <Age at={user.lastSeenAt} />
               </td>
-              <td class="tiny">
+              <td class="tiny phone-wide">
                 <span class="row end above">
                   {mayGrant && (
                     <Button

@@ -11,7 +11,7 @@ import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';
-import { BoneRows } from '../../ui/list.tsx';
+import { BoneRows, CardLabel } from '../../ui/list.tsx';
 import { Card, Copy, Empty, Head, Meter } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age, Moment } from '../../ui/times.tsx';
@@ -108,6 +108,7 @@ function Row({ entry, onOpen }: { entry: Key; onOpen: (open: Open) => void }) {
         </div>
       </td>
       <td>
+        <CardLabel text={t.keys.used} />
         <Spent label={t.keys.quota} used={entry.used} max={entry.quota} />
       </td>
       <td class="phone-hidden">

@@ -36,6 +36,7 @@ export const account = {
   lastSeen: 'last seen',
   security: 'Security',
   securityNote: 'What happened to the access to your account.',
+  noEvents: 'Nothing has happened yet.',
   looks: 'This browser',
   looksNote: 'Kept in this browser alone.',
   theme: 'Theme',

@@ -36,6 +36,7 @@ export const account: typeof en = {
   lastSeen: '最近活动',
   security: '安全',
   securityNote: '账户访问的变动。',
+  noEvents: '还没有记录。',
   looks: '此浏览器',
   looksNote: '只保存在此浏览器中。',
   theme: '主题',

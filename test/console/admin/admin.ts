@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createAdministrator, readAudit } from '../../support/administrators.ts';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+import { until } from '../../support/until.ts';
 
 export function testAdministration(tested: () => TestConsole): void {
   describe('administration', () => {
@@ -16,7 +17,7 @@ export function testAdministration(tested: () => TestConsole): void {
       const { gateway, open } = tested();
       const administrator = await createAdministrator(gateway);
       const page = await open(administrator, 'admin/codes');
-      await page.getByRole('button', { name: 'Make codes' }).click();
+      await page.getByRole('button', { name: 'Make codes' }).first().click();
       const dialog = page.getByRole('dialog', { name: 'Make codes' });
       await dialog.getByLabel('Label').fill('Autumn');
       await dialog.getByLabel('Credits each').fill('5');
@@ -32,7 +33,8 @@ export function testAdministration(tested: () => TestConsole): void {
       ]);
       expect(file.suggestedFilename()).to.equal('codes-Autumn.csv');
       await made.getByRole('button', { name: 'Close', exact: true }).last().click();
-      expect(await page.getByRole('row', { name: /Autumn/ }).count()).to.equal(7);
+      const rows = page.getByRole('row', { name: /Autumn/ });
+      await until('the codes are listed', async () => (await rows.count()) === 7);
       expect((await readAudit(gateway)).filter(({ actorId }) => actorId === administrator.id)).to.have.length(
         7,
       );
