@@ -11,7 +11,7 @@ export interface TaskToRun {
   userId: string;
 }
 
-/** `unknown`: Temporal has no workflow of this task. `closed`: also one of an attempt before that still closes. */
+/** `unknown`: Temporal has no workflow of this task. `closed`: also one of an earlier attempt that closes. */
 export type TaskRunState = 'running' | 'closed' | 'unknown';
 
 export interface TaskRuns {
