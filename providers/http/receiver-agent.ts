@@ -57,7 +57,7 @@ export class ReceiverAgent extends Agent {
   /** Answers through `callback` alone, when the connection is open. */
   override createConnection(
     { url }: ReceiverArgs,
-    callback: (error: Error | null, socket: Duplex) => void,
+    callback: (error: Error | null, socket?: Duplex) => void,
   ): undefined {
     const connect = this.#trustsOrigin(url) ? connectPlainly : this.#connectGuarded;
     const { protocol, host } = url;
@@ -65,11 +65,10 @@ export class ReceiverAgent extends Agent {
     const port = url.port || (protocol === 'https:' ? '443' : '80');
     connect({ protocol, host, hostname, port }, (...outcome) => {
       const [error, socket] = outcome;
-      if (socket) {
-        this.#openedAt.set(socket, performance.now());
-        socket.once('close', () => this.#idle.delete(socket));
-        callback(null, socket);
-      } else Reflect.apply(callback, null, [error]);
+      if (!socket) return callback(error);
+      this.#openedAt.set(socket, performance.now());
+      socket.once('close', () => this.#idle.delete(socket));
+      callback(null, socket);
     });
   }
 
