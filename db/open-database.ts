@@ -68,6 +68,8 @@ export interface DatabaseSettings {
   connectionsMax: number;
   /** How long to wait for a free or a new connection; 2 s when left out. */
   connectionWaitMs?: number;
+  /** Whether connections stay open while idle, for a process that serves; otherwise they close after 10 s. */
+  keepsConnections?: boolean;
 }
 
 /** The migrations, in the order in which they are applied. */
@@ -144,17 +146,15 @@ const CONNECTION_WAIT_MS = 2_000;
  * `query_timeout`, because a server-side time-out does not help against a network that swallows packets.
  */
 export function openDatabase(settings: DatabaseSettings): Database {
-  const { connectionWaitMs = CONNECTION_WAIT_MS } = settings;
-  const pooled: { max: number; pool: DriverPool | undefined } = {
-    max: settings.connectionsMax,
-    pool: undefined,
-  };
+  const { connectionsMax, connectionWaitMs = CONNECTION_WAIT_MS, keepsConnections = false } = settings;
+  const pooled: { max: number; pool: DriverPool | undefined } = { max: connectionsMax, pool: undefined };
   const database = new MikroORM({
     clientUrl: settings.url,
     entities: ENTITIES,
-    pool: { min: 0, max: settings.connectionsMax },
+    pool: { min: keepsConnections ? connectionsMax : 0, max: connectionsMax },
     driverOptions: {
       connectionTimeoutMillis: connectionWaitMs,
+      keepAlive: true, // a network may drop what is idle without a word
       query_timeout: 6_000,
       options:
         '-c lock_timeout=2000 -c statement_timeout=5000 -c idle_in_transaction_session_timeout=10000 -c timezone=UTC',

@@ -14,6 +14,7 @@ export interface DriverPool {
   totalCount: number;
   idleCount: number;
   waitingCount: number;
+  connect(): Promise<{ release(): void }>;
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- rows by statement
   query<Row>(statement: { name: string; text: string; values: readonly unknown[] }): Promise<{ rows: Row[] }>;
 }
@@ -36,6 +37,18 @@ export async function driverPoolOf(em: Em): Promise<DriverPool> {
   if (source && !source.pool) await em.getConnection().ensureConnection();
   if (!source?.pool) throw new Error('the database was not opened by openDatabase');
   return source.pool;
+}
+
+/**
+ * Opens all connections that there may be, so that no burst waits for a new one, which is slow for its first
+ * statements, too. Never throws: what cannot be opened now is opened when it is needed.
+ */
+export async function openConnections(database: Database): Promise<void> {
+  const pool = await driverPoolOf(database.em).catch(() => null);
+  if (!pool) return;
+  const { max } = readPoolMetrics(database);
+  const opened = await Promise.allSettled(Array.from({ length: max }, () => pool.connect()));
+  for (const connection of opened) if (connection.status === 'fulfilled') connection.value.release();
 }
 
 export function readPoolMetrics(database: Database): PoolMetrics {

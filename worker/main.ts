@@ -8,6 +8,7 @@ import type { Database } from '../db/database.ts';
 import { createLossBrake } from '../db/ledger/loss-brake.ts';
 import { openDatabase } from '../db/open-database.ts';
 import { readPoolMetrics } from '../db/pool.ts';
+import { openConnections } from '../db/pool.ts';
 import { openProbe } from '../db/probe.ts';
 import { Secrets } from '../db/secrets.ts';
 import { isLoopbackUrl, WEBHOOK_ATTEMPTS_MAX, WEBHOOK_RETRY_DELAYS_MS } from '../domain/webhooks.ts';
@@ -37,8 +38,10 @@ async function work(config: Config, log: Log): Promise<void> {
   installRuntime(log);
   const tracing = await startTracing({ exporter: config.tracesExporter, service: 'svc-worker' });
   const registry = new Registry();
-  const database = openDatabase({ url: config.databaseUrl, connectionsMax: config.databaseConnectionsMax });
-  const probe = openProbe(config.databaseUrl);
+  const { databaseUrl: url, databaseConnectionsMax: connectionsMax } = config;
+  const database = openDatabase({ url, connectionsMax, keepsConnections: true });
+  void openConnections(database);
+  const probe = openProbe(url);
   const taskWorkflows = connectTaskWorkflows({
     ...config.temporal,
     taskDeadlineSeconds: config.taskDeadlineSeconds,
