@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import { runWithConfig } from '../config/run-with-config.ts';
 import { openDatabase } from '../db/open-database.ts';
-import { openConnections } from '../db/pool.ts';
 import { openProbe } from '../db/probe.ts';
 import { createLog, type Log } from '../log.ts';
 import { listen } from '../runtime/listener.ts';
@@ -30,11 +29,8 @@ await runWithConfig((config) => serve(config, createLog({ process: 'api', level:
 async function serve(config: Config, log: Log): Promise<void> {
   const tracing = await startTracing({ exporter: config.tracesExporter, service: 'svc-api' });
   const { databaseUrl: url, databaseConnectionsMax: connectionsMax } = config;
-  const database = openDatabase({
-    ...{ url, connectionsMax, connectionWaitMs: CONNECTION_WAIT_MS },
-    keepsConnections: true,
-  });
-  void openConnections(database);
+  const connectionWaitMs = CONNECTION_WAIT_MS;
+  const database = openDatabase({ url, connectionsMax, connectionWaitMs, keepsConnections: true });
   const probe = openProbe(url);
   const stopping = new AbortController();
   const draining = new AbortController();

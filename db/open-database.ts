@@ -60,7 +60,7 @@ import { Migration100TaskRequests } from './migrations/100-task-requests.ts';
 import { Migration101UsageSpans } from './migrations/101-usage-spans.ts';
 import { Migration102CallFilters } from './migrations/102-call-filters.ts';
 import { grantProcessRights } from './process-role.ts';
-import { registerPool, type DriverPool } from './pool.ts';
+import { openConnections, registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
 
 export interface DatabaseSettings {
@@ -68,7 +68,7 @@ export interface DatabaseSettings {
   connectionsMax: number;
   /** How long to wait for a free or a new connection; 2 s when left out. */
   connectionWaitMs?: number;
-  /** Whether connections stay open while idle, for a process that serves; otherwise they close after 10 s. */
+  /** For a process that serves: connections are opened at once and kept. Otherwise 10 idle seconds close them. */
   keepsConnections?: boolean;
 }
 
@@ -142,7 +142,7 @@ const ENTITIES = [
 const CONNECTION_WAIT_MS = 2_000;
 
 /**
- * Connects lazily. Every statement is bounded: on the server by time-outs of the session, on our side by
+ * Connects lazily, unless connections are kept. Every statement is bounded: on the server by time-outs of the session, on our side by
  * `query_timeout`, because a server-side time-out does not help against a network that swallows packets.
  */
 export function openDatabase(settings: DatabaseSettings): Database {
@@ -173,6 +173,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
     ignoreUndefinedInQuery: true,
   });
   registerPool(database, pooled);
+  if (keepsConnections) void openConnections(database);
   return database;
 }
 

@@ -8,7 +8,6 @@ import type { Database } from '../db/database.ts';
 import { createLossBrake } from '../db/ledger/loss-brake.ts';
 import { openDatabase } from '../db/open-database.ts';
 import { readPoolMetrics } from '../db/pool.ts';
-import { openConnections } from '../db/pool.ts';
 import { openProbe } from '../db/probe.ts';
 import { Secrets } from '../db/secrets.ts';
 import { isLoopbackUrl, WEBHOOK_ATTEMPTS_MAX, WEBHOOK_RETRY_DELAYS_MS } from '../domain/webhooks.ts';
@@ -38,10 +37,8 @@ async function work(config: Config, log: Log): Promise<void> {
   installRuntime(log);
   const tracing = await startTracing({ exporter: config.tracesExporter, service: 'svc-worker' });
   const registry = new Registry();
-  const { databaseUrl: url, databaseConnectionsMax: connectionsMax } = config;
-  const database = openDatabase({ url, connectionsMax, keepsConnections: true });
-  void openConnections(database);
-  const probe = openProbe(url);
+  const database = openOwnDatabase(config);
+  const probe = openProbe(config.databaseUrl);
   const taskWorkflows = connectTaskWorkflows({
     ...config.temporal,
     taskDeadlineSeconds: config.taskDeadlineSeconds,
@@ -95,6 +92,10 @@ async function work(config: Config, log: Log): Promise<void> {
   for (const model of config.withheldModels) log.warn(model, 'a model is not offered');
   log.info({ internalPort }, 'the worker is running');
   await running;
+}
+
+function openOwnDatabase({ databaseUrl: url, databaseConnectionsMax: connectionsMax }: Config): Database {
+  return openDatabase({ url, connectionsMax, keepsConnections: true });
 }
 
 /** Throws ConfigError when a model of the catalogue names an adapter that does not exist. */

@@ -31,7 +31,7 @@ export function boundUnreadBodies(): RequestHandler {
     req.once('end', end).once('close', end);
   };
   return (req, res, next) => {
-    res.once('close', () => {
+    res.once('finish', () => {
       if (req.complete || req.socket.destroyed) return;
       const { subject = '' } = localsOf(res);
       if ((discarding.get(subject) ?? 0) < DISCARDED_BODIES_MAX) discard(req, subject);
