@@ -7,7 +7,7 @@ import { takeSteps, type Position, type Step } from './walk.ts';
 /** Most accounts in a slice. */
 export const ACCOUNTS_PER_SLICE = 200;
 /** About how many transfers, calls and tasks, each, one slice reads: some tenths of a second. */
-const ROWS_PER_SLICE = 10_000;
+const ROWS_PER_SLICE = 5_000;
 /** A slice of usual size takes a tenth of it. It ends before the driver's own limit (`openDatabase`). */
 const SLICE_MS = 5_000;
 
