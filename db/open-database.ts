@@ -68,7 +68,7 @@ export interface DatabaseSettings {
   connectionsMax: number;
   /** How long to wait for a free or a new connection; 2 s when left out. */
   connectionWaitMs?: number;
-  /** For a process that serves: connections are opened at once and kept. Otherwise 10 idle seconds close them. */
+  /** For a server: connections are opened at once and kept. Otherwise 10 idle seconds close them. */
   keepsConnections?: boolean;
 }
 
@@ -142,8 +142,9 @@ const ENTITIES = [
 const CONNECTION_WAIT_MS = 2_000;
 
 /**
- * Connects lazily, unless connections are kept. Every statement is bounded: on the server by time-outs of the session, on our side by
- * `query_timeout`, because a server-side time-out does not help against a network that swallows packets.
+ * Connects lazily, unless connections are kept. Every statement is bounded: on the server by time-outs of
+ * the session, on our side by `query_timeout`, because a server-side time-out does not help against a network
+ * that swallows packets.
  */
 export function openDatabase(settings: DatabaseSettings): Database {
   const { connectionsMax, connectionWaitMs = CONNECTION_WAIT_MS, keepsConnections = false } = settings;

@@ -196,7 +196,7 @@ describe('the check of the ledger', () => {
         expect(slice.violations).to.deep.equal([]);
         ({ verified } = slice);
       }
-      expect(slices).to.be.within(20, 22);
+      expect(slices).to.be.within(40, 42);
       expect(slowestMs).to.be.below(STATEMENT_MS);
       const began = Date.now();
       expect(await checkAccounts(em(), [heavy])).to.include({ verified: 1 });
