@@ -5,8 +5,8 @@ import { CALLED_FUNCTIONS, INSTALLATION_LOCK } from './functions.ts';
 import type { Database } from './database.ts';
 
 /**
- * What a process may do with a table beside reading it, where that is less than inserting, updating and
- * deleting rows. Everything else in these tables is written by functions, or by migrations.
+ * What a process may do with a table or view beside reading it, where that is less than inserting, updating
+ * and deleting rows. Everything else in these tables is written by functions, or by migrations.
  */
 const NARROW_RIGHTS: Readonly<Record<string, readonly string[]>> = {
   account: ['insert (user_id)', 'update (disabled_at, frozen_at, updated_at)'],
@@ -16,6 +16,7 @@ const NARROW_RIGHTS: Readonly<Record<string, readonly string[]>> = {
   chat_call: ['update (lease_until, known_charge, prompt_tokens, completion_tokens)'],
   audit_entry: ['insert'],
   retention_floor: [],
+  usage_day: [],
   mikro_orm_migrations: [],
   sql_function: [],
 };
@@ -33,7 +34,7 @@ export async function grantProcessRights(database: Database, role: string): Prom
     if (!place) throw new Error('the database has no current schema');
     const tables = await tx.execute<{ name: string; table: string }[]>(sql`
       select relname as name, oid::regclass::text as table from pg_class
-      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v')
         and pg_get_userbyid(relowner) = current_user`);
     const functions = await tx.execute<{ signature: string }[]>(sql`
       select oid::regprocedure::text as signature from pg_proc

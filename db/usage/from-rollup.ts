@@ -37,6 +37,7 @@ const TOTALS = sql`
   sum(credits) as credits, sum(loss) as loss, sum(tasks) as tasks, sum(calls) as calls, sum(failed) as failed,
   sum(prompt_tokens) as prompt_tokens, sum(completion_tokens) as completion_tokens, sum(images) as images,
   sum(seconds) as seconds`;
+
 /**
  * The sums of whole buckets, as a part of a statement: `start`, the columns of the group, which are empty
  * texts for what is unknown, `SUMS`, and `sign`. `lastAt`: no bucket is later.

@@ -74,6 +74,19 @@ describe('the database user of the processes', () => {
       expect(await refusalOf(statement), statement).to.equal(FORBIDDEN);
   });
 
+  it('reads the days of usage that the release before it reads, and does not write them', async () => {
+    await forkEm(processes).execute(sql`
+      insert into usage_rollup (user_id, bucket, key_id, kind, model, family, credits)
+      values (${userId}, '2025-06-01 23:45Z', 'key', 'chat', 'm', 'f', 7), (${userId}, '2025-06-02 00:00Z', '', 'chat', 'm', 'f', 1)`);
+    const days = await forkEm(processes).execute(sql`
+      select day::text, key_id, credits from usage_day where user_id = ${userId} order by day`);
+    expect(days).to.deep.equal([
+      { day: '2025-06-01', key_id: 'key', credits: '7' },
+      { day: '2025-06-02', key_id: '', credits: '1' },
+    ]);
+    expect(await refusalOf(`update usage_day set credits = 0`)).to.equal(FORBIDDEN);
+  });
+
   it('cannot write a transfer, a counter, a reservation or a charge by itself', async () => {
     for (const statement of [
       `update account set balance = balance + 1`,

@@ -1,6 +1,5 @@
 // Summaries of usage under any mix of charges, refunds, grants and ends, however much of it is in the sums:
-// they
-// are what the rows say, to the micro-credit.
+// they are what the rows say, to the micro-credit.
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
 import fc from 'fast-check';
