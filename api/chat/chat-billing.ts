@@ -59,8 +59,9 @@ export class ChatBilling {
    * Throws 402, 403 or 401 when the reservation is refused; then nothing is reserved.
    */
   async reserve(): Promise<PricedChat> {
-    const { requestId } = this.#ctx;
+    const { requestId, services, caller } = this.#ctx;
     const { model, stream, estimate, estimateMax } = this.#chat;
+    const proveKey = services.keyCache.beginProof(caller.key);
     const call = { ...this.#callKey(), requestId, model: model.id, stream };
     const amounts = { amount: estimate, amountMax: estimateMax };
     const verdict = await this.#requestReservation({ ...call, ...amounts }).catch((error: unknown) => {
@@ -68,6 +69,7 @@ export class ChatBilling {
       throw error;
     });
     if (verdict.kind === 'refused') throw explainRefusal(verdict, estimate);
+    proveKey();
     this.#chat = limitChat(this.#chat, verdict.amount);
     return this.#chat;
   }

@@ -78,8 +78,10 @@ export function priceChat(
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
   if (model.kind !== 'text') throw new GatewayError('model_not_supported', { param: 'model' });
   const { modelScope } = caller.key;
-  if (modelScope && !modelScope.includes(model.id))
+  if (modelScope && !modelScope.includes(model.id)) {
+    services.keyCache.forget(caller.key); // its owner may widen the scope at any moment
     throw new GatewayError('model_not_allowed', { param: 'model' });
+  }
   const images = checkMessageParts(request.messages);
   rejectCostlierOptions(request);
   const limit = readLimit(request);
