@@ -1,4 +1,5 @@
 // Answers a call of chat: reserves credits, calls the upstream, relays its answer, settles in every case.
+import { setImmediate } from 'node:timers/promises';
 import { findCharge } from '../../db/chat/chat-ledger.ts';
 import type { TriedUpstream } from '../../domain/chat-calls.ts';
 import { upstreamsOf } from '../../domain/catalog/upstream.ts';
@@ -159,8 +160,12 @@ async function failUndelivered(
   return error;
 }
 
-function errorOf(thrown: unknown, failure: unknown, requestText: () => string): GatewayError {
-  if (failure instanceof UpstreamFailure) return explainFailure(failure, requestText());
+async function errorOf(thrown: unknown, failure: unknown, requestText: () => string): Promise<GatewayError> {
+  if (failure instanceof UpstreamFailure) {
+    const prompt = requestText();
+    await setImmediate(); // each takes milliseconds for a long prompt
+    return explainFailure(failure, prompt);
+  }
   return failure instanceof GatewayError ? failure : new GatewayError('internal_error', { cause: thrown });
 }
 

@@ -9,11 +9,13 @@ const TEXT_LENGTH_MAX = 65_536;
 const HASH_FACTOR = 16_777_619;
 const FILTER_MASK = 0xffff;
 const EVERY_HASH = new Uint32Array(FILTER_MASK + 1).fill(1);
+/** Runs of fewer characters stand in too many texts; those of more are looked for at more places. */
+const RUN_LENGTH = 4;
 
 /**
  * The text with every stretch that also stands in the prompt (12 characters or more, whatever the case)
  * replaced by "[prompt]". A prompt shorter than that is replaced where it stands whole. Takes time linear in
- * both lengths, a few milliseconds for a prompt of a megabyte. A text of more than 65,536 characters loses
+ * both lengths, a few milliseconds for a prompt of a megabyte unless the text is as long. A text of more than 65,536 characters loses
  * its end.
  */
 export function withoutEcho(whole: string, prompt: string): string {
@@ -56,16 +58,46 @@ function piecesOfBoth(text: string, prompt: string, length: number): Set<string>
     wanted.set(hash, same.add(text.slice(start, start + length)));
   });
   const found = new Set<string>();
-  rollHashes(prompt, length, filter, (hash, start) => {
-    const piece = prompt.slice(start, start + length);
-    const same = wanted.get(hash);
-    if (!same?.delete(piece)) return;
-    found.add(piece);
-    if (same.size > 0) return;
-    wanted.delete(hash);
-    count(hash, -1);
-  });
+  for (const stretch of alikeStretches(text, prompt, length))
+    rollHashes(stretch, length, filter, (hash, start) => {
+      const piece = stretch.slice(start, start + length);
+      const same = wanted.get(hash);
+      if (!same?.delete(piece)) return;
+      found.add(piece);
+      if (same.size > 0) return;
+      wanted.delete(hash);
+      count(hash, -1);
+    });
   return found;
+}
+
+/**
+ * The stretches of the prompt in which a piece of the text may stand: around short runs that are also in the
+ * text. One run of each possible piece is looked at, so that most of a long prompt is passed over.
+ */
+function* alikeStretches(text: string, prompt: string, length: number): Generator<string> {
+  const runs = new Uint8Array(FILTER_MASK + 1);
+  for (let at = 0; at <= text.length - RUN_LENGTH; at += 1) runs[hashRun(text, at)] = 1;
+  const reach = Math.max(0, length - RUN_LENGTH);
+  let start = 0;
+  let end = 0;
+  for (let at = 0; at < prompt.length; at += reach + 1) {
+    if (at + RUN_LENGTH <= prompt.length && runs[hashRun(prompt, at)] === 0) continue;
+    if (at - reach > end) {
+      if (end > start) yield prompt.slice(start, end);
+      start = at - reach;
+    }
+    end = at + length;
+  }
+  if (end > start) yield prompt.slice(start, end);
+}
+
+/** A hash of the run that begins here, as an index below the filter's length. */
+function hashRun(text: string, at: number): number {
+  let hash = 0;
+  for (let end = at; end < at + RUN_LENGTH; end += 1)
+    hash = (Math.imul(hash, HASH_FACTOR) + text.charCodeAt(end)) | 0;
+  return (hash ^ (hash >>> 16)) & FILTER_MASK;
 }
 
 /** Calls `visit` with the hash of each stretch of this length that the filter has an entry for. */
