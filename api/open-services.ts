@@ -121,7 +121,7 @@ function openCreations(
   taskWorkflows: TaskWorkflows,
 ): Pick<Services, 'creationTurns' | 'readTurns' | 'taskStarts'> {
   const turns = createAllTurns(config.databaseConnectionsMax);
-  const taskStarts = createTaskStarts(taskWorkflows, () => turns.creationTurns.countWaiting() > 0);
+  const taskStarts = createTaskStarts(taskWorkflows, turns.creationTurns);
   return { ...turns, taskStarts };
 }
 

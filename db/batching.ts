@@ -1,4 +1,5 @@
 // Batching: what is asked while a statement runs goes out together in the next statement.
+import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 
 interface Waiter<Item, Answer> {
@@ -9,6 +10,9 @@ interface Waiter<Item, Answer> {
 
 /** Items of a failed batch that are asked alone at once: beside the next batches, on few connections. */
 const ALONE_MAX = 2;
+
+/** Items answered in one round of the event loop: their callers go on in it. */
+const ANSWERS_PER_ROUND = 32;
 
 /**
  * PostgreSQL's codes for a fault of one item among others: of its data (classes 22 and 23), a lock that was
@@ -42,6 +46,7 @@ export function batch<Item, Answer>(
         const answer = answers[index];
         if (answer === undefined) reject(new Error('an item of a batch got no answer'));
         else resolve(answer);
+        if (index % ANSWERS_PER_ROUND === ANSWERS_PER_ROUND - 1) await setImmediate();
       }
     } catch (error) {
       if (waiters.length > 1 && options.isOneItemsFault(error)) {

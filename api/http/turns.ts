@@ -18,8 +18,8 @@ export interface Turns {
   tryTake(userId: string): EndTurn | null;
   /** Waits for a turn of this user, in the order of the calls, until `left` is aborted. */
   take(userId: string, left: AbortSignal): Promise<EndTurn | NoTurn>;
-  /** How many requests wait for their turn at this moment. */
-  countWaiting(): number;
+  /** How many requests wait for their turn at this moment: all of them, or those of one user. */
+  countWaiting(userId?: string): number;
 }
 
 export interface TurnLimits {
@@ -33,6 +33,11 @@ export interface TurnLimits {
   linesMax: number;
   /** How long a request waits for a turn; longer than a line takes, unless the database hangs. */
   waitMsMax: number;
+  /**
+   * Turns that begin at once in a round of the event loop, and once more for those who wait: what is worked
+   * on in a round delays all that comes after.
+   */
+  beginsPerRoundMax: number;
 }
 
 /**
@@ -41,7 +46,12 @@ export interface TurnLimits {
  * waiting makes the batches small in which they are counted and reserved. As many may wait as may be in
  * flight.
  */
-export const ENTRY_TURN_LIMITS = { turnsMax: 256, turnsPerUserMax: 4, waitMsMax: 30_000 } as const;
+export const ENTRY_TURN_LIMITS = {
+  turnsMax: 256,
+  turnsPerUserMax: 4,
+  waitMsMax: 30_000,
+  beginsPerRoundMax: 16,
+} as const;
 
 /** More creations of a user at once would only wait for the lock on the user's account. */
 export const CREATION_TURN_LIMITS = {
@@ -49,10 +59,16 @@ export const CREATION_TURN_LIMITS = {
   lineMax: 500,
   linesMax: 4_000,
   waitMsMax: 30_000,
+  beginsPerRoundMax: 1,
 } as const;
 
 /** A page of the console sends a handful of reads at once; a line of these is a program's. */
-export const READ_TURN_LIMITS = { lineMax: 100, linesMax: 2_000, waitMsMax: 10_000 } as const;
+export const READ_TURN_LIMITS = {
+  lineMax: 100,
+  linesMax: 2_000,
+  waitMsMax: 10_000,
+  beginsPerRoundMax: 1,
+} as const;
 
 /** One long body at a time in this process; one that has waited this long is worked on beside it. */
 export const LONG_WORK_TURN_LIMITS = {
@@ -61,6 +77,7 @@ export const LONG_WORK_TURN_LIMITS = {
   lineMax: 4_000,
   linesMax: 4_000,
   waitMsMax: 5_000,
+  beginsPerRoundMax: 1,
 } as const;
 
 /**
@@ -102,14 +119,16 @@ class Lines implements Turns {
   readonly #ready = new Set<string>();
   #running = 0;
   #waiting = 0;
+  /** Turns that began in this round of the event loop. */
+  #begun = 0;
   #isServing = false;
 
   constructor(limits: TurnLimits) {
     this.#limits = limits;
   }
 
-  countWaiting(): number {
-    return this.#waiting;
+  countWaiting(userId?: string): number {
+    return userId === undefined ? this.#waiting : (this.#lines.get(userId)?.waiting.size ?? 0);
   }
 
   tryTake(userId: string): EndTurn | null {
@@ -133,13 +152,20 @@ class Lines implements Turns {
   }
 
   #hasRoom(): boolean {
-    return this.#running < this.#limits.turnsMax;
+    return this.#running < this.#limits.turnsMax && this.#begun < this.#limits.beginsPerRoundMax;
+  }
+
+  /** Whether a turn could begin in the next round, or this round's are still counted. */
+  #hasMore(): boolean {
+    return this.#begun > 0 || (this.#ready.size > 0 && this.#running < this.#limits.turnsMax);
   }
 
   #begin(userId: string, line: Line): EndTurn {
     this.#running += 1;
+    this.#begun += 1;
     line.running += 1;
     this.#arrange(userId, line);
+    this.#serveSoon();
     let isOver = false;
     return () => {
       if (isOver) return;
@@ -188,13 +214,14 @@ class Lines implements Turns {
     else this.#ready.delete(userId);
   }
 
-  /** Serves one line in each round of the event loop, so that other requests are handled between. */
+  /** Serves lines once in each round of the event loop, so that other requests are handled between. */
   #serveSoon(): void {
-    if (this.#isServing || this.#ready.size === 0 || !this.#hasRoom()) return;
+    if (this.#isServing || !this.#hasMore()) return;
     this.#isServing = true;
     setImmediate(() => {
       this.#isServing = false;
-      this.#serveNext();
+      this.#begun = 0;
+      while (this.#ready.size > 0 && this.#hasRoom()) this.#serveNext();
       this.#serveSoon();
     });
   }

@@ -1,22 +1,36 @@
-// Starts workflows for creations: a few at once, the others in line, and no caller waits for that line.
+// Starts workflows for creations: a few at once, users in rotation, and no caller waits for that line.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskToRun } from '../../domain/task-runs.ts';
 import type { TaskWorkflows } from '../../workflows/client.ts';
+import { createTurns, type EndTurn, type Turns } from '../http/turns.ts';
 
-/** Starts under way at once in this process: few enough that Temporal acknowledges each of them soon. */
-const STARTS_MAX = 16;
-/** The same while creations wait for their turn: their answers come first. */
-const STARTS_MAX_BESIDE_LINES = 2;
 /** Starts that may wait for their turn; further ones are left to the sweeper. */
 const WAITING_MAX = 4_000;
+/** Starts under way at once in this process: few enough that Temporal acknowledges each of them soon. */
+const TURN_LIMITS = {
+  turnsMax: 16,
+  turnsPerUserMax: 4,
+  lineMax: WAITING_MAX,
+  linesMax: WAITING_MAX,
+  // A start that has waited this long is left to the sweeper, which finds its task unstarted by then.
+  waitMsMax: 6_000,
+  beginsPerRoundMax: 16,
+} as const;
 /** How long Temporal may take to acknowledge a start. */
 const START_LIMIT_MS = 1_500;
-/** A start that has waited this long is left to the sweeper, which finds its task unstarted by then. */
-const WAIT_LIMIT_MS = 8_000;
+/**
+ * While more creations of a user than these wait for their turn, starts of the same user wait with them, for
+ * HOLD_LIMIT_MS at most: the tasks would take the processors from the answers.
+ */
+const LINE_LONG = 16;
+const HOLD_LIMIT_MS = 2_000;
+const LOOK_EVERY_MS = 20;
 
 type Starter = Pick<TaskWorkflows, 'startTaskWithin'>;
 
 /**
- * `started`: Temporal has acknowledged the start. `waiting`: others are started first, and this one soon.
+ * `started`: Temporal has acknowledged the start. `waiting`: others wait for Temporal, too, so that its answer
+ * is not waited for; this task is started now or soon.
  * `late`: Temporal has not answered in time; the sweeper starts the task if nothing else does.
  */
 export type StartOutcome = 'started' | 'waiting' | 'late';
@@ -28,48 +42,58 @@ export interface TaskStarts {
   drain(): Promise<void>;
 }
 
-/** `doCreationsWait`: whether a creation waits for its turn at this moment. */
-export function createTaskStarts(workflows: Starter, doCreationsWait: () => boolean): TaskStarts {
-  const waiting: (() => Promise<void>)[] = [];
-  const underWay = new Set<Promise<void>>();
+/** `creationTurns`: those that creations wait for. */
+export function createTaskStarts(workflows: Starter, creationTurns: Pick<Turns, 'countWaiting'>): TaskStarts {
+  const turns = createTurns(TURN_LIMITS);
+  const unfinished = new Set<Promise<unknown>>();
+  const holds = new Map<string, Promise<void>>();
 
-  const serve = (): void => {
-    while (waiting.length > 0 && hasRoom()) {
-      const begin = waiting.shift();
-      if (begin) track(begin());
-    }
+  const track = <Result>(work: Promise<Result>): Promise<Result> => {
+    unfinished.add(work);
+    void work.finally(() => unfinished.delete(work));
+    return work;
   };
-  const hasRoom = (): boolean => underWay.size < (doCreationsWait() ? STARTS_MAX_BESIDE_LINES : STARTS_MAX);
-  const track = (work: Promise<void>): void => {
-    underWay.add(work);
-    void work.finally(() => {
-      underWay.delete(work);
-      serve();
-    });
+  const isLineLong = (userId: string): boolean => creationTurns.countWaiting(userId) > LINE_LONG;
+  const untilLineIsShort = async (userId: string): Promise<void> => {
+    const leaveAt = Date.now() + HOLD_LIMIT_MS;
+    while (isLineLong(userId) && Date.now() < leaveAt) await sleep(LOOK_EVERY_MS);
+    holds.delete(userId);
+  };
+  const findHold = (userId: string): Promise<void> | undefined => {
+    if (isLineLong(userId) && !holds.has(userId)) holds.set(userId, untilLineIsShort(userId));
+    return holds.get(userId);
   };
   return {
     start: async (task, waitMs, origin) => {
-      const started = Promise.withResolvers<StartOutcome>();
-      const begin = async (): Promise<void> => {
+      const { userId } = task;
+      const begin = async (end: EndTurn): Promise<StartOutcome> => {
         const isStarted = await workflows.startTaskWithin(task, START_LIMIT_MS, origin);
-        started.resolve(isStarted ? 'started' : 'late');
+        end();
+        return isStarted ? 'started' : 'late';
       };
-      if (waiting.length === 0 && hasRoom()) {
-        track(begin());
-        return within(waitMs, started.promise);
+      const hold = findHold(userId);
+      const areOthersWaiting = holds.size > 0 || turns.countWaiting() > 0;
+      const turn = hold ? null : turns.tryTake(userId);
+      if (turn) {
+        const started = track(begin(turn));
+        return areOthersWaiting ? 'waiting' : within(waitMs, started);
       }
-      if (waiting.length >= WAITING_MAX) return 'late';
-      const leaveAt = Date.now() + WAIT_LIMIT_MS;
-      waiting.push(async () => {
-        if (Date.now() < leaveAt) await begin();
-      });
+      if (unfinished.size >= WAITING_MAX) return 'late';
+      const beginLater = async (): Promise<void> => {
+        if (hold) await hold;
+        const next = await turns.take(userId, NEVER);
+        if (typeof next !== 'string') await begin(next);
+      };
+      void track(beginLater());
       return 'waiting';
     },
     drain: async () => {
-      while (underWay.size > 0) await Promise.allSettled(underWay);
+      while (unfinished.size > 0) await Promise.allSettled(unfinished);
     },
   };
 }
+
+const NEVER = new AbortController().signal;
 
 async function within(waitMs: number, started: Promise<StartOutcome>): Promise<StartOutcome> {
   let timer: NodeJS.Timeout | undefined;

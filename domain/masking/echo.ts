@@ -15,8 +15,8 @@ const RUN_LENGTH = 4;
 /**
  * The text with every stretch that also stands in the prompt (12 characters or more, whatever the case)
  * replaced by "[prompt]". A prompt shorter than that is replaced where it stands whole. Takes time linear in
- * both lengths, a few milliseconds for a prompt of a megabyte unless the text is as long. A text of more than 65,536 characters loses
- * its end.
+ * both lengths; for a prompt of a megabyte and a text of thousands of characters a few milliseconds. A text
+ * of more than 65,536 characters loses its end.
  */
 export function withoutEcho(whole: string, prompt: string): string {
   const text = cutAtWhiteSpace(whole, TEXT_LENGTH_MAX);

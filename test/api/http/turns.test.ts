@@ -3,7 +3,14 @@ import { expect } from 'chai';
 import { createTurns, type TurnLimits, type EndTurn, type NoTurn } from '../../../api/http/turns.ts';
 import { until } from '../../support/until.ts';
 
-const LIMITS = { turnsMax: 4, turnsPerUserMax: 2, lineMax: 10, linesMax: 15, waitMsMax: 20_000 };
+const LIMITS = {
+  turnsMax: 4,
+  turnsPerUserMax: 2,
+  lineMax: 10,
+  linesMax: 15,
+  waitMsMax: 20_000,
+  beginsPerRoundMax: 1,
+};
 
 /** Takes turns under names, and notes in which order they begin. */
 function createTaker(limits: Partial<TurnLimits> = {}) {
@@ -61,6 +68,20 @@ describe('turns of creations', () => {
     expect(await take('one', 'x')).to.equal('line_full');
     fill('another', 7);
     expect(await take('third', 'x')).to.equal('lines_full');
+  });
+
+  it('begin so many at once in a round of the event loop, one of each user before more of one', async () => {
+    const { begun, take } = createTaker({ turnsMax: 100, turnsPerUserMax: 100, beginsPerRoundMax: 3 });
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7']) void take('a', name);
+    void take('b', 'b1');
+    await new Promise(process.nextTick);
+    const rounds = [begun.length];
+    while (begun.length < 8) {
+      await new Promise((resolve) => setImmediate(resolve));
+      rounds.push(begun.length);
+    }
+    expect(begun).to.deep.equal(['a1', 'a2', 'a3', 'a4', 'b1', 'a5', 'a6', 'a7']);
+    for (const [index, count] of rounds.entries()) expect(count - (rounds[index - 1] ?? 0)).to.be.at.most(3);
   });
 
   it('are not kept for callers who left, and not waited for without an end', async () => {
