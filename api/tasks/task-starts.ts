@@ -29,9 +29,8 @@ const LOOK_EVERY_MS = 20;
 type Starter = Pick<TaskWorkflows, 'startTaskWithin'>;
 
 /**
- * `started`: Temporal has acknowledged the start. `waiting`: others wait for Temporal, too, so that its answer
- * is not waited for; this task is started now or soon.
- * `late`: Temporal has not answered in time; the sweeper starts the task if nothing else does.
+ * `started`: Temporal has acknowledged the start. `waiting`: other starts wait, too; this one begins now or
+ * soon, and its caller does not wait for it. `late`: Temporal has not answered in time; the sweeper starts the task if nothing else does.
  */
 export type StartOutcome = 'started' | 'waiting' | 'late';
 

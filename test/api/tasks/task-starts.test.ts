@@ -1,4 +1,4 @@
-// Starts of workflows: a few at once for each user, none waited for in line, none for longer than its caller may.
+// Starts of workflows: a few at once of each user, none waited for in line, none longer than the caller may.
 import { expect } from 'chai';
 import { createTaskStarts } from '../../../api/tasks/task-starts.ts';
 import type { TaskToRun } from '../../../domain/task-runs.ts';
