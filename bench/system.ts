@@ -11,6 +11,7 @@ import { partEnvironment, readSettings } from '../dev/system/settings.ts';
 import { createSystem, type System } from '../dev/system/system.ts';
 import type { SystemSummary } from '../dev/system/parts.ts';
 import { openTerminal } from '../dev/terminal.ts';
+import { RAISED_LIMITS } from './raised-limits.ts';
 
 export interface BenchSystem extends SystemSummary {
   /** Secrets with the product's key ring, so that the bench can create keys for it. */
@@ -24,20 +25,7 @@ export interface BenchSystem extends SystemSummary {
   stop(): Promise<void>;
 }
 
-/**
- * Settings that lift the limits which would be measured instead of the product; all others are as
- * delivered.
- */
-const OUT_OF_THE_WAY = {
-  SVC_RUNNING_TASKS_PER_USER: '1000',
-  SVC_WAITING_TASKS_PER_USER: '10000',
-  SVC_LIMIT_CHAT: '100000000/60',
-  SVC_LIMIT_CREATE: '1000000/60',
-  SVC_LIMIT_READ: '1000000/60',
-  SVC_LOG_LEVEL: 'warn',
-};
-
-/** Starts the product. `ownSettings` override the settings of the benches. */
+/** Starts the product. `ownSettings` override those of the benches. */
 export async function startBenchSystem(ownSettings: Record<string, string> = {}): Promise<BenchSystem> {
   const terminal = openTerminal();
   const secretKey = { id: 'bench', bytes: randomBytes(32) };
@@ -46,7 +34,8 @@ export async function startBenchSystem(ownSettings: Record<string, string> = {})
   const internalPort = await findFreePort(new Set([port]));
   const env = {
     ...process.env,
-    ...OUT_OF_THE_WAY,
+    ...RAISED_LIMITS,
+    SVC_LOG_LEVEL: 'warn',
     ...ownSettings,
     SVC_SECRET_KEYS: `${secretKey.id}:${secretKey.bytes.toString('base64url')}`,
     SVC_DATA_DIR: dataDir,

@@ -2,11 +2,14 @@
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import * as activities from './activities.ts';
+import { readPlace } from './place.ts';
 
-const connection = await NativeConnection.connect({ address: process.env['TEMPORAL_ADDRESS'] ?? '' });
+const { address, namespace, taskQueue } = readPlace();
+const connection = await NativeConnection.connect({ address });
 const worker = await Worker.create({
   connection,
-  taskQueue: 'bench-bare',
+  namespace,
+  taskQueue,
   workflowsPath: fileURLToPath(new URL('workflows.ts', import.meta.url)),
   activities,
   workflowTaskPollerBehavior: { type: 'autoscaling' },

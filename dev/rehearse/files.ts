@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { VENDOR_FAMILIES } from '../system/sandbox-settings.ts';
 import { run, type Engine } from './engine.ts';
+import { IS_MEASURED, measureStage } from './measured-stage.ts';
 import { IS_TEMPORAL_APART, partTemporal } from './temporal-apart.ts';
 
 /** Folder of a rehearsal in the project: files, certificates and logs. */
@@ -114,11 +115,17 @@ export async function writeFiles(engine: Engine): Promise<readonly string[]> {
   writeFileSync(join(ROOM, 'override.yml'), JSON.stringify(buildOverride(text), null, 2));
   const env = join(ROOM, 'env');
   if (!existsSync(env)) writeFileSync(env, fillIn(readFileSync('.env.example', 'utf8')), { mode: 0o600 });
-  const parts = join(ROOM, 'temporal.yml');
-  const { temporal } = readServices(text);
-  if (temporal === undefined) throw new Error(`${COMPOSE_FILE} has no temporal.`);
-  writeFileSync(parts, JSON.stringify({ services: partTemporal(temporal) }, null, 2));
-  const overrides = [join(ROOM, 'override.yml'), ...(IS_TEMPORAL_APART ? [parts] : [])];
+  const { temporal, worker } = readServices(text);
+  if (temporal === undefined || worker === undefined)
+    throw new Error(`${COMPOSE_FILE} has no temporal or no worker.`);
+  const overrides = [join(ROOM, 'override.yml')];
+  const add = (file: string, services: Readonly<Record<string, unknown>>): void => {
+    const path = join(ROOM, file);
+    writeFileSync(path, JSON.stringify({ services }, null, 2));
+    overrides.push(path);
+  };
+  if (IS_TEMPORAL_APART) add('temporal.yml', partTemporal(temporal));
+  if (IS_MEASURED) add('measured.yml', measureStage(worker));
   const files = [real, ...overrides].flatMap((file) => ['--file', resolve(file)]);
   const project = ['--project-name', PROJECT, '--project-directory', resolve('.')];
   return [...engine.compose, ...project, '--env-file', resolve(env), ...files];

@@ -9,10 +9,12 @@ import { findEngine, type Engine } from './engine.ts';
 import { COMPOSE_FILE, PROXY_PORT, readServices, ROOM, writeFiles } from './files.ts';
 import { provideImages } from './images.ts';
 import { measureImage, measureMemory } from './measure.ts';
+import { IS_MEASURED } from './measured-stage.ts';
 import { REHEARSAL_PAGE, writePage } from './page.ts';
 import { checkPrometheus } from './prometheus.ts';
 import type { Login } from './secure-account.ts';
 import { openStage, type Stage } from './stage.ts';
+import { measureThroughput } from './throughput.ts';
 import { walk } from './walk.ts';
 
 const ADMINISTRATOR = 'you@example.com';
@@ -59,16 +61,36 @@ async function rehearse(engine: Engine, stage: Stage): Promise<void> {
   const image = await measureImage();
   const memory = await measureMemory(stage);
   const own = readServices(readFileSync(COMPOSE_FILE, 'utf8'))['api']?.image ?? '';
-  const drills = process.argv.includes('--no-drills')
-    ? []
-    : await runDrills(stage, callers, account, own, terminal);
+  const throughput = IS_MEASURED
+    ? await terminal.step('throughput of one of each, and of two', () =>
+        measureThroughput(stage, callers, account),
+      )
+    : null;
+  // Drills want the limits as they are delivered.
+  const drills =
+    IS_MEASURED || process.argv.includes('--no-drills')
+      ? []
+      : await runDrills(stage, callers, account, own, terminal);
   const { asked } = callers;
   const run = { command: commandOf(process.env['REHEARSE_DRILLS']), startedAt, loadBefore, commit };
-  const facts = { ...run, engine, origins, proven, asked, missed, watched, image, memory, drills };
+  const facts = {
+    ...run,
+    engine,
+    origins,
+    proven,
+    asked,
+    missed,
+    watched,
+    image,
+    memory,
+    throughput,
+    drills,
+  };
   terminal.block(writePage(facts));
   terminal.note(`written to ${REHEARSAL_PAGE}`);
   const bad = [
     ...missed.map((route) => `${route} was not asked`),
+    ...(throughput?.problems ?? []),
     ...drills.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`)),
   ];
   if (bad.length > 0) throw new Error(bad.join('\n'));

@@ -5,6 +5,7 @@ import type { DrillResult } from './drill.ts';
 import type { Engine } from './engine.ts';
 import type { ImageOrigin } from './images.ts';
 import type { ImageSize, MemoryUse } from './measure.ts';
+import type { Rates, Throughput } from './throughput.ts';
 
 export const REHEARSAL_PAGE = 'docs/rehearsal.md';
 
@@ -22,11 +23,14 @@ export interface Facts {
   watched: string;
   image: ImageSize;
   memory: readonly MemoryUse[];
+  /** Null where it was not measured. */
+  throughput: Throughput | null;
   drills: readonly DrillResult[];
 }
 
 const DRILL_HEAD =
   '| drill | what was done | requests | refused | slowest | given up | tasks | healthy | settled | result | ran |';
+const THROUGHPUT_HEAD = '## One of each, and two';
 const BYTES_PER_MB = 1_000_000;
 const ABOUT = `# The rehearsal
 
@@ -37,7 +41,7 @@ the command of [operation](operation.md#production), asks every route once throu
 after the other while work goes on. It restores a backup, fails over to a standby, and replaces an older version by
 today's under load: the newest commit that differs in migrations, workflows and catalogue, or the one in
 \`REHEARSE_FROM\`. It writes this page, and takes everything down again; \`-- --keep\` leaves it running,
-\`-- --no-drills\` leaves the drills out, and \`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match. With
+\`-- --no-drills\` leaves the drills out, \`-- --measure\` measures throughput in their place, and \`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match. With
 \`-- --temporal-apart\` Temporal runs as four services, and the drills are those of these four.
 
 It needs Docker with Compose, OpenSSL, and half an hour on two cores. Images that cannot be pulled are made here under
@@ -51,7 +55,12 @@ docker image rm $(docker images --quiet --filter label=svc-gateway.stand-in)
 
 /** Writes the page and returns what it shows, for the terminal. */
 export function writePage(facts: Facts): string {
-  const shown = [...describeRun(facts), ...describeOpen(facts), ...describeDrills(facts)].join('\n');
+  const shown = [
+    ...describeRun(facts),
+    ...describeOpen(facts),
+    ...describeThroughput(facts),
+    ...describeDrills(facts),
+  ].join('\n');
   writeFileSync(REHEARSAL_PAGE, `${ABOUT}\n${shown}\n`);
   return shown;
 }
@@ -101,8 +110,52 @@ function describeOpen({ origins }: Facts): string[] {
   ];
 }
 
+/** Of this rehearsal, or of the last one that measured it. */
+function describeThroughput({ throughput, commit, startedAt, loadBefore }: Facts): string[] {
+  if (throughput === null) return keepSection(readEarlier(), THROUGHPUT_HEAD);
+  const { one, two, rounds, concurrency, refused } = throughput;
+  const row = (what: string, name: keyof Rates, goal: string): string =>
+    `| ${what} | ${one[name].toFixed(1)} | ${two[name].toFixed(1)} | ${ratio(two[name], one[name])} | ${goal} |`;
+  return [
+    THROUGHPUT_HEAD,
+    '',
+    ...wrap(
+      `\`npm run rehearse -- --measure\`, ${timeOf(startedAt)} UTC, commit ${commit}, ${describeMachine(loadBefore)}. ` +
+        `${concurrency} at a time through the proxy, an image with \`Prefer: wait\` until it is charged; the middle one ` +
+        `of ${rounds} alternating rounds. All containers, and their caller, share the machine. Refused, and repeated: ${refused}.`,
+    ),
+    '',
+    '| per second | one API, one worker | two of each | ratio | goal |',
+    '|---|---|---|---|---|',
+    row('chats', 'chats', 'at least 1'),
+    row('images to their charged result', 'tasks', 'at least 1'),
+    row('the floor: bare workflows of five empty activities on the same Temporal', 'bare', '–'),
+    `| images as a multiple of the floor | ${ratio(one.tasks, one.bare)} | ${ratio(two.tasks, two.bare)} | – | at least 1.3 |`,
+    '',
+    ...wrap(
+      throughput.problems.length === 0
+        ? 'Exact: orders, tasks, completed and charged ones are the same number, so are chats, and the ledger adds up.'
+        : `**${throughput.problems.join('; ')}**`,
+    ),
+    '',
+  ];
+}
+
+function ratio(value: number, floor: number): string {
+  return (value / floor).toFixed(2);
+}
+
+/** A section of a page with its head, up to the next one; nothing where the page has none. */
+export function keepSection(page: string, head: string): string[] {
+  const [, rest] = page.split(`${head}\n`);
+  return rest === undefined ? [] : [head, ...(rest.split('\n## ')[0] ?? '').split('\n')];
+}
+
+function readEarlier(): string {
+  return existsSync(REHEARSAL_PAGE) ? readFileSync(REHEARSAL_PAGE, 'utf8') : '';
+}
+
 function describeDrills(facts: Facts): string[] {
-  const earlier = existsSync(REHEARSAL_PAGE) ? readFileSync(REHEARSAL_PAGE, 'utf8') : '';
   return [
     '## Drills',
     '',
@@ -125,7 +178,7 @@ function describeDrills(facts: Facts): string[] {
     DRILL_HEAD,
     DRILL_HEAD.replaceAll(/[^|]+/g, '---'),
     ...mergeRows(
-      earlier,
+      readEarlier(),
       facts.drills.map((drill) => describeDrill(drill, facts)),
     ),
   ];

@@ -1,7 +1,7 @@
 // The page of the rehearsal keeps what a rehearsal of some drills did not run again.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { mergeRows, REHEARSAL_PAGE } from '../../../dev/rehearse/page.ts';
+import { keepSection, mergeRows, REHEARSAL_PAGE } from '../../../dev/rehearse/page.ts';
 
 describe('the table of drills', () => {
   const page = readFileSync(REHEARSAL_PAGE, 'utf8');
@@ -23,5 +23,18 @@ describe('the table of drills', () => {
 
   it('has those that ran where there was no page', () => {
     expect(mergeRows('', ['| kill api | anew |'])).to.deep.equal(['| kill api | anew |']);
+  });
+});
+
+describe('a section of the page', () => {
+  const page = '# A page\n\n## First\n\none\n\n## Second\n\ntwo\n';
+
+  it('is kept with its head, up to the next one', () => {
+    expect(keepSection(page, '## First').join('\n')).to.equal('## First\n\none\n');
+    expect(keepSection(page, '## Second').join('\n')).to.equal('## Second\n\ntwo\n');
+  });
+
+  it('is nothing where the page has none', () => {
+    expect(keepSection(page, '## Third')).to.deep.equal([]);
   });
 });
