@@ -151,7 +151,14 @@ function combine(workers: readonly Worker[], connection: NativeConnection): Work
  */
 export async function bundleWorkflows(interceptors: string[] = []): Promise<WorkflowBundleOption> {
   const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
-  return bundleWorkflowCode({ workflowsPath, workflowInterceptorModules: interceptors, logger: SILENT });
+  // No module of these has a state of its own: evaluated once, not for each run.
+  const preloadModules = ['@temporalio/workflow', workflowsPath];
+  return bundleWorkflowCode({
+    workflowsPath,
+    workflowInterceptorModules: interceptors,
+    preloadModules,
+    logger: SILENT,
+  });
 }
 
 const ignore = (): void => undefined;

@@ -1,4 +1,5 @@
 // The workflows as Temporal's sandbox gets them: the bundle builds, so nothing impure is imported.
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import * as workflows from '../../workflows/index.ts';
 import { bundleWorkflows } from '../../worker/workers.ts';
@@ -8,12 +9,22 @@ describe('the workflow bundle', () => {
     expect(Object.keys(workflows).sort()).to.deep.equal(['deliverWebhook', 'generate', 'sweep']);
   });
 
-  it('builds, without Node’s modules, drivers or vendors in it', async () => {
+  /** Paths of the project's own modules in the bundle. */
+  async function readOwnModules(): Promise<string[]> {
     const bundle = await bundleWorkflows();
     if (!('code' in bundle)) throw new Error('the bundle is a file, not code');
     const modules = [...bundle.code.matchAll(/^\/\*\*\*\/ "\.\/([^"]+)"/gm)].map(([, path]) => path ?? '');
-    const ours = modules.filter((path) => !path.includes('node_modules'));
+    return modules.filter((path) => !path.includes('node_modules'));
+  }
+
+  it('builds, without Node’s modules, drivers or vendors in it', async () => {
+    const ours = await readOwnModules();
     expect(ours).to.include('workflows/generate.ts');
     for (const path of ours) expect(path).to.match(/^(workflows|domain)\//);
+  });
+
+  it('has no module with a state of its own, since all runs share their modules', async () => {
+    for (const path of await readOwnModules())
+      expect(readFileSync(path, 'utf8'), path).to.not.match(/^(export )?(let|var) /m);
   });
 });
