@@ -7,8 +7,8 @@ const SCREENED_LENGTH = 8_192;
 const SCREENED_MS = 2;
 /**
  * Pairs of lengths that are compared, one after the other: linear work takes 16 and then 4 times as long,
- * quadratic work 256 and then 16 times. A stall of the machine takes about as long at each length, so that the
- * second pair tells it from slow work.
+ * quadratic work 256 and then 16 times. A stall of the machine takes about as long at each length: the second
+ * pair tells it from slow work.
  */
 const STEPS = [
   { shortLength: 1_000, longLength: 16_000, ratioMax: 64 },
