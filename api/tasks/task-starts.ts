@@ -30,7 +30,8 @@ type Starter = Pick<TaskWorkflows, 'startTaskWithin'>;
 
 /**
  * `started`: Temporal has acknowledged the start. `waiting`: other starts wait, too; this one begins now or
- * soon, and its caller does not wait for it. `late`: Temporal has not answered in time; the sweeper starts the task if nothing else does.
+ * soon, and its caller does not wait for it. `late`: Temporal has not answered in time; the sweeper starts
+ * the task if nothing else does.
  */
 export type StartOutcome = 'started' | 'waiting' | 'late';
 
