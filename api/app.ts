@@ -33,7 +33,7 @@ import { authenticateSession, rejectOtherSites, requirePermission } from './midd
 import { limitStrays } from './middleware/stray-limit.ts';
 import { enterInTurn, takeTurn } from './middleware/turns.ts';
 import { boundUnreadBodies } from './middleware/unread-bodies.ts';
-import { closeUnreadUpload, receiveUpload } from './middleware/upload.ts';
+import { receiveUpload } from './middleware/upload.ts';
 import { DOCUMENT_ROUTE } from './openapi/paths.ts';
 import { sendDocument } from './openapi/send-document.ts';
 import type { Services } from './services.ts';
@@ -114,7 +114,6 @@ function mount(dispatcher: Dispatcher, services: Services, route: Route): void {
   const { method, path } = route;
   const serve = chain(
     noteRoute(path),
-    ...(route.upload ? [closeUnreadUpload] : []),
     authenticate(services, route),
     endEntry,
     limitRate(services, route),

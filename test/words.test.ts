@@ -22,7 +22,7 @@ const FORMER_NAMES: readonly [former: RegExp, now: string][] = [
   [/\b(?:untilWritten|beatWhileSilent)\b/, 'retryWrite, sendKeepAlive'],
   [/\b(?:claimForgotten|claimQuiet|failStopped)\b/, 'claimUnstarted, claimMaybeOrphaned, failOrphaned'],
   [/\b(?:refuseOddities|refuseDearer|refusePaid)\b/, 'rejectMalformedRequests, rejectCostlierOptions'],
-  [/\b(?:cutLeftover|letBodyEnd)\b/, 'closeUnreadUpload, drainBody'],
+  [/\b(?:cutLeftover|letBodyEnd|closeUnreadUpload)\b/, 'boundUnreadBodies, drainBody'],
   [/\b(?:connectOrSay|connectingAnew|alsoSay|isSome)\b/, 'connectWithReason, oneShotAgent, onHeartbeat'],
 ];
 

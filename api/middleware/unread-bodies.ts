@@ -1,4 +1,5 @@
 // Bounds what is still read of a body whose request was answered before it had come, as most refusals are.
+import { Socket } from 'node:net';
 import type { Request, RequestHandler } from 'express';
 import { localsOf } from '../http/locals.ts';
 
@@ -10,8 +11,9 @@ const UNREAD_MS = 2_000;
 
 /**
  * Watches what comes after an answer. Node reads on to the end of the body, however many do so: thousands of
- * refused megabytes kept the process from its work. Closing at once, with bytes still unread, would reset the
- * connection and lose the answer for senders that do not read while they write.
+ * refused megabytes kept the process from its work. Where the connection ends with the answer, Node closes it
+ * at once: with bytes still unread that resets it, and loses the answer for senders that do not read while
+ * they write. So our side alone is ended, until the body has come or its time is over.
  */
 export function boundUnreadBodies(): RequestHandler {
   const discarding = new Map<string, number>();
@@ -26,19 +28,40 @@ export function boundUnreadBodies(): RequestHandler {
     const end = (): void => {
       req.off('end', end).off('close', end);
       leave();
+      closeAsUsual(req);
       add(subject, -1);
     };
     req.once('end', end).once('close', end);
   };
   return (req, res, next) => {
+    let isUnread = false;
+    res.once('prefinish', () => {
+      isUnread = !req.complete;
+      if (isUnread) endOurSideOnly(req);
+    });
     res.once('finish', () => {
-      if (req.complete || req.socket.destroyed) return;
+      if (!isUnread || req.socket.destroyed) return;
+      if (req.complete) {
+        closeAsUsual(req);
+        return;
+      }
       const { subject = '' } = localsOf(res);
       if ((discarding.get(subject) ?? 0) < DISCARDED_BODIES_MAX) discard(req, subject);
       else leaveUnread(req);
     });
     next();
   };
+}
+
+/** Makes Node's call after a last answer, `destroySoon`, leave the connection open for what is still sent. */
+function endOurSideOnly({ socket }: Request): void {
+  socket.destroySoon = () => void socket.end();
+}
+
+/** Undoes `endOurSideOnly`, and closes the connection if its last answer was sent. */
+function closeAsUsual({ socket }: Request): void {
+  socket.destroySoon = Socket.prototype.destroySoon;
+  if (socket.writableEnded) socket.destroySoon();
 }
 
 /** Stops reading once Node has begun to, which it does with the answer. */

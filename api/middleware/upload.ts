@@ -8,37 +8,6 @@ import { receiveVideo, type ReceivedFile } from '../uploads/receive.ts';
 import { forkEm } from '../../db/database.ts';
 import type { Services } from '../services.ts';
 
-/** How long the rest of an unwanted body is read and discarded. */
-const LINGER_MS = 2_000;
-
-/**
- * Delays the end of an answer that comes before its request is whole. Closing the connection at once, with
- * bytes still unread, would reset it and lose the answer; reading on without an end would invite senders to
- * keep it open. So the answer is written, the rest of the body is drained for at most LINGER_MS, and then
- * the connection is cut.
- */
-export const closeUnreadUpload: RequestHandler = (req, res, next) => {
-  const end: () => unknown = res.end.bind(res);
-  const endLater = (body?: string | Uint8Array): typeof res => {
-    if (body !== undefined) res.write(body);
-    else res.flushHeaders();
-    const finish = (): void => {
-      clearTimeout(timer);
-      req.off('end', finish).off('close', finish);
-      end();
-      if (!req.complete) req.socket.destroy();
-    };
-    const timer = setTimeout(finish, LINGER_MS);
-    req.once('end', finish).once('close', finish).resume();
-    return res;
-  };
-  res.end = new Proxy(res.end, {
-    apply: (usual, self, given: [body?: string | Uint8Array]) =>
-      req.complete || req.destroyed ? Reflect.apply(usual, self, given) : endLater(given[0]),
-  });
-  next();
-};
-
 /**
  * Receives the file, runs `answer`, then removes an unkept file. Runs after authentication. Throws 503
  * `overloaded` when too many bytes are under way.

@@ -32,7 +32,7 @@ describe('bodies that come after their answer', () => {
   });
 
   /** Sends a body of a type that is refused by its headers, and does not wait for the answer. */
-  const sendRefused = ({ apiKey }: TestUser): Sent => {
+  const sendRefused = ({ apiKey }: TestUser, header = 'x-none: x'): Sent => {
     const sent = { answer: '', isWritten: false, isClosed: false };
     const socket = connect(Number(new URL(gateway.baseUrl).port), '127.0.0.1');
     sockets.push(socket);
@@ -40,7 +40,7 @@ describe('bodies that come after their answer', () => {
     socket.on('data', (text: Buffer) => (sent.answer += text.toString()));
     socket.write(
       [
-        'POST /v1/estimates HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain',
+        `POST /v1/estimates HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\n${header}`,
         `authorization: Bearer ${apiKey}\r\ncontent-length: ${BODY_BYTES}\r\n\r\n`,
       ].join('\r\n'),
     );
@@ -65,5 +65,15 @@ describe('bodies that come after their answer', () => {
     const again = sendRefused(owner);
     await until('it is read or closed', async () => again.isWritten || again.isClosed);
     expect(again).to.include({ isWritten: true, isClosed: false });
+  });
+
+  it('are read before a connection closes that ends with the answer, which its sender reads last', async () => {
+    const last = sendRefused(owner, 'connection: close');
+    sockets.at(-1)?.pause();
+    await until('all is sent', async () => last.isWritten || last.isClosed);
+    expect(last).to.include({ isWritten: true, isClosed: false });
+    sockets.at(-1)?.resume();
+    await until('the connection ends', async () => last.isClosed);
+    expect(last.answer).to.match(/^HTTP\/1.1 415 .*\r\nconnection: close\r\n/is);
   });
 });
