@@ -46,14 +46,14 @@ export async function sendFile(
   res.setHeader('accept-ranges', 'bytes');
   res.setHeader('content-length', range ? range.last - range.first + 1 : bytes);
   if (range) res.status(206).setHeader('content-range', `bytes ${range.first}-${range.last}/${bytes}`);
-  if (req.method === 'HEAD') {
-    stream.destroy();
-    res.end();
-    return;
-  }
-  await pipeline(stream, res).catch((error: unknown) => {
+  try {
+    if (req.method === 'HEAD') res.end();
+    else await pipeline(stream, res);
+  } catch (error) {
     if (!res.destroyed) throw error; // otherwise the caller disconnected, and there is nothing to answer
-  });
+  } finally {
+    stream.destroy(); // a pipeline to a caller who had left before it began leaves the file open
+  }
 }
 
 async function open(storage: Storage, key: string, header: string | undefined) {
