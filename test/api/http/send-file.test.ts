@@ -1,4 +1,4 @@
-// Sending a stored file ends its stream in every case: an open one holds a file, or a connection to the bucket.
+// Sending a stored file ends its stream in every case: an open one holds a file, or a connection to a bucket.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request, type Server } from 'node:http';
