@@ -1,4 +1,5 @@
-// What lists have in common: the foot with the next page, and moving through rows by key.
+// What lists have in common: tables that are cards on phones, the foot with the next page, and moving
+// through rows by key.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { isShortcut } from './keys.ts';
@@ -55,6 +56,48 @@ export function Listed({ list, isEmpty, empty, isPart = false, children }: Liste
         </div>
       )}
     </>
+  );
+}
+
+interface CardTableProps {
+  /** What readers of the screen hear of it. */
+  label: string;
+  /** The cells of its head. */
+  heads: ComponentChildren;
+  isLoading?: boolean;
+  /** How many cells and rows keep the place of those that are being read. */
+  columns?: number;
+  bones?: number;
+  /** Rows as high as two lines of text. */
+  isTall?: boolean;
+  children: ComponentChildren;
+}
+
+/**
+ * A table whose rows are cards on phones, with the cells two by two. There, `phone-wide` gives a cell a line
+ * of its own, `phone-start` and `phone-end` align it, and `phone-hidden` leaves it out.
+ */
+export function CardTable({
+  label,
+  heads,
+  isLoading = false,
+  columns = 1,
+  bones = 6,
+  isTall = false,
+  children,
+}: CardTableProps) {
+  return (
+    <div class="table-scroll" tabIndex={0} role="region" aria-label={label}>
+      <table class={isTall ? 'table cards' : 'table cards dense'} aria-busy={isLoading}>
+        <thead>
+          <tr>{heads}</tr>
+        </thead>
+        <tbody>
+          {isLoading && <BoneRows columns={columns} rows={bones} />}
+          {children}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -6,7 +6,7 @@ import { useFilters } from '../../data/filters.ts';
 import type { AuditEntry } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
-import { BoneRows, Listed } from '../../ui/list.tsx';
+import { CardTable, Listed } from '../../ui/list.tsx';
 import { Empty, Head } from '../../ui/parts.tsx';
 import { Age } from '../../ui/times.tsx';
 import { wordsOf } from '../../ui/words.ts';
@@ -74,58 +74,54 @@ interface TableProps {
 
 function Table({ entries, isLoading, change }: TableProps) {
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.adminAudit}>
-      <table class="table dense" aria-busy={isLoading}>
-        <thead>
-          <tr>
-            <th>{t.admin.action}</th>
-            <th>{t.admin.actor}</th>
-            <th>{t.admin.target}</th>
-            <th>{t.admin.from}</th>
-            <th>{t.admin.detail}</th>
-            <th class="number">{t.calls.time}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {isLoading && <BoneRows columns={COLUMNS} />}
-          {entries.map((entry) => (
-            <tr key={entry.id}>
-              <td>
-                <span class="strong">{wordsOf(entry.action)}</span>
-              </td>
-              <td>
-                <Actor entry={entry} change={change} />
-              </td>
-              <td style={{ maxWidth: '170px' }}>
-                <button
-                  type="button"
-                  class="as-link mono small cut"
-                  title={entry.target.id}
-                  onClick={() => change({ target: entry.target.id })}
-                >
-                  {entry.target.id}
-                </button>
-              </td>
-              <td class="soft" title={entry.userAgent ?? ''}>
-                {entry.ip}
-              </td>
-              <td class="soft small break" style={{ minWidth: '220px', maxWidth: '260px' }}>
-                {Object.entries(entry.detail)
-                  .filter(([, value]) => value !== null)
-                  .map(
-                    ([name, value]) =>
-                      `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-                  )
-                  .join(' · ')}
-              </td>
-              <td class="number faint tiny">
-                <Age at={entry.createdAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      label={t.pages.adminAudit}
+      columns={COLUMNS}
+      isLoading={isLoading}
+      heads={
+        <>
+          <th>{t.admin.action}</th>
+          <th>{t.admin.actor}</th>
+          <th>{t.admin.target}</th>
+          <th>{t.admin.from}</th>
+          <th>{t.admin.detail}</th>
+          <th class="number">{t.calls.time}</th>
+        </>
+      }
+    >
+      {entries.map((entry) => (
+        <tr key={entry.id}>
+          <td class="phone-wide">
+            <span class="strong">{wordsOf(entry.action)}</span>
+          </td>
+          <td class="phone-wide">
+            <Actor entry={entry} change={change} />
+          </td>
+          <td style={{ maxWidth: '140px' }}>
+            <button
+              type="button"
+              class="as-link mono small cut"
+              title={entry.target.id}
+              onClick={() => change({ target: entry.target.id })}
+            >
+              {entry.target.id}
+            </button>
+          </td>
+          <td class="soft" title={entry.userAgent ?? ''}>
+            {entry.ip}
+          </td>
+          <td class="soft small break phone-wide" style={{ minWidth: '150px', maxWidth: '260px' }}>
+            {Object.entries(entry.detail)
+              .filter(([, value]) => value !== null)
+              .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+              .join(' · ')}
+          </td>
+          <td class="number faint tiny phone-start">
+            <Age at={entry.createdAt} />
+          </td>
+        </tr>
+      ))}
+    </CardTable>
   );
 }
 

@@ -13,7 +13,7 @@ import { Confirm } from '../../ui/dialog.tsx';
 import { FilterBox } from '../../ui/filter-box.tsx';
 import { FilterSelect } from '../../ui/filter-select.tsx';
 import { formatCount, formatCredits } from '../../ui/format.ts';
-import { BoneRows, Listed } from '../../ui/list.tsx';
+import { CardLabel, CardTable, Listed } from '../../ui/list.tsx';
 import { Empty, Head, Meter } from '../../ui/parts.tsx';
 import { Age, Moment } from '../../ui/times.tsx';
 import { CodeDetails } from './code-details.tsx';
@@ -131,66 +131,71 @@ function Table({
   onDisable: ((code: RedeemCode) => void) | null;
 }) {
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.adminCodes}>
-      <table class="table dense" aria-busy={isLoading}>
-        <thead>
-          <tr>
-            <th>{t.admin.label}</th>
-            <th>{t.admin.code}</th>
-            <th>{t.admin.status}</th>
-            <th class="number">{t.admin.creditsEach}</th>
-            <th>{t.admin.uses}</th>
-            <th>{t.admin.expires}</th>
-            <th class="number">{t.tasks.age}</th>
-            <th class="tiny">
-              <span class="unseen">{t.admin.disable}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {isLoading && <BoneRows columns={COLUMNS + 1} />}
-          {codes.map((code) => (
-            <tr key={code.id}>
-              <td>
-                <button type="button" class="main-link as-link" onClick={() => onOpen(code)}>
-                  {code.label}
-                </button>
-              </td>
-              <td class="mono faint">…{code.codeHint}</td>
-              <td>
-                <span class={`tag ${TAGS[code.status]}`}>{t.admin.codeStatuses[code.status]}</span>
-              </td>
-              <td class="number">{formatCredits(code.credits)}</td>
-              <td>
-                <span class="stack" style={{ gap: '4px', minWidth: '80px' }}>
-                  {t.keys.of(formatCount(code.usedCount), formatCount(code.maxUses))}
-                  <Meter value={code.usedCount} max={code.maxUses} label={t.admin.uses} />
-                </span>
-              </td>
-              <td class="soft">
-                <Moment at={code.expiresAt} />
-              </td>
-              <td class="number faint tiny">
-                <Age at={code.createdAt} />
-              </td>
-              <td class="tiny">
-                {onDisable && code.disabledAt === null && (
-                  <Button
-                    isSmall
-                    look="quiet"
-                    class="above"
-                    aria-label={`${t.admin.disable}: ${code.label} …${code.codeHint}`}
-                    onClick={() => onDisable(code)}
-                  >
-                    {t.admin.disable}
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      label={t.pages.adminCodes}
+      columns={COLUMNS}
+      isLoading={isLoading}
+      heads={
+        <>
+          <th>{t.admin.label}</th>
+          <th>{t.admin.status}</th>
+          <th class="number">{t.admin.creditsEach}</th>
+          <th>{t.admin.uses}</th>
+          <th>{t.admin.expires}</th>
+          <th class="number">{t.tasks.age}</th>
+          <th class="tiny">
+            <span class="unseen">{t.admin.disable}</span>
+          </th>
+        </>
+      }
+    >
+      {codes.map((code) => (
+        <tr key={code.id}>
+          <td class="phone-wide stretch">
+            <button type="button" class="main-link as-link cut" onClick={() => onOpen(code)}>
+              {code.label}
+            </button>
+            <div class="mono small faint">…{code.codeHint}</div>
+          </td>
+          <td>
+            <span class={`tag ${TAGS[code.status]}`}>{t.admin.codeStatuses[code.status]}</span>
+          </td>
+          <td class="number">
+            <CardLabel text={t.admin.creditsEach} />
+            {formatCredits(code.credits)}
+          </td>
+          <td class="phone-wide">
+            <span class="stack" style={{ gap: '4px', minWidth: '80px' }}>
+              <span>
+                <CardLabel text={t.admin.uses} />
+                {t.keys.of(formatCount(code.usedCount), formatCount(code.maxUses))}
+              </span>
+              <Meter value={code.usedCount} max={code.maxUses} label={t.admin.uses} />
+            </span>
+          </td>
+          <td class={code.expiresAt ? 'soft small phone-wide' : 'soft phone-hidden'}>
+            <CardLabel text={t.admin.expires} />
+            <Moment at={code.expiresAt} />
+          </td>
+          <td class="number faint tiny phone-start">
+            <Age at={code.createdAt} />
+          </td>
+          <td class="tiny phone-end">
+            {onDisable && code.disabledAt === null && (
+              <Button
+                isSmall
+                look="quiet"
+                class="above"
+                aria-label={`${t.admin.disable}: ${code.label} …${code.codeHint}`}
+                onClick={() => onDisable(code)}
+              >
+                {t.admin.disable}
+              </Button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </CardTable>
   );
 }
 

@@ -3,7 +3,7 @@ import { to } from '../../data/addresses.ts';
 import type { ForeignTask } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { Icon } from '../../ui/icons.tsx';
-import { BoneRows } from '../../ui/list.tsx';
+import { CardTable } from '../../ui/list.tsx';
 import { TaskCells, TaskHeads } from '../tasks/views.tsx';
 
 interface TableProps {
@@ -17,23 +17,22 @@ const COLUMNS = 6;
 
 export function ForeignTasks({ tasks, isLoading, isOfOne = false }: TableProps) {
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.tasks}>
-      <table class="table dense cards" aria-busy={isLoading}>
-        <thead>
-          <tr>
-            <th>{t.tasks.prompt}</th>
-            {!isOfOne && <th>{t.admin.user}</th>}
-            <TaskHeads />
-          </tr>
-        </thead>
-        <tbody>
-          {isLoading && <BoneRows columns={isOfOne ? COLUMNS - 1 : COLUMNS} />}
-          {tasks.map((task) => (
-            <Row key={task.id} task={task} isOfOne={isOfOne} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      label={t.pages.tasks}
+      columns={isOfOne ? COLUMNS - 1 : COLUMNS}
+      isLoading={isLoading}
+      heads={
+        <>
+          <th>{t.tasks.prompt}</th>
+          {!isOfOne && <th>{t.admin.user}</th>}
+          <TaskHeads />
+        </>
+      }
+    >
+      {tasks.map((task) => (
+        <Row key={task.id} task={task} isOfOne={isOfOne} />
+      ))}
+    </CardTable>
   );
 }
 

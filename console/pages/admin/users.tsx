@@ -12,7 +12,7 @@ import { Button } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
 import { FilterBox } from '../../ui/filter-box.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { BoneRows, CardLabel, Listed } from '../../ui/list.tsx';
+import { CardTable, CardLabel, Listed } from '../../ui/list.tsx';
 import { Copy, Empty, Head } from '../../ui/parts.tsx';
 import { Age } from '../../ui/times.tsx';
 import { ChangeUser, Grant, MakeUser } from './user-forms.tsx';
@@ -86,79 +86,79 @@ interface TableProps {
 
 function Table({ users, isLoading, onOpen, mayWrite, mayGrant }: TableProps) {
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.adminUsers}>
-      <table class="table cards" aria-busy={isLoading}>
-        <thead>
-          <tr>
-            <th>{t.admin.user}</th>
-            <th>{t.admin.permissions}</th>
-            <th>{t.admin.factor}</th>
-            <th class="number">{t.admin.balance}</th>
-            <th class="number">{t.admin.lastSeen}</th>
-            <th class="tiny">
-              <span class="unseen">{t.admin.change}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {isLoading && <BoneRows columns={COLUMNS} />}
-          {users.map((user) => (
-            <tr key={user.id}>
-              <td class="phone-wide stretch">
-                <a class="main-link cut" href={to(`admin/users/${user.id}`)}>
-                  {user.email}
-                </a>{' '}
-                {user.disabled && <span class="tag bad">{t.admin.disabled}</span>}{' '}
-                {user.frozen && <span class="tag warn">{t.admin.frozen}</span>}
-                <div class="small faint">
-                  <Copy text={user.id} />
-                </div>
-              </td>
-              <td class="soft phone-hidden" title={user.permissions.join('\n')}>
-                {user.permissions.length === 0 ? '–' : user.permissions.length}
-              </td>
-              <td class="phone-hidden">
-                {user.twoFactorEnabled ? (
-                  <Icon name="check" aria-label={t.account.factorOn} />
-                ) : (
-                  <span class="faint">–</span>
-                )}
-              </td>
-              <td class="number">
-                <CardLabel text={t.admin.balance} />
-                {formatCredits(user.balance)}
-              </td>
-              <td class="number faint tiny">
-                <Age at={user.lastSeenAt} />
-              </td>
-              <td class="tiny phone-wide">
-                <span class="row end above">
-                  {mayGrant && (
-                    <Button
-                      isSmall
-                      look="quiet"
-                      aria-label={`${t.admin.grant}: ${user.email}`}
-                      onClick={() => onOpen({ kind: 'grant', user })}
-                    >
-                      {t.admin.grant}
-                    </Button>
-                  )}
-                  {mayWrite && (
-                    <Button
-                      isSmall
-                      look="quiet"
-                      aria-label={`${t.admin.change}: ${user.email}`}
-                      onClick={() => onOpen({ kind: 'change', user })}
-                    >
-                      {t.admin.change}
-                    </Button>
-                  )}
-                </span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      label={t.pages.adminUsers}
+      columns={COLUMNS}
+      isLoading={isLoading}
+      isTall
+      heads={
+        <>
+          <th>{t.admin.user}</th>
+          <th>{t.admin.permissions}</th>
+          <th>{t.admin.factor}</th>
+          <th class="number">{t.admin.balance}</th>
+          <th class="number">{t.admin.lastSeen}</th>
+          <th class="tiny">
+            <span class="unseen">{t.admin.change}</span>
+          </th>
+        </>
+      }
+    >
+      {users.map((user) => (
+        <tr key={user.id}>
+          <td class="phone-wide stretch">
+            <a class="main-link cut" href={to(`admin/users/${user.id}`)}>
+              {user.email}
+            </a>{' '}
+            {user.disabled && <span class="tag bad">{t.admin.disabled}</span>}{' '}
+            {user.frozen && <span class="tag warn">{t.admin.frozen}</span>}
+            <div class="small faint">
+              <Copy text={user.id} />
+            </div>
+          </td>
+          <td class="soft phone-hidden" title={user.permissions.join('\n')}>
+            {user.permissions.length === 0 ? '–' : user.permissions.length}
+          </td>
+          <td class="phone-hidden">
+            {user.twoFactorEnabled ? (
+              <Icon name="check" aria-label={t.account.factorOn} />
+            ) : (
+              <span class="faint">–</span>
+            )}
+          </td>
+          <td class="number phone-start">
+            <CardLabel text={t.admin.balance} />
+            {formatCredits(user.balance)}
+          </td>
+          <td class="number faint tiny">
+            <Age at={user.lastSeenAt} />
+          </td>
+          <td class="tiny phone-wide">
+            <span class="row end above">
+              {mayGrant && (
+                <Button
+                  isSmall
+                  look="quiet"
+                  aria-label={`${t.admin.grant}: ${user.email}`}
+                  onClick={() => onOpen({ kind: 'grant', user })}
+                >
+                  {t.admin.grant}
+                </Button>
+              )}
+              {mayWrite && (
+                <Button
+                  isSmall
+                  look="quiet"
+                  aria-label={`${t.admin.change}: ${user.email}`}
+                  onClick={() => onOpen({ kind: 'change', user })}
+                >
+                  {t.admin.change}
+                </Button>
+              )}
+            </span>
+          </td>
+        </tr>
+      ))}
+    </CardTable>
   );
 }

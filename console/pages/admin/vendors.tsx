@@ -4,6 +4,7 @@ import { call } from '../../data/call.ts';
 import type { Health, HealthVendor } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { formatClock, formatCount, formatDuration } from '../../ui/format.ts';
+import { CardLabel, CardTable } from '../../ui/list.tsx';
 import { Card, Empty, Figure, Head, Notice, Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 
@@ -76,38 +77,43 @@ function Shown({ health }: { health: Health }) {
 function Table({ vendors }: { vendors: Health['vendors'] }) {
   const texts = t.admin.health;
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.adminVendors}>
-      <table class="table dense">
-        <thead>
-          <tr>
-            <th>{texts.vendor}</th>
-            <th>{texts.credential}</th>
-            <th class="number">{texts.jobs}</th>
-            <th>{texts.state}</th>
-            <th class="number">{texts.success}</th>
-            <th class="number">{texts.time}</th>
+    <CardTable
+      label={t.pages.adminVendors}
+      heads={
+        <>
+          <th>{texts.vendor}</th>
+          <th>{texts.credential}</th>
+          <th class="number">{texts.jobs}</th>
+          <th>{texts.state}</th>
+          <th class="number">{texts.success}</th>
+          <th class="number">{texts.time}</th>
+        </>
+      }
+    >
+      {vendors.flatMap(({ family, credentials }) =>
+        credentials.map((one) => (
+          <tr key={`${family} ${one.credential}`}>
+            <td class="strong">{family}</td>
+            <td class="mono faint phone-end">{one.credential ?? '–'}</td>
+            <td class="number phone-start">
+              <CardLabel text={texts.jobs} />
+              {formatCount(one.jobs)}
+            </td>
+            <td class="phone-end">
+              <State vendor={one} />
+            </td>
+            <td class="number phone-start">
+              <CardLabel text={texts.success} />
+              {successOf(one)}
+            </td>
+            <td class="number soft">
+              <CardLabel text={texts.time} />
+              {one.lastHour.seconds ? formatDuration(one.lastHour.seconds.p50 * 1000) : '–'}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {vendors.flatMap(({ family, credentials }) =>
-            credentials.map((one) => (
-              <tr key={`${family} ${one.credential}`}>
-                <td class="strong">{family}</td>
-                <td class="mono faint">{one.credential ?? '–'}</td>
-                <td class="number">{formatCount(one.jobs)}</td>
-                <td>
-                  <State vendor={one} />
-                </td>
-                <td class="number">{successOf(one)}</td>
-                <td class="number soft">
-                  {one.lastHour.seconds ? formatDuration(one.lastHour.seconds.p50 * 1000) : '–'}
-                </td>
-              </tr>
-            )),
-          )}
-        </tbody>
-      </table>
-    </div>
+        )),
+      )}
+    </CardTable>
   );
 }
 

@@ -12,7 +12,7 @@ import { t } from '../../texts/pages.ts';
 import { Button, ButtonLink } from '../../ui/controls.tsx';
 import { FilterSelect } from '../../ui/filter-select.tsx';
 import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
-import { BoneRows, Listed } from '../../ui/list.tsx';
+import { CardLabel, CardTable, Listed } from '../../ui/list.tsx';
 import { Copy, Empty, Head } from '../../ui/parts.tsx';
 import { RangeTag } from '../../ui/range-tag.tsx';
 import { Age } from '../../ui/times.tsx';
@@ -108,52 +108,65 @@ function Filters() {
 
 function Table({ calls, isLoading }: { calls: readonly Call[]; isLoading: boolean }) {
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.calls}>
-      <table class="table dense" aria-busy={isLoading}>
-        <thead>
-          <tr>
-            <th>{t.calls.time}</th>
-            <th>{t.calls.model}</th>
-            <th>{t.calls.status}</th>
-            <th class="number">{t.calls.tokens}</th>
-            <th class="number">{t.calls.credits}</th>
-            <th class="number">{t.calls.latency}</th>
-            <th>{t.calls.request}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {isLoading && <BoneRows columns={COLUMNS} />}
-          {calls.map((one) => (
-            <tr key={one.id}>
-              <td class="tiny faint">
-                <Age at={one.createdAt} />
-              </td>
-              <td>
-                {one.model} {one.stream && <span class="tag">{t.calls.stream}</span>}
-              </td>
-              <td>
-                <span class={`status ${one.status}`}>{t.calls.statuses[one.status] ?? one.status}</span>
-                {one.errorCode && (
-                  <div class="small faint cut" style={{ maxWidth: '220px' }} title={one.errorMessage ?? ''}>
-                    {sentenceOf({ code: one.errorCode, message: one.errorMessage ?? one.errorCode })}
-                  </div>
-                )}
-              </td>
-              <td class="number">
-                {formatCount(one.promptTokens)} / {formatCount(one.completionTokens)}
-              </td>
-              <td class="number" title={t.calls.bases[one.billingBasis]}>
-                {formatCredits(one.creditsCharged)}
-              </td>
-              <td class="number">{formatDuration(one.latencyMs)}</td>
-              <td style={{ maxWidth: '150px' }}>
-                <Copy text={one.requestId} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      label={t.pages.calls}
+      columns={COLUMNS}
+      isLoading={isLoading}
+      heads={
+        <>
+          <th>{t.calls.model}</th>
+          <th class="tiny">{t.calls.status}</th>
+          <th class="number tiny">{t.calls.tokens}</th>
+          <th class="number tiny">{t.calls.credits}</th>
+          <th class="number tiny">{t.calls.latency}</th>
+          <th>{t.calls.request}</th>
+          <th class="number tiny">{t.calls.time}</th>
+        </>
+      }
+    >
+      {calls.map((one) => (
+        <Row key={one.id} one={one} />
+      ))}
+    </CardTable>
+  );
+}
+
+function Row({ one }: { one: Call }) {
+  const { errorCode, errorMessage } = one;
+  return (
+    <tr>
+      <td class="stretch">
+        <div class="cut">
+          <span class="strong">{one.model}</span> {one.stream && <span class="tag">{t.calls.stream}</span>}
+        </div>
+        {errorCode && (
+          <div class="small bad cut" title={errorMessage ?? ''}>
+            {sentenceOf({ code: errorCode, message: errorMessage ?? errorCode })}
+          </div>
+        )}
+      </td>
+      <td class="tiny phone-end">
+        <span class={`status ${one.status}`}>{t.calls.statuses[one.status] ?? one.status}</span>
+      </td>
+      <td class="number tiny phone-start">
+        <CardLabel text={t.calls.tokens} />
+        {formatCount(one.promptTokens)} / {formatCount(one.completionTokens)}
+      </td>
+      <td class="number tiny" title={t.calls.bases[one.billingBasis]}>
+        {formatCredits(one.creditsCharged)}
+        {one.billingBasis === 'estimated' && <div class="small faint">{t.calls.bases['estimated']}</div>}
+      </td>
+      <td class="number tiny phone-start">
+        <CardLabel text={t.calls.latency} />
+        {formatDuration(one.latencyMs)}
+      </td>
+      <td class="call-request phone-hidden">
+        <Copy text={one.requestId} />
+      </td>
+      <td class="number tiny faint">
+        <Age at={one.createdAt} />
+      </td>
+    </tr>
   );
 }
 

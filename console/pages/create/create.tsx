@@ -73,7 +73,7 @@ function Form({
   return (
     <>
       <Head title={t.pages.create} note={t.create.note} />
-      <div class="columns">
+      <div class="columns ordering">
         <div class="stack loose">
           <section class="card">
             <div class="card-body stack">

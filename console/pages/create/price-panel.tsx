@@ -39,16 +39,26 @@ export function PricePanel({ model, draft, offer }: PanelProps) {
       }}
     >
       <div class="card-body stack">
-        <div class="price-total">
-          <h2>{t.create.price}</h2>
-          <strong aria-live="polite">
-            <Amount credits={price.isPending ? undefined : (estimate ?? null)} width="64px" />
-            <small>{t.creditsUnit}</small>
-          </strong>
+        <div class="order-bar">
+          <div class="price-total">
+            <h2>{isTooMuch ? <span class="bad">{t.create.tooMuch}</span> : t.create.price}</h2>
+            <strong aria-live="polite">
+              <Amount credits={price.isPending ? undefined : (estimate ?? null)} width="64px" />
+              <small>{t.creditsUnit}</small>
+            </strong>
+          </div>
+          <Problem error={price.error ?? create.error} />
+          <Button
+            type="submit"
+            look="primary"
+            class="full large"
+            isBusy={create.isPending}
+            disabled={!isComplete || isTooMuch}
+          >
+            {t.create.action}
+          </Button>
         </div>
-        {price.error ? (
-          <Problem error={price.error} />
-        ) : (
+        {!price.error && (
           <dl class="lines">
             {price.data?.breakdown.map(({ item, quantity, credits }) => (
               <div key={item}>
@@ -63,8 +73,8 @@ export function PricePanel({ model, draft, offer }: PanelProps) {
               <dd>{formatCredits(available)}</dd>
             </div>
             <div class="sum">
-              <dt>{isTooMuch ? <span class="bad">{t.create.tooMuch}</span> : t.create.after}</dt>
-              <dd>
+              <dt>{t.create.after}</dt>
+              <dd class={isTooMuch ? 'bad' : undefined}>
                 {estimate === undefined || available === undefined
                   ? '–'
                   : formatCredits(Number((available - estimate).toFixed(6)))}
@@ -72,16 +82,6 @@ export function PricePanel({ model, draft, offer }: PanelProps) {
             </div>
           </dl>
         )}
-        <Button
-          type="submit"
-          look="primary"
-          class="full large"
-          isBusy={create.isPending}
-          disabled={!isComplete || isTooMuch}
-        >
-          {t.create.action}
-        </Button>
-        <Problem error={create.error} />
         <p class="small faint">{t.create.failsFree}</p>
       </div>
     </Form>

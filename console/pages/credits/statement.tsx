@@ -3,7 +3,7 @@ import { to } from '../../data/addresses.ts';
 import type { LedgerEntry } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { formatCredits } from '../../ui/format.ts';
-import { BoneRows } from '../../ui/list.tsx';
+import { CardTable } from '../../ui/list.tsx';
 import { Moment } from '../../ui/times.tsx';
 
 const COLUMNS = 4;
@@ -17,36 +17,35 @@ interface StatementProps {
 
 export function Statement({ entries, isLoading, tasks = 'tasks' }: StatementProps) {
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.credits.statement}>
-      <table class="table dense cards" aria-busy={isLoading}>
-        <thead>
-          <tr>
-            <th>{t.credits.what}</th>
-            <th class="tiny">{t.credits.time}</th>
-            <th class="number">{t.credits.amount}</th>
-            <th class="number">{t.credits.after}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {isLoading && <BoneRows columns={COLUMNS} />}
-          {entries.map((entry) => (
-            <tr key={entry.id}>
-              <td>
-                <What entry={entry} tasks={tasks} />
-              </td>
-              <td class="tiny faint phone-hidden">
-                <Moment at={entry.createdAt} />
-              </td>
-              <td class={entry.amount > 0 ? 'number good strong' : 'number'}>
-                {entry.amount > 0 ? '+' : '−'}
-                {formatCredits(Math.abs(entry.amount))}
-              </td>
-              <td class="number soft phone-hidden">{formatCredits(entry.balanceAfter)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      label={t.credits.statement}
+      columns={COLUMNS}
+      isLoading={isLoading}
+      heads={
+        <>
+          <th>{t.credits.what}</th>
+          <th class="tiny">{t.credits.time}</th>
+          <th class="number">{t.credits.amount}</th>
+          <th class="number">{t.credits.after}</th>
+        </>
+      }
+    >
+      {entries.map((entry) => (
+        <tr key={entry.id}>
+          <td>
+            <What entry={entry} tasks={tasks} />
+          </td>
+          <td class="tiny faint phone-hidden">
+            <Moment at={entry.createdAt} />
+          </td>
+          <td class={entry.amount > 0 ? 'number good strong' : 'number'}>
+            {entry.amount > 0 ? '+' : '−'}
+            {formatCredits(Math.abs(entry.amount))}
+          </td>
+          <td class="number soft phone-hidden">{formatCredits(entry.balanceAfter)}</td>
+        </tr>
+      ))}
+    </CardTable>
   );
 }
 

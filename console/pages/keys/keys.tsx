@@ -11,7 +11,7 @@ import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { formatCredits } from '../../ui/format.ts';
-import { BoneRows, CardLabel } from '../../ui/list.tsx';
+import { CardTable, CardLabel } from '../../ui/list.tsx';
 import { Card, Copy, Empty, Head, Meter } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age, Moment } from '../../ui/times.tsx';
@@ -72,28 +72,29 @@ function Table({
   onOpen: (open: Open) => void;
 }) {
   return (
-    <div class="table-scroll">
-      <table class="table cards" aria-busy={isLoading}>
-        <thead>
-          <tr>
-            <th>{t.keys.name}</th>
-            <th>{t.keys.used}</th>
-            <th>{t.keys.budget}</th>
-            <th>{t.keys.scope}</th>
-            <th class="tiny">{t.keys.lastUsed}</th>
-            <th class="tiny">
-              <span class="unseen">{t.keys.change}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {isLoading && <BoneRows columns={COLUMNS} rows={3} />}
-          {keys.map((key) => (
-            <Row key={key.id} entry={key} onOpen={onOpen} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      label={t.pages.keys}
+      columns={COLUMNS}
+      isLoading={isLoading}
+      bones={3}
+      isTall
+      heads={
+        <>
+          <th>{t.keys.name}</th>
+          <th>{t.keys.used}</th>
+          <th>{t.keys.budget}</th>
+          <th>{t.keys.scope}</th>
+          <th class="tiny">{t.keys.lastUsed}</th>
+          <th class="tiny">
+            <span class="unseen">{t.keys.change}</span>
+          </th>
+        </>
+      }
+    >
+      {keys.map((key) => (
+        <Row key={key.id} entry={key} onOpen={onOpen} />
+      ))}
+    </CardTable>
   );
 }
 

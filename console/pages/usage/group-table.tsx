@@ -26,10 +26,10 @@ export function GroupTable({ usage, groups, nameOf, grouping, isAdmin }: TablePr
               <th>{t.usage.groups[grouping]}</th>
               <th class="number">{t.usage.credits}</th>
               <th class="number">{t.usage.share}</th>
-              <th class="number">{t.usage.tasks}</th>
-              <th class="number">{t.usage.calls}</th>
-              <th class="number">{t.usage.failed}</th>
-              <th class="number">{t.usage.tokens}</th>
+              <th class="number phone-hidden">{t.usage.tasks}</th>
+              <th class="number phone-hidden">{t.usage.calls}</th>
+              <th class="number phone-hidden">{t.usage.failed}</th>
+              <th class="number phone-hidden">{t.usage.tokens}</th>
             </tr>
           </thead>
           <tbody>
@@ -83,10 +83,10 @@ function Figures({ sums, total }: { sums: UsageSums; total: number }) {
     <>
       <td class="number">{formatCredits(sums.credits)}</td>
       <td class="number soft">{shareOf(sums.credits, total)}</td>
-      <td class="number">{formatCount(sums.tasks)}</td>
-      <td class="number">{formatCount(sums.calls)}</td>
-      <td class="number">{formatCount(sums.failed)}</td>
-      <td class="number">{formatCount(sums.promptTokens + sums.completionTokens)}</td>
+      <td class="number phone-hidden">{formatCount(sums.tasks)}</td>
+      <td class="number phone-hidden">{formatCount(sums.calls)}</td>
+      <td class="number phone-hidden">{formatCount(sums.failed)}</td>
+      <td class="number phone-hidden">{formatCount(sums.promptTokens + sums.completionTokens)}</td>
     </>
   );
 }

@@ -6,7 +6,7 @@ import type { Webhook } from '../../data/types.ts';
 import { useWebhooks } from '../../data/webhooks.ts';
 import { t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
-import { BoneRows } from '../../ui/list.tsx';
+import { CardTable } from '../../ui/list.tsx';
 import { Card, Empty, Head } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age } from '../../ui/times.tsx';
@@ -60,24 +60,25 @@ export default function Webhooks() {
 
 function Table({ webhooks, isLoading }: { webhooks: readonly Webhook[]; isLoading: boolean }) {
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label={t.pages.webhooks}>
-      <table class="table cards" aria-busy={isLoading}>
-        <thead>
-          <tr>
-            <th>{t.webhooks.url}</th>
-            <th>{t.webhooks.events}</th>
-            <th>{t.webhooks.state}</th>
-            <th class="number">{t.webhooks.lastSuccess}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {isLoading && <BoneRows columns={COLUMNS} rows={3} />}
-          {webhooks.map((webhook) => (
-            <Row key={webhook.id} webhook={webhook} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <CardTable
+      label={t.pages.webhooks}
+      columns={COLUMNS}
+      isLoading={isLoading}
+      bones={3}
+      isTall
+      heads={
+        <>
+          <th>{t.webhooks.url}</th>
+          <th>{t.webhooks.events}</th>
+          <th>{t.webhooks.state}</th>
+          <th class="number">{t.webhooks.lastSuccess}</th>
+        </>
+      }
+    >
+      {webhooks.map((webhook) => (
+        <Row key={webhook.id} webhook={webhook} />
+      ))}
+    </CardTable>
   );
 }
 
