@@ -53,6 +53,7 @@ export async function buildConsole(folder: string, { isRelease }: ConsoleBuild):
     define: { 'process.env.NODE_ENV': isRelease ? '"production"' : '"development"' },
     metafile: true,
     legalComments: 'none',
+    charset: 'utf8',
     absWorkingDir: SOURCES,
     plugins: [SHARING],
     logLevel: 'silent',

@@ -14,6 +14,11 @@ const PAUSE_MS_MAX = 15_000;
 export function ConnectionBand() {
   const { isLost, answeredAt } = useStore(connection);
   useEffect(() => (isLost ? askAgain() : undefined), [isLost]);
+  // The browser knows at once what a stream without events would not notice.
+  useEffect(() => {
+    addEventListener('offline', connection.lost);
+    return () => removeEventListener('offline', connection.lost);
+  }, []);
   if (!isLost) return null;
   return (
     <div class="band" role="status">

@@ -32,6 +32,8 @@ export const FIRST_LOADS: readonly FirstLoad[] = [
   { path: 'admin/users', source: 'admin/users' },
   { path: 'admin/codes', source: 'admin/codes' },
   { path: 'admin/usage', source: 'admin/usage' },
+  { path: 'admin/webhooks', source: 'admin/webhooks' },
+  { path: 'admin/webhooks/:id', source: 'admin/webhook' },
   { path: 'admin/vendors', source: 'admin/vendors' },
   { path: 'admin/audit', source: 'admin/audit' },
 ];

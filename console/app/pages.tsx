@@ -41,6 +41,7 @@ const ADMIN_PAGES: readonly PageEntry[] = [
   { path: 'admin/users', name: 'adminUsers', icon: 'users', permission: 'users.read' },
   { path: 'admin/codes', name: 'adminCodes', icon: 'codes', permission: 'redemption.read' },
   { path: 'admin/usage', name: 'adminUsage', icon: 'usage', permission: 'usage.read' },
+  { path: 'admin/webhooks', name: 'adminWebhooks', icon: 'webhooks', permission: 'tasks.read' },
   { path: 'admin/vendors', name: 'adminVendors', icon: 'vendors', permission: 'system.read' },
   { path: 'admin/audit', name: 'adminAudit', icon: 'audit', permission: 'audit.read' },
 ];
@@ -81,6 +82,8 @@ const AdminUser = loaded(() => import('../pages/admin/user.tsx'));
 const AdminUsers = loaded(() => import('../pages/admin/users.tsx'));
 const AdminCodes = loaded(() => import('../pages/admin/codes.tsx'));
 const AdminUsage = loaded(() => import('../pages/admin/usage.tsx'));
+const AdminWebhooks = loaded(() => import('../pages/admin/webhooks.tsx'));
+const AdminWebhook = loaded(() => import('../pages/admin/webhook.tsx'));
 const AdminVendors = loaded(() => import('../pages/admin/vendors.tsx'));
 const AdminAudit = loaded(() => import('../pages/admin/audit.tsx'));
 
@@ -105,6 +108,8 @@ export function Pages({ onChange }: { onChange: () => void }) {
       <Route path={`${ROOT}admin/users`} component={AdminUsers} />
       <Route path={`${ROOT}admin/codes`} component={AdminCodes} />
       <Route path={`${ROOT}admin/usage`} component={AdminUsage} />
+      <Route path={`${ROOT}admin/webhooks`} component={AdminWebhooks} />
+      <Route path={`${ROOT}admin/webhooks/:id`} component={AdminWebhook} />
       <Route path={`${ROOT}admin/vendors`} component={AdminVendors} />
       <Route path={`${ROOT}admin/audit`} component={AdminAudit} />
       <Route default component={Missing} />

@@ -21,6 +21,9 @@ export type ShownUser = AnswerOf<'GET /api/admin/users'>['data'][number];
 
 export type Webhook = AnswerOf<'GET /api/webhooks'>['data'][number];
 export type WebhookDelivery = AnswerOf<'GET /api/webhooks/:id/deliveries'>['data'][number];
+/** An endpoint of any user as administrators see it, and what was sent to it. */
+export type ForeignWebhook = AnswerOf<'GET /api/admin/webhooks'>['data'][number];
+export type ForeignDelivery = AnswerOf<'GET /api/admin/webhooks/:id/deliveries'>['data'][number];
 export type WebhookEventType = WebhookDelivery['type'];
 export type WebhookFailure = NonNullable<WebhookDelivery['failure']>['code'];
 

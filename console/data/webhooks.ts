@@ -1,4 +1,4 @@
-// What the pages of webhooks read: the endpoints of the user, one of them, and what was sent to it.
+// What the pages of webhooks read: the endpoints of the user or of all, one of them, and what was sent to it.
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import { call } from './call.ts';
 import type { WebhookDelivery } from './types.ts';
@@ -42,8 +42,27 @@ export function useDeliveries(id: string) {
   });
 }
 
+/** The same of an endpoint of any user, for administrators. */
+export function useForeignDeliveries(id: string) {
+  return useInfiniteQuery({
+    queryKey: ['admin', 'webhooks', id, 'deliveries'],
+    initialPageParam: '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal, pageParam: cursor }) =>
+      call('GET /api/admin/webhooks/:id/deliveries', {
+        signal,
+        params: { id },
+        query: { limit: DELIVERIES, ...(cursor && { cursor }) },
+      }),
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    refetchInterval: ({ state }) => pauseUntilNext(state.data?.pages.flatMap(({ data }) => data) ?? []),
+  });
+}
+
+type Pending = Pick<WebhookDelivery, 'status' | 'nextAttemptAt'>;
+
 /** Milliseconds until an attempt is due; false when none is to come. */
-function pauseUntilNext(deliveries: readonly WebhookDelivery[]): number | false {
+function pauseUntilNext(deliveries: readonly Pending[]): number | false {
   const pending = deliveries.filter(({ status }) => status === 'pending');
   if (pending.length === 0) return false;
   const next = Math.min(...pending.map(({ nextAttemptAt: at }) => (at ? Date.parse(at) - Date.now() : 0)));

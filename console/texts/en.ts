@@ -52,6 +52,7 @@ export const en = {
     adminUsers: 'Users',
     adminCodes: 'Redeem codes',
     adminUsage: 'All usage',
+    adminWebhooks: 'All webhooks',
     adminVendors: 'Vendors',
     adminAudit: 'Audit log',
   },

@@ -64,6 +64,7 @@ export const zh: Texts = {
     adminUsers: '用户',
     adminCodes: '兑换码',
     adminUsage: '全部用量',
+    adminWebhooks: '全部 Webhook',
     adminVendors: '供应商',
     adminAudit: '审计日志',
   },

@@ -1,10 +1,11 @@
-// Every page in both themes, both languages and three widths: axe finds nothing, and nothing is too wide.
+// Every page in both themes, both languages and three widths: axe finds nothing, and nothing is too wide, no
+// table included.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { PERMISSIONS } from '../../domain/permissions.ts';
-import { setPermissions } from '../support/administrators.ts';
+import { makeCode, setPermissions, setVerified } from '../support/administrators.ts';
 import { until } from '../support/until.ts';
 import { closeSound, type TestConsole } from '../support/console/browser.ts';
 import { ended, order } from '../support/console/orders.ts';
@@ -23,6 +24,10 @@ const WIDER = `${DRAWN}.then(() => (({ scrollWidth, clientWidth }) => scrollWidt
   [...document.body.querySelectorAll('*')]
     .filter((one) => one.getBoundingClientRect().right > clientWidth)
     .map(({ outerHTML }) => outerHTML.slice(0, 120)))(document.documentElement))`;
+/** The tables that scroll sideways, by their names. */
+const SCROLLING = `${DRAWN}.then(() => [...document.querySelectorAll('.table-scroll')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ ariaLabel, scrollWidth }) => ariaLabel + ' ' + scrollWidth))`;
 const PAGES = [
   '',
   'tasks',
@@ -41,6 +46,7 @@ const ADMIN_PAGES = [
   'admin/users',
   'admin/codes',
   'admin/usage',
+  'admin/webhooks',
   'admin/vendors',
   'admin/audit',
 ];
@@ -78,7 +84,14 @@ export function testAccessibility(tested: () => TestConsole): void {
         await ended(user, id);
         const page = await open(user, '', { language });
         const hook = await makeTestedWebhook(user.session);
-        const shown = [`tasks/${id}`, `webhooks/${hook}`, `admin/tasks/${id}`, `admin/users/${user.id}`];
+        const messages = [{ role: 'user', content: 'hello' }];
+        await user.key.post('/v1/chat/completions', { model: 'gpt-6-luna', messages });
+        await setVerified(gateway, user, true);
+        await makeCode(user, { label: 'A label that is as long as labels of campaigns are in spring' });
+        const shown = [
+          ...[`tasks/${id}`, `webhooks/${hook}`, `admin/tasks/${id}`, `admin/users/${user.id}`],
+          `admin/webhooks/${hook}?userId=${user.id}`,
+        ];
         for (const path of [...PAGES, ...ADMIN_PAGES, ...shown]) {
           await page.goto(`${gateway.baseUrl}/console/${path}`);
           await page.locator('h1, h2').first().waitFor();
@@ -104,6 +117,7 @@ async function lookFromAllSides(page: Page, path: string, looks: readonly Look[]
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHT });
     expect(await page.evaluate<string[]>(WIDER), `${path} is wider than ${width}`).to.deep.equal([]);
+    expect(await page.evaluate<string[]>(SCROLLING), `${path} at ${width}`).to.deep.equal([]);
     for (const { theme, rules } of looks) {
       await page.evaluate(showIn(theme));
       const violations = await findViolations(page, rules);

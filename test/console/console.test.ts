@@ -5,6 +5,7 @@ import { testAccessibility } from './accessibility.ts';
 import { testAccount } from './account/account.ts';
 import { testAdministration } from './admin/admin.ts';
 import { testUserAdministration } from './admin/users.ts';
+import { testWebhookAdministration } from './admin/webhooks.ts';
 import { testCreate } from './create/create.ts';
 import { testFirstLoads } from './first-loads.ts';
 import { testHostileTexts } from './hostile-texts.ts';
@@ -44,6 +45,7 @@ describe('the console', () => {
   testAccount(tested);
   testAdministration(tested);
   testUserAdministration(tested);
+  testWebhookAdministration(tested);
   testHostileTexts(tested);
   testAccessibility(tested);
 });

@@ -5,6 +5,7 @@ import { Button } from '../../ui/controls.tsx';
 import { FilterBox } from '../../ui/filter-box.tsx';
 import { FilterSelect } from '../../ui/filter-select.tsx';
 import { wordsOf } from '../../ui/words.ts';
+import { UserFilter } from './user-filter.tsx';
 
 export type Action = NonNullable<QueryOf<'GET /api/admin/audit-entries'>['action']>;
 
@@ -36,7 +37,6 @@ const ALL: Readonly<Record<Action, true>> = {
   ROTATE_SECRETS: true,
 };
 const PERIODS = ['1', '7', '30'];
-const USER_ID = /^usr_[0-9A-Z]{26}$/i;
 
 interface FiltersProps {
   filters: Readonly<Record<string, string>>;
@@ -54,12 +54,7 @@ export function AuditFilters({ filters, change, clear }: FiltersProps) {
         any={t.admin.anyAction}
         options={Object.keys(ALL).map((value) => [value, wordsOf(value)])}
       />
-      <FilterBox
-        isMain
-        label={t.admin.actorId}
-        value={filters['actor'] ?? ''}
-        onValue={(value) => (value === '' || USER_ID.test(value.trim())) && change({ actor: value.trim() })}
-      />
+      <UserFilter name="actor" label={t.admin.actorId} />
       <FilterBox
         label={t.admin.targetId}
         value={filters['target'] ?? ''}

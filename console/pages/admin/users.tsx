@@ -129,6 +129,11 @@ function Table({ users, isLoading, onOpen, mayWrite, mayGrant }: TableProps) {
           <td class="number phone-start">
             <CardLabel text={t.admin.balance} />
             {formatCredits(user.balance)}
+            {user.reserved > 0 && (
+              <div class="small faint">
+                {t.home.reserved} {formatCredits(user.reserved)}
+              </div>
+            )}
           </td>
           <td class="number faint tiny">
             <Age at={user.lastSeenAt} />

@@ -1,12 +1,15 @@
 // What a video of so many seconds costs at every model that can make it, cheapest first.
-import { useQueries } from '@tanstack/preact-query';
+import { keepPreviousData, useQuery } from '@tanstack/preact-query';
 import { useState } from 'preact/hooks';
 import { to } from '../../data/addresses.ts';
 import { call } from '../../data/call.ts';
+import { client } from '../../data/client.ts';
 import type { ShownModel } from '../../data/queries.ts';
+import type { Estimate, TaskOrder } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { Choices, Field } from '../../ui/controls.tsx';
 import { formatCredits } from '../../ui/format.ts';
+import { Problem } from '../../ui/problem.tsx';
 import { EMPTY_DRAFT, offerOf, orderOf } from '../create/draft.ts';
 
 const RESOLUTIONS = ['480p', '720p', '1080p', '4k'];
@@ -39,28 +42,24 @@ function Prices({ models }: { models: readonly ShownModel[] }) {
       );
     })
     .slice(0, ASKED_MAX);
-  const prices = useQueries({
-    queries: able.map((model) => {
-      const ratios = model.limits.ratios ?? [];
-      const audio = offerOf(model, draft).audio[0] ?? true;
-      const body = orderOf(
-        model,
-        { ...draft, ratio: ratios.includes('16:9') ? '16:9' : (ratios[0] ?? ''), audio },
-        true,
-      );
-      return {
-        queryKey: ['estimate', JSON.stringify(body)],
-        staleTime: HOUR_MS,
-        queryFn: async () => ({
-          id: model.id,
-          credits: (await call('POST /api/estimates', { body })).data.creditsEstimate,
-        }),
-      };
-    }),
+  const orders = able.map((model) => {
+    const ratios = model.limits.ratios ?? [];
+    const audio = offerOf(model, draft).audio[0] ?? true;
+    const ratio = ratios.includes('16:9') ? '16:9' : (ratios[0] ?? '');
+    return orderOf(model, { ...draft, ratio, audio }, true);
   });
-  const sorted = prices
-    .flatMap(({ data }) => data ?? [])
-    .toSorted((one, other) => one.credits - other.credits);
+  const prices = useQuery({
+    queryKey: ['calculator', orders],
+    placeholderData: keepPreviousData,
+    queryFn: () =>
+      Promise.all(
+        orders.map(async (order) => ({
+          id: order.model,
+          credits: (await priceOf(order)).creditsEstimate,
+        })),
+      ),
+  });
+  const sorted = (prices.data ?? []).toSorted((one, other) => one.credits - other.credits);
   const max = Math.max(1, ...sorted.map(({ credits }) => credits));
   return (
     <div class="card-body stack">
@@ -84,6 +83,7 @@ function Prices({ models }: { models: readonly ShownModel[] }) {
           )}
         </Field>
       </div>
+      <Problem error={prices.error} onRetry={() => void prices.refetch()} />
       <ul class="stack tight">
         {sorted.slice(0, SHOWN_MAX).map(({ id, credits }) => (
           <li key={id} class="price-bar note">
@@ -100,4 +100,13 @@ function Prices({ models }: { models: readonly ShownModel[] }) {
       </ul>
     </div>
   );
+}
+
+/** The price of an order, as the form of it asks for it: what one has read, the other shows. */
+function priceOf(body: TaskOrder): Promise<Estimate> {
+  return client.fetchQuery({
+    queryKey: ['estimate', JSON.stringify(body)],
+    staleTime: HOUR_MS,
+    queryFn: async () => (await call('POST /api/estimates', { body })).data,
+  });
 }

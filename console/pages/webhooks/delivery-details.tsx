@@ -1,14 +1,22 @@
 // One delivery: its attempts, and what the receiver answered last.
 import { to } from '../../data/addresses.ts';
-import type { WebhookDelivery } from '../../data/types.ts';
+import type { ForeignDelivery } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatDuration } from '../../ui/format.ts';
 import { Code, Copy } from '../../ui/parts.tsx';
 import { Moment } from '../../ui/times.tsx';
 
-export function DeliveryDetails({ delivery, onClose }: { delivery: WebhookDelivery; onClose: () => void }) {
-  const { answer, failure, taskId, nextAttemptAt, durationMs } = delivery;
+interface DetailsProps {
+  delivery: ForeignDelivery;
+  /** What the receiver answered last; null for no answer, absent where only its owner reads it. */
+  body?: string | null;
+  onClose: () => void;
+}
+
+export function DeliveryDetails({ delivery, body, onClose }: DetailsProps) {
+  const { answerStatus, failure, taskId, nextAttemptAt, durationMs } = delivery;
+  const isForeign = body === undefined;
   return (
     <Dialog title={t.webhooks.names[delivery.type]} class="wide" onClose={onClose}>
       <div class="dialog-body">
@@ -25,7 +33,7 @@ export function DeliveryDetails({ delivery, onClose }: { delivery: WebhookDelive
             <>
               <dt>{t.webhooks.task}</dt>
               <dd>
-                <a class="link mono" href={to(`tasks/${taskId}`)}>
+                <a class="link mono" href={to(isForeign ? `admin/tasks/${taskId}` : `tasks/${taskId}`)}>
                   {taskId}
                 </a>
               </dd>
@@ -59,17 +67,17 @@ export function DeliveryDetails({ delivery, onClose }: { delivery: WebhookDelive
           )}
           <dt>{t.webhooks.answer}</dt>
           <dd>
-            {answer ? answer.status : t.webhooks.noAnswer}
+            {answerStatus ?? t.webhooks.noAnswer}
             {failure && <div class="bad">{t.webhooks.failures[failure.code]}</div>}
           </dd>
         </dl>
-        {answer && (
+        {answerStatus !== null && (
           <>
             <h3>{t.webhooks.body}</h3>
-            {answer.body === '' ? (
-              <p class="note soft">{t.webhooks.emptyBody}</p>
+            {body ? (
+              <Code text={body} label={t.webhooks.body} />
             ) : (
-              <Code text={answer.body} label={t.webhooks.body} />
+              <p class="note soft">{isForeign ? t.admin.masked : t.webhooks.emptyBody}</p>
             )}
           </>
         )}

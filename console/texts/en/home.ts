@@ -1,21 +1,17 @@
 // The texts of the home page, in English.
 
 export const home = {
-  hello: 'Home',
   reserved: 'Reserved',
   reservedHint: 'set aside for what runs',
   spent: 'Spent in 14 days',
   spentToday: 'Spent today',
   running: 'Running now',
-  perDay: 'Credits per day',
   nothingRuns: 'Nothing runs',
   nothingRunsNote: 'Tasks appear here while they are worked on.',
   failures: 'Last failures',
   noFailures: 'No failures',
   noFailuresNote: 'Failed tasks appear here with their reason. They cost nothing.',
   recent: 'Last results',
-  noResults: 'No results yet',
-  noResultsNote: 'What your tasks make appears here.',
   noCredits: 'You have no credits yet: redeem a code, or ask an administrator for some.',
   start: 'Three steps to the first result',
   makeKey: 'Make an API key',

@@ -20,6 +20,5 @@ export const models = {
   range: (min: number, max: number) => `${min}–${max} s`,
   nothing: 'No model fits',
   morePrices: (count: number) => `${count} more prices`,
-  calculatorNote: (seconds: number, resolution: string) => `${seconds} s in ${resolution}`,
   from: 'from',
 };

@@ -41,7 +41,6 @@ export const task = {
   before: 'Estimated before',
   today: 'Today',
   tooFast: 'The vendor was faster: the task has ended.',
-  cancelAsked: 'Cancellation asked for',
   output: (number: number) => `Result ${number}`,
   missing: 'There is no such task',
   events: {

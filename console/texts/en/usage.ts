@@ -11,8 +11,6 @@ export const usage = {
     user: 'User',
     family: 'Vendor',
   } as Record<string, string>,
-  interval: 'Per',
-  intervals: { hour: 'Hour', day: 'Day', month: 'Month' } as Record<string, string>,
   period: 'Period',
   periods: {
     '1': 'Last 24 hours',

@@ -2,21 +2,17 @@
 import type { home as en } from '../en/home.ts';
 
 export const home: typeof en = {
-  hello: '首页',
   reserved: '预留',
   reservedHint: '为进行中的任务预留',
   spent: '14 天内消耗',
   spentToday: '今天消耗',
   running: '正在进行',
-  perDay: '每天积分',
   nothingRuns: '没有进行中的任务',
   nothingRunsNote: '任务进行时会显示在这里。',
   failures: '最近的失败',
   noFailures: '没有失败',
   noFailuresNote: '失败的任务及其原因会显示在这里，失败不收费。',
   recent: '最近的结果',
-  noResults: '还没有结果',
-  noResultsNote: '任务产生的内容会显示在这里。',
   noCredits: '您还没有积分：使用兑换码，或请管理员增加。',
   start: '三步得到第一个结果',
   makeKey: '创建 API 密钥',

@@ -22,6 +22,5 @@ export const models: typeof en = {
   range: (min, max) => `${min}–${max} 秒`,
   nothing: '没有匹配的模型',
   morePrices: (count) => `还有 ${count} 个价格`,
-  calculatorNote: (seconds, resolution) => `${seconds} 秒，${resolution}`,
   from: '起',
 };

@@ -42,7 +42,6 @@ export const task: typeof en = {
   before: '之前的估算',
   today: '今天',
   tooFast: '供应商更快：任务已经结束。',
-  cancelAsked: '已请求取消',
   output: (number) => `结果 ${number}`,
   missing: '没有这个任务',
   events: {

@@ -5,8 +5,6 @@ export const usage: typeof en = {
   note: '按时间统计的积分，与账本一致：收费减去退款。',
   group: '分组',
   groups: { model: '模型', key: '密钥', kind: '类型', none: '合计', user: '用户', family: '供应商' },
-  interval: '按',
-  intervals: { hour: '小时', day: '天', month: '月' },
   period: '时间段',
   periods: {
     '1': '最近 24 小时',

@@ -2,8 +2,19 @@
 import { expect } from 'chai';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
 import { order } from '../../support/console/orders.ts';
+import { until } from '../../support/until.ts';
 import { makeVideo } from '../../support/uploads.ts';
 import type { TestUser } from '../../support/servers/gateway.ts';
+
+/** A phone upright and on its side, a tablet, and a low window of a desktop. */
+const WINDOWS = [
+  { width: 390, height: 844 },
+  { width: 844, height: 390 },
+  { width: 820, height: 1180 },
+  { width: 1400, height: 500 },
+];
+/** Pixels between the middle of the price and that of the button. */
+const NEAR = 60;
 
 export function testCreate(tested: () => TestConsole): void {
   describe('create', () => {
@@ -145,6 +156,39 @@ export function testCreate(tested: () => TestConsole): void {
       await page.getByRole('heading', { name: 'as in the video' }).waitFor();
       const [task] = (await user.session.get('/api/tasks')).body.data;
       expect(task.requestPayload.video_urls).to.have.length(1);
+      await closeSound(page);
+    });
+
+    it('keeps the price beside the button, in view on phones and in low windows as well', async () => {
+      const { gateway, open } = tested();
+      const page = await open(await gateway.createUser(), 'create?model=gpt-image-2');
+      await page.getByText('1K image × 1').waitFor();
+      const price = page.getByText(/^4\s*credits$/);
+      const button = page.getByRole('button', { name: 'Create', exact: true });
+      for (const size of WINDOWS) {
+        await page.setViewportSize(size);
+        const [{ y: top = -1, height = 0 }, { y: under = -1, height: buttonHeight = 0 }] = [
+          (await price.boundingBox()) ?? {},
+          (await button.boundingBox()) ?? {},
+        ];
+        expect(Math.min(top, under), `${size.width} × ${size.height}`).to.be.at.least(0);
+        expect(Math.max(top + height, under + buttonHeight)).to.be.at.most(size.height);
+        expect(Math.abs(top + height / 2 - under - buttonHeight / 2)).to.be.at.most(NEAR);
+      }
+      await closeSound(page);
+    });
+
+    it('takes a price that the list of models has read before', async () => {
+      const { gateway, open } = tested();
+      const page = await open(await gateway.createUser(), 'models');
+      await page.getByText('What does it cost?').click();
+      const cheapest = page.locator('.price-bar .number').first();
+      const before = await cheapest.textContent();
+      await page.getByLabel(/^Duration/).fill('5');
+      await until('the prices are of 5 seconds', async () => (await cheapest.textContent()) !== before);
+      await page.locator('.price-bar a').first().click();
+      await page.getByRole('heading', { name: 'Price' }).waitFor();
+      await page.locator('.lines > div').nth(2).waitFor();
       await closeSound(page);
     });
 
