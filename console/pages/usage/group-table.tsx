@@ -38,15 +38,15 @@ export function GroupTable({ usage, groups, nameOf, grouping, isAdmin }: TablePr
               const href = hrefOf(grouping, group, sums, isAdmin);
               return (
                 <tr key={group}>
-                  <td>
+                  <td class="stretch">
                     <span class="row">
                       <i class={`dot g${colorOf(groups, group)}`} />
                       {href ? (
-                        <a class="main-link" href={href}>
+                        <a class="main-link cut" href={href}>
                           {nameOf(group)}
                         </a>
                       ) : (
-                        nameOf(group)
+                        <span class="cut">{nameOf(group)}</span>
                       )}
                     </span>
                   </td>
