@@ -105,65 +105,75 @@ function Table({ users, isLoading, onOpen, mayWrite, mayGrant }: TableProps) {
       }
     >
       {users.map((user) => (
-        <tr key={user.id}>
-          <td class="phone-wide stretch">
-            <a class="main-link cut" href={to(`admin/users/${user.id}`)}>
-              {user.email}
-            </a>{' '}
-            {user.disabled && <span class="tag bad">{t.admin.disabled}</span>}{' '}
-            {user.frozen && <span class="tag warn">{t.admin.frozen}</span>}
-            <div class="small faint">
-              <Copy text={user.id} />
-            </div>
-          </td>
-          <td class="soft phone-hidden" title={user.permissions.join('\n')}>
-            {user.permissions.length === 0 ? '–' : user.permissions.length}
-          </td>
-          <td class="phone-hidden">
-            {user.twoFactorEnabled ? (
-              <Icon name="check" aria-label={t.account.factorOn} />
-            ) : (
-              <span class="faint">–</span>
-            )}
-          </td>
-          <td class="number phone-start">
-            <CardLabel text={t.admin.balance} />
-            {formatCredits(user.balance)}
-            {user.reserved > 0 && (
-              <div class="small faint">
-                {t.home.reserved} {formatCredits(user.reserved)}
-              </div>
-            )}
-          </td>
-          <td class="number faint tiny">
-            <Age at={user.lastSeenAt} />
-          </td>
-          <td class="tiny phone-wide">
-            <span class="row end above">
-              {mayGrant && (
-                <Button
-                  isSmall
-                  look="quiet"
-                  aria-label={`${t.admin.grant}: ${user.email}`}
-                  onClick={() => onOpen({ kind: 'grant', user })}
-                >
-                  {t.admin.grant}
-                </Button>
-              )}
-              {mayWrite && (
-                <Button
-                  isSmall
-                  look="quiet"
-                  aria-label={`${t.admin.change}: ${user.email}`}
-                  onClick={() => onOpen({ kind: 'change', user })}
-                >
-                  {t.admin.change}
-                </Button>
-              )}
-            </span>
-          </td>
-        </tr>
+        <Row key={user.id} user={user} onOpen={onOpen} mayWrite={mayWrite} mayGrant={mayGrant} />
       ))}
     </CardTable>
+  );
+}
+
+interface RowProps extends Omit<TableProps, 'users' | 'isLoading'> {
+  user: ShownUser;
+}
+
+function Row({ user, onOpen, mayWrite, mayGrant }: RowProps) {
+  return (
+    <tr>
+      <td class="phone-wide stretch">
+        <a class="main-link cut" href={to(`admin/users/${user.id}`)}>
+          {user.email}
+        </a>{' '}
+        {user.disabled && <span class="tag bad">{t.admin.disabled}</span>}{' '}
+        {user.frozen && <span class="tag warn">{t.admin.frozen}</span>}
+        <div class="small faint">
+          <Copy text={user.id} />
+        </div>
+      </td>
+      <td class="soft phone-hidden" title={user.permissions.join('\n')}>
+        {user.permissions.length === 0 ? '–' : user.permissions.length}
+      </td>
+      <td class="phone-hidden">
+        {user.twoFactorEnabled ? (
+          <Icon name="check" aria-label={t.account.factorOn} />
+        ) : (
+          <span class="faint">–</span>
+        )}
+      </td>
+      <td class="number phone-start">
+        <CardLabel text={t.admin.balance} />
+        {formatCredits(user.balance)}
+        {user.reserved > 0 && (
+          <div class="small faint">
+            {t.home.reserved} {formatCredits(user.reserved)}
+          </div>
+        )}
+      </td>
+      <td class="number faint tiny">
+        <Age at={user.lastSeenAt} />
+      </td>
+      <td class="tiny phone-wide">
+        <span class="row end above">
+          {mayGrant && (
+            <Button
+              isSmall
+              look="quiet"
+              aria-label={`${t.admin.grant}: ${user.email}`}
+              onClick={() => onOpen({ kind: 'grant', user })}
+            >
+              {t.admin.grant}
+            </Button>
+          )}
+          {mayWrite && (
+            <Button
+              isSmall
+              look="quiet"
+              aria-label={`${t.admin.change}: ${user.email}`}
+              onClick={() => onOpen({ kind: 'change', user })}
+            >
+              {t.admin.change}
+            </Button>
+          )}
+        </span>
+      </td>
+    </tr>
   );
 }

@@ -15,7 +15,7 @@ import { WebhookState } from '../webhooks/state.tsx';
 import { UserFilter } from './user-filter.tsx';
 
 const ROWS = '50';
-const COLUMNS = 5;
+const COLUMNS = 6;
 
 export default function AdminWebhooks() {
   const [{ userId, status }, change] = useFilters();
@@ -77,10 +77,10 @@ function Table({ webhooks, isLoading }: { webhooks: readonly ForeignWebhook[]; i
       label={t.pages.adminWebhooks}
       columns={COLUMNS}
       isLoading={isLoading}
-      isTall
       heads={
         <>
           <th>{t.webhooks.url}</th>
+          <th>{t.admin.user}</th>
           <th>{t.webhooks.state}</th>
           <th class="number">{t.admin.pending}</th>
           <th class="number">{t.admin.pendingSince}</th>
@@ -103,8 +103,10 @@ function Row({ webhook }: { webhook: ForeignWebhook }) {
         <a class="main-link cut" href={to(`admin/webhooks/${id}`, { userId })}>
           {origin}
         </a>
-        <a class="above mono small link" href={to(`admin/users/${userId}`)}>
-          {userId}
+      </td>
+      <td class="tiny phone-hidden">
+        <a class="above mono small link" href={to(`admin/users/${userId}`)} title={userId}>
+          {`${userId.slice(0, 4)}…${userId.slice(-6)}`}
         </a>
       </td>
       <td class="tiny">
