@@ -13,18 +13,12 @@ const ICONS = { pending: 'clock', delivered: 'check', failed: 'cross' } as const
 const LOOKS = { pending: 'in_progress', delivered: 'completed', failed: 'failed' } as const;
 
 interface TableProps {
-  deliveries: readonly ShownDelivery[];
+  deliveries: readonly ForeignDelivery[];
   isLoading: boolean;
   onOpen: (id: string) => void;
   /** Null where nothing can be sent again. */
   onResend: ((id: string) => void) | null;
 }
-
-/** A delivery with what everyone who reads it may see. */
-type ShownDelivery = Pick<
-  ForeignDelivery,
-  'id' | 'type' | 'status' | 'failure' | 'durationMs' | 'createdAt' | 'answerStatus'
->;
 
 export function DeliveryTable({ deliveries, isLoading, onOpen, onResend }: TableProps) {
   return (
@@ -55,7 +49,7 @@ export function DeliveryTable({ deliveries, isLoading, onOpen, onResend }: Table
 }
 
 interface RowProps extends Pick<TableProps, 'onOpen' | 'onResend'> {
-  delivery: ShownDelivery;
+  delivery: ForeignDelivery;
 }
 
 function Row({ delivery, onOpen, onResend }: RowProps) {
