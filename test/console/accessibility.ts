@@ -1,5 +1,5 @@
-// Every page in both themes, both languages and three widths: axe finds nothing, and nothing is too wide, no
-// table included.
+// Every page in both themes, both languages and three widths: axe finds nothing, and nothing is too wide, on
+// phones no table either.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
@@ -50,7 +50,8 @@ const ADMIN_PAGES = [
   'admin/vendors',
   'admin/audit',
 ];
-const WIDTHS = [1400, 820, 390];
+const PHONE = 390;
+const WIDTHS = [1400, 820, PHONE];
 /**
  * In which themes each language is looked at, and by which rules. A language changes no colour and a theme no
  * word, so Chinese needs one theme; it has the dark one, where English is looked at for its colours alone.
@@ -117,7 +118,8 @@ async function lookFromAllSides(page: Page, path: string, looks: readonly Look[]
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHT });
     expect(await page.evaluate<string[]>(WIDER), `${path} is wider than ${width}`).to.deep.equal([]);
-    expect(await page.evaluate<string[]>(SCROLLING), `${path} at ${width}`).to.deep.equal([]);
+    if (width === PHONE)
+      expect(await page.evaluate<string[]>(SCROLLING), `tables of ${path}`).to.deep.equal([]);
     for (const { theme, rules } of looks) {
       await page.evaluate(showIn(theme));
       const violations = await findViolations(page, rules);

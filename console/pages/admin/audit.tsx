@@ -94,7 +94,7 @@ function Table({ entries, isLoading, change }: TableProps) {
           <td class="phone-wide">
             <span class="strong">{wordsOf(entry.action)}</span>
           </td>
-          <td class="phone-wide">
+          <td class="phone-wide" style={{ maxWidth: '150px' }}>
             <Actor entry={entry} change={change} />
           </td>
           <td style={{ maxWidth: '140px' }}>
@@ -129,7 +129,7 @@ function Table({ entries, isLoading, change }: TableProps) {
 function Actor({ entry: { actor }, change }: { entry: AuditEntry; change: TableProps['change'] }) {
   if (!actor) return <>{t.admin.commandLine}</>;
   return (
-    <button type="button" class="as-link" onClick={() => change({ actor: actor.id })}>
+    <button type="button" class="as-link cut" title={actor.email} onClick={() => change({ actor: actor.id })}>
       {actor.email}
     </button>
   );
