@@ -94,7 +94,7 @@ function Table({ entries, isLoading, change }: TableProps) {
           <td class="phone-wide">
             <span class="strong">{wordsOf(entry.action)}</span>
           </td>
-          <td class="phone-wide" style={{ maxWidth: '150px' }}>
+          <td class="audit-actor phone-wide">
             <Actor entry={entry} change={change} />
           </td>
           <td style={{ maxWidth: '140px' }}>
