@@ -11,8 +11,8 @@ interface Waiter<Item, Answer> {
 /** Items of a failed batch that are asked alone at once: beside the next batches, on few connections. */
 const ALONE_MAX = 2;
 
-/** Items answered in one round of the event loop: their callers go on in it. */
-const ANSWERS_PER_ROUND = 32;
+/** Items answered in one round of the event loop: their callers go on in it. A usual batch is smaller. */
+const ANSWERS_PER_ROUND = 128;
 
 /**
  * PostgreSQL's codes for a fault of one item among others: of its data (classes 22 and 23), a lock that was

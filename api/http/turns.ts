@@ -50,7 +50,8 @@ export const ENTRY_TURN_LIMITS = {
   turnsMax: 256,
   turnsPerUserMax: 4,
   waitMsMax: 30_000,
-  beginsPerRoundMax: 16,
+  // With 16, calls of a hundred connections were counted and reserved in smaller batches, a quarter slower.
+  beginsPerRoundMax: 64,
 } as const;
 
 /** More creations of a user at once would only wait for the lock on the user's account. */

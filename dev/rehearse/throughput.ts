@@ -31,8 +31,8 @@ export type Rates = Readonly<Record<'chats' | 'tasks' | 'bare', number>>;
 const SECOND = ['second-api', 'second-worker'];
 const ROUNDS = 3;
 const CONCURRENCY = 20;
-const CHATS = 2_000;
-const TASKS = 200;
+const CHATS = 1_000;
+const TASKS = 100;
 const CHAT = {
   model: 'gpt-6-luna',
   messages: [{ role: 'user', content: 'Hi [[sandbox tokens=5 delay=0]]' }],
