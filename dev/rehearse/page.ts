@@ -41,8 +41,9 @@ the command of [operation](operation.md#production), asks every route once throu
 after the other while work goes on. It restores a backup, fails over to a standby, and replaces an older version by
 today's under load: the newest commit that differs in migrations, workflows and catalogue, or the one in
 \`REHEARSE_FROM\`. It writes this page, and takes everything down again; \`-- --keep\` leaves it running,
-\`-- --no-drills\` leaves the drills out, \`-- --measure\` measures throughput in their place, and \`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match. With
-\`-- --temporal-apart\` Temporal runs as four services, and the drills are those of these four.
+\`-- --no-drills\` leaves the drills out, \`-- --measure\` measures throughput in their place, and
+\`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match. With \`-- --temporal-apart\` Temporal runs as four
+services, and the drills are those of these four.
 
 It needs Docker with Compose, OpenSSL, and half an hour on two cores. Images that cannot be pulled are made here under
 the same names, once, from Debian (\`debootstrap\`, as root; \`REHEARSE_DEBIAN_MIRROR\` names another mirror) and with
