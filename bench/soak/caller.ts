@@ -15,6 +15,8 @@ export interface Counts {
   disconnected: number;
   /** Requests whose connection failed or broke, because a process had been killed. */
   unanswered: number;
+  /** Answers of the proxy before the API, which tells that it does not reach one. */
+  ofProxy: number;
   byStatus: Map<number, number>;
   /** Problems of answers with their counts, ids replaced; bounded. */
   broken: Map<string, number>;
@@ -46,6 +48,7 @@ export function createCaller(baseUrls: readonly string[]): SoakCaller {
     requests: 0,
     disconnected: 0,
     unanswered: 0,
+    ofProxy: 0,
     byStatus: new Map(),
     broken: new Map(),
   };
@@ -63,7 +66,12 @@ export function createCaller(baseUrls: readonly string[]): SoakCaller {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(leaveAfterMs ?? ANSWER_LIMIT_MS),
       });
-      const answer = readAnswer(response, await response.text());
+      const text = await response.text();
+      if (isOfProxy(response)) {
+        counts.ofProxy += 1;
+        return null;
+      }
+      const answer = readAnswer(response, text);
       count(counts.byStatus, response.status);
       for (const problem of judge(method, path, response, answer)) broke(problem);
       return answer;
@@ -97,6 +105,12 @@ export function createCaller(baseUrls: readonly string[]): SoakCaller {
 export function textIn(answer: Answer | null, name: string): string | null {
   const value = WITH_DATA.safeParse(answer?.body).data?.data[name];
   return typeof value === 'string' ? value : null;
+}
+
+/** The gateway gives each answer an id; a proxy says by a page of HTML that it does not reach it. */
+function isOfProxy({ status, headers }: Response): boolean {
+  const isHtml = headers.get('content-type')?.startsWith('text/html') ?? false;
+  return isHtml && [502, 503, 504].includes(status) && headers.get('x-request-id') === null;
 }
 
 function readAnswer({ status, headers }: Response, text: string): Answer {

@@ -1,90 +1,68 @@
-// Injects faults during a soak, drawn from the seed: processes are killed, or hang for a while.
+// Injects faults during a soak, drawn from the seed: parts are killed, restarted, frozen or cut off.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '../../dev/terminal.ts';
 import type { Chance } from './random.ts';
-import type { PartName, SoakSystem } from './system.ts';
+import type { Fault, FaultKind, SoakSystem } from './system.ts';
 
-export type FaultKind = 'none' | 'gentle' | 'all';
-
-export interface Fault {
-  name: string;
-  weight: number;
-  part: PartName;
-  /** The signal sent. SIGSTOP is followed by SIGCONT after up to `hangMsMax`. */
-  signal: 'SIGKILL' | 'SIGINT' | 'SIGSTOP';
-  hangMsMax: number;
+/** From the beginning of a fault until every part was back, in milliseconds since 1970. */
+export interface Disturbance {
+  from: number;
+  until: number;
 }
 
-const kill = (part: PartName, weight: number, signal: 'SIGKILL' | 'SIGINT' = 'SIGKILL'): Fault => ({
-  ...{ name: `${signal === 'SIGINT' ? 'restart' : 'kill'} ${part}`, weight, part, signal, hangMsMax: 0 },
-});
-const hang = (part: PartName, weight: number, hangMsMax: number): Fault => ({
-  ...{ name: `hang ${part}`, weight, part, signal: 'SIGSTOP', hangMsMax },
-});
+export interface Injected {
+  /** How often each fault came. */
+  faults: Map<string, number>;
+  disturbances: Disturbance[];
+  /** Faults after which a part did not come back. */
+  problems: string[];
+}
 
-const GENTLE = [
-  kill('redis', 1),
-  hang('redis', 1, 1_000),
-  hang('worker', 1, 2_000),
-  kill('worker', 1),
-  hang('api', 1, 500),
-];
-/**
- * The possible faults. The second API and, from the middle on, the worker are never killed, because their
- * memory is judged.
- */
-const ALL = [
-  ...[
-    kill('api', 3),
-    hang('api', 2, 3_000),
-    hang('second api', 1, 3_000),
-    kill('worker', 3),
-    hang('worker', 2, 8_000),
-  ],
-  ...[kill('redis', 2), hang('redis', 2, 3_000), kill('temporal', 2), hang('temporal', 2, 8_000)],
-  ...[kill('postgres', 1, 'SIGINT'), kill('postgres', 1)],
-];
-const WORKER_KILLED_UNTIL = 0.4;
-const FAULTS: Record<FaultKind, readonly Fault[]> = { none: [], gentle: GENTLE, all: ALL };
+const ALWAYS = 1;
 
-/**
- * Injects one fault after the other, with pauses, until the time is over or the signal is aborted. Returns
- * their counts.
- */
+export function kill(part: string, weight: number, untilShare = ALWAYS): Fault {
+  return { name: `kill ${part}`, weight, part, does: 'kill', lastsMsMax: 0, untilShare };
+}
+
+export function restart(part: string, weight: number): Fault {
+  return { ...kill(part, weight), name: `restart ${part}`, does: 'restart' };
+}
+
+export function hang(part: string, weight: number, lastsMsMax: number): Fault {
+  return { ...kill(part, weight), name: `hang ${part}`, does: 'hang', lastsMsMax };
+}
+
+export function cut(part: string, weight: number, lastsMsMax: number): Fault {
+  return { ...kill(part, weight), name: `cut ${part} off`, does: 'cut', lastsMsMax };
+}
+
+/** Injects one fault after the other, with pauses, until the time is over or the signal is aborted. */
 export async function injectFaults(
   system: SoakSystem,
   chance: Chance,
   plan: { kind: FaultKind; seconds: number; pauseSeconds: [from: number, to: number]; signal: AbortSignal },
-): Promise<Map<string, number>> {
-  const done = new Map<string, number>();
+): Promise<Injected> {
+  const injected: Injected = { faults: new Map(), disturbances: [], problems: [] };
+  const { faults, disturbances, problems } = injected;
+  const possible = system.faults[plan.kind];
   const startedAt = Date.now();
   const share = (): number => (Date.now() - startedAt) / (plan.seconds * 1000);
-  while (FAULTS[plan.kind].length > 0) {
+  while (possible.length > 0) {
     await sleep(chance.between(...plan.pauseSeconds) * 1000, undefined, { signal: plan.signal }).catch(
       () => undefined,
     );
     if (plan.signal.aborted) break;
-    const spared = (fault: Fault): boolean =>
-      fault.part === 'worker' && fault.signal === 'SIGKILL' && share() > WORKER_KILLED_UNTIL;
-    const fault = chance.pick(FAULTS[plan.kind].filter((one) => !spared(one)));
-    const hangMs = chance.between(200, Math.max(200, fault.hangMsMax));
-    if (await strike(system, fault, hangMs)) done.set(fault.name, (done.get(fault.name) ?? 0) + 1);
+    const fault = chance.pick(possible.filter(({ untilShare }) => share() <= untilShare));
+    const lastsMs = chance.between(200, Math.max(200, fault.lastsMsMax));
+    const from = Date.now();
+    try {
+      if (!(await system.strike(fault, lastsMs))) continue;
+      faults.set(fault.name, (faults.get(fault.name) ?? 0) + 1);
+      await system.untilHealthy();
+    } catch (error) {
+      problems.push(`${fault.name}: ${describeError(error)}`);
+    }
+    disturbances.push({ from, until: Date.now() });
   }
-  return done;
-}
-
-async function strike(system: SoakSystem, { part, signal }: Fault, hangMs: number): Promise<boolean> {
-  const pid = system.pid(part);
-  if (pid === null || !send(pid, signal)) return false; // it is being restarted already
-  if (signal !== 'SIGSTOP') return true;
-  await sleep(hangMs);
-  send(pid, 'SIGCONT');
-  return true;
-}
-
-function send(pid: number, signal: NodeJS.Signals): boolean {
-  try {
-    return process.kill(pid, signal);
-  } catch {
-    return false;
-  }
+  return injected;
 }

@@ -2,50 +2,86 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findViolations } from '../../db/ledger/invariants.ts';
 import { forkEm, type Database } from '../../db/database.ts';
+import type { Disturbance } from './faults.ts';
+import { findLongestOpen, type Life } from './recovery.ts';
+import type { Ordered } from './traffic.ts';
 
 export interface Ended {
   /** Seconds from the last request until everything had ended; null when it did not end. */
   settledAfterSeconds: number | null;
   completed: number;
   charges: number;
+  /** Accepted tasks that are not there. */
+  lost: number;
+  /** Tasks beyond those of the orders, or orders that were given the task of another one. */
+  doubled: number;
+  violations: number;
+  /** The longest time that an accepted task was open while nothing disturbed the system. */
+  longestOpenSeconds: number;
   problems: string[];
 }
 
-interface Open {
-  reservations: number;
-  tasks: number;
+export interface Expected {
+  ordered: Ordered;
+  /** Users of the soak. */
+  userIds: readonly string[];
+  disturbances: readonly Disturbance[];
+}
+
+interface Counted {
+  completed: number;
+  charges: number;
+  lost: number;
+  made: number;
 }
 
 const LOOK_EVERY_MS = 500;
+/** Every accepted task is final within a minute of the recovery. */
+const OPEN_SECONDS_MAX = 60;
 
 /** Waits for the end, at most `limitSeconds`, then checks the money and every accepted task. */
 export async function checkSettled(
   database: Database,
-  accepted: ReadonlySet<string>,
+  { ordered, userIds, disturbances }: Expected,
   limitSeconds: number,
 ): Promise<Ended> {
-  const startedAt = Date.now();
-  const elapsed = (): number => (Date.now() - startedAt) / 1000;
-  let open = await countOpen(database);
-  while ((open.reservations > 0 || open.tasks > 0) && elapsed() < limitSeconds) {
-    await sleep(LOOK_EVERY_MS);
-    open = await countOpen(database);
-  }
-  const hasSettled = open.reservations === 0 && open.tasks === 0;
-  const settledAfterSeconds = hasSettled ? elapsed() : null;
-  const problems = hasSettled
-    ? []
-    : [`after ${limitSeconds} s ${open.tasks} tasks and ${open.reservations} reservations are still open`];
-  for (const { rule, subject } of await findViolations(forkEm(database)))
-    problems.push(`${rule}: ${subject}`);
-  const { completed, charges, lost } = await countTasks(database, accepted);
+  const settledAfterSeconds = await untilSettled(database, limitSeconds);
+  const problems =
+    settledAfterSeconds === null
+      ? [`after ${limitSeconds} s ${JSON.stringify(await countOpen(database))} are still open`]
+      : [];
+  const violations = await findViolations(forkEm(database));
+  for (const { rule, subject } of violations) problems.push(`${rule}: ${subject}`);
+  const { completed, charges, lost, made } = await countTasks(database, ordered.accepted, userIds);
   if (lost > 0) problems.push(`${lost} tasks were answered with 202 and are not there`);
   if (completed !== charges) problems.push(`${completed} tasks are completed, and ${charges} were charged`);
-  return { settledAfterSeconds, completed, charges, problems };
+  const { accepted, answered, unsure } = ordered;
+  const doubled = Math.max(0, made - accepted.size - unsure) + (answered - accepted.size);
+  if (doubled > 0)
+    problems.push(`${answered} orders, and ${unsure} of unknown outcome, became ${made} tasks`);
+  const lives = await readLives(database, accepted);
+  const longest = findLongestOpen(lives, disturbances, Date.now());
+  const longestOpenSeconds = longest?.seconds ?? 0;
+  if (longest !== null && longest.seconds > OPEN_SECONDS_MAX)
+    problems.push(`${longest.taskId} was open for ${Math.round(longest.seconds)} s after a recovery`);
+  const counts = { completed, charges, lost, doubled, violations: violations.length };
+  return { settledAfterSeconds, ...counts, longestOpenSeconds, problems };
 }
 
-async function countOpen(database: Database): Promise<Open> {
-  const [open] = await forkEm(database).execute<Open[]>(`
+/** Seconds until nothing was open; null when something is after the limit. */
+async function untilSettled(database: Database, limitSeconds: number): Promise<number | null> {
+  const startedAt = Date.now();
+  const elapsed = (): number => (Date.now() - startedAt) / 1000;
+  for (;;) {
+    const { reservations, tasks } = await countOpen(database);
+    if (reservations === 0 && tasks === 0) return elapsed();
+    if (elapsed() > limitSeconds) return null;
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+async function countOpen(database: Database): Promise<{ reservations: number; tasks: number }> {
+  const [open] = await forkEm(database).execute<{ reservations: number; tasks: number }[]>(`
     select (select count(*)::int from task_attempt where state = 'open')
            + (select count(*)::int from chat_call where status = 'open') as reservations,
            (select count(*)::int from task where status in ('queued', 'in_progress')) as tasks`);
@@ -55,13 +91,27 @@ async function countOpen(database: Database): Promise<Open> {
 async function countTasks(
   database: Database,
   accepted: ReadonlySet<string>,
-): Promise<{ completed: number; charges: number; lost: number }> {
-  const [counted] = await forkEm(database).execute<{ completed: number; charges: number; lost: number }[]>(
+  userIds: readonly string[],
+): Promise<Counted> {
+  const [counted] = await forkEm(database).execute<Counted[]>(
     `select (select count(*)::int from task where status = 'completed') as completed,
             (select count(*)::int from task_attempt where state = 'charged') as charges,
+            (select count(*)::int from task
+             where user_id in (select jsonb_array_elements_text(?::jsonb))) as made,
             (select count(*)::int from jsonb_array_elements_text(?::jsonb) as a (id)
              where not exists (select 1 from task t where t.id = a.id)) as lost`,
+    [JSON.stringify(userIds), JSON.stringify([...accepted])],
+  );
+  return counted ?? { completed: 0, charges: 0, lost: 0, made: 0 };
+}
+
+/** The attempts of the accepted tasks; each begins with the order, or with the retry. */
+async function readLives(database: Database, accepted: ReadonlySet<string>): Promise<Life[]> {
+  return forkEm(database).execute<Life[]>(
+    `select task_id as "taskId", (extract(epoch from min(at)) * 1000)::float8 as "from",
+            (extract(epoch from max(at) filter (where event in ('completed', 'failed', 'cancelled'))) * 1000)::float8
+              as until
+     from task_event where task_id in (select jsonb_array_elements_text(?::jsonb)) group by task_id, attempt`,
     [JSON.stringify([...accepted])],
   );
-  return counted ?? { completed: 0, charges: 0, lost: 0 };
 }

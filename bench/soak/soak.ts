@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../../db/open-database.ts';
 import { createPeople } from './accounts.ts';
 import { createCaller, type Counts } from './caller.ts';
-import { injectFaults, type FaultKind } from './faults.ts';
+import { injectFaults, type Disturbance } from './faults.ts';
 import { createChance } from './random.ts';
 import { checkSettled, type Ended } from './settled.ts';
-import { startSoakSystem } from './system.ts';
+import type { FaultKind, SoakSystem } from './system.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
 import { judge, watch, type Judged, type Thresholds } from './watch.ts';
 
@@ -30,7 +30,10 @@ export interface SoakReport {
   peakPerSecond: number;
   counts: Counts;
   played: Map<string, number>;
+  /** Orders of tasks that were accepted. */
+  orders: number;
   faults: Map<string, number>;
+  disturbances: readonly Disturbance[];
   judged: Judged[];
   ended: Ended;
   /** All violations of what the soak requires; empty when the soak was passed. */
@@ -43,36 +46,41 @@ const PEAK_CONCURRENCY = 60;
 const RUNNING_MAX = 150;
 const SAY_EVERY_MS = 10_000;
 
-export async function soak(plan: SoakPlan): Promise<SoakReport> {
-  const system = await startSoakSystem();
-  const database = openDatabase({ url: system.bench.databaseUrl, connectionsMax: 4 });
+/** Plays a soak on a system that runs, and stops it. */
+export async function soak(plan: SoakPlan, system: SoakSystem): Promise<SoakReport> {
+  const database = openDatabase({ url: system.databaseUrl, connectionsMax: 4 });
   try {
     const chance = createChance(plan.seed);
-    const people = await createPeople(database, system.bench.secrets, PEOPLE);
+    const people = await createPeople(database, system.secrets, PEOPLE);
     const caller = createCaller(system.baseUrls);
     const traffic = createTraffic(caller, chance.split(), people);
     const peakPerSecond = await measurePeak(traffic, plan.peakSeconds);
     plan.say(`peak ${peakPerSecond.toFixed(1)} stories/s; ${plan.seconds} s at ${plan.load} of it`);
 
     const ending = new AbortController();
-    const watching = watch(system, ending.signal);
+    const watching = watch(system.internalUrls, ending.signal);
     const signal = ending.signal;
-    const faultsInjected = injectFaults(system, chance.split(), {
+    const injecting = injectFaults(system, chance.split(), {
       ...{ kind: plan.faults, seconds: plan.seconds, pauseSeconds: plan.faultPauseSeconds, signal },
     });
     await runSteadily(plan, traffic, caller.counts, peakPerSecond * plan.load);
     ending.abort();
-    const faults = await faultsInjected;
-    const judged = judge(await watching, plan.thresholds);
+    const { faults, disturbances, problems: unhealed } = await injecting;
+    const judged = judge(await watching, Object.keys(system.internalUrls), plan.thresholds);
     plan.say('the last request is answered; waiting until everything has ended');
-    const ended = await checkSettled(database, traffic.accepted, plan.settleSeconds);
+    const userIds = people.callers.map(({ userId }) => userId);
+    const expected = { ordered: traffic.ordered, userIds, disturbances };
+    const ended = await checkSettled(database, expected, plan.settleSeconds);
     const { counts } = caller;
     const problems = [
+      ...unhealed,
       ...[...counts.broken].map(([what, times]) => `${times} × ${what}`),
       ...judged.flatMap((one) => one.problems),
       ...ended.problems,
     ];
-    return { peakPerSecond, counts, played: traffic.played, faults, judged, ended, problems };
+    const { played, ordered } = traffic;
+    const orders = ordered.answered;
+    return { peakPerSecond, counts, played, orders, faults, disturbances, judged, ended, problems };
   } finally {
     await database.close();
     await system.stop();

@@ -1,13 +1,22 @@
 // Plays what users do during a soak: stories, drawn by weight, from a request to its result.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Person } from './accounts.ts';
 import { textIn, type Answer, type SoakCaller } from './caller.ts';
 import type { Chance } from './random.ts';
 
+export interface Ordered {
+  /** Ids of the tasks that were answered with 202. */
+  accepted: Set<string>;
+  /** Orders that were answered with 202, each at its first sending or when it was repeated. */
+  answered: number;
+  /** Orders whose outcome their caller does not know: they became one task, or none. */
+  unsure: number;
+}
+
 export interface Traffic {
   /** Plays one story to its end. */
   play(): Promise<void>;
-  /** Ids of the tasks that were answered with 202. */
-  accepted: Set<string>;
+  ordered: Ordered;
   played: Map<string, number>;
 }
 
@@ -16,7 +25,7 @@ interface Scene {
   chance: Chance;
   person: Person;
   administrator: Person;
-  accepted: Set<string>;
+  ordered: Ordered;
 }
 
 interface Story {
@@ -25,6 +34,10 @@ interface Story {
   play(scene: Scene): Promise<unknown>;
 }
 
+/** How often an order is sent at most, and the answers other than errors of the server that repeat it. */
+const SENT_MAX = 10;
+const AGAIN = [409, 429];
+const REPEAT_MS = 1_000;
 const CHAT_MODEL = 'gpt-6-luna';
 const IMAGE = { model: 'gpt-image-2' };
 const VIDEO = { model: 'grok-imagine-video', duration: 1, resolution: '480p' };
@@ -34,17 +47,17 @@ export function createTraffic(
   chance: Chance,
   people: { callers: readonly Person[]; administrator: Person },
 ): Traffic {
-  const accepted = new Set<string>();
+  const ordered: Ordered = { accepted: new Set(), answered: 0, unsure: 0 };
   const played = new Map<string, number>();
   return {
-    accepted,
+    ordered,
     played,
     play: async () => {
       const story = chance.pick(STORIES);
       const person = people.callers[chance.between(0, people.callers.length - 1)];
       if (!person) throw new Error('there is no account for this story');
       const { administrator } = people;
-      await story.play({ caller, chance: chance.split(), person, administrator, accepted });
+      await story.play({ caller, chance: chance.split(), person, administrator, ordered });
       played.set(story.name, (played.get(story.name) ?? 0) + 1);
     },
   };
@@ -144,19 +157,29 @@ function chat({ caller, person }: Scene, directive: string, stream = false, leav
   return caller.send(person.key, 'POST', '/v1/chat/completions', body, leaveAfterMs);
 }
 
+/** Orders a task. An order without an answer, or that found the gateway in trouble, is repeated with its key. */
 async function order(scene: Scene, mode: 'image' | 'video', directive: string): Promise<string | null> {
-  const { caller, person, chance, accepted } = scene;
+  const { caller, person, chance, ordered } = scene;
   // A unique prompt, because the sandbox counts `*1` by the prompt.
-  const prompt = `number ${chance.between(0, 2 ** 31)} [[sandbox ${directive}]]`;
-  const answer = await caller.send(person.session, 'POST', '/api/tasks', {
-    mode,
-    prompt,
-    ...(mode === 'image' ? IMAGE : VIDEO),
-  });
-  const id = answer?.status === 202 ? textIn(answer, 'id') : null;
-  if (id === null) return null;
-  accepted.add(id);
-  return id;
+  const number = chance.between(0, 2 ** 31);
+  const prompt = `number ${number} [[sandbox ${directive}]]`;
+  const headers = { ...person.session, 'idempotency-key': `soak-${number}-${chance.between(0, 2 ** 31)}` };
+  const body = { mode, prompt, ...(mode === 'image' ? IMAGE : VIDEO) };
+  let isSure = true;
+  for (let sent = 0; sent < SENT_MAX; sent += 1) {
+    if (sent > 0) await sleep(REPEAT_MS);
+    const answer = await caller.send(headers, 'POST', '/api/tasks', body);
+    const id = answer?.status === 202 ? textIn(answer, 'id') : null;
+    if (id !== null) {
+      ordered.accepted.add(id);
+      ordered.answered += 1;
+      return id;
+    }
+    isSure &&= answer !== null && answer.status < 500;
+    if (answer !== null && answer.status < 500 && !AGAIN.includes(answer.status)) break;
+  }
+  if (!isSure) ordered.unsure += 1;
+  return null;
 }
 
 async function task(scene: Scene, mode: 'image' | 'video', directive: string): Promise<Answer | null> {
@@ -180,7 +203,8 @@ async function retryTask(scene: Scene): Promise<void> {
   await caller.untilFinal(person.session, id);
 }
 
-async function leaveImage({ caller, person, chance }: Scene): Promise<void> {
+async function leaveImage({ caller, person, chance, ordered }: Scene): Promise<void> {
+  ordered.unsure += 1;
   await caller.send(
     person.key,
     'POST',

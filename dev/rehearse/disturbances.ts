@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Drill } from './drill.ts';
 import { run } from './engine.ts';
-import { NETWORK } from './stage.ts';
+import { NETWORK, type Stage } from './stage.ts';
 import { FRONTEND, OTHERS } from './temporal-apart.ts';
 
 const PAUSE_MS = 8_000;
@@ -29,19 +29,37 @@ export const TEMPORAL_DRILLS: readonly Drill[] = [kill, pause].flatMap((disturb)
   }),
 );
 
+/** A container that was killed by hand is not restarted by its policy: it is started again after a moment. */
+export async function killService(stage: Stage, service: string): Promise<void> {
+  const name = await stage.container(service);
+  await run('docker', ['kill', name]);
+  await sleep(DOWN_MS);
+  await run('docker', ['start', name]);
+  // Who shares its network has to follow it.
+  if (service === 'sandbox') await run('docker', ['restart', await stage.container('vendors')]);
+}
+
+/** Freezes a container, with its connections open. */
+export async function pauseService(stage: Stage, service: string, lastsMs: number): Promise<void> {
+  const name = await stage.container(service);
+  await run('docker', ['pause', name]);
+  await sleep(lastsMs);
+  await run('docker', ['unpause', name]);
+}
+
+/** Takes a container's network away for a while. */
+export async function cutOff(stage: Stage, service: string, lastsMs: number): Promise<void> {
+  const name = await stage.container(service);
+  await run('docker', ['network', 'disconnect', NETWORK, name]);
+  await sleep(lastsMs);
+  await run('docker', ['network', 'connect', '--alias', service, NETWORK, name]);
+}
+
 function kill(service: string): Drill {
   return {
     name: `kill ${service}`,
     about: `SIGKILL to its process, started again after ${DOWN_MS / 1000} s`,
-    // A container that was killed by hand is not restarted by its policy.
-    disturb: async (stage) => {
-      const name = await stage.container(service);
-      await run('docker', ['kill', name]);
-      await sleep(DOWN_MS);
-      await run('docker', ['start', name]);
-      // Who shares its network has to follow it.
-      if (service === 'sandbox') await run('docker', ['restart', await stage.container('vendors')]);
-    },
+    disturb: (stage) => killService(stage, service),
   };
 }
 
@@ -49,12 +67,7 @@ function pause(service: string): Drill {
   return {
     name: `pause ${service}`,
     about: `frozen for ${PAUSE_MS / 1000} s, with its connections open`,
-    disturb: async (stage) => {
-      const name = await stage.container(service);
-      await run('docker', ['pause', name]);
-      await sleep(PAUSE_MS);
-      await run('docker', ['unpause', name]);
-    },
+    disturb: (stage) => pauseService(stage, service, PAUSE_MS),
   };
 }
 
@@ -70,11 +83,6 @@ function cut(service: string): Drill {
   return {
     name: `cut ${service} off`,
     about: `without a network for ${CUT_MS / 1000} s, while its process runs on`,
-    disturb: async (stage) => {
-      const name = await stage.container(service);
-      await run('docker', ['network', 'disconnect', NETWORK, name]);
-      await sleep(CUT_MS);
-      await run('docker', ['network', 'connect', '--alias', service, NETWORK, name]);
-    },
+    disturb: (stage) => cutOff(stage, service, CUT_MS),
   };
 }

@@ -22,7 +22,8 @@ export interface Drill {
   watched?: readonly string[];
 }
 
-const WATCHED = [
+/** Services that have to be healthy again after each disturbance. */
+export const WATCHED = [
   ...['api', 'second-api', 'worker', 'second-worker', 'postgres', 'redis', 'temporal'],
   ...['bucket', 'sandbox', 'vendors', 'proxy'],
 ];

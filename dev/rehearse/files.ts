@@ -7,10 +7,13 @@ import { z } from 'zod';
 import { VENDOR_FAMILIES } from '../system/sandbox-settings.ts';
 import { run, type Engine } from './engine.ts';
 import { IS_MEASURED, measureStage } from './measured-stage.ts';
+import { IS_SOAKED, soakStage } from './soaked-stage.ts';
 import { IS_TEMPORAL_APART, partTemporal } from './temporal-apart.ts';
 
 /** Folder of a rehearsal in the project: files, certificates and logs. */
 export const ROOM = '.data-rehearsal';
+/** What Compose fills docker-compose.yml in with. */
+export const ENV_FILE = join(ROOM, 'env');
 export const COMPOSE_FILE = 'docker-compose.yml';
 export const PROJECT = 'svc-gateway-rehearsal';
 export const PROXY_PORT = 18_443;
@@ -113,8 +116,8 @@ export async function writeFiles(engine: Engine): Promise<readonly string[]> {
   const real = engine.knowsNames ? COMPOSE_FILE : join(ROOM, COMPOSE_FILE);
   if (!engine.knowsNames) writeFileSync(real, text.replace(/^name: .*\n/m, ''));
   writeFileSync(join(ROOM, 'override.yml'), JSON.stringify(buildOverride(text), null, 2));
-  const env = join(ROOM, 'env');
-  if (!existsSync(env)) writeFileSync(env, fillIn(readFileSync('.env.example', 'utf8')), { mode: 0o600 });
+  if (!existsSync(ENV_FILE))
+    writeFileSync(ENV_FILE, fillIn(readFileSync('.env.example', 'utf8')), { mode: 0o600 });
   const { temporal, worker } = readServices(text);
   if (temporal === undefined || worker === undefined)
     throw new Error(`${COMPOSE_FILE} has no temporal or no worker.`);
@@ -126,9 +129,10 @@ export async function writeFiles(engine: Engine): Promise<readonly string[]> {
   };
   if (IS_TEMPORAL_APART) add('temporal.yml', partTemporal(temporal));
   if (IS_MEASURED) add('measured.yml', measureStage(worker));
+  if (IS_SOAKED) add('soaked.yml', soakStage());
   const files = [real, ...overrides].flatMap((file) => ['--file', resolve(file)]);
   const project = ['--project-name', PROJECT, '--project-directory', resolve('.')];
-  return [...engine.compose, ...project, '--env-file', resolve(env), ...files];
+  return [...engine.compose, ...project, '--env-file', resolve(ENV_FILE), ...files];
 }
 
 /** Fills `.env.example` in as docs/operation.md says, with a bucket, and a key for each vendor. */

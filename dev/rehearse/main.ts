@@ -13,6 +13,8 @@ import { IS_MEASURED } from './measured-stage.ts';
 import { REHEARSAL_PAGE, writePage } from './page.ts';
 import { checkPrometheus } from './prometheus.ts';
 import type { Login } from './secure-account.ts';
+import { IS_SOAKED } from './soaked-stage.ts';
+import { soakOn } from './soak.ts';
 import { openStage, type Stage } from './stage.ts';
 import { measureThroughput } from './throughput.ts';
 import { walk } from './walk.ts';
@@ -66,13 +68,14 @@ async function rehearse(engine: Engine, stage: Stage): Promise<void> {
         measureThroughput(stage, callers, account),
       )
     : null;
+  const soaked = IS_SOAKED ? await terminal.step('soak', () => soakOn(stage, terminal)) : null;
   // Drills want the limits as they are delivered.
   const drills =
-    IS_MEASURED || process.argv.includes('--no-drills')
+    IS_MEASURED || IS_SOAKED || process.argv.includes('--no-drills')
       ? []
       : await runDrills(stage, callers, account, own, terminal);
   const { asked } = callers;
-  const run = { command: commandOf(process.env['REHEARSE_DRILLS']), startedAt, loadBefore, commit };
+  const run = { command: commandOf(process.env), startedAt, loadBefore, commit };
   const facts = {
     ...run,
     engine,
@@ -84,6 +87,7 @@ async function rehearse(engine: Engine, stage: Stage): Promise<void> {
     image,
     memory,
     throughput,
+    soaked,
     drills,
   };
   terminal.block(writePage(facts));
@@ -91,16 +95,20 @@ async function rehearse(engine: Engine, stage: Stage): Promise<void> {
   const bad = [
     ...missed.map((route) => `${route} was not asked`),
     ...(throughput?.problems ?? []),
+    ...(soaked?.report.problems ?? []),
     ...drills.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`)),
   ];
   if (bad.length > 0) throw new Error(bad.join('\n'));
 }
 
 /** What was typed, as the page repeats it. */
-function commandOf(drills: string | undefined): string {
+function commandOf(env: NodeJS.ProcessEnv): string {
   const words = process.argv.slice(2);
-  const setting = drills === undefined ? [] : [`REHEARSE_DRILLS='${drills}'`];
-  return [...setting, 'npm run rehearse', ...(words.length === 0 ? [] : ['--', ...words])].join(' ');
+  const settings = Object.entries(env).flatMap(([name, value]) => {
+    if (name === 'REHEARSE_DRILLS') return [`${name}='${value}'`];
+    return IS_SOAKED && name.startsWith('SOAK_') ? [`${name}=${value}`] : [];
+  });
+  return [...settings, 'npm run rehearse', ...(words.length === 0 ? [] : ['--', ...words])].join(' ');
 }
 
 /** The images that docker-compose.yml and the Dockerfile name, without the gateway's own. */

@@ -5,6 +5,9 @@ import type { DrillResult } from './drill.ts';
 import type { Engine } from './engine.ts';
 import type { ImageOrigin } from './images.ts';
 import type { ImageSize, MemoryUse } from './measure.ts';
+import { keepSection, timeOf, wrap } from './page-text.ts';
+import { describeSoak } from './soak-section.ts';
+import type { Soaked } from './soak.ts';
 import type { Rates, Throughput } from './throughput.ts';
 
 export const REHEARSAL_PAGE = 'docs/rehearsal.md';
@@ -25,6 +28,8 @@ export interface Facts {
   memory: readonly MemoryUse[];
   /** Null where it was not measured. */
   throughput: Throughput | null;
+  /** Null where none was played. */
+  soaked: Soaked | null;
   drills: readonly DrillResult[];
 }
 
@@ -41,7 +46,8 @@ the command of [operation](operation.md#production), asks every route once throu
 after the other while work goes on. It restores a backup, fails over to a standby, and replaces an older version by
 today's under load: the newest commit that differs in migrations, workflows and catalogue, or the one in
 \`REHEARSE_FROM\`. It writes this page, and takes everything down again; \`-- --keep\` leaves it running,
-\`-- --no-drills\` leaves the drills out, \`-- --measure\` measures throughput in their place, and
+\`-- --no-drills\` leaves the drills out, \`-- --measure\` measures throughput in their place, \`-- --soak\` plays
+[a soak](#the-soak) in their place, set by the variables of \`npm run soak\`, and
 \`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match. With \`-- --temporal-apart\` Temporal runs as four
 services, and the drills are those of these four.
 
@@ -60,6 +66,7 @@ export function writePage(facts: Facts): string {
     ...describeRun(facts),
     ...describeOpen(facts),
     ...describeThroughput(facts),
+    ...describeSoak(facts, readEarlier()),
     ...describeDrills(facts),
   ].join('\n');
   writeFileSync(REHEARSAL_PAGE, `${ABOUT}\n${shown}\n`);
@@ -146,12 +153,6 @@ function ratio(value: number, floor: number): string {
   return (value / floor).toFixed(2);
 }
 
-/** A section of a page with its head, up to the next one; nothing where the page has none. */
-export function keepSection(page: string, head: string): string[] {
-  const [, rest] = page.split(`${head}\n`);
-  return rest === undefined ? [] : [head, ...(rest.split('\n## ')[0] ?? '').split('\n')];
-}
-
 function readEarlier(): string {
   return existsSync(REHEARSAL_PAGE) ? readFileSync(REHEARSAL_PAGE, 'utf8') : '';
 }
@@ -224,21 +225,4 @@ function withoutIds(text: string): string {
 function list(counts: Readonly<Record<string, number>>): string {
   const some = Object.entries(counts).filter(([, count]) => count > 0);
   return some.map(([what, count]) => `${count} × ${what}`).join(', ') || '–';
-}
-
-/** As in 2026-11-22 10:05. */
-function timeOf(date: Date): string {
-  return date.toISOString().slice(0, 16).replace('T', ' ');
-}
-
-/** Breaks a paragraph or an item of a list into lines of the width of the documents. */
-function wrap(text: string): string[] {
-  const indent = text.startsWith('- ') ? '  ' : '';
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && `${last} ${word}`.length <= 118) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(lines.length === 0 ? word : `${indent}${word}`);
-  }
-  return lines;
 }

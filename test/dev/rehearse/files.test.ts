@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../../../config/config.ts';
 import { buildOverride, fillIn, readServices } from '../../../dev/rehearse/files.ts';
+import { soakStage } from '../../../dev/rehearse/soaked-stage.ts';
 import { STAND_INS } from '../../../dev/rehearse/stand-ins.ts';
 import { VENDOR_FAMILIES } from '../../../dev/system/sandbox-settings.ts';
 
@@ -34,7 +35,7 @@ describe('the files of the rehearsal', () => {
   });
 
   it('open nothing to the world', () => {
-    for (const { ports = [] } of Object.values(override))
+    for (const { ports = [] } of [...Object.values(override), ...Object.values(soakStage())])
       for (const port of ports as string[]) expect(port).to.match(/^127\.0\.0\.1:\d+:\d+$/);
   });
 

@@ -1,7 +1,8 @@
 // The page of the rehearsal keeps what a rehearsal of some drills did not run again.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { keepSection, mergeRows, REHEARSAL_PAGE } from '../../../dev/rehearse/page.ts';
+import { keepSection } from '../../../dev/rehearse/page-text.ts';
+import { mergeRows, REHEARSAL_PAGE } from '../../../dev/rehearse/page.ts';
 
 describe('the table of drills', () => {
   const page = readFileSync(REHEARSAL_PAGE, 'utf8');
