@@ -1,4 +1,4 @@
-// Starts the product for a soak as processes: with a Redis and a second API, each part restarted when it dies.
+// Starts the product for a soak as processes: with Redis and a second API, each restarted when it dies.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

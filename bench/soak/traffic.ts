@@ -157,7 +157,7 @@ function chat({ caller, person }: Scene, directive: string, stream = false, leav
   return caller.send(person.key, 'POST', '/v1/chat/completions', body, leaveAfterMs);
 }
 
-/** Orders a task. An order without an answer, or that found the gateway in trouble, is repeated with its key. */
+/** Orders a task. What has no answer, or finds the gateway in trouble, is repeated with its key. */
 async function order(scene: Scene, mode: 'image' | 'video', directive: string): Promise<string | null> {
   const { caller, person, chance, ordered } = scene;
   // A unique prompt, because the sandbox counts `*1` by the prompt.

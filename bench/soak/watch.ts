@@ -50,7 +50,7 @@ const QUEUES = [
   ...['svc_database_pool_waiters', 'svc_tasks_open', 'svc_webhooks_due'],
 ];
 
-/** Samples all processes by their metrics until the signal is aborted. One that hangs or is away is left out. */
+/** Samples the metrics of all processes until the signal is aborted; one that hangs is left out. */
 export async function watch(
   internalUrls: Readonly<Record<string, string>>,
   signal: AbortSignal,
@@ -66,7 +66,7 @@ export async function watch(
   return samples;
 }
 
-/** Judges of each part the process that was watched longest: its last third against its first, after warm-up. */
+/** Judges the process of each part that was watched longest: its last third against its first. */
 export function judge(
   samples: readonly Sample[],
   parts: readonly string[],

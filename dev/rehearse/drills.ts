@@ -5,6 +5,7 @@ import type { Callers } from './callers.ts';
 import { DISTURBANCES, TEMPORAL_DRILLS } from './disturbances.ts';
 import { runDrill, type Drill, type DrillResult } from './drill.ts';
 import { rehearseFailover, rehearseLateFailover } from './failover.ts';
+import { rehearseRecovery } from './recovery.ts';
 import { rehearseRestore } from './restore.ts';
 import type { Stage } from './stage.ts';
 import { IS_TEMPORAL_APART } from './temporal-apart.ts';
@@ -27,6 +28,8 @@ export async function runDrills(
   const usual: readonly (readonly [name: string, run: Run])[] = [
     ...[...DISTURBANCES, ...bucketDrills(callers, account, image)].map(asRun),
     ['restore a backup', () => rehearseRestore(stage, callers, account)],
+    ['recover to a moment', () => rehearseRecovery('moment', stage, callers, account)],
+    ['recover a lost disk', () => rehearseRecovery('disk', stage, callers, account)],
     // Those after it go on with the standby, and the last one begins anew with empty volumes.
     ['fail over', () => rehearseFailover(stage, callers, account)],
     ['fail over late', () => rehearseLateFailover(stage, callers, account)],

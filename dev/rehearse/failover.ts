@@ -25,7 +25,7 @@ const AFTER_MS = 5_000;
 const STREAMING_MS_MAX = 60_000;
 const LOOK_EVERY_MS = 300;
 /** What keeps facts of the database in memory: with one of an earlier moment it begins anew. */
-const KEEPERS = ['temporal', 'worker', 'second-worker', 'api', 'second-api'];
+export const KEEPERS = ['temporal', 'worker', 'second-worker', 'api', 'second-api'];
 /** Copies the primary, $1, into the data folder of the standby, which then follows it. */
 const COPY = `
   set -e
@@ -118,7 +118,7 @@ async function addStandby(stage: Stage, standby: string): Promise<void> {
 }
 
 /** Waits until the statement finds a row. */
-async function untilSome(stage: Stage, statement: string): Promise<void> {
+export async function untilSome(stage: Stage, statement: string): Promise<void> {
   const until = Date.now() + STREAMING_MS_MAX;
   while ((await stage.sql(`select count(*) from (${statement}) found`)) === '0') {
     if (Date.now() > until) throw new Error(`nothing comes of: ${statement}`);

@@ -180,7 +180,8 @@ function vendorAddresses(): Record<string, string> {
 }
 
 function standbyOf(postgres: Service, name: string): unknown {
-  return { ...postgres, volumes: [`${name}:/var/lib/postgresql/data`], scale: 0 };
+  const [, ...others] = (postgres['volumes'] as string[] | undefined) ?? [];
+  return { ...postgres, volumes: [`${name}:/var/lib/postgresql/data`, ...others], scale: 0 };
 }
 
 function withOurs(service: Service, ours: { environment: object; volumes: string[] }): unknown {

@@ -43,9 +43,9 @@ const ABOUT = `# The rehearsal
 a second API and a second worker, a proxy that terminates TLS (nginx), a bucket that speaks S3 (versitygw), Prometheus
 with the alert rules, and the sandbox behind TLS in the place of the vendors. Then it makes the first administrator by
 the command of [operation](operation.md#production), asks every route once through the proxy, and disturbs one container
-after the other while work goes on. It restores a backup, fails over to a standby, and replaces an older version by
-today's under load: the newest commit that differs in migrations, workflows and catalogue, or the one in
-\`REHEARSE_FROM\`. It writes this page, and takes everything down again; \`-- --keep\` leaves it running,
+after the other while work goes on. It restores a backup, recovers from archived WAL, fails over to a standby, and
+replaces an older version by today's under load: the newest commit that differs in migrations, workflows and catalogue,
+or the one in \`REHEARSE_FROM\`. It writes this page, and takes everything down again; \`-- --keep\` leaves it running,
 \`-- --no-drills\` leaves the drills out, \`-- --measure\` measures throughput in their place, \`-- --soak\` plays
 [a soak](#the-soak) in their place, set by the variables of \`npm run soak\`, and
 \`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match. With \`-- --temporal-apart\` Temporal runs as four
@@ -172,7 +172,7 @@ function describeDrills(facts: Facts): string[] {
     ...wrap(
       'Exact means: each order became one task and none is lost, charges are as many as completed tasks, no answer ' +
         'was a fault of the gateway, and `npm run db -- check` found no violation over all money. Tasks accepted ' +
-        'after a backup, or not replicated when the primary died, are lost and counted in their row; chats of those ' +
+        'after a backup or the moment of a recovery, or not replicated when the primary died, are lost and counted in their row; chats of those ' +
         'moments were answered and are not charged. A drill that the last rehearsal ' +
         'left out keeps the row of its own last run.',
     ),
