@@ -1,4 +1,4 @@
-// The faults of a soak: drawn from its seed, kept apart by the recovery, and loud when a part does not come back.
+// The faults of a soak: drawn from its seed, apart from each other, and loud when a part does not come back.
 import { expect } from 'chai';
 import { injectFaults, kill, type Injected } from '../../../bench/soak/faults.ts';
 import { createChance } from '../../../bench/soak/random.ts';
