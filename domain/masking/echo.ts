@@ -22,11 +22,8 @@ export function withoutEcho(whole: string, prompt: string): string {
   const text = cutAtWhiteSpace(whole, TEXT_LENGTH_MAX);
   const pieceLength = Math.min(ECHO_CHARACTERS_MIN, prompt.length);
   if (pieceLength < 3) return text;
-  const lowerPrompt = prompt.toLowerCase();
-  const lowerText = text.toLowerCase();
-  // Some letters change their length in lower case: positions then no longer correspond, and nothing is kept.
-  if (lowerText.length !== text.length) return lowerText.includes(lowerPrompt) ? '[prompt]' : text;
-  const pieces = piecesOfBoth(lowerText, lowerPrompt, pieceLength);
+  const lowerText = lowerCase(text);
+  const pieces = piecesOfBoth(lowerText, lowerCase(prompt), pieceLength);
   if (pieces.size === 0) return text;
 
   let kept = '';
@@ -39,6 +36,11 @@ export function withoutEcho(whole: string, prompt: string): string {
     if (position >= echoEnd) kept += text.charAt(position);
   }
   return kept;
+}
+
+/** The text in lower case, each letter at its place: only the dotted capital I would become two. */
+function lowerCase(text: string): string {
+  return text.replaceAll('İ', 'i').toLowerCase();
 }
 
 /**
