@@ -1,5 +1,4 @@
 // Batching: what is asked while a statement runs goes out together in the next statement.
-import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 
 interface Waiter<Item, Answer> {
@@ -10,9 +9,6 @@ interface Waiter<Item, Answer> {
 
 /** Items of a failed batch that are asked alone at once: beside the next batches, on few connections. */
 const ALONE_MAX = 2;
-
-/** Items answered in one round of the event loop: their callers go on in it. A usual batch is smaller. */
-const ANSWERS_PER_ROUND = 128;
 
 /**
  * PostgreSQL's codes for a fault of one item among others: of its data (classes 22 and 23), a lock that was
@@ -46,7 +42,6 @@ export function batch<Item, Answer>(
         const answer = answers[index];
         if (answer === undefined) reject(new Error('an item of a batch got no answer'));
         else resolve(answer);
-        if (index % ANSWERS_PER_ROUND === ANSWERS_PER_ROUND - 1) await setImmediate();
       }
     } catch (error) {
       if (waiters.length > 1 && options.isOneItemsFault(error)) {
