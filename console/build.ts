@@ -87,11 +87,15 @@ const SHARING: Plugin = {
   name: 'sharing',
   setup: ({ onLoad }) => {
     onLoad({ filter: /\/console\/(pages\/.*\.tsx|texts\/pages\.ts)$/ }, ({ path }) => ({
-      contents: `import '${join(SOURCES, 'app/shared.ts')}';\n${readFileSync(path, 'utf8')}`,
+      contents: `import '${join(SOURCES, sharedBy(path))}';\n${readFileSync(path, 'utf8')}`,
       loader: 'tsx',
     }));
   },
 };
+
+function sharedBy(path: string): string {
+  return /\/pages\/(tasks|login)\//.test(path) ? 'app/shared.ts' : 'app/shared-later.ts';
+}
 
 /** Compresses the file in both ways that browsers understand. */
 async function compress(path: string, isRelease: boolean): Promise<void> {

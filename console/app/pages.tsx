@@ -2,14 +2,16 @@
 // demand.
 import type { ComponentType } from 'preact';
 import lazy from 'preact-iso/lazy';
-import { Route, Router } from 'preact-iso/router';
-import { useEffect } from 'preact/hooks';
+import { Router, useLocation } from 'preact-iso/router';
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { ROOT } from '../data/addresses.ts';
+import { client } from '../data/client.ts';
 import { endFirstLook } from '../data/first-look.ts';
 import { hasPermission, type Permission, type User } from '../data/session.ts';
 import type { FirstTexts } from '../texts/en.ts';
 import type { IconName } from '../ui/icons.tsx';
 import { t } from '../texts/index.ts';
+import { Button } from '../ui/controls.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { Tasks } from '../pages/tasks/tasks.tsx';
 
@@ -57,12 +59,26 @@ export function isCurrent({ path }: PageEntry, address: string): boolean {
   return path === '' ? place === '' : place === path || place.startsWith(`${path}/`);
 }
 
-/** A page that is read when it is first shown, together with the texts of such pages. */
-function loaded(load: () => Promise<{ default: ComponentType }>) {
-  return lazy(() => {
-    void import('../texts/pages.ts');
-    return load();
-  });
+/**
+ * A page that is read when it is first shown, together with the texts of such pages. Where its script cannot
+ * be had, drawing the page throws why; the next drawing asks for it again.
+ */
+function loaded(load: () => Promise<{ default: ComponentType }>): ComponentType {
+  const ask = () =>
+    lazy(async () => {
+      try {
+        const [page] = await Promise.all([load(), import('../texts/pages.ts')]);
+        return page;
+      } catch (cause) {
+        Page = ask();
+        const fail = (): never => {
+          throw cause;
+        };
+        return { default: fail };
+      }
+    });
+  let Page = ask();
+  return () => <Page />;
 }
 
 const Home = loaded(() => import('../pages/home/home.tsx'));
@@ -114,6 +130,33 @@ export function Pages({ onChange }: { onChange: () => void }) {
       <Route path={`${ROOT}admin/audit`} component={AdminAudit} />
       <Route default component={Missing} />
     </Router>
+  );
+}
+
+/** The page at an address. Where drawing it throws, a sentence takes its place until the address changes. */
+function Route({ component: Page }: { component: ComponentType; path?: string; default?: boolean }) {
+  const { url } = useLocation();
+  const brokenAt = useRef('');
+  const [error, drawAgain] = useErrorBoundary((cause) => {
+    brokenAt.current = url;
+    reportError(cause);
+  });
+  const retry = (): void => {
+    // What the page had read may be what it breaks of.
+    client.removeQueries({ type: 'inactive' });
+    drawAgain();
+  };
+  return error && brokenAt.current === url ? <Broken onRetry={retry} /> : <Page />;
+}
+
+function Broken({ onRetry }: { onRetry: () => void }) {
+  useEffect(endFirstLook, []);
+  return (
+    <Empty isPage icon="warning" title={t.broken.title} note={t.broken.note}>
+      <Button icon="retry" onClick={onRetry}>
+        {t.tryAgain}
+      </Button>
+    </Empty>
   );
 }
 

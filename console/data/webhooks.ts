@@ -27,33 +27,33 @@ export function useWebhook(id: string) {
 
 /** What was sent, newest first; read again when the next attempt is due. */
 export function useDeliveries(id: string) {
-  return useInfiniteQuery({
-    queryKey: ['webhooks', id, 'deliveries'],
-    initialPageParam: '',
-    placeholderData: keepPreviousData,
-    queryFn: ({ signal, pageParam: cursor }) =>
-      call('GET /api/webhooks/:id/deliveries', {
-        signal,
-        params: { id },
-        query: { limit: DELIVERIES, ...(cursor && { cursor }) },
-      }),
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    refetchInterval: ({ state }) => pauseUntilNext(state.data?.pages.flatMap(({ data }) => data) ?? []),
-  });
+  return useSent(['webhooks', id, 'deliveries'], (query, signal) =>
+    call('GET /api/webhooks/:id/deliveries', { signal, params: { id }, query }),
+  );
 }
 
 /** The same of an endpoint of any user, for administrators. */
 export function useForeignDeliveries(id: string) {
+  return useSent(['admin', 'webhooks', id, 'deliveries'], (query, signal) =>
+    call('GET /api/admin/webhooks/:id/deliveries', { signal, params: { id }, query }),
+  );
+}
+
+interface SentPage<Delivery> {
+  data: Delivery[];
+  nextCursor: string | null;
+}
+
+function useSent<Delivery extends Pending>(
+  queryKey: readonly string[],
+  read: (query: { limit: string; cursor?: string }, signal: AbortSignal) => Promise<SentPage<Delivery>>,
+) {
   return useInfiniteQuery({
-    queryKey: ['admin', 'webhooks', id, 'deliveries'],
+    queryKey,
     initialPageParam: '',
     placeholderData: keepPreviousData,
     queryFn: ({ signal, pageParam: cursor }) =>
-      call('GET /api/admin/webhooks/:id/deliveries', {
-        signal,
-        params: { id },
-        query: { limit: DELIVERIES, ...(cursor && { cursor }) },
-      }),
+      read({ limit: DELIVERIES, ...(cursor && { cursor }) }, signal),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
     refetchInterval: ({ state }) => pauseUntilNext(state.data?.pages.flatMap(({ data }) => data) ?? []),
   });

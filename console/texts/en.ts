@@ -71,6 +71,10 @@ export const en = {
     hours: (hours: number, minutes: number) => `${hours} h ${minutes} min`,
   },
   missing: { title: 'There is no such page', note: 'The address may be old, or mistyped.' },
+  broken: {
+    title: 'This page could not be shown',
+    note: 'Something in it went wrong. The other pages are not concerned.',
+  },
   palette: { hint: 'Pages, models, any id…', page: 'Page', id: 'Open', nothing: 'Nothing fits' },
   keyHelp: {
     title: 'Shortcuts',

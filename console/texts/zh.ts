@@ -83,6 +83,7 @@ export const zh: Texts = {
     hours: (hours, minutes) => `${hours} 小时 ${minutes} 分`,
   },
   missing: { title: '没有这个页面', note: '地址可能已过期，或输入有误。' },
+  broken: { title: '无法显示此页面', note: '此页面出了问题，其他页面不受影响。' },
   palette: { hint: '页面、模型、任意 ID…', page: '页面', id: '打开', nothing: '没有匹配项' },
   keyHelp: {
     title: '快捷键',

@@ -6,6 +6,7 @@ import { testAccount } from './account/account.ts';
 import { testAdministration } from './admin/admin.ts';
 import { testUserAdministration } from './admin/users.ts';
 import { testWebhookAdministration } from './admin/webhooks.ts';
+import { testBrokenPages } from './broken-pages.ts';
 import { testCreate } from './create/create.ts';
 import { testFirstLoads } from './first-loads.ts';
 import { testHostileTexts } from './hostile-texts.ts';
@@ -47,5 +48,6 @@ describe('the console', () => {
   testUserAdministration(tested);
   testWebhookAdministration(tested);
   testHostileTexts(tested);
+  testBrokenPages(tested);
   testAccessibility(tested);
 });

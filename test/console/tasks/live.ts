@@ -44,6 +44,24 @@ export function testLiveTasks(tested: () => TestConsole): void {
       }
     });
 
+    it('stay, and say how old they are, from the moment at which the browser is offline', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const id = await order(user, 'on a train [[sandbox seconds=120]]');
+      const page = await open(user, 'tasks');
+      const row = page.getByRole('row', { name: /on a train/ });
+      await row.waitFor();
+      const band = page.getByText('No answer from the API');
+      await page.context().setOffline(true);
+      await band.waitFor();
+      expect(await row.count()).to.equal(1);
+      await cancel(user, id);
+      await page.context().setOffline(false);
+      await row.getByText('Cancelled').waitFor();
+      await band.waitFor({ state: 'hidden' });
+      await page.context().close();
+    });
+
     it('stay as they are while the list is paused', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
