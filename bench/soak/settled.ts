@@ -32,6 +32,7 @@ interface Counted {
   completed: number;
   charges: number;
   lost: number;
+  /** Tasks that the users ordered without a key. */
   made: number;
 }
 
@@ -97,7 +98,7 @@ async function countTasks(
     `select (select count(*)::int from task where status = 'completed') as completed,
             (select count(*)::int from task_attempt where state = 'charged') as charges,
             (select count(*)::int from task
-             where user_id in (select jsonb_array_elements_text(?::jsonb))) as made,
+             where key_id is null and user_id in (select jsonb_array_elements_text(?::jsonb))) as made,
             (select count(*)::int from jsonb_array_elements_text(?::jsonb) as a (id)
              where not exists (select 1 from task t where t.id = a.id)) as lost`,
     [JSON.stringify(userIds), JSON.stringify([...accepted])],

@@ -4,6 +4,7 @@ import type { Person } from './accounts.ts';
 import { textIn, type Answer, type SoakCaller } from './caller.ts';
 import type { Chance } from './random.ts';
 
+/** What came of the orders; they are made with sessions, without a key. */
 export interface Ordered {
   /** Ids of the tasks that were answered with 202. */
   accepted: Set<string>;
@@ -203,8 +204,8 @@ async function retryTask(scene: Scene): Promise<void> {
   await caller.untilFinal(person.session, id);
 }
 
-async function leaveImage({ caller, person, chance, ordered }: Scene): Promise<void> {
-  ordered.unsure += 1;
+/** Nothing is known of what comes of it: it is ordered with a key, and counts among no orders. */
+async function leaveImage({ caller, person, chance }: Scene): Promise<void> {
   await caller.send(
     person.key,
     'POST',
