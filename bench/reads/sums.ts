@@ -1,7 +1,7 @@
 // The sums of usage over a made history: all days at once, but the last, which the product carries forward.
 import { sql } from '@mikro-orm/postgresql';
 import { forkEm, type Database, type Em } from '../../db/database.ts';
-import { addSpans } from '../../db/migrations/101-usage-spans.ts';
+import { addSpans } from '../../db/migrations/103-usage-six-hours.ts';
 import { addEnds, addSums, addTransfers, countRows } from '../../db/usage/rollup.ts';
 import { ENDS, SUMS, TRANSFERS } from '../../db/usage/sources.ts';
 

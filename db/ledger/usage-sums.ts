@@ -19,15 +19,16 @@ const TOTALS = COUNTED.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as $
   (all, one) => sql`${all}, ${one}`,
 );
 /** What each is the sum of. */
-const FINER = { day: 'hour', month: 'day' } as const;
+const FINER = { day: ['hour', 'six_hours'], month: ['day'] } as const;
 
 /**
  * Finds accounts of these whose sums by quarter of an hour do not add up to what their mark says, or to their
- * sums by hour, day and month, or to those beside other users. With that and the rule that holds the mark
- * against the ledger, a summary over all time is the ledger's sum. The account '' stands for all users.
+ * sums by hour, six hours, day and month, or to those beside other users. With that and the rule that holds
+ * the mark against the ledger, a summary over all time is the ledger's sum. The account '' stands for all
+ * users.
  */
 export async function findUsageViolations(tx: Em, userIds: readonly string[]): Promise<Violation[]> {
-  const spans = (['hour', 'day', 'month'] as const).map(
+  const spans = (['hour', 'six_hours', 'day', 'month'] as const).map(
     (span) => sql`
       select i.id, ${TOTALS} from usage_span s where s.user_id = i.id and s.span = ${span}`,
   );
@@ -59,22 +60,26 @@ export interface ComparedSpan {
 }
 
 /**
- * Finds users whose sums of this day or month, beside those of others, are not what their keys, or the hours
- * or days within it, add up to.
+ * Finds users whose sums of this day or month, beside those of others, are not what their keys, or the spans
+ * within it, add up to.
  */
 export async function findComparisonViolations(tx: Em, { span, start }: ComparedSpan): Promise<Violation[]> {
-  const finer = FINER[span];
   const end = sql`(${start}::timestamptz at time zone 'utc' + ${`1 ${span}`}::interval) at time zone 'utc'`;
   const rows = sql`select user_id, key_id, ${TOTALS} from usage_comparison`;
+  const finer: readonly string[] = FINER[span];
+  const parts = finer
+    .map(
+      (part) => sql`${sql.ref(part)} as materialized (
+      ${rows} where span = ${part} and start >= ${start}::timestamptz and start < ${end} group by 1, 2)`,
+    )
+    .reduce((all, part) => sql`${all}, ${part}`);
   const whole = sql`${rows} where span = ${span} and start = ${start}::timestamptz group by 1, 2`;
   const keys = sql`
     select user_id, '*' as key_id, ${TOTALS} from usage_comparison
     where span = ${span} and start = ${start}::timestamptz and key_id <> '*' group by 1`;
   return tx.execute<Violation[]>(sql`
-    with whole as materialized (${whole}), part as materialized (
-      ${rows} where span = ${finer} and start >= ${start}::timestamptz and start < ${end} group by 1, 2
-    ), keys as materialized (${keys}), differing as (
-      ${unite([differences('whole', 'part'), differences('part', 'whole')])}
+    with whole as materialized (${whole}), ${parts}, keys as materialized (${keys}), differing as (
+      ${unite(finer.flatMap((part) => [differences('whole', part), differences(part, 'whole')]))}
       union all (select * from keys except select * from whole)
       union all (select * from whole where key_id = '*' except select * from keys)
     )

@@ -2,7 +2,7 @@
 import { BUCKET_MS } from './rollup.ts';
 
 /** From the finest on. `quarter` is a bucket of `usage_rollup`, the others stand in `usage_span`. */
-export type Span = 'quarter' | 'hour' | 'day' | 'month';
+export type Span = 'quarter' | 'hour' | 'six_hours' | 'day' | 'month';
 
 /** All spans of one kind between two moments, which one interval has too few of, and another too many. */
 export interface Piece {
@@ -15,11 +15,13 @@ export interface Piece {
 }
 
 const HOUR_MS = 4 * BUCKET_MS;
+const SIX_HOURS_MS = 6 * HOUR_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** By span, how long it is, and of what spans it is a part. */
 const COARSER = {
   quarter: { ms: BUCKET_MS, coarser: 'hour' },
-  hour: { ms: HOUR_MS, coarser: 'day' },
+  hour: { ms: HOUR_MS, coarser: 'six_hours' },
+  six_hours: { ms: SIX_HOURS_MS, coarser: 'day' },
   day: { ms: DAY_MS, coarser: 'month' },
 } as const;
 
@@ -27,7 +29,7 @@ const COARSER = {
  * The pieces of the intervals between these moments, each of which is the boundary of a bucket. What lies
  * between a boundary and the nearest day (of which it lies the nearest hour, and so on) is read once: it is
  * added to the interval at its one side and taken from that at the other. So a day of any zone is one day of
- * UTC and at most twelve hours and two quarters at its end, however many rows it has.
+ * UTC, and beside it at most two sums of six hours, three hours and two quarters, however many rows it has.
  */
 export function divide(boundaries: readonly Date[]): Piece[] {
   const pieces = boundaries.slice(1).flatMap((to, number) => divideOne(boundaries[number] ?? to, to, number));
@@ -75,8 +77,12 @@ function between(span: Span, from: Date, to: Date, number: number): Piece[] {
 /** The boundary of such a span that is nearest to a moment. */
 function nearest(span: Exclude<Span, 'quarter'>, at: Date): Date {
   const ms = at.getTime();
-  if (span === 'hour') return new Date(Math.round(ms / HOUR_MS) * HOUR_MS);
-  if (span === 'day') return new Date(Math.round(ms / DAY_MS) * DAY_MS);
+  if (span !== 'month') {
+    const lengthMs = { hour: HOUR_MS, six_hours: SIX_HOURS_MS, day: DAY_MS }[span];
+    // Half past is as near to both hours: the one towards the six hours leaves fewer of them.
+    const towards = span === 'hour' ? Math.sign(nearest('six_hours', at).getTime() - ms) : 0;
+    return new Date(Math.round((ms + towards) / lengthMs) * lengthMs);
+  }
   const since = new Date(ms);
   since.setUTCDate(1);
   since.setUTCHours(0, 0, 0, 0);

@@ -84,7 +84,7 @@ describe('sums and removal whose process dies', () => {
       from usage_rollup where user_id <> ''`);
     expect(sums).to.deep.equal({ calls: CALLS, credits: 7 * CALLS, loss: CALLS / 2 });
     for (const table of ['usage_span', 'usage_comparison'])
-      for (const span of ['hour', 'day', 'month']) {
+      for (const span of ['hour', 'six_hours', 'day', 'month']) {
         const isOne = table === 'usage_span' ? sql`user_id <> ''` : sql`key_id <> '*'`;
         const [spans] = await em.execute<Record<string, number>[]>(sql`
           select sum(calls)::int as calls, sum(credits)::int as credits, sum(loss)::int as loss

@@ -7,6 +7,7 @@ const QUARTER_MS = 15 * 60_000;
 const BEGAN_MS = Date.UTC(2024, 1, 27); // before a leap day
 const HOUR_MS = 4 * QUARTER_MS;
 const DAY_MS = 24 * HOUR_MS;
+const LENGTHS_MS = { quarter: QUARTER_MS, hour: HOUR_MS, six_hours: 6 * HOUR_MS, day: DAY_MS };
 
 const at = (quarters: number): Date => new Date(BEGAN_MS + quarters * QUARTER_MS);
 const boundaries = fc
@@ -38,22 +39,22 @@ describe('the pieces of intervals', () => {
         for (const { span, from, to } of divide(moments))
           for (const end of [from, to]) {
             if (span === 'month') expect([end.getUTCDate(), end.getTime() % DAY_MS]).to.deep.equal([1, 0]);
-            else
-              expect(end.getTime() % { quarter: QUARTER_MS, hour: HOUR_MS, day: DAY_MS }[span]).to.equal(0);
+            else expect(end.getTime() % LENGTHS_MS[span]).to.equal(0);
           }
       }),
       { seed: 1, numRuns: 200 },
     );
   });
 
-  it('of days that begin at 18:30 are a day, six hours and two quarters each', () => {
+  it('of days that begin at 18:30 are a day, six hours in one sum, and two quarters each', () => {
     const days = Array.from({ length: 31 }, (_, day) => new Date(Date.UTC(2025, 4, day + 1, 18, 30)));
-    const read = { quarter: 0, hour: 0, day: 0, month: 0 };
-    const lengths = { quarter: QUARTER_MS, hour: HOUR_MS, day: DAY_MS, month: 31 * DAY_MS };
+    const read = { quarter: 0, hour: 0, six_hours: 0, day: 0, month: 0 };
+    const lengths = { ...LENGTHS_MS, month: 31 * DAY_MS };
     for (const { span, from, to } of divide(days))
       read[span] += Math.round((to.getTime() - from.getTime()) / lengths[span]);
     expect(read.day).to.equal(30);
-    expect(read.hour / days.length).to.be.at.most(6);
+    expect(read.six_hours / days.length).to.be.at.most(1);
+    expect(read.hour).to.equal(0);
     expect(read.quarter / days.length).to.be.at.most(2);
   });
 
@@ -63,6 +64,8 @@ describe('the pieces of intervals', () => {
       'hour 0',
       'hour taken',
       'month 0',
+      'six_hours 0',
+      'six_hours taken',
     ]);
   });
 });

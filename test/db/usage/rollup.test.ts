@@ -10,6 +10,7 @@ import {
   findUsageViolations,
   listComparedSpans,
 } from '../../../db/ledger/usage-sums.ts';
+import { SIX_HOURS_FROM_HOURS } from '../../../db/migrations/103-usage-six-hours.ts';
 import { addEnds, addTransfers, readHorizon } from '../../../db/usage/rollup.ts';
 import { readUsage, type UsageRow } from '../../../db/usage/summary.ts';
 import { ALL_USAGE_GROUPS, USAGE_INTERVALS, type UsageGroup } from '../../../domain/usage.ts';
@@ -152,6 +153,8 @@ describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, long
     expect(await countViolations(em())).to.equal(0);
     for (const change of [
       `update usage_span set calls = calls + 1 where span = 'hour' and user_id <> ''`,
+      `update usage_span set images = images + 1 where span = 'six_hours' and user_id <> ''`,
+      `update usage_comparison set tasks = tasks + 1 where span = 'six_hours' and key_id <> '*'`,
       `update usage_span set loss = loss + 1 where span = 'month' and user_id = ''`,
       `update usage_comparison set failed = failed + 1 where span = 'hour' and key_id <> '*'`,
       `update usage_comparison set credits = credits - 1 where span = 'day' and key_id = '*'`,
@@ -164,6 +167,14 @@ describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, long
       expect(await countViolations(tx), change).to.be.above(0);
       await tx.rollback();
     }
+    const tx = em();
+    await tx.begin();
+    for (const table of ['usage_span', 'usage_comparison'])
+      await tx.execute(`delete from ${table} where span = 'six_hours'`);
+    expect(await countViolations(tx)).to.be.above(0);
+    await tx.execute(SIX_HOURS_FROM_HOURS);
+    expect(await countViolations(tx), 'six hours made of hours').to.equal(0);
+    await tx.rollback();
   });
 
   it('miss nothing that commits late', async () => {

@@ -1,0 +1,68 @@
+// Sums of usage by six hours of UTC: with them days of other time zones need few hours.
+import { Migration } from '@mikro-orm/migrations';
+
+export class Migration103UsageSixHours extends Migration {
+  override up(): void {
+    for (const table of ['usage_span', 'usage_comparison']) {
+      this.addSql(`alter table ${table} drop constraint ${table}_span_check`);
+      this.addSql(`alter table ${table} add constraint ${table}_span_check
+        check (span in ('hour', 'six_hours', 'day', 'month'))`);
+    }
+    this.addSql(UPKEEP);
+    this.addSql(SIX_HOURS_FROM_HOURS);
+  }
+}
+
+const COLUMNS = [
+  ...['credits', 'loss', 'tasks', 'calls', 'failed', 'prompt_tokens', 'completion_tokens'],
+  ...['images', 'seconds'],
+];
+const NAMES = COLUMNS.join(', ');
+const SUMMED = COLUMNS.map((name) => `sum(${name})`).join(', ');
+const ADDED = COLUMNS.map((name) => `${name} = s.${name} + excluded.${name}`).join(', ');
+const EACH_SPAN = `(values ('hour'), ('six_hours'), ('day'), ('month')) each (span)`;
+const sixHours = (at: string): string => `date_bin('6 hours', ${at}, '1970-01-01 00:00Z')`;
+const START = `case span when 'six_hours' then ${sixHours('bucket')} else date_trunc(span, bucket, 'UTC') end`;
+
+/** Adds rows of `usage_rollup` to the sums of their spans, oldest first. */
+export function addSpans(source: string): string {
+  return `
+    insert into usage_span as s (user_id, span, start, key_id, kind, model, family, ${NAMES})
+    select user_id, span, ${START}, key_id, kind, model, family, ${SUMMED}
+    from ${source} cross join ${EACH_SPAN}
+    group by 1, 2, 3, 4, 5, 6, 7 order by 3, 1, 2, 4, 5, 6, 7
+    on conflict (user_id, span, start, key_id, kind, model, family) do update set ${ADDED};
+    insert into usage_comparison as s (span, start, user_id, key_id, ${NAMES})
+    select span, ${START}, user_id, coalesce(of_all, key_id), ${SUMMED}
+    from ${source} cross join ${EACH_SPAN} cross join (values ('*'), (null)) key (of_all)
+    where user_id <> '' group by 1, 2, 3, 4 order by 2, 1, 3, 4
+    on conflict (span, start, user_id, key_id) do update set ${ADDED};`;
+}
+
+const CHANGE = `(
+      select user_id, bucket, key_id, kind, model, family, ${NAMES} from changed
+      union all
+      select user_id, bucket, key_id, kind, model, family, ${COLUMNS.map((name) => `-${name}`).join(', ')} from replaced
+    ) c`;
+
+const UPKEEP = `
+create or replace function add_usage_spans() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'INSERT' then
+    ${addSpans('added')}
+  else
+    ${addSpans(CHANGE)}
+  end if;
+  return null;
+end $$;
+`;
+
+/** What was carried forward before there were six hours. */
+export const SIX_HOURS_FROM_HOURS = `
+insert into usage_span (user_id, span, start, key_id, kind, model, family, ${NAMES})
+select user_id, 'six_hours', ${sixHours('start')}, key_id, kind, model, family, ${SUMMED}
+from usage_span where span = 'hour' group by 1, 3, 4, 5, 6, 7;
+insert into usage_comparison (span, start, user_id, key_id, ${NAMES})
+select 'six_hours', ${sixHours('start')}, user_id, key_id, ${SUMMED}
+from usage_comparison where span = 'hour' group by 2, 3, 4;
+`;
