@@ -14,9 +14,12 @@ const ROWS_MAX = 10_000;
 const DEFAULT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
+/** The query fields of the period of a summary. */
+export const SUMMARY_PERIOD = periodQuery('Without it, 30 days before `to`.', 'Without it, now.');
+
 /** The query fields of a summary beside `group`. */
 export const SUMMARY_QUERY = {
-  ...periodQuery('Without it, 30 days before `to`.', 'Without it, now.'),
+  ...SUMMARY_PERIOD,
   interval: oneOf(USAGE_INTERVALS).default('day'),
   timezone: z
     .string()
@@ -62,7 +65,11 @@ export function presentUsageSums({ credits, loss: _, ...counts }: UsageSums): Us
   return { credits: toCredits(credits), ...counts };
 }
 
-function periodOf({ from, to: end, interval }: SummaryQuery): { from: Date; to: Date | null } {
+/** The period that is asked for; `to` is null for the present moment. Throws for one that is too long. */
+export function periodOf({ from, to: end, interval }: Pick<SummaryQuery, 'from' | 'to' | 'interval'>): {
+  from: Date;
+  to: Date | null;
+} {
   const to = end ?? new Date();
   const begin = from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
   const daysMax = PERIOD_DAYS_MAX[interval];

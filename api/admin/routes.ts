@@ -5,6 +5,7 @@ import { createCode, disableCode, listCodes, readCode } from './redeem-codes.ts'
 import { listTasksOfAllUsers, readTaskOfAnyUser } from './tasks.ts';
 import { listKeysOfUser, listLedgerOfUser, listSessionsOfUser } from './user-accounts.ts';
 import { createUser, grantToUser, listAllUsers, readUser, updateUser } from './users.ts';
+import { readFailures } from './usage-failures.ts';
 import { readUsageOfAllUsers } from './usage-summary.ts';
 import { listDeliveriesOfAnyWebhook, listWebhooksOfAllUsers } from './webhooks.ts';
 import { BODY_BYTES_MAX, type Route } from '../context.ts';
@@ -99,5 +100,13 @@ export const ADMIN_ROUTES = [
     permission: 'usage.read',
     heavy: true,
     handle: readUsageOfAllUsers,
+  },
+  {
+    method: 'GET',
+    path: '/api/admin/usage/failures',
+    ...session,
+    permission: 'usage.read',
+    heavy: true,
+    handle: readFailures,
   },
 ] as const satisfies readonly Route[];

@@ -39,3 +39,16 @@ export const ALL_USAGE_SUMMARY = z
   })
   .meta({ id: 'UsageSummaryOfAllUsers', description: 'The usage of all users, with the operator’s loss.' });
 export type AllUsageSummaryView = z.output<typeof ALL_USAGE_SUMMARY>;
+
+export const USAGE_FAILURES = z
+  .strictObject({
+    data: z.array(
+      z.strictObject({
+        code: z.string().describe('The code of the error, as tasks and calls have it.'),
+        tasks: count,
+        calls: count.describe('Chat calls.'),
+      }),
+    ),
+  })
+  .meta({ id: 'UsageFailures', description: 'What failed in a period by code, the most frequent first.' });
+export type UsageFailuresView = z.output<typeof USAGE_FAILURES>;

@@ -4,6 +4,7 @@ import { CODE_LIST_QUERY, NEW_CODE_BODY } from '../../admin/redeem-codes.ts';
 import { ALL_TASKS_QUERY } from '../../admin/tasks.ts';
 import { LEDGER_LIST_QUERY } from '../../admin/user-accounts.ts';
 import { GRANT_BODY, NEW_USER_BODY, USER_CHANGES, USER_LIST_QUERY } from '../../admin/users.ts';
+import { FAILURES_QUERY } from '../../admin/usage-failures.ts';
 import { ALL_SUMMARY_QUERY } from '../../admin/usage-summary.ts';
 import { ALL_WEBHOOKS_QUERY } from '../../admin/webhooks.ts';
 import { KEY_LIST_QUERY } from '../../console/keys.ts';
@@ -21,7 +22,7 @@ import {
 import { KEY, LEDGER_LINE, SESSION } from '../../shapes/account.ts';
 import { dataOf, pageOf } from '../../shapes/basics.ts';
 import { HEALTH } from '../../shapes/health.ts';
-import { ALL_USAGE_SUMMARY } from '../../shapes/usage.ts';
+import { ALL_USAGE_SUMMARY, USAGE_FAILURES } from '../../shapes/usage.ts';
 import { FOREIGN_TASK, FOREIGN_TASK_WITH_TIMELINE } from '../../shapes/tasks.ts';
 import { FOREIGN_WEBHOOK, FOREIGN_WEBHOOK_DELIVERY } from '../../shapes/webhooks.ts';
 
@@ -179,6 +180,16 @@ export const ADMIN_DESCRIPTIONS = {
     description: 'As GET /api/usage/summary, also by user and by family, with the operator’s loss.',
     query: ALL_SUMMARY_QUERY,
     responses: { 200: { description: 'The summary.', shape: ALL_USAGE_SUMMARY } },
+  },
+  'GET /api/admin/usage/failures': {
+    id: 'countFailures',
+    tag,
+    summary: 'What failed in a period, by code',
+    description:
+      'Tasks and chat calls of all users that failed, each counted when it ended, as in the summary. What was ' +
+      'removed by age is not in it.',
+    query: FAILURES_QUERY,
+    responses: { 200: { description: 'The codes, the most frequent first.', shape: USAGE_FAILURES } },
   },
   'GET /api/admin/audit-entries': {
     id: 'listAuditEntries',

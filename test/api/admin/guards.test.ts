@@ -46,6 +46,7 @@ const ROUTES: Guarded[] = [
   { ...at('GET', '/health'), permission: 'system.read', stepUp: false, status: 200 },
   { ...at('GET', '/audit-entries'), permission: 'audit.read', stepUp: false, status: 200 },
   { ...at('GET', '/usage/summary'), permission: 'usage.read', stepUp: false, status: 200 },
+  { ...at('GET', '/usage/failures'), permission: 'usage.read', stepUp: false, status: 200 },
 ];
 
 describe('the guards of /api/admin', () => {
