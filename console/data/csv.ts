@@ -1,4 +1,5 @@
 // Makes CSV files in the browser.
+import { download } from './download.ts';
 
 export type Cell = string | number | boolean | null | undefined;
 
@@ -11,10 +12,7 @@ export function downloadCsv(
   const text = [columns, ...rows].map((row) => row.map(writeCell).join(',')).join('\r\n');
   // The mark at the beginning makes spreadsheets read the file as UTF-8.
   const url = URL.createObjectURL(new Blob(['\uFEFF', text, '\r\n'], { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
+  download(url, name);
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 

@@ -76,7 +76,7 @@ function ownGroup(group: Grouping) {
 }
 
 /** The period that ends with the present day, hour or month, in the time zone. */
-function periodOf(days: number, interval: Interval, periodsAgo: number, zone: string) {
+export function periodOf(days: number, interval: Interval, periodsAgo: number, zone: string) {
   const now = Date.now() - periodsAgo * days * DAY_MS;
   const span = interval === 'hour' ? days * DAY_MS - 3_600_000 : (days - 1) * DAY_MS;
   const first = beginningOf(now - span, interval, zone);

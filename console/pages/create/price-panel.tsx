@@ -10,7 +10,7 @@ import { useBalance, type ShownModel } from '../../data/queries.ts';
 import { taskChanged } from '../../data/events.ts';
 import { t } from '../../texts/pages.ts';
 import { Button, Form } from '../../ui/controls.tsx';
-import { formatCount, formatCredits } from '../../ui/format.ts';
+import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
 import { Amount } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { orderOf, type Offer } from './draft.ts';
@@ -82,7 +82,10 @@ export function PricePanel({ model, draft, offer }: PanelProps) {
             </div>
           </dl>
         )}
-        <p class="small faint">{t.create.failsFree}</p>
+        <p class="small faint">
+          {model.usual_seconds && `${t.create.usual(formatDuration(model.usual_seconds.p50 * 1000))} `}
+          {t.create.failsFree}
+        </p>
       </div>
     </Form>
   );

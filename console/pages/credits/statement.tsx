@@ -7,6 +7,8 @@ import { CardTable } from '../../ui/list.tsx';
 import { Moment } from '../../ui/times.tsx';
 
 const COLUMNS = 4;
+/** No call takes longer: a stream ends after half an hour. */
+const CALL_MS_MAX = 31 * 60_000;
 
 interface StatementProps {
   entries: readonly LedgerEntry[];
@@ -53,16 +55,25 @@ export function Statement({ entries, isLoading, tasks = 'tasks' }: StatementProp
 function What({ entry, tasks }: { entry: LedgerEntry; tasks: string }) {
   const name = t.credits.types[entry.type] ?? entry.type;
   const cause = entry.model ?? entry.description;
+  const href = entry.taskId ? to(`${tasks}/${entry.taskId}`) : tasks === 'tasks' && callsBehind(entry);
   return (
     <div>
-      {entry.taskId ? (
-        <a class="main-link" href={to(`${tasks}/${entry.taskId}`)}>
+      {href ? (
+        <a class="main-link" href={href}>
           {name}
         </a>
       ) : (
-        <span class="strong">{name}</span>
+        <span>{name}</span>
       )}
       <div class="small faint cut">{cause}</div>
     </div>
   );
+}
+
+/** The calls of the same key and model that may have been charged with it: those that were begun before it. */
+function callsBehind({ type, requestId, keyId, model, createdAt }: LedgerEntry): string | null {
+  if (type !== 'charge' || !requestId || !keyId || !model) return null;
+  const at = Date.parse(createdAt);
+  const from = new Date(at - CALL_MS_MAX).toISOString();
+  return to('calls', { model, keyId, from, to: new Date(at + 1).toISOString() });
 }

@@ -69,7 +69,7 @@ function Files({ task: { mode, outputs, resultExpiredAt } }: { task: Task }) {
       <div class="row wrap end">
         {outputs.map(({ url }, index) => (
           <ButtonLink key={index} isSmall icon="download" href={url} download>
-            {outputs.length > 1 ? t.task.output(index + 1) : t.task.download}
+            {outputs.length > 1 ? t.task.output(index + 1) : t.tasks.download}
           </ButtonLink>
         ))}
       </div>
@@ -89,7 +89,7 @@ function Waiting({ task }: { task: Task }) {
         <h2>{task.status === 'queued' ? t.task.waiting : t.task.working}</h2>
         <p class="note">
           {t.task.elapsed} <Duration task={task} />
-          {usual && ` · ${t.task.usual(formatDuration(usual.p50 * 1000))}`}
+          {usual && ` · ${t.tasks.usual(formatDuration(usual.p50 * 1000))}`}
         </p>
         <span
           class="meter progress"

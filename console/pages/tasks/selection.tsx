@@ -2,6 +2,7 @@
 import { useAction } from '../../data/action.ts';
 import { useQueryClient } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
+import { downloadAll } from '../../data/download.ts';
 import { taskChanged } from '../../data/events.ts';
 import type { Task } from '../../data/types.ts';
 import { t } from '../../texts/index.ts';
@@ -16,6 +17,7 @@ export function Selection({ tasks, onDone }: { tasks: readonly Task[]; onDone: (
   const queries = useQueryClient();
   const open = tasks.filter(isOpen);
   const failed = tasks.filter(({ status }) => status === 'failed');
+  const files = tasks.flatMap(({ outputs }) => outputs.map(({ url }) => url));
   const settle = (done: (count: number) => string) => (outcome: { done: number; failed: number }) => {
     announce(
       [outcome.done > 0 && done(outcome.done), outcome.failed > 0 && t.tasks.notAll(outcome.failed)]
@@ -36,6 +38,7 @@ export function Selection({ tasks, onDone }: { tasks: readonly Task[]; onDone: (
       ),
     onSuccess: settle(t.tasks.retried),
   });
+  const save = useAction({ mutationFn: () => downloadAll(files) });
   return (
     <div class="selection" role="region" aria-label={t.tasks.selected(tasks.length)}>
       <span class="note strong">{t.tasks.selected(tasks.length)}</span>
@@ -47,6 +50,11 @@ export function Selection({ tasks, onDone }: { tasks: readonly Task[]; onDone: (
       {failed.length > 0 && (
         <Button isSmall icon="retry" isBusy={retry.isPending} onClick={() => retry.mutate()}>
           {t.tasks.retry} ({failed.length})
+        </Button>
+      )}
+      {files.length > 0 && (
+        <Button isSmall icon="download" isBusy={save.isPending} onClick={() => save.mutate()}>
+          {t.tasks.download} ({files.length})
         </Button>
       )}
       <Button look="quiet" isSmall icon="cross" aria-label={t.close} onClick={onDone} />

@@ -1,6 +1,9 @@
 // The list of tasks in its two forms: a table, and a grid of pictures.
 import { to } from '../../data/addresses.ts';
+import { firstLook } from '../../data/first-look.ts';
 import { promptOf } from '../../data/prompts.ts';
+import { useModels } from '../../data/queries.ts';
+import { useStore } from '../../data/store.ts';
 import type { Task } from '../../data/types.ts';
 import { sentenceOf, t } from '../../texts/index.ts';
 import { formatCredits, formatDuration } from '../../ui/format.ts';
@@ -102,6 +105,7 @@ function Row({
 
 type Figures = Pick<
   Task,
+  | 'model'
   | 'status'
   | 'progress'
   | 'cancelRequestedAt'
@@ -133,6 +137,7 @@ export function TaskCells({ task }: { task: Figures }) {
       </td>
       <td class="number tiny faint phone-hidden">
         <Duration task={task} />
+        {isOpen(task) && <Usual model={task.model} />}
       </td>
       <td class="number tiny">
         <Price task={task} />
@@ -171,6 +176,13 @@ export function TaskGrid({ tasks, selected, toggle, active }: Shown) {
       ))}
     </ul>
   );
+}
+
+/** How long such tasks take, beneath how long this one takes so far. */
+function Usual({ model }: { model: string }) {
+  const isLooking = useStore(firstLook);
+  const usual = useModels(isLooking).data?.find(({ id }) => id === model)?.usual_seconds;
+  return usual ? <div class="small">{t.tasks.usual(formatDuration(usual.p50 * 1000))}</div> : null;
 }
 
 /** The reason of a failure in few words. */

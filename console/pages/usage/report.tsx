@@ -35,7 +35,7 @@ interface ReportProps {
 
 export function UsageReport({ title, note, groups, isAdmin }: ReportProps) {
   const [filters, change] = useFilters();
-  const days = filters['days'] ?? DEFAULT_DAYS;
+  const days = String(daysOf(filters));
   const group = groups.find((one) => one === filters['group']) ?? groups[0] ?? 'none';
   const interval = intervalOf(Number(days));
   const period = { days: Number(days), interval, group, isAdmin };
@@ -210,7 +210,12 @@ function orderGroups({ data }: Usage): (string | null)[] {
   return [...sums].toSorted(([, one], [, other]) => other - one).map(([group]) => group);
 }
 
-function intervalOf(days: number): Interval {
+/** How many days the report is about, by the filters of the address. */
+export function daysOf(filters: Readonly<Record<string, string | undefined>>): number {
+  return Number(filters['days'] ?? DEFAULT_DAYS);
+}
+
+export function intervalOf(days: number): Interval {
   if (days <= 1) return 'hour';
   return days > 120 ? 'month' : 'day';
 }

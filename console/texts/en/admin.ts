@@ -42,6 +42,7 @@ export const admin = {
   enableNote: 'It may log in again, and its keys may spend.',
   taskOrUser: 'Id of a task or user',
   errorCode: 'Error code',
+  failures: 'Failures by code',
   codesNote: 'Codes that add credits to the account that redeems them.',
   makeCodes: 'Make codes',
   label: 'Label',

@@ -52,6 +52,7 @@ export const create = {
   after: 'Left after it',
   tooMuch: 'More than you have',
   action: 'Create',
+  usual: (time: string) => `Usually done in ${time}.`,
   failsFree: 'If it fails or is cancelled, it costs nothing.',
   examples: 'Try it out',
   examplesNote: 'The vendors are played here: nothing costs money, and the prompt says how it goes.',

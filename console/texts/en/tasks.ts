@@ -28,6 +28,8 @@ export const tasks = {
   credits: 'Credits',
   age: 'Age',
   time: 'Time',
+  usual: (time: string) => `usually ${time}`,
+  download: 'Download',
   noPrompt: 'Without a prompt',
   empty: 'No tasks yet',
   emptyNote:

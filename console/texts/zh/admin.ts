@@ -43,6 +43,7 @@ export const admin: typeof en = {
   enableNote: '可以再次登录，密钥可以消耗积分。',
   taskOrUser: '任务或用户的 ID',
   errorCode: '错误代码',
+  failures: '按代码统计的失败',
   codesNote: '为兑换的账户增加积分的兑换码。',
   makeCodes: '创建兑换码',
   label: '标签',

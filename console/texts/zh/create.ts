@@ -52,6 +52,7 @@ export const create: typeof en = {
   after: '之后剩余',
   tooMuch: '超出可用积分',
   action: '创建',
+  usual: (time) => `通常 ${time} 完成。`,
   failsFree: '失败或取消不收费。',
   examples: '试一试',
   examplesNote: '供应商在这里是扮演的：不花钱，提示词决定结果如何。',

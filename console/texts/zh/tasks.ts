@@ -26,6 +26,8 @@ export const tasks: typeof en = {
   credits: '积分',
   age: '时间',
   time: '耗时',
+  usual: (time) => `通常 ${time}`,
+  download: '下载',
   noPrompt: '没有提示词',
   empty: '还没有任务',
   emptyNote: '在这里或用 API 密钥创建图片、视频或文本。任务立即出现，并自动更新。',

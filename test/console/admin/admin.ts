@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createAdministrator, readAudit } from '../../support/administrators.ts';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+import { ended, order } from '../../support/console/orders.ts';
 import { until } from '../../support/until.ts';
 
 export function testAdministration(tested: () => TestConsole): void {
@@ -38,6 +39,21 @@ export function testAdministration(tested: () => TestConsole): void {
       expect((await readAudit(gateway)).filter(({ actorId }) => actorId === administrator.id)).to.have.length(
         7,
       );
+      await closeSound(page);
+    });
+
+    it('says what failed by code, and leads to the tasks behind a code', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const id = await order(user, 'counted by its code [[sandbox outcome=fail reason=internal]]');
+      await ended(user, id);
+      const page = await open(await createAdministrator(gateway), 'admin/usage');
+      const row = page.getByRole('row', { name: /upstream_error/ });
+      await row.getByText('The vendor could not do it.').waitFor();
+      await row.getByRole('link', { name: 'upstream_error' }).click();
+      await page.getByRole('heading', { name: 'All tasks' }).waitFor();
+      expect(new URL(page.url()).searchParams.get('errorCode')).to.equal('upstream_error');
+      await page.locator(`a[href$="${id}"]`).waitFor();
       await closeSound(page);
     });
 

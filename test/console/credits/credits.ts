@@ -25,7 +25,7 @@ export function testMoney(tested: () => TestConsole): void {
   });
 
   describe('calls', () => {
-    it('show tokens and charge of a chat call', async () => {
+    it('show tokens and charge of a chat call, and the statement leads to them', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
       const messages = [{ role: 'user', content: 'hello' }];
@@ -36,6 +36,13 @@ export function testMoney(tested: () => TestConsole): void {
       await row.getByText('Completed').waitFor();
       const { prompt_tokens: input, completion_tokens: output } = answer.body.usage;
       await row.getByText(`${input} / ${output}`).waitFor();
+      await page.getByRole('link', { name: 'Credits', exact: true }).click();
+      await page
+        .getByRole('row', { name: /gpt-6-luna/ })
+        .getByRole('link', { name: 'Charge' })
+        .click();
+      await row.getByText(`${input} / ${output}`).waitFor();
+      expect(new URL(page.url()).searchParams.get('model')).to.equal('gpt-6-luna');
       await closeSound(page);
     });
   });

@@ -1,4 +1,5 @@
 // Tasks: rows that move by themselves, filters in the address, cancel, retry, and texts that stay texts.
+import { stat } from 'node:fs/promises';
 import { expect } from 'chai';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
 import { ended, order } from '../../support/console/orders.ts';
@@ -66,6 +67,41 @@ export function testTasks(tested: () => TestConsole): void {
       await dialog.getByRole('button', { name: 'Retry' }).click();
       await page.getByText('Completed').first().waitFor({ timeout: 20_000 });
       expect((await user.session.get(`/api/tasks/${id}`)).body.data.attempt).to.equal(2);
+      await closeSound(page);
+    });
+
+    it('several at once are downloaded by one press', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      for (const prompt of ['one to keep', 'another to keep']) await ended(user, await order(user, prompt));
+      await ended(user, await order(user, 'nothing to keep [[sandbox outcome=fail reason=internal]]'));
+      const page = await open(user, 'tasks');
+      await page.getByLabel('Select all').check();
+      const sizes: number[] = [];
+      page.on('download', async (download) => sizes.push((await stat(await download.path())).size));
+      await page.getByRole('button', { name: 'Download (2)' }).click();
+      await until('both have arrived', async () => sizes.length === 2);
+      expect(Math.min(...sizes)).to.be.above(0);
+      await closeSound(page);
+    });
+
+    it('say while they run how long such tasks usually take', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      await order(user, 'as long as ever [[sandbox seconds=120]]');
+      const page = await open(user, 'account');
+      await page.route('**/api/models', async (route) => {
+        const answer = await (await route.fetch()).json();
+        for (const model of answer.data) model.usual_seconds = { p50: 40, p90: 60 };
+        await route.fulfill({ json: answer });
+      });
+      await page.goto(`${gateway.baseUrl}/console/tasks`);
+      await page
+        .getByRole('row', { name: /as long as ever/ })
+        .getByText('usually 40 s')
+        .waitFor();
+      await page.goto(`${gateway.baseUrl}/console/create`);
+      await page.getByText('Usually done in 40 s.').waitFor();
       await closeSound(page);
     });
 
