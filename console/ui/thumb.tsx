@@ -1,11 +1,16 @@
 // The small picture of a task: its result where there is one, else what kind of task it is.
+import { firstLook } from '../data/first-look.ts';
+import { useStore } from '../data/store.ts';
 import type { Task } from '../data/types.ts';
 import { Icon } from './icons.tsx';
 
 type Shown = Pick<Task, 'outputs' | 'mode'>;
 
 export function Thumb({ task, size = 16 }: { task: Shown; size?: number }) {
+  // Fifty pictures that are fetched and decoded at once keep the rows themselves from the screen.
+  const isLooking = useStore(firstLook);
   const [output] = task.outputs;
+  if (output && !isLooking) return <span class="thumb" />;
   const preview = output?.previewUrl ?? null;
   return (
     <span class="thumb" aria-hidden="true">
