@@ -46,7 +46,7 @@ export function UsageReport({ title, note, groups, isAdmin }: ReportProps) {
       <Head title={title} note={note}>
         <Button
           icon="download"
-          disabled={!usage.data}
+          disabled={!usage.data?.data.length}
           onClick={() => usage.data && saveCsv(usage.data, interval)}
         >
           {t.csv}
