@@ -8,6 +8,7 @@ import { formatDuration, formatMoment } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Empty } from '../../ui/parts.tsx';
 import { isOpen } from '../../ui/status.tsx';
+import { useNow } from '../../ui/times.tsx';
 import { Duration, reasonOf } from '../tasks/views.tsx';
 
 export function Result({ task }: { task: Task }) {
@@ -77,9 +78,14 @@ function Files({ task: { mode, outputs, resultExpiredAt } }: { task: Task }) {
   );
 }
 
+/** A task that waits for so long does so because what begins tasks is away, or has too many of them. */
+const LATE_MS = 20_000;
+
 /** While it is made: how far it is, and how long such tasks usually take. */
 function Waiting({ task }: { task: Task }) {
   const usual = useModels().data?.find(({ id }) => id === task.model)?.usual_seconds;
+  const isFirst = task.status === 'queued' && task.attempt === 1;
+  const isLate = useNow(isFirst) - Date.parse(task.createdAt) > LATE_MS;
   return (
     <div class="result">
       <div class="empty" style={{ width: 'min(340px, 100%)' }}>
@@ -91,6 +97,7 @@ function Waiting({ task }: { task: Task }) {
           {t.task.elapsed} <Duration task={task} />
           {usual && ` · ${t.tasks.usual(formatDuration(usual.p50 * 1000))}`}
         </p>
+        {isFirst && isLate && <p class="note">{t.task.late}</p>}
         <span
           class="meter progress"
           role="progressbar"

@@ -70,6 +70,29 @@ export function testTasks(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
+    it('say that they begin later when they have waited for long', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const id = await order(user, 'in a long line [[sandbox seconds=120]]');
+      const { data } = (await user.session.get(`/api/tasks/${id}`)).body;
+      const page = await open(user, 'account');
+      const shownAs = async (createdAt: Date): Promise<void> => {
+        await page.unrouteAll();
+        const task = { ...data, status: 'queued', startedAt: null, createdAt: createdAt.toISOString() };
+        await page.route(`**/api/tasks/${id}`, (route) => route.fulfill({ json: { data: task } }));
+        await page.route('**/api/events', (route) => route.abort());
+        await page.goto(`${gateway.baseUrl}/console/tasks/${id}`);
+        await page.getByRole('heading', { name: 'Waits for its turn' }).waitFor();
+      };
+      const late = page.getByText('Tasks begin later than usual');
+      await shownAs(new Date());
+      expect(await late.count()).to.equal(0);
+      await shownAs(new Date(Date.now() - 60_000));
+      await late.waitFor();
+      await user.session.delete(`/api/tasks/${id}`);
+      await page.context().close();
+    });
+
     it('several at once are downloaded by one press', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
@@ -88,7 +111,7 @@ export function testTasks(tested: () => TestConsole): void {
     it('say while they run how long such tasks usually take', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
-      await order(user, 'as long as ever [[sandbox seconds=120]]');
+      const id = await order(user, 'as long as ever [[sandbox seconds=120]]');
       const page = await open(user, 'account');
       await page.route('**/api/models', async (route) => {
         const answer = await (await route.fetch()).json();
@@ -102,6 +125,7 @@ export function testTasks(tested: () => TestConsole): void {
         .waitFor();
       await page.goto(`${gateway.baseUrl}/console/create`);
       await page.getByText('Usually done in 40 s.').waitFor();
+      await user.session.delete(`/api/tasks/${id}`);
       await closeSound(page);
     });
 
