@@ -5,6 +5,12 @@ import { closeSound, type TestConsole } from '../../support/console/browser.ts';
 import { ended, order } from '../../support/console/orders.ts';
 import { until } from '../../support/until.ts';
 
+/** Keeps how many pictures the page has when it has its first row. */
+const COUNT_PICTURES = `new MutationObserver(() => {
+  if (document.querySelector('tbody .main-link'))
+    globalThis.picturesAtFirst ??= document.querySelectorAll('.thumb img').length;
+}).observe(document, { childList: true, subtree: true })`;
+
 export function testTasks(tested: () => TestConsole): void {
   describe('tasks', () => {
     it('arrive and complete without a reload, with picture and charge', async () => {
@@ -21,6 +27,21 @@ export function testTasks(tested: () => TestConsole): void {
       await row.getByText('Completed').waitFor({ timeout: 20_000 });
       await row.locator('img').waitFor();
       expect(await row.locator('td').nth(4).textContent()).to.equal('4');
+      await closeSound(page);
+    });
+
+    it('are drawn first, and their pictures asked for after that', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      await ended(user, await order(user, 'a picture that can wait'));
+      const page = await open(user, 'account');
+      await page.addInitScript(COUNT_PICTURES);
+      await page.goto(`${gateway.baseUrl}/console/tasks`);
+      await page
+        .getByRole('row', { name: /a picture that can wait/ })
+        .locator('img')
+        .waitFor();
+      expect(await page.evaluate('picturesAtFirst')).to.equal(0);
       await closeSound(page);
     });
 
