@@ -60,6 +60,7 @@ import { Migration100TaskRequests } from './migrations/100-task-requests.ts';
 import { Migration101UsageSpans } from './migrations/101-usage-spans.ts';
 import { Migration102CallFilters } from './migrations/102-call-filters.ts';
 import { Migration103UsageSixHours } from './migrations/103-usage-six-hours.ts';
+import { Migration104FailureIndexes } from './migrations/104-failure-indexes.ts';
 import { grantProcessRights } from './process-role.ts';
 import { openConnections, registerPool, type DriverPool } from './pool.ts';
 import type { Database } from './database.ts';
@@ -101,6 +102,7 @@ export const MIGRATIONS = [
   { name: '101-usage-spans', class: Migration101UsageSpans },
   { name: '102-call-filters', class: Migration102CallFilters },
   { name: '103-usage-six-hours', class: Migration103UsageSixHours },
+  { name: '104-failure-indexes', class: Migration104FailureIndexes },
 ];
 
 const ENTITIES = [

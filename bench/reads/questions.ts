@@ -3,6 +3,7 @@ import { listOwnChatCalls } from '../../db/chat/call-records.ts';
 import { forkEm, type Database, type Em } from '../../db/database.ts';
 import { listAllTasks } from '../../db/tasks/all-tasks.ts';
 import { listOwnTasks } from '../../db/tasks/tasks.ts';
+import { countFailures } from '../../db/usage/failures.ts';
 import { readUsage } from '../../db/usage/summary.ts';
 import { ALL_USAGE_GROUPS, USAGE_GROUPS, type UsageGroup, type UsageInterval } from '../../domain/usage.ts';
 import type { PastUser } from './history.ts';
@@ -135,7 +136,17 @@ function summaries(database: Database, userId: string, days: number): Question[]
     ...ALL_USAGE_GROUPS.map((group) => of('administrator', byMonth(group))),
     of('administrator', { ...byDay('user'), from: ofDays(7) }),
     of('administrator', { ...byDay('key'), from: ofDays(3) }),
+    failures(database, ofDays(30)),
   ];
+}
+
+function failures(database: Database, from: Date): Question {
+  const query = new URLSearchParams({ from: from.toISOString() });
+  return {
+    ...{ kind: 'summary', as: 'administrator', path: `/api/admin/usage/failures?${query.toString()}` },
+    adds: null,
+    read: () => countFailures(forkEm(database), { userId: null, from, to: null }),
+  };
 }
 
 interface SummaryQuery {

@@ -17,8 +17,6 @@ export async function countFailures(
   em: Em,
   { userId, ...period }: Period & { userId: string | null },
 ): Promise<FailureCount[]> {
-  // Failures have an error: with the condition, the indexes of errors serve, which are as long as there are
-  // failures.
   const own = userId === null ? sql`true` : sql`user_id = ${userId}`;
   const failed = sql`status = 'failed' and error_code is not null and ${own}`;
   return em.execute<FailureCount[]>(sql`
