@@ -244,5 +244,6 @@ async function readAdministration(administrator: Call, userId: string): Promise<
   const { body: health } = await administrator('GET', '/api/admin/health');
   await administrator('GET', '/api/admin/audit-entries');
   await administrator('GET', '/api/admin/usage/summary');
+  await administrator('GET', '/api/admin/usage/failures');
   if (JSON.stringify(health).includes('"down"')) throw new Error(`health: ${JSON.stringify(health)}`);
 }
