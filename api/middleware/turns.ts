@@ -65,8 +65,9 @@ function endWithAnswer(res: Response, turn: EndTurn): EndTurn {
   return end;
 }
 
-/** Resolves as `take` of the turns does; a caller who disconnects leaves the line. */
+/** Resolves as `take` of the turns does; a caller who disconnects, or has gone before, leaves the line. */
 async function waitForTurn(turns: Turns, userId: string, res: Response): Promise<EndTurn | NoTurn> {
+  if (res.closed) return 'left'; // no event would end the turn
   const disconnection = new AbortController();
   const leave = (): void => disconnection.abort();
   res.once('close', leave);

@@ -1,4 +1,6 @@
 // Lists and summaries take turns: those of one user hold no more than a share of the database connections.
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ROUTES } from '../../../api/app.ts';
 import type { EndTurn } from '../../../api/http/turns.ts';
@@ -86,6 +88,20 @@ describe('long reads', () => {
     end();
     expect(new Set(await Promise.all(line))).to.deep.equal(new Set(['left']));
     expect((await owner.session.get('/api/usage')).status).to.equal(200);
+  });
+
+  it('whose caller left while the key was looked up hold no turn', async () => {
+    const { port } = new URL(gateway.baseUrl);
+    for (let caller = 0; caller < 5; caller += 1) {
+      const leaver = await gateway.createUser();
+      const socket = connect(Number(port), '127.0.0.1');
+      await once(socket, 'connect');
+      const headers = `host: a\r\nauthorization: Bearer ${leaver.apiKey}\r\n`;
+      socket.write(`GET /v1/videos?limit=no HTTP/1.1\r\n${headers}\r\n`, () => socket.destroy());
+      await once(socket, 'close');
+      for (let read = 0; read < 2; read += 1)
+        expect((await leaver.session.get('/api/tasks')).status).to.equal(200);
+    }
   });
 
   /** Takes the turns of the owner. */
