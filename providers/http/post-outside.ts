@@ -174,10 +174,14 @@ function readBeginning(
   response: IncomingMessage,
   { answerBytesMax, answerMs }: PostOptions,
 ): Promise<string> {
+  if (response.closed) return Promise.resolve(''); // it broke off before its request was written
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const timer = setTimeout(() => response.destroy(), answerMs);
+    const timer = setTimeout(() => {
+      response.destroy();
+      end(); // one that was destroyed already says nothing more
+    }, answerMs);
     const end = (): void => {
       clearTimeout(timer);
       resolve(Buffer.concat(chunks).toString('utf8'));
