@@ -10,7 +10,7 @@ import {
   findUsageViolations,
   listComparedSpans,
 } from '../../../db/ledger/usage-sums.ts';
-import { SIX_HOURS_FROM_HOURS } from '../../../db/migrations/103-usage-six-hours.ts';
+import { listSixHours } from '../../../db/migrations/103-usage-six-hours.ts';
 import { addEnds, addTransfers, readHorizon } from '../../../db/usage/rollup.ts';
 import { readUsage, type UsageRow } from '../../../db/usage/summary.ts';
 import { ALL_USAGE_GROUPS, USAGE_INTERVALS, type UsageGroup } from '../../../domain/usage.ts';
@@ -172,7 +172,7 @@ describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, long
     for (const table of ['usage_span', 'usage_comparison'])
       await tx.execute(`delete from ${table} where span = 'six_hours'`);
     expect(await countViolations(tx)).to.be.above(0);
-    await tx.execute(SIX_HOURS_FROM_HOURS);
+    for (const statement of await listSixHours((text) => tx.execute(text))) await tx.execute(statement);
     expect(await countViolations(tx), 'six hours made of hours').to.equal(0);
     await tx.rollback();
   });
