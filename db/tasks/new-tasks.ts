@@ -116,7 +116,7 @@ const renewTask = prepare<AdmissionRow>(
   'retry-task',
   `with wanted as (
     select t.id, t.user_id, t.model from task t
-    where t.id = $1 and t.status = 'failed' and t.attempt = $2
+    where t.id = $1 and t.status = 'failed' and t.attempt = $2 and t.deleted_at is null
       and exists (select 1 from task_request q where q.task_id = t.id and q.body is not null)
     for update
   ), verdict as (
