@@ -77,12 +77,16 @@ export async function recordRefusal(
 ): Promise<Error> {
   const { errorClass, fate, retryAfterMs } = failure;
   const described = describeUpstreamFailure(errorClass, failure.text, job.prompt);
-  const em = forkEm(database);
+  const { family } = provider;
   const cooldown = cooldownAfter(failure);
-  if (cooldown !== null)
-    await startCooldown(em, { family: provider.family, credential: job.credential, ...cooldown });
   const others = provider.credentialsFor(job.upstreamModel);
-  const another = cooldown !== null && (await hasReadyCredential(em, provider.family, others));
+  // What the vendor answered is known here alone: a repeat of the activity would find an unknown outcome.
+  const another = await retryWrite(async () => {
+    if (cooldown === null) return false;
+    const em = forkEm(database);
+    await startCooldown(em, { family, credential: job.credential, ...cooldown });
+    return hasReadyCredential(em, family, others);
+  });
   const mayPass = another || (errorClass !== 'auth' && errorClass !== 'quota');
   if (fate === 'not_received' && mayPass) {
     await retryWrite(() => submissions.recordNotReceived(forkEm(database), task, described.errorText));
