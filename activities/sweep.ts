@@ -32,17 +32,32 @@ export function createSweep(dependencies: ActivityDependencies) {
     },
 
     async removeOldRequests(): Promise<{ removed: number }> {
-      await leftovers.removeExpiredSessions(forkEm(database));
       let removed = 0;
-      for (let batch = -1; batch !== 0; removed += batch)
-        batch = await leftovers.removeOldRequests(forkEm(database), requestKeptDays);
-      while ((await removeExpiredKeys(forkEm(database))) > 0);
-      while ((await removeOldWebhookEvents(forkEm(database))) > 0);
-      await sweepUploads({ database, storage });
-      await sweepDeletedVideos({ database, storage });
+      await runAll([
+        () => leftovers.removeExpiredSessions(forkEm(database)),
+        async () => {
+          for (let batch = -1; batch !== 0; removed += batch)
+            batch = await leftovers.removeOldRequests(forkEm(database), requestKeptDays);
+        },
+        async () => {
+          while ((await removeExpiredKeys(forkEm(database))) > 0);
+        },
+        async () => {
+          while ((await removeOldWebhookEvents(forkEm(database))) > 0);
+        },
+        () => sweepUploads({ database, storage }),
+        () => sweepDeletedVideos({ database, storage }),
+      ]);
       return { removed };
     },
   };
+}
+
+/** Runs one after the other; a part that fails keeps none of the others back. Throws the first error. */
+async function runAll(parts: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const part of parts) await part().catch((error: unknown) => errors.push(error));
+  if (errors.length > 0) throw errors[0];
 }
 
 /**

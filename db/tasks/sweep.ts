@@ -1,10 +1,14 @@
 // What the sweeper looks for: lost starts, unconfirmed cancellations, orphaned tasks, old requests.
 import { sql } from '@mikro-orm/postgresql';
+import { firstIdAt } from '../ids.ts';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
 import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
 
 const BATCH = 200;
+const DAY_MS = 86_400_000;
+/** Ids are made by the clocks of other machines. */
+const ID_MARGIN_MS = DAY_MS;
 
 /** Queued tasks for which nothing was reserved: their start was lost, or Temporal was down. */
 export async function claimUnstarted(em: Em, olderThanSeconds: number): Promise<Task[]> {
@@ -65,13 +69,15 @@ export async function findUnconfirmedCancels(em: Em, olderThanSeconds: number): 
 
 /**
  * Removes raw requests of tasks that ended long ago, a batch at a time; the prompt for the owner stays.
- * Returns how many.
+ * Returns how many. A task that ended before was created before, but for the clocks: by their ids those that
+ * are kept are found, and none is read that is too young.
  */
 export async function removeOldRequests(em: Em, olderThanDays: number): Promise<number> {
+  const young = firstIdAt('task', new Date(Date.now() - olderThanDays * DAY_MS + ID_MARGIN_MS));
   const rows = await em.execute<{ taskId: string }[]>(sql`
     with old as (
       select q.task_id from task_request q join task t on t.id = q.task_id
-      where q.body is not null and t.completed_at < now() - make_interval(days => ${olderThanDays})
+      where q.body is not null and q.task_id < ${young} and t.completed_at < now() - make_interval(days => ${olderThanDays})
       limit ${BATCH}
     )
     update task_request q set body = null from old where q.task_id = old.task_id
