@@ -23,9 +23,9 @@ export interface RequestLocals {
   endEntry: EndTurn;
   caller: Caller;
   limitBackend: LimitBackend;
-  /** Set on routes that create or retry a task. */
+  /** Set on routes that create or retry a task, and on long reads. */
   endTurn: EndTurn;
-  /** Length of the JSON body, inflated; set where there is one. */
+  /** Length of the body, inflated; set where there is one. */
   bodyBytes: number;
   /** Releases the memory of the body; set where there is one. */
   releaseBody: () => void;

@@ -3,6 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { isForm, parseForm } from '../http/form-fields.ts';
+import { localsOf, requireLocal } from '../http/locals.ts';
+import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
 import { encodingOf, receiveBody, type BodyLimits } from '../http/receive-body.ts';
 import type { Services } from '../services.ts';
 import { bodyMemory, readJsonBody, rejectUnsound } from './json-body.ts';
@@ -29,11 +31,17 @@ export function readFormOrJsonBody(services: Services, limits: BodyLimits): Requ
     const bytes = await receiveBody(req, limits, (chunk) => {
       if (announced === 0) reserve(2 * chunk.length);
     });
-    await setImmediate();
-    const body = await parseForm(req.headers, bytes);
-    await setImmediate();
-    rejectUnsound(body);
-    req.body = body;
+    const parse = async (): Promise<object> => {
+      const body = await parseForm(req.headers, bytes);
+      await setImmediate();
+      rejectUnsound(body);
+      return body;
+    };
+    const isLong = bytes.length > LONG_BODY_BYTES;
+    req.body = await (isLong
+      ? workInTurn(services.longWorkTurns, requireLocal(res, 'subject'), parse)
+      : parse());
+    localsOf(res).bodyBytes = bytes.length;
     next();
   };
 }

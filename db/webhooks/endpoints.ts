@@ -125,7 +125,7 @@ export async function rotateSecret(
 
 /**
  * Deletes a webhook and what is still to be delivered to it. Waits for attempts that are being written
- * (`whileEndpointExists`), so that nothing is sent once it has returned. Answers false when there was none.
+ * (`whileEndpointsExist`), so that nothing is sent once it has returned. Answers false when there was none.
  */
 export async function deleteEndpoint(em: Em, { userId, origin }: WebhookOwner, id: string): Promise<boolean> {
   return em.transactional(async (tx) => {
