@@ -3,7 +3,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 export class Migration103UsageSixHours extends Migration {
   override async up(): Promise<void> {
-    // Whatever adds sums takes this lock first: none is added by the trigger of before, beside what is made here.
+    // Whatever adds sums takes this lock first: none is added by the old trigger, beside what is made here.
     await this.execute('select from usage_watermark for update');
     for (const table of ['usage_span', 'usage_comparison']) {
       this.addSql(`alter table ${table} drop constraint ${table}_span_check`);

@@ -59,27 +59,6 @@ describe('postOutside', () => {
       .and.to.match(/\{\}$/);
   });
 
-  it('ends when the receiver answers in part and closes before the request is written', async () => {
-    const early = createSocketServer((socket) => {
-      socket.on('error', () => undefined);
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nx', () => socket.destroy());
-    });
-    await new Promise<void>((resolve) => early.listen(0, '127.0.0.1', resolve));
-    const { port: earlyPort } = early.address() as AddressInfo;
-    const gone = Promise.withResolvers<void>();
-    early.on('connection', (socket) => socket.on('close', gone.resolve));
-    const { kind } = await post(`http://127.0.0.1:${earlyPort}/`, {
-      beforeWrite: async (write) => {
-        const written = write();
-        await gone.promise;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        await written;
-      },
-    });
-    expect(kind).to.be.oneOf(['answered', 'unreachable']);
-    early.close();
-  });
-
   it('follows no redirect', async () => {
     answer = (socket) =>
       socket.end(`HTTP/1.1 302 Found\r\nlocation: ${local()}\r\ncontent-length: 0\r\n\r\n`);
