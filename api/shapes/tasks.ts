@@ -157,6 +157,7 @@ export const IMAGE_TASK = z
       .optional()
       .describe('Once it failed.'),
     completed_at: unixSeconds.optional(),
+    resultExpiredAt: instant.optional().describe('When its result was removed, because of its age.'),
   })
   .meta({ id: 'ImageTask', description: 'An image task.' });
 export type ImageTaskView = z.output<typeof IMAGE_TASK>;
@@ -188,6 +189,7 @@ export const VIDEO_TASK = z
     requestPayload,
     billingMode,
     createdAt: instant,
+    resultExpiredAt: instant.optional().describe('When its result was removed, because of its age.'),
   })
   .meta({ id: 'VideoTask', description: 'A video task.' });
 export type VideoTaskView = z.output<typeof VIDEO_TASK>;

@@ -25,6 +25,10 @@ function keptOutputs({ resultExpiredAt, outputs }: Task): TaskOutput[] {
   return resultExpiredAt ? [] : outputs;
 }
 
+function expiryOf({ resultExpiredAt }: Task): { resultExpiredAt?: string } {
+  return resultExpiredAt ? { resultExpiredAt: resultExpiredAt.toISOString() } : {};
+}
+
 /** Presents a task on the image endpoints. A cancelled task reads as failed here, and only here. */
 export function presentImageTask(
   services: Services,
@@ -53,6 +57,7 @@ export function presentImageTask(
     }),
     ...(failed && { errorMessage: message, error: { code: task.errorCode ?? null, message } }),
     ...(task.completedAt && { completed_at: toUnixSeconds(task.completedAt) }),
+    ...expiryOf(task),
   };
 }
 
@@ -72,6 +77,7 @@ export function presentVideoTask(services: Services, task: Task, prompt: string 
     requestPayload: presentPayload(task, prompt),
     billingMode: task.price.billingMode,
     createdAt: task.createdAt.toISOString(),
+    ...expiryOf(task),
   };
 }
 
