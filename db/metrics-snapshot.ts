@@ -53,6 +53,9 @@ interface Row {
   unsummedSeconds: number;
 }
 
+/** When a task came into its status: the deadline counts from the start of the work. */
+const SINCE = sql`case status when 'in_progress' then coalesce(started_at, created_at) else created_at end`;
+
 /**
  * In two halves, each of which has an index. First attempts to an endpoint that is failing are held back on
  * purpose, and are no backlog of ours.
@@ -70,7 +73,7 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
   const [row] = await em.execute<Row[]>(sql`
     select
       (select jsonb_agg(t) from (
-        select status, count(*)::int as count, coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as "oldestSeconds"
+        select status, count(*)::int as count, coalesce(extract(epoch from clock_timestamp() - min(${SINCE})), 0)::float8 as "oldestSeconds"
         from task where status in ('queued', 'in_progress') group by status) t) as "openTasks",
       (select jsonb_build_object('count', count(*),
           'oldestSeconds', coalesce(extract(epoch from clock_timestamp() - min(updated_at)), 0))
