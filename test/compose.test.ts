@@ -45,6 +45,12 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('hands over every setting from .env, but the folder of the console, which is in the image', () => {
+    const given = new Set(OURS.flatMap((name) => Object.keys(find(name).environment ?? {})));
+    const missing = [...SETTING_DEFAULTS.keys()].filter((name) => !given.has(name));
+    expect(missing).to.deep.equal(['SVC_CONSOLE_DIR']);
+  });
+
   it('gives our processes everything that production needs', () => {
     for (const name of OURS) {
       const settings = settingsOf(find(name));
