@@ -43,6 +43,8 @@ export interface WatcherOptions {
 }
 
 const EVERY_MS = 1_000;
+/** The same while a full page says that there is more: else hundreds of changes a second came ever later. */
+const REST_EVERY_MS = 100;
 
 export function createWatcher(options: WatcherOptions): Watcher {
   return new DatabaseWatcher(options);
@@ -108,7 +110,8 @@ class DatabaseWatcher implements Watcher {
   #schedule(): void {
     const isIdle = this.#followers.size === 0 && this.#awaited.size === 0;
     if (this.#timer || this.#isReading || isIdle) return;
-    const { everyMs = EVERY_MS } = this.#options;
+    const { everyMs: usual = EVERY_MS } = this.#options;
+    const everyMs = this.#position?.page ? Math.min(REST_EVERY_MS, usual) : usual;
     const waitMs = Math.max(0, this.#lastReadAt + everyMs - performance.now());
     this.#timer = setTimeout(() => void this.#look(), waitMs);
   }

@@ -9,9 +9,11 @@ const EVERY_MS = 100;
 describe('the watcher of changes', () => {
   let reads: { at: number; position: ChangePosition | null; query: ChangeQuery }[];
   let failing: boolean;
-  const watcher = () =>
+  /** Reads that are full pages. */
+  let fullPages: number;
+  const watcher = (everyMs = EVERY_MS) =>
     createWatcher({
-      everyMs: EVERY_MS,
+      everyMs,
       log: { warn: () => undefined },
       read: async (position, query): Promise<Changes> => {
         reads.push({ at: performance.now(), position, query });
@@ -21,7 +23,10 @@ describe('the watcher of changes', () => {
           ended: [],
           balances: new Map(),
           liveSessionIds: new Set(query.sessionIds),
-          position: { snapshot: `${reads.length}:${reads.length}:`, page: null },
+          position: {
+            snapshot: `${reads.length}:${reads.length}:`,
+            page: reads.length > fullPages ? null : { until: '9:9:', afterXid: '1', afterId: 'task_x' },
+          },
         };
       },
     });
@@ -35,6 +40,7 @@ describe('the watcher of changes', () => {
   beforeEach(() => {
     reads = [];
     failing = false;
+    fullPages = 0;
   });
 
   it('sends no statement without a listener, and none after the last one has left', async () => {
@@ -44,6 +50,14 @@ describe('the watcher of changes', () => {
     leave();
     await until('a look would be due', async () => performance.now() - (reads[0]?.at ?? 0) > 3 * EVERY_MS);
     expect(reads.length).to.be.at.most(2);
+  });
+
+  it('reads the rest of a full page soon, and not after the usual time', async () => {
+    fullPages = 3;
+    const watching = watcher(60_000);
+    await watching.follow(follower('a'));
+    await until('the rest is read', async () => reads.length === 4);
+    watching.stop();
   });
 
   it('looks for all listeners at once, and no more often than it may', async () => {
