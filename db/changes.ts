@@ -2,8 +2,7 @@
 // statement.
 //
 // A position is a snapshot of PostgreSQL. It knows of every transaction whether it was visible, so that a
-// change is
-// found however late its transaction commits, which no time stamp and no sequence could promise.
+// change is found however late its transaction commits, which no time stamp and no sequence could promise.
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../domain/credits.ts';
 import { readMicroCredits } from './columns.ts';

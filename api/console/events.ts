@@ -25,13 +25,17 @@ export async function streamEvents(ctx: Context): Promise<Reply> {
     const quota = { name: 'event-streams', points: streams.max, seconds: null };
     throw services.limits.refuse('rate_limited', quota, { backend: limitBackend, resetMs: RETRY_MS });
   }
+  const position = await beginning(ctx).catch((error: unknown) => {
+    release();
+    throw error;
+  });
   return {
     status: 200,
     // Proxies such as nginx would collect the events otherwise.
     headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
     stream: async (res) => {
       try {
-        await writeEvents(ctx, res);
+        await writeEvents(ctx, res, position);
       } finally {
         release();
       }
@@ -40,8 +44,19 @@ export async function streamEvents(ctx: Context): Promise<Reply> {
   };
 }
 
-/** Writes until one side ends the stream: what changed since the reader's position, then what changes. */
-async function writeEvents(ctx: Context, res: Response): Promise<void> {
+/**
+ * Where the stream begins: where the reader left off, else now. Found before the first byte: who reads a list
+ * once the stream is open misses no change between the two.
+ */
+async function beginning(ctx: Context): Promise<ChangePosition> {
+  const { events } = ctx.services;
+  const position = positionAfter(ctx.header('last-event-id') ?? '');
+  if (position) return position;
+  return (await events.readChanges(null, { userIds: [], sessionIds: [], awaitedTaskIds: [] })).position;
+}
+
+/** Writes until one side ends the stream: what changed since the position, then what changes. */
+async function writeEvents(ctx: Context, res: Response, first: ChangePosition): Promise<void> {
   const { services, caller } = ctx;
   const { watcher, commentEveryMs, draining } = services.events;
   const stream = openEventStream(res, commentEveryMs);
@@ -61,7 +76,7 @@ async function writeEvents(ctx: Context, res: Response): Promise<void> {
       },
       onSessionEnd: stream.end,
     });
-    let position = positionAfter(ctx.header('last-event-id') ?? '');
+    let position = first;
     // What was skipped while catching up is caught up with in another round.
     do {
       hasSkipped = false;
@@ -85,12 +100,12 @@ async function catchUp(
   { services, caller }: Context,
   stream: EventStream,
   writer: EventWriter,
-  position: ChangePosition | null,
+  position: ChangePosition,
 ): Promise<ChangePosition> {
   const query = { userIds: [caller.user.id], sessionIds: [], awaitedTaskIds: [] };
   for (let from = position; ;) {
     const { tasks, balances, position: to }: Changes = await services.events.readChanges(from, query);
-    writer.write({ tasks, balance: balances.get(caller.user.id) ?? null, from: from ?? to, to });
+    writer.write({ tasks, balance: balances.get(caller.user.id) ?? null, from, to });
     if (to.page === null) return to;
     await stream.drained();
     from = to;

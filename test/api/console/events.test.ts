@@ -2,6 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { createApp } from '../../../api/app.ts';
+import { createWatcher } from '../../../api/events/watcher.ts';
 import { createHttpServer } from '../../../api/http/http-server.ts';
 import { openServices } from '../../../api/open-services.ts';
 import { createSession } from '../../../db/identity/sessions.ts';
@@ -67,6 +68,31 @@ describe('GET /api/events', () => {
     await user.session.delete(`/api/tasks/${id}`);
     const { data } = await reader.next('it is cancelled', statusOf(id, 'cancelled'));
     expect(data.cancelRequestedAt).to.be.a('string');
+  });
+
+  it('misses nothing from its first byte on, however long the database takes to look', async () => {
+    const { events, log } = gateway.services;
+    const usual = events.watcher;
+    const { id } = await orderVideo(user.session, 'seconds=30');
+    await until('it is in progress', async () => {
+      const { data } = (await user.session.get(`/api/tasks/${id}`)).body;
+      return data.status === 'in_progress';
+    });
+    const gate = Promise.withResolvers<void>();
+    const read = async (...query: Parameters<typeof events.readChanges>) => {
+      await gate.promise;
+      return events.readChanges(...query);
+    };
+    events.watcher = createWatcher({ read, log });
+    try {
+      const reader = await follow();
+      await gateway.em().execute(sql`update task set progress = 77 where id = ${id}`);
+      gate.resolve();
+      await reader.next('the change is told', ({ data }) => data.id === id && data.progress === 77);
+    } finally {
+      events.watcher.stop();
+      events.watcher = usual;
+    }
   });
 
   it('tells each user of their own alone', async () => {
