@@ -28,7 +28,10 @@ export function ConnectionBand() {
   );
 }
 
-/** Asks until there is an answer, then has everything on the page read anew. Returns what ends it. */
+/**
+ * Asks until there is an answer, then has everything on the page read anew. A browser that is online again asks
+ * at once. Returns what ends it.
+ */
 function askAgain(): () => void {
   let pauseMs = FIRST_PAUSE_MS;
   let timer: ReturnType<typeof setTimeout>;
@@ -39,8 +42,14 @@ function askAgain(): () => void {
       return;
     }
     pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
-    timer = setTimeout(() => void ask(), pauseMs);
+    clearTimeout(timer);
+    timer = setTimeout(askNow, pauseMs);
   };
-  timer = setTimeout(() => void ask(), pauseMs);
-  return () => clearTimeout(timer);
+  const askNow = (): void => void ask();
+  timer = setTimeout(askNow, pauseMs);
+  addEventListener('online', askNow);
+  return () => {
+    clearTimeout(timer);
+    removeEventListener('online', askNow);
+  };
 }

@@ -65,6 +65,7 @@ async function send(
   const headers: Record<string, string> = {};
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
+  const sentAt = performance.now();
   try {
     const request = {
       method,
@@ -73,7 +74,7 @@ async function send(
       ...(signal && { signal }),
     };
     const response = await (takeBegun(method, url) ?? fetch(url, request));
-    if (response.status < 500) connection.found();
+    if (response.status < 500) connection.found(sentAt);
     return response;
   } catch (cause) {
     if (signal?.aborted) throw cause;
