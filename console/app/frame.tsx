@@ -4,7 +4,8 @@ import { useLocation } from 'preact-iso/router';
 import { ROOT } from '../data/addresses.ts';
 import { firstLook, watchFirstLook } from '../data/first-look.ts';
 import { useStore } from '../data/store.ts';
-import { followEvents, onTaskChange } from '../data/events.ts';
+import { onTaskEnd } from '../data/ended-tasks.ts';
+import { followEvents } from '../data/events.ts';
 import type { User } from '../data/session.ts';
 import type { Task } from '../data/types.ts';
 import { t } from '../texts/index.ts';
@@ -26,7 +27,7 @@ export function Frame({ user }: { user: User }) {
   const isLooking = useStore(firstLook);
   useEffect(() => (isLooking ? undefined : watchFirstLook()), [isLooking]);
   useEffect(() => (isLooking ? followEvents() : undefined), [isLooking]);
-  useEffect(() => onTaskChange(announceEnd), []);
+  useEffect(() => onTaskEnd(announceEnd), []);
   useShortcuts({ openPalette: () => setOverlay('palette'), openHelp: () => setOverlay('help') });
   const address = path.length < ROOT.length ? ROOT : path;
   const close = (): void => setOverlay(null);
@@ -60,8 +61,7 @@ function focusTitle(main: HTMLElement | null): void {
   main?.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
 }
 
-function announceEnd(task: Task, before: Task | undefined): void {
-  if (!task.completedAt || before?.completedAt || before?.status === task.status) return;
+function announceEnd(task: Task): void {
   const icon = task.status === 'completed' ? 'check' : task.status === 'failed' ? 'warning' : 'stop';
   announce(t.ended(t.modes[task.mode], t.statuses[task.status]), icon, to(`tasks/${task.id}`));
 }

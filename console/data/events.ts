@@ -1,7 +1,10 @@
 // The one stream of events of the page that is seen: changes of tasks and of the balance, into the cache.
 import type { InfiniteData } from '@tanstack/preact-query';
 import { apiUrl } from './addresses.ts';
+import { call } from './call.ts';
 import { client } from './client.ts';
+import { connection } from './connection.ts';
+import { seeTask } from './ended-tasks.ts';
 import { createStore } from './store.ts';
 import type { Balance, Task, TaskPage } from './types.ts';
 
@@ -10,20 +13,12 @@ export const liveness = createStore<'stream' | 'polling'>('polling');
 /** Counts tasks that were made since a list was read, and are not in it. */
 export const unseenTasks = createStore<ReadonlySet<string>>(new Set());
 
-type Listener = (task: Task, before: Task | undefined) => void;
-const listeners = new Set<Listener>();
 /** What the events change, by the first word of its key. */
 const LIVE = ['tasks', 'task', 'timeline', 'balance'];
 /** Pause before a stream that was refused is asked for again. */
 const REFUSED_MS = 30_000;
 /** A hidden page gives its stream back: browsers allow six connections per host. */
 const HIDDEN_MS = 2_000;
-
-/** Calls the listener at every change of a task. */
-export function onTaskChange(listener: Listener): () => void {
-  listeners.add(listener);
-  return () => void listeners.delete(listener);
-}
 
 /** Keeps a stream open while the page can be seen; returns what ends it. */
 export function followEvents(): () => void {
@@ -47,6 +42,8 @@ export function followEvents(): () => void {
     source.addEventListener('balance', (event) => balanceChanged(JSON.parse(event.data)));
     source.addEventListener('error', () => {
       liveness.set('polling');
+      // Streams end for many reasons; this finds out whether the API is away, or the session ended.
+      if (!connection.get().isLost) void call('GET /api/auth/me').catch(() => undefined);
       if (source?.readyState !== EventSource.CLOSED) return;
       close();
       timer = setTimeout(open, REFUSED_MS);
@@ -69,6 +66,7 @@ export function followEvents(): () => void {
 /** Puts a task's new state wherever the task is shown. */
 export function taskChanged(task: Task): void {
   const before = client.getQueryData<Task>(['task', task.id]) ?? findListed(task.id);
+  seeTask(task, true);
   client.setQueryData(['task', task.id], task);
   let isListed = false;
   client.setQueriesData<InfiniteData<TaskPage>>({ queryKey: ['tasks'] }, (list) => {
@@ -85,7 +83,6 @@ export function taskChanged(task: Task): void {
   void client.invalidateQueries({ queryKey: ['running'] });
   if (before?.status !== task.status && task.completedAt)
     void client.invalidateQueries({ queryKey: ['money'] });
-  for (const listener of listeners) listener(task, before);
 }
 
 function findListed(id: string): Task | undefined {

@@ -26,6 +26,11 @@ export function createStore<Value>(first: Value): Store<Value> {
 
 export function useStore<Value>(store: Store<Value>): Value {
   const [, redraw] = useState({});
-  useEffect(() => store.watch(() => redraw({})), [store]);
-  return store.get();
+  const drawn = store.get();
+  useEffect(() => {
+    // It may have changed since it was drawn, before anybody watched.
+    if (!Object.is(store.get(), drawn)) redraw({});
+    return store.watch(() => redraw({}));
+  }, [store]);
+  return drawn;
 }
