@@ -1,6 +1,6 @@
 // What moves by itself: in two tabs, over a stream that is lost and found, and not at all while it is paused.
 import { expect } from 'chai';
-import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+import { closeSound, goOffline, reloadLive, type TestConsole } from '../../support/console/browser.ts';
 import { ended, order } from '../../support/console/orders.ts';
 import { startProxy } from '../../support/console/proxy.ts';
 import type { TestUser } from '../../support/servers/gateway.ts';
@@ -52,7 +52,7 @@ export function testLiveTasks(tested: () => TestConsole): void {
       const row = page.getByRole('row', { name: /on a train/ });
       await row.waitFor();
       const band = page.getByText('No answer from the API');
-      await page.context().setOffline(true);
+      await goOffline(page);
       await band.waitFor();
       expect(await row.count()).to.equal(1);
       await cancel(user, id);
@@ -62,11 +62,38 @@ export function testLiveTasks(tested: () => TestConsole): void {
       await page.context().close();
     });
 
+    it('are not taken for current by an answer that was on its way when the browser went offline', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(user, 'keys');
+      const held = Promise.withResolvers<void>();
+      const asked = Promise.withResolvers<void>();
+      await page.route('**/api/tasks?*', async (route) => {
+        const response = await route.fetch();
+        asked.resolve();
+        await held.promise;
+        await route.fulfill({ response });
+      });
+      await page.getByTitle('Tasks', { exact: true }).click();
+      await asked.promise;
+      await goOffline(page);
+      const band = page.getByText('No answer from the API');
+      await band.waitFor();
+      held.resolve();
+      await page.getByText('No tasks yet').waitFor();
+      expect(await band.count()).to.equal(1);
+      await page.unrouteAll();
+      await page.context().setOffline(false);
+      await band.waitFor({ state: 'hidden' });
+      await page.context().close();
+    });
+
     it('stay as they are while the list is paused', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
       const id = await order(user, 'held still [[sandbox seconds=120]]');
       const page = await open(user, 'tasks');
+      await reloadLive(page);
       const row = page.getByRole('row', { name: /held still/ });
       await row.waitFor();
       await page.getByRole('button', { name: 'Pause' }).click();

@@ -96,6 +96,23 @@ function watchForProblems(page: Page): void {
   });
 }
 
+/**
+ * Takes the browser's network away, and says so to the page. On a machine that has no network itself the browser
+ * knows itself offline from the start, sees no change, and fires no event of its own.
+ */
+export async function goOffline(page: Page): Promise<void> {
+  const isNews = await page.evaluate('navigator.onLine');
+  await page.context().setOffline(true);
+  if (!isNews) await page.evaluate("void dispatchEvent(new Event('offline'))");
+}
+
+/** Reads the page anew, and waits until its stream of events is open: from there on it misses no change. */
+export async function reloadLive(page: Page): Promise<void> {
+  const opened = page.waitForResponse((response) => response.url().endsWith('/api/events'));
+  await page.reload();
+  await opened;
+}
+
 /** Expects that nothing went wrong in the page since it was opened, and closes it. */
 export async function closeSound(page: Page): Promise<void> {
   expect(problems.get(page)).to.deep.equal([]);
