@@ -75,10 +75,8 @@ export async function rehearseLateFailover(
   await sleep(LAG_MS);
   await failOver(stage, SECOND);
   const atRisk = traffic.accepted.filter((id) => !kept.includes(id));
-  await stage.compose('restart', ...KEEPERS);
   const startedAt = performance.now();
-  for (const service of KEEPERS) await stage.untilHealthy(service);
-  await stage.reloadProxy();
+  await wakeKeepers(stage, 'restart');
   const healthySeconds = (performance.now() - startedAt) / 1000;
   const reconciled = await reconcile(stage, '--apply');
   await sleep(AFTER_MS);
@@ -102,6 +100,13 @@ async function failOver(stage: Stage, standby: string): Promise<void> {
 }
 
 /** A base backup of the primary that follows it. The name of its container is the primary's address here. */
+/** Starts or restarts what keeps facts, and waits until it is healthy and the proxy has its addresses. */
+export async function wakeKeepers(stage: Stage, command: 'start' | 'restart'): Promise<void> {
+  await stage.compose(command, ...KEEPERS);
+  for (const service of KEEPERS) await stage.untilHealthy(service);
+  await stage.reloadProxy();
+}
+
 async function addStandby(stage: Stage, standby: string): Promise<void> {
   const primary = await stage.container(PRIMARY);
   const password = randomBytes(16).toString('hex');
