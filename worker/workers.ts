@@ -152,8 +152,8 @@ function combine(workers: readonly Worker[], connection: NativeConnection, log: 
 }
 
 /**
- * Runs it until it has stopped. Version 1.24.0 of the SDK then now and again fails to let go of its native part,
- * twice in about thirty stops of tests: all work is done by then, and the end of the process frees it.
+ * Runs it until it has stopped. Version 1.24.0 of the SDK then now and again fails to let go of its native
+ * part, twice in about thirty stops of tests: all work is done by then, and the end of the process frees it.
  */
 async function runToEnd(worker: Worker, log: Log): Promise<void> {
   try {

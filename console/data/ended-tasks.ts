@@ -7,7 +7,7 @@ import type { Task, TaskPage } from './types.ts';
 const seen = new Map<string, boolean>();
 const listeners = new Set<(task: Task) => void>();
 
-/** Calls the listener when a task ends whose beginning or work was seen here, or whose end is the first news. */
+/** Calls the listener when a task ends that was seen here before, or whose end is the first news of it. */
 export function onTaskEnd(listener: (task: Task) => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);

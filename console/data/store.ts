@@ -28,7 +28,7 @@ export function useStore<Value>(store: Store<Value>): Value {
   const [, redraw] = useState({});
   const drawn = store.get();
   useEffect(() => {
-    // It may have changed since it was drawn, before anybody watched.
+    // It may have changed since it was drawn, before this component watched.
     if (!Object.is(store.get(), drawn)) redraw({});
     return store.watch(() => redraw({}));
   }, [store]);

@@ -150,23 +150,25 @@ export function testTasks(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
-    it('several at once are cancelled by one press', async () => {
-      const { gateway, open } = tested();
-      const user = await gateway.createUser();
-      const ids = [
-        await order(user, 'one [[sandbox seconds=120]]'),
-        await order(user, 'two [[sandbox seconds=120]]'),
-      ];
-      const page = await open(user, 'tasks');
-      await page.getByLabel('Select all').check();
-      await page.getByRole('button', { name: 'Cancel (2)' }).click();
-      for (const id of ids) await ended(user, id);
-      await until(
-        'both rows say cancelled',
-        async () => (await page.getByText('Cancelled', { exact: true }).count()) >= 2,
-      );
-      await closeSound(page);
-    });
+    for (const width of [1400, 390])
+      it(`several at once are cancelled by one press, at ${width} pixels`, async () => {
+        const { gateway, open } = tested();
+        const user = await gateway.createUser();
+        const ids = [
+          await order(user, 'one [[sandbox seconds=120]]'),
+          await order(user, 'two [[sandbox seconds=120]]'),
+        ];
+        const page = await open(user, 'tasks', { width });
+        await page.getByRole('row', { name: /one/ }).getByRole('checkbox').check();
+        await page.getByRole('row', { name: /two/ }).getByRole('checkbox').check();
+        await page.getByRole('button', { name: 'Cancel (2)' }).click();
+        for (const id of ids) await ended(user, id);
+        await until(
+          'both rows say cancelled',
+          async () => (await page.getByText('Cancelled', { exact: true }).count()) >= 2,
+        );
+        await closeSound(page);
+      });
 
     it('show a prompt that looks like a page as the text it is', async () => {
       const { gateway, open } = tested();

@@ -97,8 +97,8 @@ function watchForProblems(page: Page): void {
 }
 
 /**
- * Takes the browser's network away, and says so to the page. On a machine that has no network itself the browser
- * knows itself offline from the start, sees no change, and fires no event of its own.
+ * Takes the browser's network away, and says so to the page. On a machine that has no network itself the
+ * browser knows itself offline from the start, sees no change, and fires no event of its own.
  */
 export async function goOffline(page: Page): Promise<void> {
   const isNews = await page.evaluate('navigator.onLine');
