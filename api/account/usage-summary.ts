@@ -55,8 +55,7 @@ export async function summariseUsage(
   const request = { userId, from, to, interval, timezone, group, families, rowsMax: ROWS_MAX };
   const answer = await readUsage(em, request);
   if (answer.kind === 'unknown_timezone') throw refusal('timezone', 'timezone is not known to the database.');
-  if (answer.kind !== 'summary')
-    throw refusal('from', 'There is too much usage in this period. Ask for a shorter one.');
+  if (answer.kind !== 'summary') throw tooMuchUsage();
   return { rows: answer.rows, total: addUp(answer.rows), asOf: answer.asOf.toISOString() };
 }
 
@@ -77,6 +76,11 @@ export function periodOf({ from, to: end, interval }: Pick<SummaryQuery, 'from' 
   if (to.getTime() - begin.getTime() > daysMax * DAY_MS)
     throw refusal('from', `A period by the ${interval} may have at most ${daysMax} days.`);
   return { from: begin, to: end ?? null };
+}
+
+/** The 400 for a period with more usage than is counted for one request. */
+export function tooMuchUsage(): GatewayError {
+  return refusal('from', 'There is too much usage in this period. Ask for a shorter one.');
 }
 
 function addUp(rows: readonly UsageRow[]): UsageSums {

@@ -1,7 +1,7 @@
 // GET /api/admin/usage/failures: what failed in a period, by the code of its error.
 import { z } from 'zod';
 import { countFailures } from '../../db/usage/failures.ts';
-import { periodOf, SUMMARY_PERIOD } from '../account/usage-summary.ts';
+import { periodOf, SUMMARY_PERIOD, tooMuchUsage } from '../account/usage-summary.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { idText, readQuery } from '../http/request-fields.ts';
 import type { UsageFailuresView } from '../shapes/usage.ts';
@@ -14,6 +14,8 @@ export const FAILURES_QUERY = z.object({
 export async function readFailures({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
   const { userId = null, ...asked } = readQuery(FAILURES_QUERY, query);
   const period = periodOf({ ...asked, interval: 'day' });
-  const body: UsageFailuresView = { data: await countFailures(em, { ...period, userId }) };
+  const data = await countFailures(em, { ...period, userId });
+  if (!Array.isArray(data)) throw tooMuchUsage();
+  const body: UsageFailuresView = { data };
   return { status: 200, body };
 }

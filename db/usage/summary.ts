@@ -6,6 +6,7 @@ import type { UsageGroup, UsageInterval } from '../../domain/usage.ts';
 import { readMicroCredits } from '../columns.ts';
 import type { Em } from '../database.ts';
 import { SIGNED_SUMS, sumRollup } from './from-rollup.ts';
+import { refusalOf, type UsageRefusal } from './refusals.ts';
 import { planReading, type Plan } from './plan.ts';
 import { ENDS, isWithin, TRANSFERS, type Period, type UsageSource } from './sources.ts';
 
@@ -50,16 +51,10 @@ export interface UsageRow extends UsageSums {
   group: string | null;
 }
 
+/** `too_many_rows`: more than `rowsMax`. */
 export type UsageAnswer =
   | { kind: 'summary'; rows: UsageRow[]; asOf: Date }
-  /** The database has no such time zone, there are more than `rowsMax` rows, or it takes too long. */
-  | { kind: 'unknown_timezone' | 'too_many_rows' | 'too_slow' };
-
-/** SQLSTATE by answer: invalid_parameter_value, query_canceled. */
-const REFUSALS: Readonly<Record<string, 'unknown_timezone' | 'too_slow'>> = {
-  '22023': 'unknown_timezone',
-  '57014': 'too_slow',
-};
+  | { kind: 'too_many_rows' | UsageRefusal };
 
 /** Credits count when their transfer was written, tasks and calls when they ended: the same transaction. */
 export async function readUsage(em: Em, request: UsageRequest): Promise<UsageAnswer> {
@@ -69,10 +64,7 @@ export async function readUsage(em: Em, request: UsageRequest): Promise<UsageAns
       readOnly: true,
     });
   } catch (error) {
-    const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : null;
-    const kind = REFUSALS[String(code)];
-    if (kind) return { kind };
-    throw error;
+    return { kind: refusalOf(error) };
   }
 }
 
