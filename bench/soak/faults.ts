@@ -51,7 +51,7 @@ export async function injectFaults(
     await sleep(chance.between(...plan.pauseSeconds) * 1000, undefined, { signal: plan.signal }).catch(
       () => undefined,
     );
-    if (plan.signal.aborted) break;
+    if (plan.signal.aborted || share() >= 1) break;
     const fault = chance.pick(possible.filter(({ untilShare }) => share() <= untilShare));
     const lastsMs = chance.between(200, Math.max(200, fault.lastsMsMax));
     const from = Date.now();

@@ -33,6 +33,11 @@ describe('the faults of a soak', () => {
     const { struck } = await inject(1, [kill('worker', 1_000, -1), kill('redis', 1)]);
     expect(new Set(struck)).to.deep.equal(new Set(['kill redis']));
   });
+
+  it('end with their time, also where the traffic ends later', async () => {
+    const { struck, problems } = await inject(1, [kill('api', 1)], () => Promise.resolve(), 0);
+    expect([...struck, ...problems]).to.deep.equal([]);
+  });
 });
 
 interface Played extends Injected {
@@ -46,6 +51,7 @@ async function inject(
   seed: number,
   faults: readonly Fault[],
   recover: () => Promise<void> = () => Promise.resolve(),
+  seconds = 60,
 ): Promise<Played> {
   const ending = new AbortController();
   const [struck, struckAt, healthyAt]: [string[], number[], number[]] = [[], [], []];
@@ -64,7 +70,7 @@ async function inject(
     },
     stop: () => Promise.resolve(),
   };
-  const plan = { kind: 'all', seconds: 60, signal: ending.signal } as const;
+  const plan = { kind: 'all', seconds, signal: ending.signal } as const;
   const injected = await injectFaults(system, createChance(seed), { ...plan, pauseSeconds: [0, 0] });
   return { ...injected, struck, struckAt, healthyAt };
 }
