@@ -46,17 +46,18 @@ export async function injectFaults(
   const { faults, disturbances, problems } = injected;
   const possible = system.faults[plan.kind];
   const startedAt = Date.now();
-  const share = (): number => (Date.now() - startedAt) / (plan.seconds * 1000);
+  const lastsMs = plan.seconds * 1000;
+  const passedMs = (): number => Date.now() - startedAt;
   while (possible.length > 0) {
     await sleep(chance.between(...plan.pauseSeconds) * 1000, undefined, { signal: plan.signal }).catch(
       () => undefined,
     );
-    if (plan.signal.aborted || share() >= 1) break;
-    const fault = chance.pick(possible.filter(({ untilShare }) => share() <= untilShare));
-    const lastsMs = chance.between(200, Math.max(200, fault.lastsMsMax));
+    if (plan.signal.aborted || passedMs() >= lastsMs) break;
+    const fault = chance.pick(possible.filter(({ untilShare }) => passedMs() <= untilShare * lastsMs));
+    const faultMs = chance.between(200, Math.max(200, fault.lastsMsMax));
     const from = Date.now();
     try {
-      if (!(await system.strike(fault, lastsMs))) continue;
+      if (!(await system.strike(fault, faultMs))) continue;
       faults.set(fault.name, (faults.get(fault.name) ?? 0) + 1);
       await system.untilHealthy();
     } catch (error) {
