@@ -33,10 +33,11 @@ const COLUMNS: Readonly<Record<UsageGroup, RawQueryFragment>> = {
   kind: sql`r.kind`,
   family: sql`r.family, r.model`,
 };
+/** As bigint: PostgreSQL sums bigints to numerics, which take several times as long to be added up again. */
 const TOTALS = sql`
-  sum(credits) as credits, sum(loss) as loss, sum(tasks) as tasks, sum(calls) as calls, sum(failed) as failed,
-  sum(prompt_tokens) as prompt_tokens, sum(completion_tokens) as completion_tokens, sum(images) as images,
-  sum(seconds) as seconds`;
+  sum(credits)::bigint as credits, sum(loss)::bigint as loss, sum(tasks)::bigint as tasks,
+  sum(calls)::bigint as calls, sum(failed)::bigint as failed, sum(prompt_tokens)::bigint as prompt_tokens,
+  sum(completion_tokens)::bigint as completion_tokens, sum(images) as images, sum(seconds) as seconds`;
 
 /**
  * The sums of whole buckets, as a part of a statement: `start`, the columns of the group, which are empty
@@ -48,7 +49,6 @@ export async function sumRollup(
   period: Period,
   lastAt: Date,
 ): Promise<RawQueryFragment> {
-  const { group } = request;
   const pieces = await listPieces(tx, request, period, lastAt);
   return sql`
     select v.start, s.*, v.sign from jsonb_to_recordset(${JSON.stringify(pieces)}::jsonb) as p (
@@ -56,8 +56,7 @@ export async function sumRollup(
     ) cross join lateral (
       select to_timestamp(since_s) as since, to_timestamp(until_s) as until, to_timestamp(added_to_s) as added_to,
              to_timestamp(taken_from_s) as taken_from
-    ) m cross join lateral (
-      select ${COLUMNS[group]}, ${TOTALS} from (${rowsWithin(request)}) r group by ${COLUMNS[group]}
+    ) m cross join lateral (${sumsWithin(request)}
     ) s cross join lateral (values (m.added_to, 1), (m.taken_from, -1)) v (start, sign) where v.start is not null`;
 }
 
@@ -99,17 +98,24 @@ async function listPieces(
 }
 
 /**
- * The rows of the piece `p`, from `m.since` to `m.until`. Of one user, or of all users together: their spans
- * and buckets. Of each user and key beside the others: comparisons, and the buckets of all.
+ * The sums of the piece `p`, from `m.since` to `m.until`. Of one user, or of all users together: their spans
+ * and buckets, group by group. Of each user or key beside the others: comparisons, and the buckets of all, as
+ * they are, because there is one row of each span, and all are added up in the end.
  */
-function rowsWithin({ userId, group }: RollupRequest): RawQueryFragment {
-  if (userId !== null || (group !== 'user' && group !== 'key'))
-    return sql`
+function sumsWithin({ userId, group }: RollupRequest): RawQueryFragment {
+  if (userId === null && (group === 'user' || group === 'key')) return rowsOfEach(group);
+  const user = userId ?? '';
+  return sql`
+    select ${COLUMNS[group]}, ${TOTALS} from (
       select null as nothing, key_id, user_id, kind, model, family, ${SUMS} from usage_span
-      where user_id = ${userId ?? ''} and span = p.span and start >= m.since and start < m.until
+      where user_id = ${user} and span = p.span and start >= m.since and start < m.until
       union all
       select null, key_id, user_id, kind, model, family, ${SUMS} from usage_rollup
-      where p.span = 'quarter' and user_id = ${userId ?? ''} and bucket >= m.since and bucket < m.until`;
+      where p.span = 'quarter' and user_id = ${user} and bucket >= m.since and bucket < m.until
+    ) r group by ${COLUMNS[group]}`;
+}
+
+function rowsOfEach(group: 'user' | 'key'): RawQueryFragment {
   const isCompared = group === 'user' ? sql`key_id = '*'` : sql`key_id <> '*'`;
   return sql`
     select user_id, key_id, ${SUMS} from usage_comparison

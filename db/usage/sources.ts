@@ -17,7 +17,7 @@ export interface UsageSource {
   model: RawQueryFragment;
   /** Null where the row does not name it. */
   family: RawQueryFragment;
-  /** Sums in the order of `SUMS`. */
+  /** Sums in the order of `SUMS`, in the types that `usage_rollup` has for them. */
   sums: RawQueryFragment;
   where: RawQueryFragment;
 }
@@ -34,8 +34,8 @@ export const TRANSFERS: UsageSource = {
   kind: sql`case when l.call_id is not null then ${CHAT_KIND} else t.mode end`,
   model: sql`l.model`,
   family: sql`t.family`,
-  sums: sql`-sum(l.amount) as credits, 0::numeric as loss, 0::bigint as tasks, 0::bigint as calls, 0::bigint as failed,
-    0::bigint as prompt_tokens, 0::bigint as completion_tokens, 0::numeric as images, 0::numeric as seconds`,
+  sums: sql`-sum(l.amount)::bigint as credits, 0::bigint as loss, 0::bigint as tasks, 0::bigint as calls,
+    0::bigint as failed, 0::bigint as prompt_tokens, 0::bigint as completion_tokens, 0::numeric as images, 0::numeric as seconds`,
   where: sql`l.kind in ('charge', 'refund')`,
 };
 
@@ -47,7 +47,7 @@ export const TASKS: UsageSource = {
   kind: sql`t.mode`,
   model: sql`t.model`,
   family: sql`t.family`,
-  sums: sql`0::numeric as credits, 0::numeric as loss, count(*) as tasks, 0::bigint as calls,
+  sums: sql`0::bigint as credits, 0::bigint as loss, count(*) as tasks, 0::bigint as calls,
     count(*) filter (where t.status = 'failed') as failed, 0::bigint as prompt_tokens, 0::bigint as completion_tokens,
     coalesce(sum((t.ordered ->> 'images')::numeric) filter (where t.status = 'completed' and t.mode = 'image'), 0)
       as images,
@@ -64,9 +64,9 @@ export const CALLS: UsageSource = {
   kind: sql`${CHAT_KIND}::text`,
   model: sql`c.model`,
   family: sql`null::text`,
-  sums: sql`0::numeric as credits, sum(c.loss) as loss, 0::bigint as tasks, count(*) as calls,
-    count(*) filter (where c.status = 'failed') as failed, coalesce(sum(c.prompt_tokens), 0) as prompt_tokens,
-    coalesce(sum(c.completion_tokens), 0) as completion_tokens, 0::numeric as images, 0::numeric as seconds`,
+  sums: sql`0::bigint as credits, sum(c.loss)::bigint as loss, 0::bigint as tasks, count(*) as calls,
+    count(*) filter (where c.status = 'failed') as failed, coalesce(sum(c.prompt_tokens), 0)::bigint as prompt_tokens,
+    coalesce(sum(c.completion_tokens), 0)::bigint as completion_tokens, 0::numeric as images, 0::numeric as seconds`,
   where: sql`true`,
 };
 
@@ -79,7 +79,7 @@ export const TASK_LOSSES: UsageSource = {
   kind: sql`t.mode`,
   model: sql`t.model`,
   family: sql`t.family`,
-  sums: sql`0::numeric as credits, sum(a.loss) as loss, 0::bigint as tasks, 0::bigint as calls, 0::bigint as failed,
+  sums: sql`0::bigint as credits, sum(a.loss)::bigint as loss, 0::bigint as tasks, 0::bigint as calls, 0::bigint as failed,
     0::bigint as prompt_tokens, 0::bigint as completion_tokens, 0::numeric as images, 0::numeric as seconds`,
   where: sql`a.loss > 0`,
 };

@@ -84,11 +84,11 @@ async function readOnSnapshot(tx: Em, request: UsageRequest): Promise<UsageAnswe
   });
   const found = await tx.execute<StoredRow[]>(sql`
     select start, "group", sum(credits)::text as credits, sum(loss)::text as loss, sum(tasks)::int as tasks,
-           sum(calls)::int as calls, sum(failed)::int as failed, sum(prompt_tokens)::float8 as "promptTokens",
-           sum(completion_tokens)::float8 as "completionTokens", sum(images)::float8 as images,
+           sum(calls)::int as calls, sum(failed)::int as failed, sum(prompt_tokens)::bigint::float8 as "promptTokens",
+           sum(completion_tokens)::bigint::float8 as "completionTokens", sum(images)::float8 as images,
            sum(seconds)::float8 as seconds
     from (${await joinParts(tx, request, plan, { asOf, sequence: snapshot.sequence })}) counted
-    group by 1, 2 having num_nonnulls(${NON_ZERO}) > 0
+    group by 1, 2 having ${NON_ZERO}
     order by 1, 2 nulls last limit ${request.rowsMax + 1}`);
   if (found.length > request.rowsMax) return { kind: 'too_many_rows' };
   const rows = found.map((row) => ({
@@ -102,10 +102,10 @@ async function readOnSnapshot(tx: Em, request: UsageRequest): Promise<UsageAnswe
 
 type StoredRow = Omit<UsageRow, 'start' | 'credits' | 'loss'> & Record<'start' | 'credits' | 'loss', string>;
 
-/** An interval from which all was taken back is left out, as one without usage. */
+/** False where all was taken back: left out, as without usage. Of most rows the first sum is enough. */
 const NON_ZERO = sql`
-  nullif(sum(credits), 0), nullif(sum(loss), 0), nullif(sum(tasks), 0), nullif(sum(calls), 0), nullif(sum(failed), 0),
-  nullif(sum(prompt_tokens), 0), nullif(sum(completion_tokens), 0), nullif(sum(images), 0), nullif(sum(seconds), 0)`;
+  sum(credits) <> 0 or sum(tasks) <> 0 or sum(calls) <> 0 or sum(loss) <> 0 or sum(failed) <> 0
+  or sum(prompt_tokens) <> 0 or sum(completion_tokens) <> 0 or sum(images) <> 0 or sum(seconds) <> 0`;
 
 async function joinParts(
   tx: Em,
