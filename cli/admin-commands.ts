@@ -1,7 +1,6 @@
 // The commands of `npm run admin`. Each returns the text to print; every change is in the audit log.
 import { randomBytes } from 'node:crypto';
-import { z } from 'zod';
-import { parseCredits, toCredits, type MicroCredits } from '../domain/credits.ts';
+import { toCredits } from '../domain/credits.ts';
 import { PERMISSIONS } from '../domain/permissions.ts';
 import { createApiKey } from '../db/keys/api-keys.ts';
 import { COMMAND_LINE, writeAuditEntry } from '../db/audit-log.ts';
@@ -16,17 +15,17 @@ import {
   replacePassword,
   unfreezeAccount,
 } from '../db/identity/user-administration.ts';
-import { EMAIL_CHARACTERS_MAX, findUserByEmail, normaliseEmail } from '../db/identity/users.ts';
+import { findUserByEmail, normaliseEmail } from '../db/identity/users.ts';
 import type { Em } from '../db/database.ts';
+import { readCredits, readEmail, readNote, readText } from './arguments.ts';
 import { CHECK } from './check-command.ts';
 import { describeDependents } from './secrets-command.ts';
 import { Refusal, type Command } from './program.ts';
 import { RECONCILE } from './reconcile-command.ts';
+import { REFUND } from './refund-command.ts';
 
 const PASSWORD_BYTES = 18;
 const NAME_CHARACTERS_MAX = 100;
-const NOTE_CHARACTERS_MAX = 200;
-const GRANT_CREDITS_MAX = 1_000_000_000;
 
 export const ADMIN_COMMANDS: Readonly<Record<string, Command>> = {
   create: {
@@ -90,7 +89,7 @@ export const ADMIN_COMMANDS: Readonly<Record<string, Command>> = {
     about: "adds credits to the user's account; the note stands in the user's ledger",
     check: ([, credits = '', note]) => {
       readCredits(credits);
-      if (note !== undefined) readText('NOTE', note, NOTE_CHARACTERS_MAX);
+      if (note !== undefined) readNote(note);
     },
     run: async ({ em }, text = '', amount = '', note = 'Granted by the operator') => {
       const { id: userId, email } = await requireUser(em, text);
@@ -105,6 +104,7 @@ export const ADMIN_COMMANDS: Readonly<Record<string, Command>> = {
       };
     },
   },
+  refund: REFUND,
   unfreeze: {
     args: ['EMAIL'],
     about: 'lets an account spend again that the check of the invariants has frozen',
@@ -139,25 +139,6 @@ function notAgain(what: string): string {
 
 function makePassword(): string {
   return randomBytes(PASSWORD_BYTES).toString('base64url');
-}
-
-function readEmail(text: string): string {
-  const email = normaliseEmail(text);
-  if (z.email().max(EMAIL_CHARACTERS_MAX).safeParse(email).success) return email;
-  throw new Refusal(`"${text}" is not an e-mail address.`);
-}
-
-function readText(what: string, text: string, charactersMax: number): string {
-  const trimmed = text.trim();
-  if (trimmed !== '' && [...trimmed].length <= charactersMax) return trimmed;
-  throw new Refusal(`${what} must have 1 to ${charactersMax} characters.`);
-}
-
-function readCredits(text: string): MicroCredits {
-  const isPlain = /^\d{1,10}(\.\d{1,6})?$/.test(text) && Number(text) <= GRANT_CREDITS_MAX;
-  const credits = isPlain ? parseCredits(text) : 0n;
-  if (credits > 0n) return credits;
-  throw new Refusal(`"${text}" is no amount of credits: a number above 0 with at most 6 decimals.`);
 }
 
 async function requireUser(em: Em, text: string): Promise<User> {

@@ -14,6 +14,11 @@ export interface LedgerMove {
   available: MicroCredits;
 }
 
+export interface Refund extends LedgerMove {
+  /** False: it is a repeat, and the transfer is the first one's. */
+  isFirst: boolean;
+}
+
 /**
  * Adds credits. `idempotencyKey` makes it happen once: a repeat answers with the first move.
  * Throws when the user has no account.
@@ -43,11 +48,11 @@ export async function grant(
 export async function refund(
   em: Em,
   input: TaskAttempt & { amount: MicroCredits; idempotencyKey: string; description: string },
-): Promise<LedgerMove | null> {
+): Promise<Refund | null> {
   const { taskId, attempt, amount, idempotencyKey, description } = input;
-  const values = [taskId, attempt, amount, idempotencyKey, description, makeId('led')];
-  const [moved] = await refundAttempt(em, values);
-  return moved ? readMove(moved) : null;
+  const transferId = makeId('led');
+  const [moved] = await refundAttempt(em, [taskId, attempt, amount, idempotencyKey, description, transferId]);
+  return moved ? { ...readMove(moved), isFirst: moved.transferId === transferId } : null;
 }
 
 interface MovedRow {

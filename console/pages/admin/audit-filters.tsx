@@ -15,6 +15,7 @@ const ALL: Readonly<Record<Action, true>> = {
   CREATE_USER: true,
   UPDATE_USER: true,
   GRANT_CREDITS: true,
+  REFUND_TASK: true,
   CREATE_REDEEM_CODE: true,
   DISABLE_REDEEM_CODE: true,
   CREATE_API_KEY: true,
