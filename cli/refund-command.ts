@@ -24,9 +24,10 @@ export const REFUND: Command = {
       throw new Refusal(`Of the charge of ${taskId}, ${toCredits(answer.left)} credits are left to refund.`);
     const { isFirst, transferId, balance, available } = answer.refund;
     const record = await findUserRecord(em, answer.userId);
-    const done = `${toCredits(answer.credits)} of ${taskId} to ${record?.user.email ?? answer.userId}`;
-    if (!isFirst) return { text: `refunded ${done} before, with this note: entry ${transferId}\n` };
+    const of = `of ${taskId} to ${record?.user.email ?? answer.userId}`;
+    if (!isFirst) return { text: `refunded ${amount} ${of} before, with this note: entry ${transferId}\n` };
     const [now, free] = [toCredits(balance), toCredits(available)];
+    const done = `${toCredits(answer.credits)} ${of}`;
     return { text: `refunded ${done}: balance ${now}, available ${free}, entry ${transferId}\n` };
   },
 };

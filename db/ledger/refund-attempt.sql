@@ -1,5 +1,6 @@
--- Gives back a part of what an attempt was charged, once per idempotency key: a repeat answers the first
--- transfer. The task itself may have been removed by age. Answers no row when there is no such charge or less than the amount is left of it.
+-- Gives back a part of what an attempt was charged, once per idempotency key: a repeat answers the first transfer,
+-- whatever its amount. The task itself may have been removed by age. Answers no row when there is no such charge, or
+-- less than the amount is left of it, or there is nothing to give back.
 create or replace function refund_attempt(
   p_task_id text, p_attempt integer, p_amount bigint, p_idempotency_key text, p_description text, p_transfer_id text
 ) returns table (transfer_id text, sequence bigint, balance bigint, available bigint)
@@ -12,7 +13,8 @@ begin
   perform lock_counters(array[charged.user_id], array[charged.key_id]);
   if not exists (select from ledger_transfer where idempotency_key = p_idempotency_key) then
     update task_attempt t set refunded = t.refunded + p_amount
-    where t.task_id = p_task_id and t.attempt = p_attempt and t.state = 'charged' and t.refunded + p_amount <= t.charged;
+    where t.task_id = p_task_id and t.attempt = p_attempt and t.state = 'charged' and p_amount > 0
+      and t.refunded + p_amount <= t.charged;
     if not found then
       return;
     end if;

@@ -14,7 +14,7 @@ export type TaskRefund =
 
 /**
  * Gives back `credits` of a task's charge, or all that is left where that is null, with an audit entry. The
- * same task, credits and note are one refund: a repeat answers with the first one.
+ * same task, wish and note are one refund: a repeat answers with the first one.
  */
 export async function refundTask(
   em: Em,
@@ -26,8 +26,8 @@ export async function refundTask(
     if (!charge) return { kind: 'not_charged' };
     const { userId, attempt, left } = charge;
     const credits = wanted ?? left;
-    if (credits === 0n) return { kind: 'too_much', left };
-    const idempotencyKey = `refund:${taskId}:${attempt}:${credits}:${note}`;
+    // By what was asked: what is left may come to the amount of an earlier refund with the same note.
+    const idempotencyKey = `refund:${taskId}:${attempt}:${wanted ?? 'all'}:${note}`;
     const refunded = await refund(tx, {
       taskId,
       attempt,

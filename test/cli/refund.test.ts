@@ -53,7 +53,21 @@ describe('npm run admin -- refund', () => {
     expect(errors).to.equal(`Of the charge of ${id}, 2.5 credits are left to refund.\n`);
     expect((await run(id)).code).to.equal(0);
     expect(await balance()).to.equal(GRANTED);
-    expect((await run(id)).errors).to.equal(`Of the charge of ${id}, 0 credits are left to refund.\n`);
+    const other = await run(id, 'all', 'Another note');
+    expect(other.errors).to.equal(`Of the charge of ${id}, 0 credits are left to refund.\n`);
+  });
+
+  it('gives back all that is left after a half of the same amount and note, once', async () => {
+    const id = await makeImage();
+    expect((await run(id, String(IMAGE_CREDITS / 2))).code).to.equal(0);
+    expect((await run(id)).output).to.match(
+      new RegExp(`^refunded ${IMAGE_CREDITS / 2} of ${id} to \\S+: balance`),
+    );
+    expect(await balance()).to.equal(GRANTED);
+    const again = await run(id);
+    expect(again.code).to.equal(0);
+    expect(again.output).to.match(/^refunded all of \S+ to \S+ before, with this note: entry led_\w+\n$/);
+    expect(await balance()).to.equal(GRANTED);
   });
 
   it('is one refund, one entry and one audit entry, however often it is sent, also at once', async () => {
