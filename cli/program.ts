@@ -16,6 +16,8 @@ export interface Command {
   run: (installation: Installation, ...args: string[]) => Promise<Outcome>;
   /** Whether it runs as the owner of the tables, and not as the processes do. */
   asOwner?: true;
+  /** How long one of its statements may take; as in any process when left out. */
+  statementLimitMs?: number;
 }
 
 export interface Installation {
@@ -99,12 +101,16 @@ function describeUsage(program: string, commands: Readonly<Record<string, Comman
 
 async function onDatabase(
   config: Config,
-  { asOwner }: Command,
+  { asOwner, statementLimitMs }: Command,
   run: (installation: Installation) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { databaseUrl, databaseOwnerUrl, keyRing } = config;
   const url = asOwner ? databaseOwnerUrl : databaseUrl;
-  const database = openDatabase({ url, connectionsMax: CONNECTIONS_MAX });
+  const database = openDatabase({
+    url,
+    connectionsMax: CONNECTIONS_MAX,
+    ...(statementLimitMs !== undefined && { statementLimitMs }),
+  });
   const role = userOf(databaseUrl);
   const processRole = role === userOf(databaseOwnerUrl) ? null : role;
   try {

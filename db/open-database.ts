@@ -1,6 +1,6 @@
 // Opens the database: one MikroORM per process, one forked EntityManager per request or activity.
 import { Migrator } from '@mikro-orm/migrations';
-import { MikroORM } from '@mikro-orm/postgresql';
+import { MikroORM, sql } from '@mikro-orm/postgresql';
 import { AuditEntryEntity, LedgerViolationEntity } from './entities/audit.ts';
 import { ChatCallEntity } from './entities/chat-calls.ts';
 import { CredentialRestEntity } from './entities/credentials.ts';
@@ -63,13 +63,15 @@ import { Migration103UsageSixHours } from './migrations/103-usage-six-hours.ts';
 import { Migration104FailureIndexes } from './migrations/104-failure-indexes.ts';
 import { grantProcessRights } from './process-role.ts';
 import { openConnections, registerPool, type DriverPool } from './pool.ts';
-import type { Database } from './database.ts';
+import { forkEm, type Database } from './database.ts';
 
 export interface DatabaseSettings {
   url: string;
   connectionsMax: number;
   /** How long to wait for a free or a new connection; 2 s when left out. */
   connectionWaitMs?: number;
+  /** How long a statement may take; 5 s when left out. */
+  statementLimitMs?: number;
   /** For a server: connections are opened at once and kept. Otherwise 10 idle seconds close them. */
   keepsConnections?: boolean;
 }
@@ -144,6 +146,11 @@ const ENTITIES = [
 ];
 
 const CONNECTION_WAIT_MS = 2_000;
+const STATEMENT_LIMIT_MS = 5_000;
+/** Our side waits a little longer than the server works. */
+const ANSWER_MARGIN_MS = 1_000;
+/** Serialises migrations. */
+const MIGRATION_LOCK = 7_262_114;
 
 /**
  * Connects lazily, unless connections are kept. Every statement is bounded: on the server by time-outs of
@@ -152,6 +159,7 @@ const CONNECTION_WAIT_MS = 2_000;
  */
 export function openDatabase(settings: DatabaseSettings): Database {
   const { connectionsMax, connectionWaitMs = CONNECTION_WAIT_MS, keepsConnections = false } = settings;
+  const { statementLimitMs = STATEMENT_LIMIT_MS } = settings;
   const pooled: { max: number; pool: DriverPool | undefined } = { max: connectionsMax, pool: undefined };
   const database = new MikroORM({
     clientUrl: settings.url,
@@ -160,9 +168,8 @@ export function openDatabase(settings: DatabaseSettings): Database {
     driverOptions: {
       connectionTimeoutMillis: connectionWaitMs,
       keepAlive: true, // a network may drop what is idle without a word
-      query_timeout: 6_000,
-      options:
-        '-c lock_timeout=2000 -c statement_timeout=5000 -c idle_in_transaction_session_timeout=10000 -c timezone=UTC',
+      query_timeout: statementLimitMs + ANSWER_MARGIN_MS,
+      options: `-c lock_timeout=2000 -c statement_timeout=${statementLimitMs} -c idle_in_transaction_session_timeout=10000 -c timezone=UTC`,
       onPoolCreated: (pool: DriverPool & WatchedPool) => {
         pooled.pool = pool;
         releaseBrokenConnections(pool);
@@ -174,6 +181,8 @@ export function openDatabase(settings: DatabaseSettings): Database {
       snapshot: false,
       silent: true,
       disableForeignKeys: false,
+      // Each in a transaction of its own, so that none keeps its locks while the next one works.
+      allOrNothing: false,
     },
     ignoreUndefinedInQuery: true,
   });
@@ -185,11 +194,15 @@ export function openDatabase(settings: DatabaseSettings): Database {
 /**
  * Applies missing migrations and installs changed functions; answers the names of both. Then it gives
  * `processRole` the rights of a process; null where processes run as the owner of the tables, who is the
- * user of `database`. All of it locks, so parallel calls are safe.
+ * user of `database`. Of parallel calls, one works and the others wait for it. Takes two connections.
  */
 export async function migrate(database: Database, processRole: string | null = null): Promise<string[]> {
-  const done = await database.migrator.up();
-  const installed = await installFunctions(database);
-  if (processRole !== null) await grantProcessRights(database, processRole);
-  return [...done.map((migration) => migration.name), ...installed];
+  return forkEm(database).transactional(async (lock) => {
+    await lock.execute('set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+    await lock.execute(sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    const done = await database.migrator.up();
+    const installed = await installFunctions(database);
+    if (processRole !== null) await grantProcessRights(database, processRole);
+    return [...done.map((migration) => migration.name), ...installed];
+  });
 }

@@ -15,8 +15,8 @@ export class Migration102CallFilters extends Migration {
  * error.
  */
 const CALLS = `
-create index chat_call_filters on chat_call (user_id, model, key_id, id desc) where settled_at is not null;
-create index chat_call_error on chat_call (user_id, error_code, id desc) where error_code is not null;
+create index if not exists chat_call_filters on chat_call (user_id, model, key_id, id desc) where settled_at is not null;
+create index if not exists chat_call_error on chat_call (user_id, error_code, id desc) where error_code is not null;
 `;
 
-const CODES = `create index redeem_code_label on redeem_code (label, id desc);`;
+const CODES = `create index if not exists redeem_code_label on redeem_code (label, id desc);`;

@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import { createApiKey } from '../../db/keys/api-keys.ts';
 import { grant } from '../../db/ledger/ledger.ts';
-import { migrate } from '../../db/open-database.ts';
+import { migrate, MIGRATIONS, openDatabase } from '../../db/open-database.ts';
 import { Secrets } from '../../db/secrets.ts';
 import { createUser } from '../../db/identity/users.ts';
 import { isFinal, mayFollow, TASK_STATUSES } from '../../domain/tasks.ts';
-import { createDatabase, type TestDatabase } from '../support/servers/database.ts';
+import { createDatabase, createEmptyDatabase, type TestDatabase } from '../support/servers/database.ts';
 import { forkEm } from '../../db/database.ts';
 
 describe('the schema', () => {
@@ -42,6 +42,16 @@ describe('the schema', () => {
         ),
       );
     expect(lines).to.deep.equal([]);
+  });
+
+  it('is made once by migrations that run at the same moment', async () => {
+    const empty = await createEmptyDatabase();
+    const again = openDatabase({ url: empty.url, connectionsMax: 2 });
+    const done = await Promise.all([migrate(empty.database), migrate(again)]);
+    await again.close();
+    await empty.drop();
+    expect(done.filter((names) => names.length === 0)).to.have.length(1);
+    expect(done.flat()).to.include.members(MIGRATIONS.map(({ name }) => name));
   });
 
   it('is up to date after a second migration, which does nothing', async () => {

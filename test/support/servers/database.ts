@@ -46,7 +46,7 @@ async function createMigrated(connectionsMax: number): Promise<TestDatabase> {
 
 /** Answers the name of a migrated database that no process is connected to, as a model has to be. */
 async function createModel(): Promise<string> {
-  const { url, database } = await createMigrated(1);
+  const { url, database } = await createMigrated(2);
   await database.close();
   return new URL(url).pathname.slice(1);
 }
