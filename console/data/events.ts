@@ -19,6 +19,8 @@ const LIVE = ['tasks', 'task', 'timeline', 'balance'];
 const REFUSED_MS = 30_000;
 /** A hidden page gives its stream back: browsers allow six connections per host. */
 const HIDDEN_MS = 2_000;
+/** The end of a task is news for an hour, in case the clocks differ. */
+const NEWS_MS = 3_600_000;
 
 /** Keeps a stream open while the page can be seen; returns what ends it. */
 export function followEvents(): () => void {
@@ -65,8 +67,10 @@ export function followEvents(): () => void {
 
 /** Puts a task's new state wherever the task is shown. */
 export function taskChanged(task: Task): void {
+  // An old task changes, too: its result is removed because of its age, or by its owner.
+  const isNews = !task.completedAt || Date.now() - Date.parse(task.completedAt) < NEWS_MS;
   const before = client.getQueryData<Task>(['task', task.id]) ?? findListed(task.id);
-  seeTask(task, true);
+  seeTask(task, isNews);
   client.setQueryData(['task', task.id], task);
   let isListed = false;
   client.setQueriesData<InfiniteData<TaskPage>>({ queryKey: ['tasks'] }, (list) => {
@@ -78,9 +82,8 @@ export function taskChanged(task: Task): void {
     }));
     return { ...list, pages };
   });
-  if (!isListed && !before) unseenTasks.set(new Set([...unseenTasks.get(), task.id]));
+  if (isNews && !isListed && !before) unseenTasks.set(new Set([...unseenTasks.get(), task.id]));
   void client.invalidateQueries({ queryKey: ['timeline', task.id] });
-  void client.invalidateQueries({ queryKey: ['running'] });
   if (before?.status !== task.status && task.completedAt)
     void client.invalidateQueries({ queryKey: ['money'] });
 }

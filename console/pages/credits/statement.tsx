@@ -54,7 +54,7 @@ export function Statement({ entries, isLoading, tasks = 'tasks' }: StatementProp
 /** The kind of the move, linked to what caused it. */
 function What({ entry, tasks }: { entry: LedgerEntry; tasks: string }) {
   const name = t.credits.types[entry.type] ?? entry.type;
-  const cause = entry.model ?? entry.description;
+  const cause = entry.type === 'refund' ? entry.description : (entry.model ?? entry.description);
   const href = entry.taskId ? to(`${tasks}/${entry.taskId}`) : tasks === 'tasks' && callsBehind(entry);
   return (
     <div>

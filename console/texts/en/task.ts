@@ -27,7 +27,7 @@ export const task = {
   took: 'Took',
   key: 'Key',
   waiting: 'Waits for its turn',
-  late: 'Tasks begin later than usual at the moment. This one is kept, and begins by itself.',
+  late: 'It waits longer than usual. It is kept, and begins by itself.',
   working: 'Being made',
   elapsed: 'for',
   failedTitle: 'It failed, and cost nothing',

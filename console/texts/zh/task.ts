@@ -28,7 +28,7 @@ export const task: typeof en = {
   took: '耗时',
   key: '密钥',
   waiting: '正在排队',
-  late: '目前任务开始得比平时晚。此任务已保存，会自动开始。',
+  late: '等待的时间比平时长。任务已保存，会自动开始。',
   working: '正在生成',
   elapsed: '已用',
   failedTitle: '任务失败，未收费',

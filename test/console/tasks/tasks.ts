@@ -105,7 +105,7 @@ export function testTasks(tested: () => TestConsole): void {
         await page.goto(`${gateway.baseUrl}/console/tasks/${id}`);
         await page.getByRole('heading', { name: 'Waits for its turn' }).waitFor();
       };
-      const late = page.getByText('Tasks begin later than usual');
+      const late = page.getByText('It waits longer than usual');
       await shownAs(new Date());
       expect(await late.count()).to.equal(0);
       await shownAs(new Date(Date.now() - 60_000));
