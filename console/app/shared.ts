@@ -21,7 +21,6 @@ import '../ui/filter-box.tsx';
 import '../ui/filter-select.tsx';
 import '../ui/problem.tsx';
 import '../ui/range-tag.tsx';
-import '../ui/words.ts';
 import '../ui/times.tsx';
 import '../ui/toasts.tsx';
 import 'preact-iso/router';

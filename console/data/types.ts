@@ -1,5 +1,5 @@
 // The things that pages show, by the names that pages use.
-import type { AnswerOf, BodyOf } from '../../api/openapi/route-types.ts';
+import type { AnswerOf, BodyOf, QueryOf } from '../../api/openapi/route-types.ts';
 
 export type TaskPage = AnswerOf<'GET /api/tasks'>;
 export type Task = TaskPage['data'][number];
@@ -15,6 +15,8 @@ export type Call = AnswerOf<'GET /api/usage'>['data'][number];
 export type ForeignTask = AnswerOf<'GET /api/admin/tasks'>['data'][number];
 export type RedeemCode = AnswerOf<'GET /api/admin/redeem-codes'>['data'][number];
 export type AuditEntry = AnswerOf<'GET /api/admin/audit-entries'>['data'][number];
+/** The actions that the audit log of this release knows. */
+export type AuditAction = NonNullable<QueryOf<'GET /api/admin/audit-entries'>['action']>;
 export type ForeignTaskDetails = AnswerOf<'GET /api/admin/tasks/:id'>['data'];
 /** A user as administrators see it. */
 export type ShownUser = AnswerOf<'GET /api/admin/users'>['data'][number];

@@ -1,6 +1,7 @@
 // The texts in Chinese.
 import type { Texts } from './en-pages.ts';
 import { account } from './zh/account.ts';
+import { actions } from './zh/actions.ts';
 import { admin } from './zh/admin.ts';
 import { calls } from './zh/calls.ts';
 import { create } from './zh/create.ts';
@@ -15,7 +16,22 @@ import { usage } from './zh/usage.ts';
 import { webhooks } from './zh/webhooks.ts';
 
 export const zh: Texts = {
-  ...{ home, tasks, task, create, models, calls, usage, credits, keys, webhooks, account, admin, errors },
+  ...{
+    home,
+    tasks,
+    task,
+    create,
+    models,
+    calls,
+    usage,
+    credits,
+    keys,
+    webhooks,
+    account,
+    admin,
+    actions,
+    errors,
+  },
   name: '控制台',
   skip: '跳到页面内容',
   navigation: '页面',

@@ -2,13 +2,12 @@
 import { useAction } from '../../data/action.ts';
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
-import { t } from '../../texts/pages.ts';
+import { nameOfAction, t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { deviceOf } from '../../ui/device.ts';
 import { Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Age } from '../../ui/times.tsx';
-import { wordsOf } from '../../ui/words.ts';
 
 const SHOWN = '20';
 
@@ -78,7 +77,7 @@ export function SecurityEvents() {
       <ul class="rows-plain">
         {events.data.map((event) => (
           <li key={event.id} class="row between note">
-            <span class="cut">{wordsOf(event.action)}</span>
+            <span class="cut">{nameOfAction(event.action)}</span>
             <span class="small faint row">
               <span>{event.ip}</span>
               <Age at={event.createdAt} />

@@ -1,16 +1,13 @@
 // The filters of the audit log: what was done, by whom, on what, and since when.
-import type { QueryOf } from '../../../api/openapi/route-types.ts';
-import { t } from '../../texts/pages.ts';
+import type { AuditAction } from '../../data/types.ts';
+import { nameOfAction, t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { FilterBox } from '../../ui/filter-box.tsx';
 import { FilterSelect } from '../../ui/filter-select.tsx';
-import { wordsOf } from '../../ui/words.ts';
 import { UserFilter } from './user-filter.tsx';
 
-export type Action = NonNullable<QueryOf<'GET /api/admin/audit-entries'>['action']>;
-
 /** All actions: one that the API has and this table does not is a type error. */
-const ALL: Readonly<Record<Action, true>> = {
+const ALL: Readonly<Record<AuditAction, true>> = {
   LOG_IN: true,
   CREATE_USER: true,
   UPDATE_USER: true,
@@ -53,7 +50,7 @@ export function AuditFilters({ filters, change, clear }: FiltersProps) {
         name="action"
         label={t.admin.action}
         any={t.admin.anyAction}
-        options={Object.keys(ALL).map((value) => [value, wordsOf(value)])}
+        options={Object.keys(ALL).map((value) => [value, nameOfAction(value)])}
       />
       <UserFilter name="actor" label={t.admin.actorId} />
       <FilterBox

@@ -3,14 +3,13 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import { downloadCsv } from '../../data/csv.ts';
 import { useFilters } from '../../data/filters.ts';
-import type { AuditEntry } from '../../data/types.ts';
-import { t } from '../../texts/pages.ts';
+import type { AuditAction, AuditEntry } from '../../data/types.ts';
+import { nameOfAction, t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
 import { CardTable, Listed } from '../../ui/list.tsx';
 import { Empty, Head } from '../../ui/parts.tsx';
 import { Age } from '../../ui/times.tsx';
-import { wordsOf } from '../../ui/words.ts';
-import { AuditFilters, type Action } from './audit-filters.tsx';
+import { AuditFilters } from './audit-filters.tsx';
 
 const ROWS = '50';
 const COLUMNS = 6;
@@ -28,7 +27,7 @@ export default function AdminAudit() {
         query: {
           limit: ROWS,
           ...(cursor && { cursor }),
-          action: action as Action | undefined,
+          action: action as AuditAction | undefined,
           actor,
           target,
           ...(days && { from: daysAgo(Number(days)) }),
@@ -92,7 +91,7 @@ function Table({ entries, isLoading, change }: TableProps) {
       {entries.map((entry) => (
         <tr key={entry.id}>
           <td class="phone-wide">
-            <span class="strong">{wordsOf(entry.action)}</span>
+            <span class="strong">{nameOfAction(entry.action)}</span>
           </td>
           <td class="audit-actor phone-wide">
             <Actor entry={entry} change={change} />

@@ -91,6 +91,7 @@ export function testUserAdministration(tested: () => TestConsole): void {
       expect(search).to.include('action=UPDATE_USER');
       await page.waitForURL(`**/admin/audit?*target=${user.id}*`);
       await until('one row is left', async () => (await page.locator('tbody tr').count()) === 1);
+      await page.locator('tbody').getByText('Update user').waitFor();
       await page.getByText('disabled: true').waitFor();
       await closeSound(page);
     });

@@ -1,0 +1,4 @@
+// The actions of the audit log. Those without a text of their own are the words of their code.
+import type { AuditAction } from '../../data/types.ts';
+
+export const actions: Partial<Record<AuditAction, string>> = {};

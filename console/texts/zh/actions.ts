@@ -1,0 +1,30 @@
+// The actions of the audit log, in Chinese.
+import type { actions as en } from '../en/actions.ts';
+
+export const actions: Required<typeof en> = {
+  LOG_IN: '登录',
+  CREATE_USER: '创建用户',
+  UPDATE_USER: '更改用户',
+  GRANT_CREDITS: '增加积分',
+  REFUND_TASK: '任务退款',
+  CREATE_REDEEM_CODE: '创建兑换码',
+  DISABLE_REDEEM_CODE: '停用兑换码',
+  CREATE_API_KEY: '创建密钥',
+  UPDATE_API_KEY: '更改密钥',
+  REVOKE_API_KEY: '吊销密钥',
+  CREATE_WEBHOOK: '创建 Webhook',
+  UPDATE_WEBHOOK: '更改 Webhook',
+  DELETE_WEBHOOK: '删除 Webhook',
+  DISABLE_WEBHOOK: 'Webhook 被停用',
+  ROTATE_WEBHOOK_SECRET: '轮换 Webhook 密钥',
+  CHANGE_PASSWORD: '更改密码',
+  END_SESSIONS: '结束会话',
+  ENABLE_SECOND_FACTOR: '启用第二因素',
+  DISABLE_SECOND_FACTOR: '停用第二因素',
+  RESET_SECOND_FACTOR: '重置第二因素',
+  USE_RECOVERY_CODE: '使用恢复码',
+  LOCK_VERIFICATION: '验证被锁定',
+  FREEZE_ACCOUNT: '冻结账户',
+  UNFREEZE_ACCOUNT: '解冻账户',
+  ROTATE_SECRETS: '轮换加密密钥',
+};
