@@ -139,11 +139,6 @@ export type Route = {
     | { proof: 'none'; handle: (ctx: RequestContext) => Promise<Reply> }
   );
 
-/**
- * Default of `startWaitMs`: far longer than a start takes on a quiet machine. The answer is the same without
- * the acknowledgement, so no caller waits longer for it.
- */
-export const START_WAIT_MS = 1_000;
 /** The limit of an ordinary JSON body. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 /** The limit of a JSON body that may hold images as data URIs. */

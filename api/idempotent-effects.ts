@@ -3,10 +3,10 @@
 // A route says `idempotent: true` in its table row; its handler then runs its effect inside one of these
 // two:
 // - `answerOnce`, when the answer is known as soon as the effect is: a grant, a redemption.
-// - `beginOnce`, when the answer comes later: a task waits for its admission, a chat call for a vendor. The
-//   handler's final answer is kept. If the process dies before that, the next request with the key reaches
-//   the handler again, with the id of the begun effect in `ctx.idempotency.resumedId`: the handler must
-//   answer from that, or, if that effect was undone, begin anew.
+// - `beginOnce`, when the answer comes later: a chat call waits for a vendor, a task is shown by the route
+//   that it came by. The handler's final answer is kept. If the process dies before that, the next request
+//   with the key reaches the handler again, with the id of the begun effect in `ctx.idempotency.resumedId`:
+//   the handler must answer from that, or, if that effect was undone, begin anew.
 // Without the header, `ctx.idempotency` is null and both only run the function they are given. A repeat
 // with other content is refused; the content is the JSON body and the query, or of an uploaded file its
 // bytes, whatever its name.

@@ -20,7 +20,6 @@ import { openEvents } from './events/services.ts';
 import { createAllTurns, createTurns, ENTRY_TURN_LIMITS, LONG_WORK_TURN_LIMITS } from './http/turns.ts';
 import { Subjects } from './http/subjects.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
-import { START_WAIT_MS } from './context.ts';
 import { ApiKeyCache } from './key-cache.ts';
 import { createGuessLimiter } from './limits/guess-limiter.ts';
 import { createLimits, type Limits } from './limits/limits.ts';
@@ -67,7 +66,7 @@ export function openServices(
     database,
     secrets,
     taskWorkflows,
-    ...openCreations(config, taskWorkflows),
+    ...openCreations(config, taskWorkflows, log),
     storage: createStorage(config.storage),
     catalog: config.catalog,
     keyCache: new ApiKeyCache(database, secrets),
@@ -82,7 +81,6 @@ export function openServices(
     console: openBuiltConsole(config.consoleDir),
     consoleDir: config.consoleDir,
     production: config.production,
-    startWaitMs: START_WAIT_MS,
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
     chat: openChat(config, database, log),
@@ -118,11 +116,12 @@ function openUploads(config: Config): UploadServices {
 
 function openCreations(
   config: Config,
-  taskWorkflows: TaskWorkflows,
+  workflows: TaskWorkflows,
+  log: Log,
 ): Pick<Services, 'creationTurns' | 'readTurns' | 'taskStarts'> {
   const turns = createAllTurns(config.databaseConnectionsMax);
-  const taskStarts = createTaskStarts(taskWorkflows, turns.creationTurns);
-  return { ...turns, taskStarts };
+  const { creationTurns } = turns;
+  return { ...turns, taskStarts: createTaskStarts({ workflows, creationTurns, log }) };
 }
 
 function openChat(config: Config, database: Database, log: Log): ChatServices {

@@ -59,8 +59,6 @@ export interface Services {
   consoleDir: string;
   /** Whether the process runs in production, where cookies carry `Secure`. */
   production: boolean;
-  /** Longest wait of a creation for Temporal to acknowledge the start of the workflow. */
-  startWaitMs: number;
   /** Starts the workflows of created and retried tasks. */
   taskStarts: TaskStarts;
   /** Gives requests their turns to be authenticated, a few at once for each user. */

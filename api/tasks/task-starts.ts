@@ -1,8 +1,9 @@
-// Starts workflows for creations: a few at once, users in rotation, and no caller waits for that line.
-import { setTimeout as sleep } from 'node:timers/promises';
+// Starts the workflows of written tasks: a few at once, users in rotation. No caller waits for it.
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { TaskToRun } from '../../domain/task-runs.ts';
+import type { Log } from '../../log.ts';
 import type { TaskWorkflows } from '../../workflows/client.ts';
-import { createTurns, type EndTurn, type Turns } from '../http/turns.ts';
+import { createTurns, type Turns } from '../http/turns.ts';
 
 /** Starts that may wait for their turn; further ones are left to the sweeper. */
 const WAITING_MAX = 4_000;
@@ -26,33 +27,28 @@ const LINE_LONG = 16;
 const HOLD_LIMIT_MS = 2_000;
 const LOOK_EVERY_MS = 20;
 
-type Starter = Pick<TaskWorkflows, 'startTaskWithin'>;
-
-/**
- * `started`: Temporal has acknowledged the start. `waiting`: other starts wait, too; this one begins now or
- * soon, and its caller does not wait for it. `late`: Temporal has not answered in time; the sweeper starts
- * the task if nothing else does.
- */
-export type StartOutcome = 'started' | 'waiting' | 'late';
+interface Options {
+  workflows: Pick<TaskWorkflows, 'startTaskWithin'>;
+  /** Those that creations wait for. */
+  creationTurns: Pick<Turns, 'countWaiting'>;
+  log: Log;
+}
 
 export interface TaskStarts {
-  /** Starts the workflow of a written task. Resolves after `waitMs` at the latest, and never throws. */
-  start(task: TaskToRun, waitMs: number, origin: { requestId: string }): Promise<StartOutcome>;
+  /**
+   * Starts the workflow of a written task, soon, and returns at once. What Temporal does not acknowledge in
+   * time is left to the sweeper.
+   */
+  start(task: TaskToRun, origin: { requestId: string }): void;
   /** Resolves when no start is under way or waiting. */
   drain(): Promise<void>;
 }
 
-/** `creationTurns`: those that creations wait for. */
-export function createTaskStarts(workflows: Starter, creationTurns: Pick<Turns, 'countWaiting'>): TaskStarts {
+export function createTaskStarts({ workflows, creationTurns, log }: Options): TaskStarts {
   const turns = createTurns(TURN_LIMITS);
-  const unfinished = new Set<Promise<unknown>>();
+  const unfinished = new Set<Promise<void>>();
   const holds = new Map<string, Promise<void>>();
 
-  const track = <Result>(work: Promise<Result>): Promise<Result> => {
-    unfinished.add(work);
-    void work.finally(() => unfinished.delete(work));
-    return work;
-  };
   const isLineLong = (userId: string): boolean => creationTurns.countWaiting(userId) > LINE_LONG;
   const untilLineIsShort = async (userId: string): Promise<void> => {
     const leaveAt = Date.now() + HOLD_LIMIT_MS;
@@ -63,46 +59,30 @@ export function createTaskStarts(workflows: Starter, creationTurns: Pick<Turns, 
     if (isLineLong(userId) && !holds.has(userId)) holds.set(userId, untilLineIsShort(userId));
     return holds.get(userId);
   };
+  const tryStart = async (task: TaskToRun, origin: { requestId: string }): Promise<boolean> => {
+    await setImmediate(); // the answer goes out first
+    await findHold(task.userId);
+    const turn = await turns.take(task.userId, NEVER);
+    if (typeof turn === 'string') return false;
+    const isStarted = await workflows.startTaskWithin(task, START_LIMIT_MS, origin);
+    turn();
+    return isStarted;
+  };
+  const startOrTell = async (task: TaskToRun, origin: { requestId: string }): Promise<void> => {
+    const hasRoom = unfinished.size < WAITING_MAX;
+    if (hasRoom && (await tryStart(task, origin))) return;
+    log.warn({ taskId: task.id, ...origin }, 'a task is not started yet: the sweeper will start it');
+  };
   return {
-    start: async (task, waitMs, origin) => {
-      const { userId } = task;
-      const begin = async (end: EndTurn): Promise<StartOutcome> => {
-        const isStarted = await workflows.startTaskWithin(task, START_LIMIT_MS, origin);
-        end();
-        return isStarted ? 'started' : 'late';
-      };
-      const hold = findHold(userId);
-      const areOthersWaiting = holds.size > 0 || turns.countWaiting() > 0;
-      const turn = hold ? null : turns.tryTake(userId);
-      if (turn) {
-        const started = track(begin(turn));
-        return areOthersWaiting ? 'waiting' : within(waitMs, started);
-      }
-      if (unfinished.size >= WAITING_MAX) return 'late';
-      const beginLater = async (): Promise<void> => {
-        if (hold) await hold;
-        const next = await turns.take(userId, NEVER);
-        if (typeof next !== 'string') await begin(next);
-      };
-      void track(beginLater());
-      return 'waiting';
+    start: (task, origin) => {
+      const starting = startOrTell(task, origin);
+      unfinished.add(starting);
+      void starting.finally(() => unfinished.delete(starting));
     },
     drain: async () => {
-      while (unfinished.size > 0) await Promise.allSettled(unfinished);
+      while (unfinished.size > 0) await Promise.all(unfinished);
     },
   };
 }
 
 const NEVER = new AbortController().signal;
-
-async function within(waitMs: number, started: Promise<StartOutcome>): Promise<StartOutcome> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), waitMs);
-  });
-  try {
-    return await Promise.race([started, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

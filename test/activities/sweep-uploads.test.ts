@@ -18,7 +18,6 @@ describe('sweeping uploads', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.startWaitMs = 1; // no worker runs that could admit
     owner = await gateway.createUser(1_000_000);
   });
   after(() => gateway.stop());

@@ -12,7 +12,6 @@ describe('the snapshot of metrics', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.startWaitMs = 1; // no worker runs that could begin
   });
   after(() => gateway.stop());
 

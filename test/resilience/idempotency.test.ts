@@ -1,4 +1,4 @@
-// A request with an Idempotency-Key is interrupted: between effect and answer, at its COMMIT, or by a lock.
+// A request with an Idempotency-Key is interrupted: before its answer is kept, at its COMMIT, or by a lock.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { findFreePort } from '../../dev/servers/ports.ts';
@@ -42,28 +42,37 @@ describe('a request with an Idempotency-Key that is interrupted', () => {
       .em()
       .execute<{ id: string; status: string }[]>(sql`select id, status from task where user_id = ${userId}`);
 
-  it('by the death of its process before the answer: the repeat tells the task, of which there is one', async () => {
+  /** Lets no answer be kept until the returned function is called. */
+  const keepNoAnswer = async (): Promise<() => Promise<void>> => {
+    await gateway.em().execute(`
+      create function keep_nothing() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
+      create trigger keep_nothing before update on idempotency_key for each row when (new.answer is not null)
+        execute function keep_nothing()`);
+    return async () => {
+      await gateway.em().execute('drop function keep_nothing cascade');
+    };
+  };
+
+  it('by the death of its process before the answer is kept: the repeat tells the task, of which there is one', async () => {
+    const keepAgain = await keepNoAnswer();
     const nowhere = `127.0.0.1:${await findFreePort()}`;
     const api = await startApiProcess({ ...gateway.env, TEMPORAL_ADDRESS: nowhere });
     const caller = createActor(
       () => api.baseUrl,
       () => ({ authorization: `Bearer ${owner.apiKey}` }),
     );
-    const lost = caller.post(IMAGES, body, headers).catch(() => 'no answer');
-    const [row] = await until('the task is written', async () => {
-      const rows = await tasksOf(owner.id);
-      return rows.length > 0 && rows;
-    });
+    const told = await caller.post(IMAGES, body, headers);
+    expect(told.status).to.equal(202);
     await api.process.kill();
-    expect(await lost).to.equal('no answer');
+    await keepAgain();
 
     const early = await create();
     expectError(early, 409, 'idempotency_in_progress');
     expect(early.headers.get('retry-after')).to.equal('1');
     await endLeases();
     const late = await create();
-    expect([late.status, late.body.id, isReplay(late)]).to.deep.equal([202, row?.id, true]);
-    expect(late.headers.get('location')).to.equal(`/v1/images/tasks/${row?.id}`);
+    expect([late.status, late.body.id, isReplay(late)]).to.deep.equal([202, told.body.id, true]);
+    expect(late.headers.get('location')).to.equal(`/v1/images/tasks/${told.body.id}`);
     await sweepNow(gateway);
     expect(await untilFinal(owner.session, late.body.id)).to.include({ status: 'completed' });
     expect((await create()).body, 'the first answer stands').to.deep.equal(late.body);
@@ -75,7 +84,9 @@ describe('a request with an Idempotency-Key that is interrupted', () => {
     await untilFinal(owner.session, id);
     gateway.services.taskStarts = {
       ...starts,
-      start: () => Promise.reject(new Error('the process died here')),
+      start: () => {
+        throw new Error('the process died here');
+      },
     };
     const retry = () => owner.session.post(`/api/tasks/${id}/retry`, undefined, headers);
     expectError(await retry(), 500, 'internal_error');
@@ -89,21 +100,17 @@ describe('a request with an Idempotency-Key that is interrupted', () => {
     expect((await retry()).body).to.deep.equal(told.body);
   });
 
-  it('by its repeat while it waits for the workflow: 409 for as long as that takes', async () => {
-    const verdict = Promise.withResolvers<void>();
-    gateway.services.taskStarts = {
-      ...starts,
-      start: async (task, waitMs, origin) => {
-        await verdict.promise;
-        return starts.start(task, waitMs, origin);
-      },
-    };
-    const first = create();
-    await until('the task is written', async () => (await tasksOf(owner.id)).length === 1);
+  it('by a database that does not keep its answer yet: repeats are told 409 until it does', async () => {
+    const keepAgain = await keepNoAnswer();
+    const first = await create();
+    expect(first.status).to.equal(202);
     expectError(await create(), 409, 'idempotency_in_progress');
-    verdict.resolve();
-    expect((await first).status).to.equal(202);
-    expect(isReplay(await create())).to.equal(true);
+    await keepAgain();
+    const repeat = await until('the answer is kept', async () => {
+      const answer = await create();
+      return answer.status === 202 && answer;
+    });
+    expect([isReplay(repeat), repeat.body]).to.deep.equal([true, first.body]);
   });
 
   it('by its repeat, which overtakes it: it is told what the repeat was told, not that the code is used up', async () => {

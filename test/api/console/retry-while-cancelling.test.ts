@@ -15,7 +15,6 @@ describe('a retry and a cancellation of one failed task at the same moment', () 
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.startWaitMs = 1; // no worker runs that could begin
   });
   after(() => gateway.stop());
   beforeEach(async () => {

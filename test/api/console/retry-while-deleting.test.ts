@@ -15,7 +15,6 @@ describe('a retry and the deletion of one failed video at the same moment', () =
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.startWaitMs = 1; // no worker runs that could begin
     owner = await gateway.createUser(100_000);
   });
   after(() => gateway.stop());

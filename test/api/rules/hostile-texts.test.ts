@@ -53,7 +53,6 @@ describe(`hostile texts (TEST_SEED=${SEED})`, () => {
     cleanup.later(() => vendor.close());
     gateway = await startGateway({ worker: false, env: { OPENAI_BASE_URL: `${vendor.url}/v1` } });
     cleanup.later(() => gateway.stop());
-    gateway.services.startWaitMs = 1; // no worker runs that could admit
     owner = await gateway.createUser(1_000_000);
     neighbour = await gateway.createUser(1_000);
     chief = await createAdministrator(gateway);

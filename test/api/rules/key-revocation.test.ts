@@ -18,7 +18,6 @@ describe('a key that may not spend any more', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.startWaitMs = 100; // no worker runs that could decide
   });
   after(() => gateway.stop());
   afterEach(() => gateway.expectSoundMoney());

@@ -23,7 +23,6 @@ describe(`any request (TEST_SEED=${SEED})`, function () {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.startWaitMs = 1; // no worker runs that could admit
     owner = await gateway.createUser(10_000);
     chief = await createAdministrator(gateway);
     await renewSessions();

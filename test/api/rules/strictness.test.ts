@@ -25,7 +25,6 @@ describe('every route is strict', () => {
 
   before(async () => {
     gateway = await startGateway({ worker: false });
-    gateway.services.startWaitMs = 1; // no worker runs that could admit
     owner = await gateway.createUser(1000);
     chief = await createAdministrator(gateway);
   });

@@ -1,7 +1,9 @@
-// Starts of workflows: a few at once of each user, none waited for in line, none longer than the caller may.
+// Starts of workflows: none is waited for, a few at once of each user, and what is not acknowledged is told.
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createTaskStarts } from '../../../api/tasks/task-starts.ts';
+import { createTaskStarts, type TaskStarts } from '../../../api/tasks/task-starts.ts';
 import type { TaskToRun } from '../../../domain/task-runs.ts';
+import { createLog } from '../../../log.ts';
 import { until } from '../../support/until.ts';
 
 const TASK: TaskToRun = {
@@ -13,6 +15,8 @@ const TASK: TaskToRun = {
   userId: 'user_x',
 };
 const ORIGIN = { requestId: 'x' };
+const logged: string[] = [];
+const LOG = createLog({ process: 'test', level: 'warn' }, { write: (line) => void logged.push(line) });
 
 /** A Temporal that acknowledges starts when the test says so. */
 function createTemporal() {
@@ -28,32 +32,35 @@ function createTemporal() {
   };
 }
 
-/** Creations of which so many wait, of whichever user. */
-const creations = (waiting = 0) => ({ countWaiting: () => waiting });
+type Temporal = ReturnType<typeof createTemporal>;
+
+/** Starts beside creations of which so many wait, of whichever user. */
+function startsOf(workflows: Temporal, countWaiting: (userId?: string) => number = () => 0): TaskStarts {
+  return createTaskStarts({ workflows, creationTurns: { countWaiting }, log: LOG });
+}
+
 const LONG_LINE = 100;
 
 describe('starts of workflows', () => {
-  it('are waited for until Temporal acknowledges them, or the caller may wait no longer', async () => {
+  it('are made after what the caller is told, and those that Temporal did not acknowledge are logged', async () => {
     const temporal = createTemporal();
-    const starts = createTaskStarts(temporal, creations());
-    const started = starts.start(TASK, 10_000, ORIGIN);
-    temporal.answer(true);
-    expect(await started).to.equal('started');
-    const failed = starts.start(TASK, 10_000, ORIGIN);
+    const starts = startsOf(temporal);
+    starts.start(TASK, ORIGIN);
+    expect(temporal.countAsked()).to.equal(0);
+    await until('it is asked for', async () => temporal.countAsked() === 1);
     temporal.answer(false);
-    expect(await failed).to.equal('late');
-    expect(await starts.start(TASK, 1, ORIGIN)).to.equal('late');
+    await starts.drain();
+    expect(logged.splice(0).join('')).to.match(/task_x.*the sweeper will start it/);
   });
 
-  it('wait for others of their user without their callers, four under way at once', async () => {
+  it('wait for others of their user, four under way at once', async () => {
     const temporal = createTemporal();
-    const starts = createTaskStarts(temporal, creations());
-    const first = Array.from({ length: 4 }, () => starts.start(TASK, 10_000, ORIGIN));
-    for (let each = 0; each < 20; each += 1)
-      expect(await starts.start(TASK, 10_000, ORIGIN)).to.equal('waiting');
+    const starts = startsOf(temporal);
+    for (let each = 0; each < 24; each += 1) starts.start(TASK, ORIGIN);
+    await until('four are under way', async () => temporal.countAsked() === 4);
+    for (let round = 0; round < 3; round += 1) await setImmediate();
     expect(temporal.countAsked()).to.equal(4);
     temporal.answer(true);
-    expect(await first[0]).to.equal('started');
     await until('the next one is under way', async () => temporal.countAsked() === 5);
     const drained = starts.drain();
     await until('all were started', async () => {
@@ -64,30 +71,28 @@ describe('starts of workflows', () => {
     await drained;
   });
 
-  it('begin at once beside another user’s, and their answers are not waited for', async () => {
+  it('begin at once beside another user’s', async () => {
     const temporal = createTemporal();
-    const starts = createTaskStarts(temporal, creations());
-    for (let each = 0; each < 20; each += 1) void starts.start(TASK, 10_000, ORIGIN);
-    expect(await starts.start({ ...TASK, userId: 'user_y' }, 10_000, ORIGIN)).to.equal('waiting');
-    expect(temporal.countAsked()).to.equal(4 + 1);
+    const starts = startsOf(temporal);
+    for (let each = 0; each < 20; each += 1) starts.start(TASK, ORIGIN);
+    starts.start({ ...TASK, userId: 'user_y' }, ORIGIN);
+    await until('both users’ are under way', async () => temporal.countAsked() === 4 + 1);
   });
 
   it('of a user wait while a long line of this user’s creations does, and no other user’s', async () => {
     const temporal = createTemporal();
     const line = new Map([[TASK.userId, LONG_LINE]]);
-    const starts = createTaskStarts(temporal, { countWaiting: (userId = '') => line.get(userId) ?? 0 });
-    for (let each = 0; each < 3; each += 1)
-      expect(await starts.start(TASK, 10_000, ORIGIN)).to.equal('waiting');
-    void starts.start({ ...TASK, userId: 'user_y' }, 10_000, ORIGIN);
-    expect(temporal.countAsked()).to.equal(1);
+    const starts = startsOf(temporal, (userId = '') => line.get(userId) ?? 0);
+    for (let each = 0; each < 3; each += 1) starts.start(TASK, ORIGIN);
+    starts.start({ ...TASK, userId: 'user_y' }, ORIGIN);
+    await until('the other user’s is under way', async () => temporal.countAsked() === 1);
     line.clear();
     await until('they are started', async () => temporal.countAsked() === 1 + 3);
   });
 
   it('begin beside a line that does not end', async () => {
     const temporal = createTemporal();
-    const starts = createTaskStarts(temporal, creations(LONG_LINE));
-    expect(await starts.start(TASK, 10_000, ORIGIN)).to.equal('waiting');
+    startsOf(temporal, () => LONG_LINE).start(TASK, ORIGIN);
     await until('it is started', async () => temporal.countAsked() === 1);
   });
 });
