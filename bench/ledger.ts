@@ -41,7 +41,7 @@ export async function benchLedger(): Promise<readonly Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-bench-ledger-'));
   const files = { dataDir: join(folder, 'postgres'), logFile: join(folder, 'postgres.log') };
   const server = await startPostgres({ ...files, port: await findFreePort(), log: () => undefined });
-  const database = openDatabase({ url: server.url, connectionsMax: 1 });
+  const database = openDatabase({ url: server.url, connectionsMax: 2 });
   try {
     await migrate(database);
     const spenders = await createSpenders(database, ACCOUNTS);

@@ -172,7 +172,7 @@ const LIMITS = {
     'further requests to one API process are refused with 503',
   ),
   SVC_OVERLOAD_DELAY_MS: integer(200, 20, 60_000).describe(
-    'so are all while the event loop is this late for two seconds',
+    'so are those of users with many requests while the event loop is this late for two seconds',
   ),
 };
 

@@ -15,7 +15,10 @@ import * as veo from './google/veo.ts';
 import * as vidu from './vidu/vidu.ts';
 import * as wan from './wan/wan.ts';
 
-/** Every adapter of one family; that of text tasks has all of them. A new vendor is one more line here. */
+/**
+ * Every adapter of one family; that of text tasks has all of them. A new vendor is one more line here, and
+ * one in `domain/catalog/adapters.ts`.
+ */
 const ADAPTERS: readonly { name: string; family: string; create: (settings: AdapterSettings) => Provider }[] =
   [
     { name: openaiImages.NAME, family: openaiImages.FAMILY, create: openaiImages.createOpenaiImages },

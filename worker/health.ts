@@ -5,7 +5,7 @@ import { checkSharedParts, type Readiness } from '../runtime/readiness.ts';
 import type { TaskWorkflows } from '../workflows/client.ts';
 import type { Workers } from './workers.ts';
 
-/** Ready while the database answers and both workers take work. */
+/** Ready while the database answers and all workers take work. */
 export async function checkReadiness({
   workers,
   taskWorkflows,

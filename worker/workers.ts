@@ -1,5 +1,5 @@
-// Builds the workers of this process, one for each kind of slot: what must happen soon, hand-over, and
-// waiting.
+// Builds the workers of this process, one for each kind of slot: what must happen soon, hand-over, waiting,
+// and webhooks.
 import { fileURLToPath } from 'node:url';
 import {
   bundleWorkflowCode,

@@ -1,4 +1,5 @@
-// Watches the database for all requests of this process that wait: at most one statement a second.
+// Watches the database for all requests of this process that wait: at most one statement a second, ten while
+// there is more to read.
 import type { ChangePosition, ChangeQuery, Changes, ReadTask, UserBalance } from '../../db/changes.ts';
 import type { Log } from '../../log.ts';
 

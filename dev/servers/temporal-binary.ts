@@ -18,8 +18,7 @@ export interface BinaryOptions {
 }
 
 const VERSION = '1.5.1';
-// The first server version on which update-with-start, without which no task is admitted, needs no
-// settings.
+/** Older servers are refused: no test runs on them. */
 const SERVER_VERSION_MIN: readonly [number, number] = [1, 28];
 const CONNECT_TIMEOUT_MS = 10_000;
 const DOWNLOAD_TIMEOUT_MS = 300_000;
