@@ -2,11 +2,11 @@
 //
 // A route says `idempotent: true` in its table row; its handler then runs its effect inside one of these
 // two:
-// - `answerOnce`, when the answer is known as soon as the effect is: a grant, a redemption.
-// - `beginOnce`, when the answer comes later: a chat call waits for a vendor, a task is shown by the route
-//   that it came by. The handler's final answer is kept. If the process dies before that, the next request
-//   with the key reaches the handler again, with the id of the begun effect in `ctx.idempotency.resumedId`:
-//   the handler must answer from that, or, if that effect was undone, begin anew.
+// - `answerOnce`, when the answer is known as soon as the effect is: a task, a grant, a redemption.
+// - `beginOnce`, when the answer comes later: a chat call waits for a vendor. The handler's final answer is
+//   kept. If the process dies before that, the next request with the key reaches the handler again, with the
+//   id of the begun effect in `ctx.idempotency.resumedId`: the handler must refuse it, or, if that effect was
+//   undone, begin anew.
 // Without the header, `ctx.idempotency` is null and both only run the function they are given. A repeat
 // with other content is refused; the content is the JSON body and the query, or of an uploaded file its
 // bytes, whatever its name.
@@ -47,10 +47,7 @@ interface Answer {
   headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * Time in which a request is expected to answer. A row without an answer gets older than this only when its
- * process died.
- */
+/** Lease of a row whose answer comes in the same transaction: longer than that may take. */
 const LEASE_SECONDS = 10;
 
 /**
@@ -76,16 +73,16 @@ export async function answerOnce<Reply extends Answer>(
 }
 
 /**
- * Runs `act` in a transaction that creates `subjectId`, such as a task. `act` must use the EntityManager it
- * is given. When `act` throws, nothing happened and the key is free again. Afterwards the handler's answer
- * is stored, an error below 500 too. `leaseSeconds` is the longest time the answer may take; repeats in
- * this time are told to wait.
+ * Runs `act` in a transaction that creates `subjectId`, such as a chat call. `act` must use the
+ * EntityManager it is given. When `act` throws, nothing happened and the key is free again. Afterwards the
+ * handler's answer is stored, an error below 500 too. `leaseSeconds` is the longest time the answer may
+ * take; repeats in this time are told to wait.
  */
 export async function beginOnce<Begun>(
   ctx: IdempotentRequest,
   subjectId: string,
   act: (em: Em) => Promise<Begun>,
-  leaseSeconds: number = LEASE_SECONDS,
+  leaseSeconds: number,
 ): Promise<Begun> {
   const { idempotency } = ctx;
   if (!idempotency) return act(ctx.em);

@@ -25,8 +25,7 @@ export const TASK_LIST_QUERY = z.object({
 
 export async function createConsoleTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const request = await ctx.workOnBody(() => readModeRequest(ctx.body, 'refused'));
-  const task = await createAndStartTask(ctx, request);
-  return accepted(ctx, task, request.input.prompt);
+  return createAndStartTask(ctx, request, (task) => accepted(ctx, task, request.input.prompt));
 }
 
 export async function listTasks({
@@ -66,9 +65,9 @@ export async function cancelTask(ctx: RequestContext<SessionCaller>): Promise<Re
 }
 
 export async function retryOwnTask(ctx: RequestContext<SessionCaller>): Promise<Reply> {
-  const retried = await retryAndStartTask(ctx, await requireOwnTask(ctx));
-  const details = await readDetails(ctx.em, ctx.services.secrets, [retried]);
-  return accepted(ctx, retried, details.get(retried.id)?.prompt);
+  const task = await requireOwnTask(ctx);
+  const details = await readDetails(ctx.em, ctx.services.secrets, [task]);
+  return retryAndStartTask(ctx, task, (retried) => accepted(ctx, retried, details.get(task.id)?.prompt));
 }
 
 /** Finds the caller's task. Throws the same 404 for another user's task and for an unknown one. */

@@ -117,8 +117,8 @@ async function answerRepeat(
   handle: () => Promise<Reply>,
 ): Promise<Reply> {
   if (!row.isSameContent) throw new GatewayError('idempotency_key_reused', { param: HEADER });
-  if (row.answer) return replay(row.answer);
   const isOwn = row.id === idempotency.rowId;
+  if (row.answer) return replay(row.answer, isOwn ? {} : REPLAYED);
   if ((row.isLeased && !isOwn) || row.subjectId === null) throw idempotencyInProgress();
   // The process that began the effect died before it answered; the handler now answers from what was begun,
   // or begins anew if that was undone.
@@ -132,8 +132,8 @@ async function answerRepeat(
   return isOwn || isAnew ? reply : { ...reply, headers: { ...reply.headers, ...REPLAYED } };
 }
 
-function replay(answer: StoredAnswer): Reply {
-  const headers = { ...answer.headers, ...REPLAYED };
+function replay(answer: StoredAnswer, added: Readonly<Record<string, string>>): Reply {
+  const headers = { ...answer.headers, ...added };
   if (answer.kind === 'reply') return { status: answer.status, body: answer.body, headers };
   const { code, message, param, extra } = answer;
   throw new GatewayError(code, { message, param, extra, headers });

@@ -1,11 +1,12 @@
-// Shares what the creation and the retry of a task need: resuming a begun task, starting it, refusals.
+// Shares what the creation and the retry of a task need: writing it with its answer, starting it, refusals.
+import type { Em } from '../../db/database.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import type { CreateRefusal } from '../../db/tasks/new-tasks.ts';
-import { findOwnTask } from '../../db/tasks/tasks.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { maskText } from '../../domain/masking/masking.ts';
-import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
+import type { KeyCaller, Reply, RequestContext, SessionCaller } from '../context.ts';
+import { answerOnce } from '../idempotent-effects.ts';
 
 /**
  * Retry-after time of a full queue: a waiting task looks for a free slot at least this often, so the queue
@@ -14,26 +15,23 @@ import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
 const QUEUE_FULL_RETRY_MS = 15_000;
 
 /**
- * Finds the task that an earlier request with the same idempotency key wrote before its process died; null
- * without one.
+ * Writes a task and answers with what `answer` makes of it, both once for an Idempotency-Key; then the task's
+ * workflow is started beside the answer. While Temporal is slow or away, the task stays queued and the
+ * sweeper starts it.
  */
-export async function findResumedTask({
-  em,
-  caller,
-  idempotency,
-}: RequestContext<KeyCaller | SessionCaller>): Promise<Task | null> {
-  return idempotency?.resumedId ? findOwnTask(em, caller.user.id, idempotency.resumedId) : null;
-}
-
-/**
- * Has the workflow of a written task started, and returns the task at once. While Temporal is slow or away,
- * the task stays queued and the sweeper starts it.
- */
-export function startTask(ctx: RequestContext<KeyCaller | SessionCaller>, task: Task): Task {
+export async function writeAndStart(
+  ctx: RequestContext<KeyCaller | SessionCaller>,
+  write: (em: Em) => Promise<Task>,
+  answer: (task: Task) => Reply,
+): Promise<Reply> {
+  const { task, ...reply } = await answerOnce(ctx, async (em) => {
+    const written = await write(em);
+    return { task: written, ...answer(written) };
+  });
   ctx.endTurn(); // the row is written: what follows must not keep the user's next creation waiting
   ctx.trace.taskId = task.id;
   ctx.services.taskStarts.start(task, { requestId: maskText(ctx.requestId) });
-  return task;
+  return reply;
 }
 
 /** Creates the error of a row that was not written. `required` is the estimate of the task. */

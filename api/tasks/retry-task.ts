@@ -7,22 +7,24 @@ import { GatewayError } from '../../domain/errors.ts';
 import { renewOrder } from '../../domain/orders/resolve-order.ts';
 import { boundsOfOrder } from '../../domain/orders/text.ts';
 import { quote, snapshotPrice } from '../../domain/pricing.ts';
-import type { RequestContext, SessionCaller } from '../context.ts';
-import { beginOnce } from '../idempotent-effects.ts';
+import type { Reply, RequestContext, SessionCaller } from '../context.ts';
 import { fitToCredits } from './answer-length.ts';
-import { createRefusalError, findResumedTask, startTask } from './admission.ts';
+import { createRefusalError, writeAndStart } from './admission.ts';
 import { routingOf } from './new-task.ts';
 
 /**
- * Retries and starts a task. Throws 409 when the task did not fail or its uploads are gone, and the errors
- * of a creation.
+ * Retries and starts a task, and answers with what `answer` makes of it. Throws 409 when the task did not
+ * fail or its uploads are gone, and the errors of a creation.
  */
-export async function retryAndStartTask(ctx: RequestContext<SessionCaller>, task: Task): Promise<Task> {
-  const resumed = await findResumedTask(ctx);
-  if (resumed) return resumed;
+export async function retryAndStartTask(
+  ctx: RequestContext<SessionCaller>,
+  task: Task,
+  answer: (task: Task) => Reply,
+): Promise<Reply> {
   if (task.status !== 'failed' || task.deletedAt || (await hasMissingUploads(ctx.em, task.id)))
     throw new GatewayError('task_not_retryable');
-  return startTask(ctx, await rewriteTask(ctx, task, await renewTask(ctx, task)));
+  const renewed = await renewTask(ctx, task);
+  return writeAndStart(ctx, (em) => rewriteTask(ctx, em, task, renewed), answer);
 }
 
 /**
@@ -43,12 +45,14 @@ async function renewTask(
   return fitToCredits(em, { userId: task.userId, keyId: null }, renewed, boundsOfOrder(model, ordered));
 }
 
-function rewriteTask(ctx: RequestContext<SessionCaller>, task: Task, renewed: RenewedTask): Promise<Task> {
-  const rewrite = async (em: Em): Promise<Task> => {
-    const retried = await retryTask(em, task, renewed, ctx.services.waitingTasksPerUserMax);
-    if (!('kind' in retried)) return retried;
-    if (retried.kind === 'not_retryable') throw new GatewayError('task_not_retryable');
-    throw createRefusalError(ctx, retried, renewed.creditsEstimate);
-  };
-  return beginOnce(ctx, task.id, rewrite);
+async function rewriteTask(
+  ctx: RequestContext<SessionCaller>,
+  em: Em,
+  task: Task,
+  renewed: RenewedTask,
+): Promise<Task> {
+  const retried = await retryTask(em, task, renewed, ctx.services.waitingTasksPerUserMax);
+  if (!('kind' in retried)) return retried;
+  if (retried.kind === 'not_retryable') throw new GatewayError('task_not_retryable');
+  throw createRefusalError(ctx, retried, renewed.creditsEstimate);
 }

@@ -41,21 +41,13 @@ export async function editImage(ctx: RequestContext<KeyCaller>): Promise<Reply> 
   return renameEditFields(acceptImage(ctx, readEditRequest(ctx.body, ctx.services.catalog)));
 }
 
-async function acceptImage(ctx: RequestContext<KeyCaller>, request: TaskRequest): Promise<Reply> {
-  const task = await createAndStartTask(ctx, request);
-  // A repeat with the key of a creation that was never answered may find its task ended: what it brought is
-  // read, as after any creation.
-  const {
-    id,
-    object,
-    model: name,
-    status,
-    progress,
-    creditsEstimate,
-    created_at,
-  } = presentImageTask(ctx.services, task);
-  const created = { id, object, model: name, status, progress, creditsEstimate, created_at };
-  return { status: 202, body: created, headers: { ...RETRY_AFTER, location: `/v1/images/tasks/${task.id}` } };
+function acceptImage(ctx: RequestContext<KeyCaller>, request: TaskRequest): Promise<Reply> {
+  return createAndStartTask(ctx, request, (task) => {
+    const view = presentImageTask(ctx.services, task);
+    const { id, object, model, status, progress, creditsEstimate, created_at } = view;
+    const body = { id, object, model, status, progress, creditsEstimate, created_at };
+    return { status: 202, body, headers: { ...RETRY_AFTER, location: `/v1/images/tasks/${task.id}` } };
+  });
 }
 
 /** Reads an image task, also one made in the console; ids of tasks of other kinds are 404. */

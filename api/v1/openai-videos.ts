@@ -21,9 +21,12 @@ const RETRY_AFTER = { 'retry-after': '5' };
 /** Creates a video. Answers 200 as OpenAI does; `retry-after` says that it is not finished. */
 export async function createOpenaiVideo(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const request = readOpenaiVideoRequest(ctx.body, ctx.services.catalog);
-  const task = await renameVideoFields(createAndStartTask(ctx, request));
-  const body = presentOpenaiVideo(task, request.input.prompt);
-  return { status: 200, body, headers: { ...RETRY_AFTER, location: `/v1/videos/${task.id}` } };
+  const answer = (task: Task): Reply => ({
+    status: 200,
+    body: presentOpenaiVideo(task, request.input.prompt),
+    headers: { ...RETRY_AFTER, location: `/v1/videos/${task.id}` },
+  });
+  return renameVideoFields(createAndStartTask(ctx, request, answer));
 }
 
 export async function readOpenaiVideo(ctx: RequestContext<KeyCaller>): Promise<Reply> {

@@ -13,13 +13,11 @@ const RETRY_AFTER = { 'retry-after': '5' };
 
 export async function createVideo(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const request = readVideoRequest(ctx.body);
-  const task = await createAndStartTask(ctx, request);
-  const data = presentVideoTask(ctx.services, task, request.input.prompt);
-  return {
+  return createAndStartTask(ctx, request, (task) => ({
     status: 202,
-    body: { data },
+    body: { data: presentVideoTask(ctx.services, task, request.input.prompt) },
     headers: { ...RETRY_AFTER, location: `/v1/videos/tasks/${task.id}` },
-  };
+  }));
 }
 
 export async function readVideoTask({

@@ -1,4 +1,4 @@
-// A request with an Idempotency-Key is interrupted: before its answer is kept, at its COMMIT, or by a lock.
+// A request with an Idempotency-Key is interrupted: after its effect, at its COMMIT, or by a lock.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { findFreePort } from '../../dev/servers/ports.ts';
@@ -10,7 +10,7 @@ import { createActor, type Answer } from '../support/http/http.ts';
 import { startApiProcess } from '../support/servers/process.ts';
 import { countEffects } from '../support/http/repeatable.ts';
 import { IMAGE_CREDITS, IMAGE_MODEL, orderImage } from '../support/tasks.ts';
-import { until, untilFinal } from '../support/until.ts';
+import { untilFinal } from '../support/until.ts';
 
 const IMAGES = '/v1/images/generations';
 
@@ -36,7 +36,6 @@ describe('a request with an Idempotency-Key that is interrupted', () => {
   const headers = { 'idempotency-key': 'again' };
   const create = (): Promise<Answer> => owner.key.post(IMAGES, body, headers);
   const isReplay = (answer: Answer) => answer.headers.get('idempotent-replayed') === 'true';
-  const endLeases = () => gateway.em().execute(sql`update idempotency_key set leased_until = now()`);
   const tasksOf = (userId: string) =>
     gateway
       .em()
@@ -53,8 +52,7 @@ describe('a request with an Idempotency-Key that is interrupted', () => {
     };
   };
 
-  it('by the death of its process before the answer is kept: the repeat tells the task, of which there is one', async () => {
-    const keepAgain = await keepNoAnswer();
+  it('by the death of its process before the start: the repeat gets the same answer, and one task ends', async () => {
     const nowhere = `127.0.0.1:${await findFreePort()}`;
     const api = await startApiProcess({ ...gateway.env, TEMPORAL_ADDRESS: nowhere });
     const caller = createActor(
@@ -62,24 +60,18 @@ describe('a request with an Idempotency-Key that is interrupted', () => {
       () => ({ authorization: `Bearer ${owner.apiKey}` }),
     );
     const told = await caller.post(IMAGES, body, headers);
-    expect(told.status).to.equal(202);
     await api.process.kill();
-    await keepAgain();
-
-    const early = await create();
-    expectError(early, 409, 'idempotency_in_progress');
-    expect(early.headers.get('retry-after')).to.equal('1');
-    await endLeases();
-    const late = await create();
-    expect([late.status, late.body.id, isReplay(late)]).to.deep.equal([202, told.body.id, true]);
-    expect(late.headers.get('location')).to.equal(`/v1/images/tasks/${told.body.id}`);
+    expect(told.status).to.equal(202);
+    const repeat = await create();
+    expect([repeat.status, repeat.body, isReplay(repeat)]).to.deep.equal([202, told.body, true]);
+    expect(repeat.headers.get('location')).to.equal(`/v1/images/tasks/${told.body.id}`);
     await sweepNow(gateway);
-    expect(await untilFinal(owner.session, late.body.id)).to.include({ status: 'completed' });
-    expect((await create()).body, 'the first answer stands').to.deep.equal(late.body);
+    expect(await untilFinal(owner.session, told.body.id)).to.include({ status: 'completed' });
+    expect((await create()).body, 'the first answer stands').to.deep.equal(told.body);
     expect(await tasksOf(owner.id)).to.have.length(1);
   });
 
-  it('of a retry, too: the repeat tells the task as it stands, and starts no third attempt', async () => {
+  it('of a retry, too: the repeat gets its answer, and starts no third attempt', async () => {
     const { id } = await orderImage(owner.session, 'seconds=0 outcome=fail*1');
     await untilFinal(owner.session, id);
     gateway.services.taskStarts = {
@@ -91,8 +83,6 @@ describe('a request with an Idempotency-Key that is interrupted', () => {
     const retry = () => owner.session.post(`/api/tasks/${id}/retry`, undefined, headers);
     expectError(await retry(), 500, 'internal_error');
     gateway.services.taskStarts = starts;
-    expectError(await retry(), 409, 'idempotency_in_progress');
-    await endLeases();
     const told = await retry();
     expect([told.status, told.body.data.id, told.body.data.attempt]).to.deep.equal([202, id, 2]);
     await sweepNow(gateway);
@@ -100,17 +90,13 @@ describe('a request with an Idempotency-Key that is interrupted', () => {
     expect((await retry()).body).to.deep.equal(told.body);
   });
 
-  it('by a database that does not keep its answer yet: repeats are told 409 until it does', async () => {
+  it('by a database that does not keep its answer: there is no task either, and the repeat makes it', async () => {
     const keepAgain = await keepNoAnswer();
-    const first = await create();
-    expect(first.status).to.equal(202);
-    expectError(await create(), 409, 'idempotency_in_progress');
+    expectError(await create(), 500, 'internal_error');
     await keepAgain();
-    const repeat = await until('the answer is kept', async () => {
-      const answer = await create();
-      return answer.status === 202 && answer;
-    });
-    expect([isReplay(repeat), repeat.body]).to.deep.equal([true, first.body]);
+    expect(await tasksOf(owner.id)).to.have.length(0);
+    const repeat = await create();
+    expect([repeat.status, isReplay(repeat)]).to.deep.equal([202, false]);
   });
 
   it('by its repeat, which overtakes it: it is told what the repeat was told, not that the code is used up', async () => {
