@@ -3,6 +3,7 @@ import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Em } from '../db/database.ts';
 import { parseCredits, type MicroCredits } from '../domain/credits.ts';
 import { createBenchCaller, type BenchCaller, type Timed } from './admission/callers.ts';
+import { watchNeighbour } from './admission/neighbour.ts';
 import { readMoney, untilTasks } from './admission/tasks-in-database.ts';
 import { printTable, quantile } from './measure.ts';
 import { bySize } from './size.ts';
@@ -15,7 +16,6 @@ const JUDGED_BURST = 200;
 /** Images that the credits of the poor user cover. */
 const AFFORDABLE = 7;
 const RICH = parseCredits('1000000');
-const NEIGHBOUR_PAUSE_MS = 20;
 const SETTLE_LIMIT_MS = 180_000;
 const ANSWER_GOAL_MS = 1_500;
 const NEIGHBOUR_GOAL_MS = 100;
@@ -31,9 +31,12 @@ export async function benchBurst(): Promise<readonly Row[]> {
     const price = await priceOfOneImage(em, await create(RICH));
     const rows = [['burst', '202', '402', '429', '503', 'other', 'last ms', 'neighbour p99 ms', 'not 2xx']];
     for (const size of BURSTS) {
-      const neighbour = watchNeighbour(await create(RICH));
-      const answers = await burst(await create(RICH), size);
+      const [caller, other] = [await create(RICH), await create(RICH)];
+      const neighbour = await watchNeighbour(other);
+      const answers = await burst(caller, size);
       const beside = await neighbour.stop();
+      // The next burst is measured by itself, and not beside the work that this one has left.
+      for (const { userId } of [caller, other]) await untilEnded(em, userId);
       rows.push([String(size), ...describe(answers), ...describeNeighbour(beside)]);
       if (size === JUDGED_BURST) judge(verdict, answers, beside);
     }
@@ -62,29 +65,6 @@ function burst(caller: BenchCaller, size: number): Promise<Timed[]> {
   return Promise.all(Array.from({ length: size }, () => caller.createImage('a burst [[sandbox seconds=0]]')));
 }
 
-interface Neighbour {
-  stop(): Promise<Timed[]>;
-}
-
-/** Lets another user read and create, one request after the other, while the burst is answered. */
-function watchNeighbour(caller: BenchCaller): Neighbour {
-  const answers: Timed[] = [];
-  let isStopped = false;
-  const watching = (async () => {
-    while (!isStopped) {
-      answers.push(await caller.readBalance(), await caller.createImage('a neighbour [[sandbox seconds=0]]'));
-      await new Promise((resolve) => setTimeout(resolve, NEIGHBOUR_PAUSE_MS));
-    }
-  })();
-  return {
-    stop: async () => {
-      isStopped = true;
-      await watching;
-      return answers;
-    },
-  };
-}
-
 function judge(verdict: Verdict, answers: readonly Timed[], beside: readonly Timed[]): void {
   const others = answers.filter(({ status }) => ![202, 402, 429].includes(status));
   verdict.exact(`burst of ${answers.length}: every answer is 202, 402 or 429`, others.length === 0);
@@ -97,12 +77,7 @@ async function judgeAffordable(verdict: Verdict, em: Em, caller: BenchCaller, si
   const answers = await burst(caller, size);
   const accepted = answers.filter(({ status }) => status === 202).length;
   const refused = answers.filter(({ status }) => status === 402 || status === 429).length;
-  const counts = await untilTasks(
-    em,
-    caller.userId,
-    ({ queued, in_progress }) => queued + in_progress === 0,
-    SETTLE_LIMIT_MS,
-  );
+  const counts = await untilEnded(em, caller.userId);
   const { reserved, violations } = await readMoney(em, caller.userId);
   const isExact =
     accepted === AFFORDABLE &&
@@ -116,6 +91,10 @@ async function judgeAffordable(verdict: Verdict, em: Em, caller: BenchCaller, si
     `${accepted} × 202, ${refused} × 402 or 429, ${counts.completed} completed, ${reserved} still reserved, ` +
       `${violations} violations`,
   );
+}
+
+function untilEnded(em: Em, userId: string): ReturnType<typeof untilTasks> {
+  return untilTasks(em, userId, ({ queued, in_progress }) => queued + in_progress === 0, SETTLE_LIMIT_MS);
 }
 
 function describe(answers: readonly Timed[]): string[] {

@@ -15,22 +15,28 @@ export interface Timed {
   taskId: string | null;
 }
 
-export class BenchCaller {
-  readonly userId: string;
-  readonly #baseUrl: string;
-  readonly #key: string;
-  readonly #sessionToken: string;
+/** What a caller needs to call, also from another thread. */
+export interface CallerAccount {
+  baseUrl: string;
+  userId: string;
+  key: string;
+  sessionToken: string;
+}
 
-  constructor(baseUrl: string, account: { userId: string; key: string; sessionToken: string }) {
-    this.#baseUrl = baseUrl;
-    this.userId = account.userId;
-    this.#key = account.key;
-    this.#sessionToken = account.sessionToken;
+export class BenchCaller {
+  readonly account: CallerAccount;
+
+  constructor(account: CallerAccount) {
+    this.account = account;
+  }
+
+  get userId(): string {
+    return this.account.userId;
   }
 
   /** The session's cookie, for what a browser sends. */
   get sessionToken(): string {
-    return this.#sessionToken;
+    return this.account.sessionToken;
   }
 
   createImage(prompt: string): Promise<Timed> {
@@ -42,27 +48,27 @@ export class BenchCaller {
   }
 
   readBalance(): Promise<Timed> {
-    return this.#ask('/v1/balance', { headers: { authorization: `Bearer ${this.#key}` } });
+    return this.#ask('/v1/balance', { headers: { authorization: `Bearer ${this.account.key}` } });
   }
 
   cancel(taskId: string): Promise<Timed> {
     return this.#ask(`/api/tasks/${taskId}`, {
       method: 'DELETE',
-      headers: { cookie: `svc_session=${this.#sessionToken}` },
+      headers: { cookie: `svc_session=${this.sessionToken}` },
     });
   }
 
   #post(path: string, body: object): Promise<Timed> {
     return this.#ask(path, {
       method: 'POST',
-      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${this.account.key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     });
   }
 
   async #ask(path: string, init: RequestInit): Promise<Timed> {
     const startedAt = performance.now();
-    const response = await fetch(this.#baseUrl + path, init);
+    const response = await fetch(this.account.baseUrl + path, init);
     const body: unknown = await response.json();
     const ms = performance.now() - startedAt;
     return { status: response.status, ms, taskId: response.status === 202 ? findId(body) : null };
@@ -88,7 +94,7 @@ export async function createBenchCaller(
   }
   const { key } = await createApiKey(em, system.secrets, { userId, name: 'Bench' });
   const sessionToken = await createSession(em, system.secrets, userId);
-  return new BenchCaller(system.baseUrl, { userId, key, sessionToken });
+  return new BenchCaller({ baseUrl: system.baseUrl, userId, key, sessionToken });
 }
 
 /** Finds the id of a created task: image routes answer the object itself, video routes within `data`. */
