@@ -16,5 +16,8 @@ export async function stopTask(
 ): Promise<void> {
   if (!(await requestCancel(em, caller.user.id, id))) return;
   const endedAtOnce = await cancelUnreserved(em, caller.user.id, id);
-  await services.taskWorkflows.cancelTask(id, endedAtOnce ? 0 : CANCEL_WAIT_MS);
+  const starting = services.taskStarts.underWay(id);
+  // A run that is not there yet cannot be asked to end as cancelled; it is asked as soon as it is.
+  if (endedAtOnce && starting) void starting.then(() => services.taskWorkflows.cancelTask(id, 0));
+  else await services.taskWorkflows.cancelTask(id, endedAtOnce ? 0 : CANCEL_WAIT_MS);
 }

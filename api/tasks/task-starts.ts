@@ -40,13 +40,15 @@ export interface TaskStarts {
    * time is left to the sweeper.
    */
   start(task: TaskToRun, origin: { requestId: string }): void;
+  /** Resolves when the start is over that is under way or waiting for this task; null without one. */
+  underWay(taskId: string): Promise<void> | null;
   /** Resolves when no start is under way or waiting. */
   drain(): Promise<void>;
 }
 
 export function createTaskStarts({ workflows, creationTurns, log }: Options): TaskStarts {
   const turns = createTurns(TURN_LIMITS);
-  const unfinished = new Set<Promise<void>>();
+  const unfinished = new Map<string, Promise<void>>();
   const holds = new Map<string, Promise<void>>();
 
   const isLineLong = (userId: string): boolean => creationTurns.countWaiting(userId) > LINE_LONG;
@@ -76,11 +78,14 @@ export function createTaskStarts({ workflows, creationTurns, log }: Options): Ta
   return {
     start: (task, origin) => {
       const starting = startOrTell(task, origin);
-      unfinished.add(starting);
-      void starting.finally(() => unfinished.delete(starting));
+      unfinished.set(task.id, starting);
+      void starting.finally(() => {
+        if (unfinished.get(task.id) === starting) unfinished.delete(task.id);
+      });
     },
+    underWay: (taskId) => unfinished.get(taskId) ?? null,
     drain: async () => {
-      while (unfinished.size > 0) await Promise.all(unfinished);
+      while (unfinished.size > 0) await Promise.all(unfinished.values());
     },
   };
 }

@@ -105,6 +105,7 @@ describe('npm run admin -- reconcile', () => {
     expect(await untilFinal(owner.session, id)).to.include({ status: 'failed' });
     await gateway.stopWorker();
     expect((await owner.session.post(`/api/tasks/${id}/retry`)).status).to.equal(202);
+    await gateway.services.taskStarts.drain();
     await ageOpenTasks(gateway);
     expect(linesOf(await run())).to.deep.equal(NOTHING);
     await gateway.startWorker();
@@ -144,7 +145,9 @@ describe('npm run admin -- reconcile', () => {
     const { startTaskWithin } = taskWorkflows;
     taskWorkflows.startTaskWithin = () => Promise.resolve(false);
     try {
-      return (await orderVideo(owner.session, 'seconds=0')).id;
+      const { id } = await orderVideo(owner.session, 'seconds=0');
+      await gateway.services.taskStarts.drain();
+      return id;
     } finally {
       taskWorkflows.startTaskWithin = startTaskWithin;
     }
