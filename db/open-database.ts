@@ -61,6 +61,7 @@ import { Migration101UsageSpans } from './migrations/101-usage-spans.ts';
 import { Migration102CallFilters } from './migrations/102-call-filters.ts';
 import { Migration103UsageSixHours } from './migrations/103-usage-six-hours.ts';
 import { Migration104FailureIndexes } from './migrations/104-failure-indexes.ts';
+import { Migration106TimeRanges } from './migrations/106-time-ranges.ts';
 import { grantProcessRights } from './process-role.ts';
 import { openConnections, registerPool, type DriverPool } from './pool.ts';
 import { forkEm, type Database } from './database.ts';
@@ -105,6 +106,7 @@ export const MIGRATIONS = [
   { name: '102-call-filters', class: Migration102CallFilters },
   { name: '103-usage-six-hours', class: Migration103UsageSixHours },
   { name: '104-failure-indexes', class: Migration104FailureIndexes },
+  { name: '106-time-ranges', class: Migration106TimeRanges },
 ];
 
 const ENTITIES = [

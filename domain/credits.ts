@@ -19,13 +19,11 @@ export function parseCredits(credits: string | number): MicroCredits {
 }
 
 /**
- * Converts an amount to a JSON number of credits with at most 6 decimals. Built from the integer's digits, so
- * that the printed number is exact for every balance below nine billion credits.
+ * Converts an amount to a JSON number of credits with at most 6 decimals: the double nearest to it for every
+ * amount below nine billion credits, which JSON prints exactly.
  */
 export function toCredits(amount: MicroCredits): number {
-  const sign = amount < 0n ? '-' : '';
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(7, '0');
-  return Number(`${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`);
+  return Number(amount) / Number(MICRO_CREDITS_PER_CREDIT);
 }
 
 /** Converts an amount to a JSON number of US dollars with at most 6 decimals, never rounded up. */

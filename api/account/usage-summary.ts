@@ -60,8 +60,31 @@ export async function summariseUsage(
 }
 
 /** The JSON of sums, without the loss, which is the operator's. */
-export function presentUsageSums({ credits, loss: _, ...counts }: UsageSums): UsageSumsView {
-  return { credits: toCredits(credits), ...counts };
+export function presentUsageSums(sums: UsageSums): UsageSumsView {
+  return {
+    credits: toCredits(sums.credits),
+    tasks: sums.tasks,
+    calls: sums.calls,
+    failed: sums.failed,
+    promptTokens: sums.promptTokens,
+    completionTokens: sums.completionTokens,
+    images: sums.images,
+    seconds: sums.seconds,
+  };
+}
+
+/** The JSON of rows. Thousands share a few starts, whose texts are made once. */
+export function presentUsageRows<Sums>(
+  rows: readonly UsageRow[],
+  present: (sums: UsageSums) => Sums,
+): ({ start: string; group: string | null } & Sums)[] {
+  const starts = new Map<number, string>();
+  return rows.map((row) => {
+    const time = row.start.getTime();
+    const start = starts.get(time) ?? row.start.toISOString();
+    starts.set(time, start);
+    return { start, group: row.group, ...present(row) };
+  });
 }
 
 /** The period that is asked for; `to` is null for the present moment. Throws for one that is too long. */

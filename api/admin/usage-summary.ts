@@ -4,7 +4,12 @@ import { z } from 'zod';
 import type { UsageSums } from '../../db/usage/summary.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { ALL_USAGE_GROUPS } from '../../domain/usage.ts';
-import { presentUsageSums, SUMMARY_QUERY, summariseUsage } from '../account/usage-summary.ts';
+import {
+  presentUsageRows,
+  presentUsageSums,
+  SUMMARY_QUERY,
+  summariseUsage,
+} from '../account/usage-summary.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { idText, oneOf, readQuery } from '../http/request-fields.ts';
 import type { AllUsageSummaryView } from '../shapes/usage.ts';
@@ -19,11 +24,7 @@ export async function readUsageOfAllUsers(ctx: RequestContext<SessionCaller>): P
   const query = readQuery(ALL_SUMMARY_QUERY, ctx.query);
   const { rows, total, asOf } = await summariseUsage(ctx, query.userId ?? null, query);
   const body: AllUsageSummaryView = {
-    data: rows.map(({ start, group, ...sums }) => ({
-      start: start.toISOString(),
-      group,
-      ...presentWithLoss(sums),
-    })),
+    data: presentUsageRows(rows, presentWithLoss),
     total: presentWithLoss(total),
     asOf,
   };

@@ -1,7 +1,12 @@
 // GET /api/usage/summary: the caller's own usage by interval and group.
 import { z } from 'zod';
 import { USAGE_GROUPS } from '../../domain/usage.ts';
-import { presentUsageSums, SUMMARY_QUERY, summariseUsage } from '../account/usage-summary.ts';
+import {
+  presentUsageRows,
+  presentUsageSums,
+  SUMMARY_QUERY,
+  summariseUsage,
+} from '../account/usage-summary.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { oneOf, readQuery } from '../http/request-fields.ts';
 import type { UsageSummaryView } from '../shapes/usage.ts';
@@ -12,11 +17,7 @@ export async function readOwnUsage(ctx: RequestContext<SessionCaller>): Promise<
   const query = readQuery(OWN_SUMMARY_QUERY, ctx.query);
   const { rows, total, asOf } = await summariseUsage(ctx, ctx.caller.user.id, query);
   const body: UsageSummaryView = {
-    data: rows.map(({ start, group, ...sums }) => ({
-      start: start.toISOString(),
-      group,
-      ...presentUsageSums(sums),
-    })),
+    data: presentUsageRows(rows, presentUsageSums),
     total: presentUsageSums(total),
     asOf,
   };

@@ -1,6 +1,6 @@
 // Amounts of money: exact in, exact out, rounded up once.
 import { expect } from 'chai';
-import { divideRoundingUp, parseCredits, toCredits, toUsd } from '../../domain/credits.ts';
+import { BALANCE_MAX, divideRoundingUp, parseCredits, toCredits, toUsd } from '../../domain/credits.ts';
 
 describe('credits', () => {
   it('reads decimals exactly', () => {
@@ -12,12 +12,19 @@ describe('credits', () => {
   for (const text of ['', '-1', '1e3', '0.0000001', '1.', '.5', 'NaN', ' 1', 1e21, Number.NaN])
     it(`refuses ${JSON.stringify(text)}`, () => expect(() => parseCredits(text)).to.throw(RangeError));
 
-  it('prints every amount with at most six decimals, without float arithmetic', () => {
+  it('prints every amount with at most six decimals', () => {
     expect(toCredits(1n)).to.equal(0.000001);
     expect(toCredits(-1n)).to.equal(-0.000001);
     expect(JSON.stringify(toCredits(300_000n))).to.equal('0.3');
     expect(JSON.stringify(toCredits(1_234_567_890n))).to.equal('1234.56789');
     expect(JSON.stringify(toCredits(-56_000_000n))).to.equal('-56');
+  });
+
+  it('prints what its digits say, up to the highest balance', () => {
+    for (let amount = 1n; amount < BALANCE_MAX; amount = amount * 3n + 7n) {
+      const digits = amount.toString().padStart(7, '0');
+      expect(toCredits(amount)).to.equal(Number(`${digits.slice(0, -6)}.${digits.slice(-6)}`));
+    }
   });
 
   it('counts 200 credits to a dollar', () => {
