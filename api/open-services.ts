@@ -17,7 +17,13 @@ import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/stream-cut.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
 import { createUsualTimes } from './tasks/usual-times.ts';
 import { openEvents } from './events/services.ts';
-import { createAllTurns, createTurns, ENTRY_TURN_LIMITS, LONG_WORK_TURN_LIMITS } from './http/turns.ts';
+import {
+  COUNTED_TURN_LIMITS,
+  createAllTurns,
+  ENTRY_TURN_LIMITS,
+  LONG_WORK_TURN_LIMITS,
+} from './http/turn-limits.ts';
+import { createTurns } from './http/turns.ts';
 import { Subjects } from './http/subjects.ts';
 import { BODY_BUDGET, createBodyBudget, type BodyBudgetLimits } from './http/body-budget.ts';
 import { ApiKeyCache } from './key-cache.ts';
@@ -94,6 +100,7 @@ export function openServices(
     bodies: createBodyBudget(BODY_BUDGET),
     subjects: new Subjects(),
     entryTurns: createTurns({ ...ENTRY_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
+    countedTurns: createTurns({ ...COUNTED_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
     longWorkTurns: createTurns(LONG_WORK_TURN_LIMITS),
     overload: createOverloadGuard(
       overloadLimits({ inFlightMax, delayMs: config.overloadDelayMs }),

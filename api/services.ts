@@ -63,6 +63,8 @@ export interface Services {
   taskStarts: TaskStarts;
   /** Gives requests their turns to be authenticated, a few at once for each user. */
   entryTurns: Turns;
+  /** Lets requests go on that Redis has counted, some in each round of the event loop. */
+  countedTurns: Turns;
   /** Gives the work of long bodies its turns, one at a time. */
   longWorkTurns: Turns;
   /** Gives creations and retries their turns, a few at once for each user. */

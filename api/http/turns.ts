@@ -40,66 +40,6 @@ export interface TurnLimits {
   beginsPerRoundMax: number;
 }
 
-/**
- * Requests of a user whose credentials are looked up: with several keys they could hold all database
- * connections. A turn ends before the rate limit, so that chat calls, whose keys are in memory, never wait:
- * waiting makes the batches small in which they are counted and reserved. As many may wait as may be in
- * flight.
- */
-export const ENTRY_TURN_LIMITS = {
-  turnsMax: 256,
-  turnsPerUserMax: 4,
-  waitMsMax: 30_000,
-  // With 16, calls of a hundred connections were counted and reserved in smaller batches, a quarter slower.
-  beginsPerRoundMax: 64,
-} as const;
-
-/** More creations of a user at once would only wait for the lock on the user's account. */
-export const CREATION_TURN_LIMITS = {
-  turnsPerUserMax: 2,
-  lineMax: 500,
-  linesMax: 4_000,
-  waitMsMax: 30_000,
-  beginsPerRoundMax: 1,
-} as const;
-
-/** A page of the console sends a handful of reads at once; a line of these is a program's. */
-export const READ_TURN_LIMITS = {
-  lineMax: 100,
-  linesMax: 2_000,
-  waitMsMax: 10_000,
-  beginsPerRoundMax: 1,
-} as const;
-
-/** One long body at a time in this process; one that has waited this long is worked on beside it. */
-export const LONG_WORK_TURN_LIMITS = {
-  turnsMax: 1,
-  turnsPerUserMax: 1,
-  lineMax: 4_000,
-  linesMax: 4_000,
-  waitMsMax: 5_000,
-  beginsPerRoundMax: 1,
-} as const;
-
-/**
- * The turns of creations and long reads of a process with so many database connections: half of them for
- * creations, a quarter for long reads, half of that for one user's. The rest is left to all other requests.
- */
-export function createAllTurns(connectionsMax: number): { creationTurns: Turns; readTurns: Turns } {
-  const readsMax = Math.max(1, Math.floor(connectionsMax / 4));
-  return {
-    creationTurns: createTurns({
-      ...CREATION_TURN_LIMITS,
-      turnsMax: Math.max(1, Math.floor(connectionsMax / 2)),
-    }),
-    readTurns: createTurns({
-      ...READ_TURN_LIMITS,
-      turnsMax: readsMax,
-      turnsPerUserMax: Math.max(1, Math.floor(readsMax / 2)),
-    }),
-  };
-}
-
 interface Waiter {
   settle(outcome: EndTurn | NoTurn): void;
 }

@@ -6,6 +6,7 @@ import { addressBlock } from '../limits/address-block.ts';
 import type { LimitName } from '../limits/buckets.ts';
 import { describeQuota } from '../limits/headers.ts';
 import type { Services } from '../services.ts';
+import { goOnInTurn } from './turns.ts';
 
 /**
  * Consumes a point of the caller's limit, and adds the limit's state to the answer. Runs after
@@ -16,7 +17,7 @@ export function limitRate(services: Services, route: Route): RequestHandler {
     const { limits } = services;
     const counter = limits.counterOf(route);
     const subject = subjectOf(route.limit, requireLocal(res, 'caller'), req);
-    const taken = await limits.consume(counter, subject);
+    const taken = await limits.consume(counter, subject).finally(() => goOnInTurn(services, res));
     localsOf(res).limitBackend = taken.backend;
     for (const [name, value] of Object.entries(describeQuota(counter.bucket, taken)))
       res.setHeader(name, value);

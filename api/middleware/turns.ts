@@ -3,13 +3,8 @@
 import type { RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
-import {
-  CREATION_TURN_LIMITS,
-  READ_TURN_LIMITS,
-  type EndTurn,
-  type NoTurn,
-  type Turns,
-} from '../http/turns.ts';
+import { CREATION_TURN_LIMITS, READ_TURN_LIMITS } from '../http/turn-limits.ts';
+import type { EndTurn, NoTurn, Turns } from '../http/turns.ts';
 import type { Services } from '../services.ts';
 
 /** Retry-after time of a full line, which moves all the time. */
@@ -53,6 +48,16 @@ export function enterInTurn({ entryTurns, metrics }: Services): RequestHandler {
       next();
     });
   };
+}
+
+/**
+ * Waits until the request may go on in this round of the event loop, after an answer that hundreds of
+ * requests may have had together. One whose turn does not come goes on at once.
+ */
+export async function goOnInTurn({ countedTurns }: Services, res: Response): Promise<void> {
+  const subject = requireLocal(res, 'subject');
+  const turn = countedTurns.tryTake(subject) ?? (await waitForTurn(countedTurns, subject, res));
+  if (typeof turn !== 'string') turn();
 }
 
 /** Ends the turn with the answer, unless it is ended before: then its listener goes with it. */

@@ -1,7 +1,8 @@
 // The work of long bodies takes turns: one at a time, each in a round of the event loop of its own.
 import { expect } from 'chai';
 import { LONG_BODY_BYTES, workInTurn } from '../../../api/http/long-work.ts';
-import { createTurns, LONG_WORK_TURN_LIMITS } from '../../../api/http/turns.ts';
+import { LONG_WORK_TURN_LIMITS } from '../../../api/http/turn-limits.ts';
+import { createTurns } from '../../../api/http/turns.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { until } from '../../support/until.ts';
 

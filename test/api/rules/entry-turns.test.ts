@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { expect } from 'chai';
 import { createOverloadGuard, overloadLimits } from '../../../api/http/overload.ts';
 import { Subjects } from '../../../api/http/subjects.ts';
-import { ENTRY_TURN_LIMITS } from '../../../api/http/turns.ts';
+import { ENTRY_TURN_LIMITS } from '../../../api/http/turn-limits.ts';
 import { readPoolMetrics } from '../../../db/pool.ts';
 import { createKey } from '../../support/keys.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import { ROUTES } from '../../../api/app.ts';
 import type { EndTurn } from '../../../api/http/turns.ts';
-import { READ_TURN_LIMITS } from '../../../api/http/turns.ts';
+import { READ_TURN_LIMITS } from '../../../api/http/turn-limits.ts';
 import { DOCUMENT } from '../../../dev/documented.ts';
 import { readPoolMetrics } from '../../../db/pool.ts';
 import { expectError } from '../../support/http/expect-error.ts';
