@@ -46,6 +46,7 @@ export async function receiveBody(
       body.add(chunk);
     }
   } catch (error) {
+    body.drop();
     if (error instanceof GatewayError) throw error;
     throw new GatewayError('invalid_request', { cause: error });
   } finally {
@@ -58,9 +59,19 @@ export async function receiveBody(
   return body.take();
 }
 
+/**
+ * Gives the memory of a long body back at once; from then on it is empty. The collector of garbage comes when
+ * the process has worked again, and never to one that has nothing to do.
+ */
+export function freeLongBody(bytes: Buffer): void {
+  if (bytes.length > CHUNK_BYTES && bytes.buffer instanceof ArrayBuffer) bytes.buffer.transfer(0);
+}
+
 interface Collected {
   add(chunk: Buffer): void;
   take(): Buffer;
+  /** Gives back what was collected. */
+  drop(): void;
 }
 
 /**
@@ -73,6 +84,7 @@ function collect(length: number): Collected {
     return {
       add: (chunk) => void chunks.push(chunk),
       take: () => (chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks)),
+      drop: () => void chunks.splice(0),
     };
   }
   const whole = Buffer.allocUnsafeSlow(length); // memory is used as it is written
@@ -82,6 +94,7 @@ function collect(length: number): Collected {
       end += chunk.copy(whole, end);
     },
     take: () => whole.subarray(0, end),
+    drop: () => freeLongBody(whole),
   };
 }
 

@@ -7,7 +7,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { createJsonScan } from '../http/json-scan.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
-import { encodingOf, receiveBody, type BodyLimits } from '../http/receive-body.ts';
+import { encodingOf, freeLongBody, receiveBody, type BodyLimits } from '../http/receive-body.ts';
 import type { Services } from '../services.ts';
 
 /**
@@ -82,6 +82,7 @@ export function bodyMemory(
 /** Parses and checks in two rounds of the event loop. */
 async function parseLong(bytes: Buffer): Promise<object> {
   const body = parseObject(bytes);
+  freeLongBody(bytes);
   await setImmediate();
   rejectUnsound(body);
   return body;

@@ -1,0 +1,50 @@
+// Bodies that break off or are refused: their memory is free at once, not when garbage is collected.
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { expect } from 'chai';
+import { freeLongBody, receiveBody } from '../../../api/http/receive-body.ts';
+import { GatewayError } from '../../../domain/errors.ts';
+
+const BYTES = 8 * 1024 ** 2;
+const LIMITS = { bytesMax: BYTES, inflatedBytesMax: BYTES };
+
+/** A request that has announced so many bytes, and sent a chunk of them. */
+function begin(): IncomingMessage {
+  const req = new IncomingMessage(new Socket());
+  req.headers['content-length'] = String(BYTES);
+  req.push(Buffer.alloc(1024, 0x20));
+  return req;
+}
+
+const heldBytes = (): number => process.memoryUsage().arrayBuffers;
+
+describe('the memory of a long body', () => {
+  it('is free once the body has broken off', async () => {
+    const req = begin();
+    const received = receiveBody(req, LIMITS, () => undefined).catch((error: unknown) => error);
+    const held = heldBytes();
+    req.destroy(new Error('the connection broke'));
+    expect(await received)
+      .to.be.an.instanceOf(GatewayError)
+      .with.property('code', 'invalid_request');
+    expect(held - heldBytes()).to.be.greaterThan(BYTES * 0.9);
+  });
+
+  it('is free once the body is refused', async () => {
+    const before = heldBytes();
+    const received = receiveBody(begin(), LIMITS, () => {
+      throw new GatewayError('invalid_request');
+    });
+    expect(await received.catch((error: unknown) => error)).to.be.an.instanceOf(GatewayError);
+    expect(heldBytes() - before).to.be.lessThan(BYTES * 0.1);
+  });
+
+  it('is given back by who has read it, while that of a short one is left alone', () => {
+    const long = Buffer.allocUnsafeSlow(BYTES);
+    const short = Buffer.from('{}');
+    freeLongBody(long);
+    freeLongBody(short);
+    expect(long).to.have.lengthOf(0);
+    expect(short.toString()).to.equal('{}');
+  });
+});
