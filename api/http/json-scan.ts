@@ -64,14 +64,15 @@ export function createJsonScan(): (chunk: Buffer) => string | null {
   }
 
   return (chunk) => {
-    for (let position = 0; position < chunk.length;) {
+    const { length } = chunk;
+    for (let position = 0; position < length;) {
       if (isText) {
         position = readText(chunk, position);
         continue;
       }
-      const byte = chunk[position] ?? 0;
-      position += 1;
-      if (byte <= SPACE) continue;
+      let byte = SPACE;
+      for (; byte <= SPACE && position < length; position += 1) byte = chunk[position] ?? 0;
+      if (byte <= SPACE) break; // there was nothing but space
       readStructure(byte);
       if (depth > DEPTH_MAX) return `The body is nested deeper than ${DEPTH_MAX} levels.`;
       if (values > VALUES_MAX) return `The body holds more than ${VALUES_MAX} values.`;

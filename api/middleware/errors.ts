@@ -5,6 +5,7 @@ import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 import { bodyOfError, noteErrorCode } from '../http/error-body.ts';
 import { requireLocal } from '../http/locals.ts';
+import { sendJson } from '../http/send-reply.ts';
 
 const RETRY_AFTER_SECONDS = '1';
 
@@ -38,7 +39,7 @@ function sendError(res: Response, error: GatewayError): void {
   for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
   res.setHeader('cache-control', 'no-store');
   noteErrorCode(res, error.code);
-  res.status(error.status).json(bodyOfError(error, requireLocal(res, 'requestId')));
+  sendJson(res.status(error.status), bodyOfError(error, requireLocal(res, 'requestId')));
 }
 
 function toGatewayError(thrown: unknown, isPoolExhausted: () => boolean): GatewayError {
