@@ -24,7 +24,7 @@ begin
         latency_ms = least(extract(epoch from c.lease_until - c.created_at) * 1000, 2147483647)::integer,
         error_code = 'internal_error', error_message = 'The call broke off on our side.', tried = '[]'
     from unnest(call_ids, user_ids, transfer_ids) i (id, user_id, transfer_id)
-    where c.user_id = i.user_id and c.id = i.id and c.settled_at is null and c.lease_until < clock_timestamp()
+    where c.user_id = any (array[i.user_id]) and c.id = any (array[i.id]) and c.settled_at is null and c.lease_until < clock_timestamp()
     returning i.transfer_id, c.*
   ), moved as (
     select settle_reservations(array_agg(e.user_id), array_agg(e.key_id), array_agg(e.credits_reserved),

@@ -2,7 +2,9 @@
 -- call is settled once; one that the sweeper settled as abandoned is corrected by `settle_late_call`. Answers
 -- what was really charged, by place in the arrays, for all calls if one of them was not open; else nothing:
 -- then every call was charged what the arrays say. Calls are found by their key, whatever the planner believes of
--- the table: neither by an index of open calls (hence `settled_at is null`) nor by blocks of settled ones.
+-- the table: neither by an index of open calls (hence `settled_at is null`), nor by blocks of settled ones, nor by
+-- all of a table that was small when the plan was made. `= any (array[…])` rules the last out: no order of the index
+-- is of use for it, so that reading all of the index is not considered.
 create or replace function settle_calls(
   call_ids text[], user_ids text[], key_ids text[], transfer_ids text[], charges bigint[], losses bigint[],
   statuses text[], prompts integer[], completions integer[], bases text[], latencies integer[],
@@ -26,7 +28,7 @@ begin
       upstream_request_ids, error_codes, error_messages, tries) with ordinality
       i (id, user_id, transfer_id, charge, loss, status, prompt_tokens, completion_tokens, basis, latency,
          upstream_request_id, error_code, error_message, tried, n)
-    where c.user_id = i.user_id and c.id = i.id and c.settled_at is null
+    where c.user_id = any (array[i.user_id]) and c.id = any (array[i.id]) and c.settled_at is null
     returning i.n, i.transfer_id, c.*
   ), moved as (
     select settle_reservations(array_agg(e.user_id), array_agg(e.key_id), array_agg(e.credits_reserved),

@@ -18,7 +18,7 @@ const LEASE_SECONDS = 60;
 
 describe('a batch of settlements', () => {
   let stored: Awaited<ReturnType<typeof createDatabase>>;
-  const em = (): Em => forkEm(stored.database);
+  const usual = (): Em => forkEm(stored.database);
   before(async () => {
     stored = await createDatabase(1); // one connection, which keeps the plans it has made
   });
@@ -27,15 +27,32 @@ describe('a batch of settlements', () => {
   it('finds each call by its key, in a new table and in one with statistics', async () => {
     const calls = await reserveMany(OTHERS + 3 * BATCH);
     const read: number[] = [await settle(calls.slice(0, BATCH))];
-    await em().execute('analyze chat_call');
+    await usual().execute('analyze chat_call');
     read.push(await settle(calls.slice(BATCH, 2 * BATCH)));
     await settle(calls.slice(3 * BATCH)); // nearly all have ended, and the index of open calls knows them still
-    await em().execute('analyze chat_call');
+    await usual().execute('analyze chat_call');
     read.push(await settle(calls.slice(2 * BATCH, 3 * BATCH)));
     expect(read).to.deep.equal([BATCH, BATCH, BATCH]);
   });
 
-  async function reserveMany(count: number): Promise<NewChatCall[]> {
+  for (const early of [1, 5, 30])
+    it(`finds them by a plan that was made when there were ${early} and the statistics said so`, async () => {
+      const fresh = await createDatabase(1);
+      try {
+        const own = (): Em => forkEm(fresh.database);
+        const first = await reserveMany(early, own);
+        await own().execute('analyze chat_call');
+        await settle(first, own);
+        const calls = await reserveMany(OTHERS, own);
+        expect(await settle(calls.slice(0, BATCH), own)).to.equal(BATCH);
+        await settle(calls.slice(2 * BATCH), own);
+        expect(await settle(calls.slice(BATCH, 2 * BATCH), own)).to.equal(BATCH);
+      } finally {
+        await fresh.drop();
+      }
+    });
+
+  async function reserveMany(count: number, em = usual): Promise<NewChatCall[]> {
     const email = `${makeId('usr')}@example.com`;
     const userId =
       (await createUser(em(), { email, password: 'correct horse battery', permissions: [] })) ?? '';
@@ -51,7 +68,7 @@ describe('a batch of settlements', () => {
   }
 
   /** Settles in one transaction, and answers how many rows of calls it has read. */
-  function settle(calls: readonly NewChatCall[]): Promise<number> {
+  function settle(calls: readonly NewChatCall[], em = usual): Promise<number> {
     return em().transactional(async (tx) => {
       const before = await countRead(tx);
       await settleAll(tx, calls.map(ended));
