@@ -42,7 +42,9 @@ export const ERRORS = {
   prompt_too_long: invalid('The prompt is too long for this model.'),
   conflicting_params: invalid('Two fields contradict each other.'),
   model_not_supported: invalid('This model cannot be used on this endpoint.'),
-  url_not_allowed: invalid('This URL cannot be used as an input.'),
+  url_not_allowed: invalid(
+    'This URL cannot be used: it must be https, with a public host name, and without a port or a password.',
+  ),
   invalid_image: invalid('An input image could not be read.'),
   invalid_multipart: invalid('The body is not a sound multipart form.'),
   file_missing: invalid('The form has no file part with the name "file".'),

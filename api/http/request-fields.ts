@@ -9,6 +9,16 @@ const INSTANT_CHARACTERS_MAX = 40;
 const FILTER_CHARACTERS_MAX = 200;
 /** Pattern of a character that trimming leaves. Written out: `\\S` is another set in other languages. */
 export const NOT_BLANK = String.raw`[^\t\n\u000B\f\r \u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]`;
+/** How a message names a type of JSON. */
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
 /** The last instant whose ISO text has four digits for the year. */
 const INSTANT_MAX_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 /** The error of an id that is unknown, another user's or malformed, by the prefix of the id. */
@@ -24,7 +34,7 @@ const NOT_FOUND = {
 
 /** Parses a body. An absent field is `missing_field`, everything else about a field is `invalid_value`. */
 export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(body);
+  const parsed = schema.safeParse(body, { error: describeWrongType });
   if (parsed.success) return parsed.data;
   throw explain(parsed.error, body);
 }
@@ -155,6 +165,13 @@ export function readId(kind: keyof typeof NOT_FOUND, params: Readonly<Record<str
   const id = params['id'] ?? '';
   if (!isId(kind, id)) throw new GatewayError(NOT_FOUND[kind]);
   return id;
+}
+
+/** Says what a field of the wrong type must be, where its schema has no sentence for that; else undefined. */
+function describeWrongType(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'invalid_type') return undefined;
+  const name = TYPE_NAMES[issue.expected];
+  return name && `must be ${name}`;
 }
 
 function explain(error: z.ZodError, body: unknown): GatewayError {

@@ -20,6 +20,7 @@ const PARAM = 'video_urls';
  * open task needs it.
  */
 const VENDOR_LINK_DAYS = 30;
+const NOT_AN_UPLOAD = 'This link leads to no upload of yours, or has expired.';
 
 /**
  * Replaces links to uploads by links for the vendor. Throws 400 that names the entry: the same for a forged
@@ -41,7 +42,7 @@ export async function readInputVideos(
       continue;
     }
     const upload = link.isSigned ? await findOwnUpload(em, caller.user.id, link.id) : null;
-    if (!upload) throw new GatewayError('url_not_allowed', { param });
+    if (!upload) throw new GatewayError('url_not_allowed', { param, message: NOT_AN_UPLOAD });
     const until = new Date(Date.now() + VENDOR_LINK_DAYS * 86_400_000);
     videos.urls.push(signUploadLink(services, upload, until));
     videos.uploadIds.push(upload.id);

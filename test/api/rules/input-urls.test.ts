@@ -80,6 +80,7 @@ describe('URLs in orders', () => {
         const body = { ...fields, prompt: 'x', [name]: [url] };
         const answer = await expectNoEffect(gateway, () => owner.key.post(path, body));
         expectError(answer, 400, 'url_not_allowed', `${name}[0]`);
+        expect(answer.body.error.message).to.include('must be https, with a public host name');
       }
       for (const text of ['x', '/relative', 'example.com/a.png', '//example.com/a.png']) {
         const answer = await owner.key.post(path, { ...fields, prompt: 'x', [name]: [text] });
@@ -131,7 +132,9 @@ describe('URLs in orders', () => {
     it('are checked for a price too', async () => {
       const { url } = await make(stranger);
       const body = { mode: 'video', model: MODEL, prompt: 'x', video_urls: [url] };
-      expectError(await owner.key.post('/v1/estimates', body), 400, 'url_not_allowed', 'video_urls[0]');
+      const refused = await owner.key.post('/v1/estimates', body);
+      expectError(refused, 400, 'url_not_allowed', 'video_urls[0]');
+      expect(refused.body.error.message).to.include('no upload of yours, or has expired');
       expect((await stranger.key.post('/v1/estimates', body)).status).to.equal(200);
     });
 
