@@ -5,12 +5,13 @@ SVC_BASE_URL=http://127.0.0.1:8080 SVC_API_KEY=sk-svc_... python3 examples/clien
 
 import json
 import os
+import sys
 import time
 import urllib.request
 import uuid
 
 BASE_URL = os.environ.get("SVC_BASE_URL", "http://127.0.0.1:8080")
-API_KEY = os.environ["SVC_API_KEY"]
+API_KEY = os.environ.get("SVC_API_KEY") or sys.exit("SVC_API_KEY: set it to your API key; npm start prints one.")
 POLL_SECONDS = 1
 TIMEOUT_SECONDS = 60
 

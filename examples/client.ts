@@ -16,8 +16,10 @@ interface Balance {
 
 const POLL_MS = 1_000;
 
+const apiKey = process.env['SVC_API_KEY'];
+if (!apiKey) throw new Error('SVC_API_KEY: set it to your API key; npm start prints one.');
 const gateway = new OpenAI({
-  apiKey: process.env['SVC_API_KEY'] ?? '',
+  apiKey,
   baseURL: `${process.env['SVC_BASE_URL'] ?? 'http://127.0.0.1:8080'}/v1`,
 });
 

@@ -71,6 +71,16 @@ describe('the examples', () => {
       ]);
     });
 
+  for (const [file, command, needed] of [...PROGRAMS, [AGENT, process.execPath, process.execPath] as const])
+    it(`${file} names the setting that it has no key in`, async function () {
+      if (!(await isInstalled(needed))) this.skip();
+      const env = { PATH: process.env['PATH'] };
+      const failure: unknown = await run(command, [join(FOLDER, file)], { env }).catch(
+        (error: unknown) => error,
+      );
+      expect(String(failure)).to.include('set it to your API key; npm start prints one');
+    });
+
   it('agent.ts picks a model within its budget, makes the video and keeps it', async () => {
     const stdout = await runExample(process.execPath, AGENT, 'waves [[sandbox seconds=0]]', '45');
     const [, model, credits] = /^picked: (\S+), at most ([\d.]+) credits$/m.exec(stdout) ?? [];
