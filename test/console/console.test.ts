@@ -13,6 +13,7 @@ import { testHostileTexts } from './hostile-texts.ts';
 import { testKeys } from './keys/keys.ts';
 import { testLogin } from './login/login.ts';
 import { testNewUser } from './new-user.ts';
+import { testModels } from './models/models.ts';
 import { testMoney } from './credits/credits.ts';
 import { testServing } from './serving.ts';
 import { testLiveTasks } from './tasks/live.ts';
@@ -40,6 +41,7 @@ describe('the console', () => {
   testTasks(tested);
   testLiveTasks(tested);
   testCreate(tested);
+  testModels(tested);
   testMoney(tested);
   testKeys(tested);
   testWebhooks(tested);

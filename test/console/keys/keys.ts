@@ -18,6 +18,14 @@ export function testKeys(tested: () => TestConsole): void {
       await verifyIfAsked(page, user.password);
       const text = await page.getByRole('region', { name: 'Your new key' }).textContent();
       expect(text).to.match(/^sk-svc_\w{49}$/);
+      await page.setViewportSize({ width: 390, height: 844 });
+      for (const shown of await page.getByRole('dialog').locator('.code').all()) {
+        const words = await shown.locator('code').boundingBox();
+        const button = await shown.getByRole('button', { name: 'Copy' }).boundingBox();
+        expect(words?.y, 'the button covers nothing').to.be.at.least(
+          (button?.y ?? 0) + (button?.height ?? 0),
+        );
+      }
       const authorization = `Bearer ${text}`;
       expect((await fetch(`${gateway.baseUrl}/v1/models`, { headers: { authorization } })).status).to.equal(
         200,
