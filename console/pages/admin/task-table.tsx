@@ -46,7 +46,7 @@ function Row({ task, isOfOne }: { task: ForeignTask; isOfOne: boolean }) {
             {task.model}
           </span>
         </a>
-        {task.errorCode && <div class="small bad reason">{task.errorCode}</div>}
+        {task.status === 'failed' && <div class="small bad reason">{task.errorCode}</div>}
       </td>
       {!isOfOne && (
         <td class="phone-hidden">

@@ -69,7 +69,7 @@ function Shown({ task }: { task: ForeignTaskDetails }) {
           <Copy text={task.id} />
         </div>
       </div>
-      {task.errorCode && (
+      {task.status === 'failed' && task.errorCode && (
         <Notice look="bad">
           <div class="stack tight">
             <span>{sentenceOf({ code: task.errorCode, message: task.errorCode })}</span>

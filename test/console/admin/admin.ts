@@ -57,6 +57,24 @@ export function testAdministration(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
+    it('shows a code where a task failed, and none where its owner cancelled it', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const failed = await order(user, 'a failure [[sandbox outcome=fail reason=internal]]');
+      const cancelled = await order(user, 'a change of mind [[sandbox seconds=120]]');
+      await user.session.delete(`/api/tasks/${cancelled}`);
+      await Promise.all([ended(user, failed), ended(user, cancelled)]);
+      const page = await open(await createAdministrator(gateway), `admin/tasks?userId=${user.id}`);
+      const rowOf = (id: string) => page.getByRole('row').filter({ has: page.locator(`a[href$="${id}"]`) });
+      await rowOf(failed).getByText('upstream_error').waitFor();
+      await rowOf(cancelled).getByText('Cancelled', { exact: true }).waitFor();
+      expect(await rowOf(cancelled).getByText('task_cancelled').count()).to.equal(0);
+      await page.locator(`a[href$="${cancelled}"]`).click();
+      await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+      expect(await page.getByText('what the vendor said is masked').count()).to.equal(0);
+      await closeSound(page);
+    });
+
     it('adds credits to a user', async () => {
       const { gateway, open } = tested();
       const administrator = await createAdministrator(gateway);
