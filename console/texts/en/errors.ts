@@ -34,6 +34,7 @@ export const errors = {
   email_taken: 'There is already a user with this e-mail address.',
   webhook_limit_reached: 'You have as many endpoints as you may; delete one first.',
   webhook_disabled: 'The endpoint is disabled: enable it first.',
-  url_not_allowed: 'This address cannot be used: it has to be https, with a public name and no port.',
+  url_not_allowed:
+    'This address cannot be used: it has to be https and reachable, with a public name and no port.',
   key_limit_reached: 'You have as many keys as you may; revoke one first.',
 };

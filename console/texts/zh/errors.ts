@@ -35,6 +35,6 @@ export const errors: typeof en = {
   email_taken: '已有使用此邮箱的用户。',
   webhook_limit_reached: '端点数量已达上限，请先删除一个。',
   webhook_disabled: '端点已停用，请先启用。',
-  url_not_allowed: '此地址不能使用：必须是 https、公开域名且不带端口。',
+  url_not_allowed: '此地址不能使用：必须是可访问的 https、公开域名且不带端口。',
   key_limit_reached: '密钥数量已达上限，请先吊销一个。',
 };

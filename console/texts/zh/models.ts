@@ -9,7 +9,7 @@ export const models: typeof en = {
   anyVendor: '任何供应商',
   calculator: '要花多少？',
   perUnit: (unit) =>
-    `每 ${({ task: '任务', image: '张', second: '秒', 'million tokens': '百万 token' } as Record<string, string>)[unit] ?? unit}`,
+    `每${({ task: '任务', image: '张', second: '秒', 'million tokens': '百万 token' } as Record<string, string>)[unit] ?? unit}`,
   use: '创建',
   durations: '时长',
   resolutions: '分辨率',
