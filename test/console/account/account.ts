@@ -3,6 +3,9 @@ import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
 
+/** Pixels that a line of small text is lower than, and two lines are not. */
+const ONE_LINE = 30;
+
 export function testAccount(tested: () => TestConsole): void {
   describe('account', () => {
     it('sets up a second factor: proof, picture, code, recovery codes', async () => {
@@ -18,7 +21,11 @@ export function testAccount(tested: () => TestConsole): void {
       const secret = (await dialog.locator('.copy .cut').textContent()) ?? '';
       await dialog.getByLabel('The code').fill(new TOTP({ secret: Secret.fromBase32(secret) }).generate());
       await dialog.getByRole('button', { name: 'Turn on' }).click();
-      await page.getByRole('dialog', { name: 'Recovery codes' }).getByRole('listitem').nth(9).waitFor();
+      const codes = page.getByRole('dialog', { name: 'Recovery codes' }).getByRole('listitem');
+      await codes.nth(9).waitFor();
+      await page.setViewportSize({ width: 390, height: 844 });
+      for (const code of await codes.all())
+        expect((await code.boundingBox())?.height, 'a code stands in one line').to.be.below(ONE_LINE);
       await page.getByRole('button', { name: 'I have kept them' }).click();
       await page.getByText('It is on.').waitFor();
       await closeSound(page);
