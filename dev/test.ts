@@ -28,6 +28,11 @@ const FILES_AGAIN_MAX = 3;
 const COMPILE_CACHE = process.env['NODE_COMPILE_CACHE'] ?? join(tmpdir(), 'svc-gateway-compile-cache');
 const INTERRUPTED_CODE = 130;
 const IN_PARALLEL = ['--parallel', '--jobs', '2'];
+/**
+ * One job by mocha's options. Told to run in parallel with one job, mocha runs in serial and loads the files
+ * by `require`, which refuses what awaits while it is loaded.
+ */
+const ONE_JOB = /(^| )(-j|--jobs)[ =]?1( |$)/;
 
 const terminal = openTerminal();
 
@@ -54,7 +59,8 @@ async function runTests(args: readonly string[]): Promise<number> {
     const run = (some: readonly string[], own: readonly string[], failures: string): Promise<number> =>
       runMocha(some, [...own, ...options], { failures, servers, interrupted: interrupted.promise });
     const failures = join(folder, 'failures');
-    const code = await run(files, files.length === 1 ? [] : IN_PARALLEL, failures);
+    const isSerial = files.length === 1 || ONE_JOB.test(options.join(' '));
+    const code = await run(files, isSerial ? [] : IN_PARALLEL, failures);
     const failed = readFailures(failures);
     const again = args.includes(AGAIN_FLAG) && code !== INTERRUPTED_CODE ? filesOf(failed) : [];
     if (again.length === 0) return code;

@@ -1,4 +1,4 @@
-// `npm test -- --again`: what fails beside other tests and passes alone is a warning.
+// `npm test`: what fails beside other tests and passes alone is a warning with `--again`; `--jobs 1`.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +40,18 @@ describe('the test command', () => {
     writeTest('sound', '');
     writeTest('shaky', failOnce);
     expect((await runTests()).code).to.equal(1);
+  });
+
+  it('with --jobs 1 runs also files that await while they are loaded', async () => {
+    writeTest('sound', '');
+    writeFileSync(
+      join(folder, 'waiting.test.mjs'),
+      `await null; describe('waiting', () => { it('works'); });`,
+    );
+    for (const options of [['--jobs', '1'], ['--jobs=1'], ['-j', '1']]) {
+      const { code, output } = await runTests(...options);
+      expect(code, output).to.equal(0);
+    }
   });
 
   it('with --again passes when the failed file passes alone, and names the test', async () => {
