@@ -62,6 +62,7 @@ import { Migration102CallFilters } from './migrations/102-call-filters.ts';
 import { Migration103UsageSixHours } from './migrations/103-usage-six-hours.ts';
 import { Migration104FailureIndexes } from './migrations/104-failure-indexes.ts';
 import { Migration106TimeRanges } from './migrations/106-time-ranges.ts';
+import { Migration107ValidSpans } from './migrations/107-valid-spans.ts';
 import { grantProcessRights } from './process-role.ts';
 import { openConnections, registerPool, type DriverPool } from './pool.ts';
 import { forkEm, type Database } from './database.ts';
@@ -107,6 +108,7 @@ export const MIGRATIONS = [
   { name: '103-usage-six-hours', class: Migration103UsageSixHours },
   { name: '104-failure-indexes', class: Migration104FailureIndexes },
   { name: '106-time-ranges', class: Migration106TimeRanges },
+  { name: '107-valid-spans', class: Migration107ValidSpans },
 ];
 
 const ENTITIES = [

@@ -58,6 +58,13 @@ describe('the schema', () => {
     expect(await migrate(test.database)).to.deep.equal([]);
   });
 
+  it('has no constraint that only new rows were held against', async () => {
+    const unproved = await em().execute(sql`
+      select conrelid::regclass::text as "table", conname as name from pg_constraint
+      where not convalidated and connamespace = 'public'::regnamespace`);
+    expect(unproved).to.deep.equal([]);
+  });
+
   it('never changes or removes a transfer', async () => {
     expect(await refusal(sql`update ledger_transfer set amount = amount + 1`)).to.include('never changed');
     expect(await refusal(sql`delete from ledger_transfer`)).to.include('never changed');
