@@ -2,7 +2,9 @@
 -- more than the least only while less than half of the account's credits is taken, and at most a quarter of what
 -- is left of that half. The quota and the daily budget of a key, if there is one, count alike. So one long answer
 -- finds room, many at once leave each other what they need, and half of the credits stays free for other work.
--- Call it with the counters locked, or what it says is an estimate.
+-- Those of all keys of an account in the one order in which they are judged then: more than the least is chosen
+-- only where it fits, so that a refused one needs more than there is. Call it with the counters locked, or what it
+-- says is an estimate.
 create or replace function spare_amounts(
   user_ids text[], key_ids text[], leasts bigint[], mosts bigint[]
 ) returns bigint[]
@@ -14,9 +16,9 @@ declare
   today date := (clock_timestamp() at time zone 'utc')::date;
   doubtful text[];
   holder text := '';
-  spender text := '';
   of_account bigint := 0;
-  of_key bigint := 0;
+  of_keys bigint[];
+  of_key bigint;
   item record;
 begin
   -- Whose calls do not all get their most; of the others nothing has to be computed one by one.
@@ -34,7 +36,7 @@ begin
     ) < 3 * i.most);
   if doubtful = '{}' then return chosen; end if;
   for item in
-    select i.user_id, i.key_id, i.least, i.most, i.n,
+    select i.user_id, i.least, i.most, i.n, dense_rank() over (partition by i.user_id order by i.key_id) as key,
       a.balance / 2 - a.reserved - a.earmarked as account_half,
       least(
         (s.quota - s.used) / 2 - s.reserved,
@@ -42,16 +44,18 @@ begin
       ) - s.earmarked as key_half
     from unnest(user_ids, key_ids, leasts, mosts) with ordinality i (user_id, key_id, least, most, n)
     join account a on a.user_id = i.user_id left join key_spending s on s.key_id = i.key_id
-    where i.user_id = any (doubtful) order by i.user_id, i.key_id, i.n
+    where i.user_id = any (doubtful) order by i.user_id, i.n
   loop
-    if item.user_id <> holder then of_account := 0; end if;
-    if item.key_id is distinct from spender then of_key := 0; end if;
-    holder := item.user_id;
-    spender := item.key_id;
+    if item.user_id <> holder then
+      holder := item.user_id;
+      of_account := 0;
+      of_keys := '{}';
+    end if;
+    of_key := coalesce(of_keys[item.key], 0);
     chosen[item.n] := least(item.most, greatest(item.least,
       least(item.account_half - of_account, item.key_half - of_key) / 4));
     of_account := of_account + chosen[item.n];
-    of_key := of_key + chosen[item.n];
+    of_keys[item.key] := of_key + chosen[item.n];
   end loop;
   return chosen;
 end $$;

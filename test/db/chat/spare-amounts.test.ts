@@ -4,6 +4,7 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import type { NewChatCall } from '../../../db/chat/calls.ts';
 import { createChatCalls, type ChatCalls } from '../../../db/chat/chat-ledger.ts';
+import { reserveAll } from '../../../db/chat/chat-moves.ts';
 import { forkEm, type Em } from '../../../db/database.ts';
 import { makeId } from '../../../db/ids.ts';
 import { createUser } from '../../../db/identity/users.ts';
@@ -73,6 +74,17 @@ describe('a chat call of an account with much to spare', () => {
     }
   });
 
+  it('chooses in the order in which it decides, also for two keys of one account', async () => {
+    const who = await createSpender(100);
+    const keys = await Promise.all([1, 2].map(() => addKey(who.userId)));
+    const [low = '', high = ''] = keys.sort();
+    const inputs = [wide({ ...who, keyId: high }, 95, 95), wide({ ...who, keyId: low }, 1, 12)];
+    const verdicts = await reserveAll(em(), inputs, 60);
+    expect(verdicts).to.deep.equal(
+      [95n, 1n].map((credits) => ({ kind: 'reserved', amount: credits * CREDIT })),
+    );
+  });
+
   it('decides for one account beside others in the same statement', async () => {
     const [rich, poor] = [await createSpender(100_000), await createSpender(100)];
     const inputs = [wide(rich, 1, 100), wide(poor, 1, 100), wide(rich, 1, 100), wide(poor, 200, 300)];
@@ -85,8 +97,11 @@ describe('a chat call of an account with much to spare', () => {
     if (!userId) throw new Error('the user was not created');
     const amount = parseCredits(credits);
     await grant(em(), { userId, amount, idempotencyKey: `test:${userId}`, description: 'Test credits' });
-    const { id } = await createApiKey(em(), secrets, { userId, name: 'Test' });
-    return { userId, keyId: id };
+    return { userId, keyId: await addKey(userId) };
+  }
+
+  async function addKey(userId: string): Promise<string> {
+    return (await createApiKey(em(), secrets, { userId, name: 'Test' })).id;
   }
 
   async function account({ userId }: Spender): Promise<unknown> {
