@@ -119,7 +119,7 @@ function Stack({ rows, groups, x, width, y, isSpark }: StackProps) {
     });
   return (
     <g>
-      <title>{`${rows[0]?.bucket ?? ''}: ${formatCredits(Number(total.toFixed(6)))}`}</title>
+      <title>{`${rows[0]?.bucket ?? ''}: ${formatCredits(total)}`}</title>
       {total === 0 && (
         <rect class="bar g5" x={x} y={y(0) - 1} width={width} height={1} opacity={isSpark ? 0.5 : 0.35} />
       )}

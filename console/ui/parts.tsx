@@ -54,7 +54,7 @@ export function Amount({ credits, width = '90px' }: { credits: number | null | u
   if (credits === undefined) return <Bone width={width} />;
   const text = formatCredits(credits);
   const point = text.search(/[.,](?=\d+$)/);
-  const isFraction = point > 0 && credits !== null && !Number.isInteger(credits);
+  const isFraction = point > 0 && credits !== null && Number(credits.toFixed(6)) % 1 !== 0;
   return (
     <span>
       {isFraction ? text.slice(0, point) : text}

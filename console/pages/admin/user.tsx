@@ -53,7 +53,7 @@ function Shown({ user }: { user: ShownUser }) {
       <Top user={user} may={may} />
       <dl class="figures">
         <Figure name={t.available}>
-          <Amount credits={Number((user.balance - user.reserved).toFixed(6))} />
+          <Amount credits={user.balance - user.reserved} />
         </Figure>
         <Figure name={t.home.reserved} hint={t.home.reservedHint}>
           <Amount credits={user.reserved} />

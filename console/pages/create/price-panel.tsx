@@ -77,7 +77,7 @@ export function PricePanel({ model, draft, offer }: PanelProps) {
               <dd class={isTooMuch ? 'bad' : undefined}>
                 {estimate === undefined || available === undefined
                   ? '–'
-                  : formatCredits(Number((available - estimate).toFixed(6)))}
+                  : formatCredits(available - estimate)}
               </dd>
             </div>
           </dl>

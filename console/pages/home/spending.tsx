@@ -18,7 +18,7 @@ export function Spending() {
   return (
     <>
       <Figure name={t.home.spentToday}>
-        <Amount credits={usage.data && Number(today.toFixed(6))} width="70px" />
+        <Amount credits={usage.data && today} width="70px" />
       </Figure>
       <Figure name={t.home.spent}>
         {usage.data ? (

@@ -29,7 +29,7 @@ export function PriceLines({ task }: { task: Task }) {
         {!isOpen(task) && (
           <div>
             <dt>{t.task.returned}</dt>
-            <dd>{formatCredits(Number(returned.toFixed(6)))}</dd>
+            <dd>{formatCredits(returned)}</dd>
           </div>
         )}
         <div class="sum">
