@@ -23,6 +23,7 @@ function composeMessage(
   const view = viewTask(task, {
     price: readPrice(task.price),
     evidence: readEvidence(evidence),
+    refunded: 0n, // nothing was given back yet when it ended
     requestPayload: task.requestPayload, // stored without the prompt
     linkTo,
   });

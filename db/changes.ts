@@ -75,9 +75,10 @@ export async function readChanges(
       where t.id = any(${texts(query.awaitedTaskIds)}) and t.status in ('completed', 'failed', 'cancelled')
     ), numbered as (select row_number() over () as number, r.* from read r)
     select m.snapshot::text as moment, ${facts(query)}, q.secret_key_id as sealed_with, q.prompt as sealed_prompt,
-           s.evidence, r.*
+           s.evidence, c.refunded::text as refunded, r.*
     from moment m left join numbered r on true left join task_request q on q.task_id = r.id
     left join submission s on s.task_id = r.id and s.attempt = r.attempt
+    left join task_attempt c on c.task_id = r.id and c.attempt = r.attempt
     order by r.reason, r.changed_xid, r.id`);
   return readRows(em, secrets, position, rows);
 }
@@ -141,6 +142,7 @@ interface Row extends Record<string, unknown> {
   sealed_with: DetailsRow['sealed_with'];
   sealed_prompt: DetailsRow['sealed_prompt'];
   evidence: DetailsRow['evidence'];
+  refunded: DetailsRow['refunded'];
   changed_xid: string | null;
   id: string | null;
 }
@@ -184,7 +186,8 @@ function nextPosition(
 
 function readTask(em: Em, secrets: Secrets, row: Row): ReadTask {
   const { moment: _m, reason: _r, number: _n, balances: _b, live_sessions: _l, ...rest } = row;
-  const { sealed_with, sealed_prompt, evidence, ...columns } = rest;
+  const { sealed_with, sealed_prompt, evidence, refunded, ...columns } = rest;
   const task = readRow(em, TaskEntity, columns);
-  return { task, details: openDetails(secrets, { id: task.id, sealed_with, sealed_prompt, evidence }) };
+  const details = openDetails(secrets, { id: task.id, sealed_with, sealed_prompt, evidence, refunded });
+  return { task, details };
 }

@@ -35,11 +35,13 @@ export interface TaskColumns {
 export interface TaskViewParts {
   price: PriceSnapshot;
   evidence: Evidence;
+  refunded: MicroCredits;
   requestPayload: { [field: string]: JsonValue };
   linkTo: (key: string) => string;
 }
 
-export function viewTask(task: TaskColumns, { price, evidence, requestPayload, linkTo }: TaskViewParts) {
+export function viewTask(task: TaskColumns, parts: TaskViewParts) {
+  const { price, evidence, refunded, requestPayload, linkTo } = parts;
   const kept = task.resultExpiredAt ? [] : task.outputs;
   const outputs = kept.map(({ key, contentType, previewKey }) => ({
     url: linkTo(key),
@@ -56,6 +58,7 @@ export function viewTask(task: TaskColumns, { price, evidence, requestPayload, l
     progress: task.progress,
     creditsEstimate: toCredits(task.creditsEstimate),
     creditsCharged: toCredits(task.creditsCharged),
+    creditsRefunded: toCredits(refunded),
     billingMode: price.billingMode,
     /** The price lines of the estimate, and once it is completed those of the charge. */
     breakdown: {

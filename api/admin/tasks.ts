@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { listTransfersOfTask } from '../../db/ledger/accounts.ts';
 import { listAllTasks } from '../../db/tasks/all-tasks.ts';
 import { findTask, listEvents } from '../../db/tasks/tasks.ts';
+import { toCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isId } from '../../db/ids.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
@@ -36,5 +37,7 @@ export async function readTaskOfAnyUser({ em, params }: RequestContext<SessionCa
   const timeline = (await listEvents(em, task.id)).map(presentEvent);
   const transfers = await listTransfersOfTask(em, { userId: task.userId, taskId: task.id });
   const ledger = transfers.map(presentLedgerLine);
-  return { status: 200, body: { data: { ...presentForeignTask(task), timeline, ledger } } };
+  const refunds = transfers.filter(({ kind }) => kind === 'refund');
+  const creditsRefunded = toCredits(refunds.reduce((sum, { amount }) => sum + amount, 0n));
+  return { status: 200, body: { data: { ...presentForeignTask(task), timeline, creditsRefunded, ledger } } };
 }

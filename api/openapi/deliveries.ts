@@ -98,6 +98,7 @@ const ENDED: Extract<WebhookMessage, { type: 'task.completed' }>['data'] = {
   progress: 100,
   creditsEstimate: 4,
   creditsCharged: 4,
+  creditsRefunded: 0,
   billingMode: 'per_image',
   breakdown: {
     ordered: [{ item: '1K', quantity: 1, credits: 4 }],

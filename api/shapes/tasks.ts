@@ -6,6 +6,7 @@ import { billingMode, credits, id, instant, mode, modelId, progress, status, uni
 
 const estimate = credits.describe('Set aside at most; what the task may cost.');
 const charged = credits.describe('What it cost. 0 until it is completed, and if it fails or is cancelled.');
+const refunded = credits.describe('What the operator gave back of the charge.');
 const upstreamTaskId = z.string().nullable().describe('What the vendor calls it.');
 const outputUrl = z
   .url()
@@ -47,6 +48,7 @@ export const TASK = z
     id: id('task'),
     keyId: id('key').nullable().describe('The key that ordered it; null: the console.'),
     ...taskFields,
+    creditsRefunded: refunded,
     billingMode,
     breakdown: z
       .strictObject({
@@ -111,6 +113,7 @@ export const FOREIGN_TASK_WITH_TIMELINE = z
   .strictObject({
     ...FOREIGN_TASK.shape,
     timeline: z.array(TASK_EVENT),
+    creditsRefunded: refunded,
     ledger: z.array(LEDGER_LINE).describe('Its moves of the balance, oldest first.'),
   })
   .meta({ id: 'ForeignTaskWithTimeline', description: 'A task of any user, with what happened to it.' });

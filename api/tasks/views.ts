@@ -15,6 +15,7 @@ export function presentTask(services: Services, task: Task, details: TaskDetails
   return viewTask(task, {
     price: readPrice(task.price),
     evidence: readEvidence(details.evidence),
+    refunded: details.refunded,
     requestPayload: presentPayload(task, details.prompt),
     linkTo: (key) => signResultLink(services, key),
   });

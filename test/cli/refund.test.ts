@@ -44,6 +44,25 @@ describe('npm run admin -- refund', () => {
     expect(entry).to.include({ balanceAfter: GRANTED, description: 'The picture was grey' });
   });
 
+  it('is shown with the task, to its owner and to administrators', async () => {
+    const chief = await createAdministrator(gateway, ['tasks.read']);
+    const id = await makeImage();
+    const readRefunded = async (): Promise<unknown[]> => {
+      const own = await user.session.get(`/api/tasks/${id}`);
+      const listed = await user.session.get('/api/tasks');
+      const foreign = await chief.session.get(`/api/admin/tasks/${id}`);
+      return [own.body.data, listed.body.data[0], foreign.body.data].map(
+        ({ creditsCharged, creditsRefunded }) => [creditsCharged, creditsRefunded],
+      );
+    };
+    const shown = (credits: number) => Array.from({ length: 3 }, () => [IMAGE_CREDITS, credits]);
+    expect(await readRefunded()).to.deep.equal(shown(0));
+    expect((await run(id, '1.5')).code).to.equal(0);
+    expect(await readRefunded()).to.deep.equal(shown(1.5));
+    expect((await run(id)).code).to.equal(0);
+    expect(await readRefunded()).to.deep.equal(shown(IMAGE_CREDITS));
+  });
+
   it('gives back a part, and then no more than what is left', async () => {
     const id = await makeImage();
     expect((await run(id, '1.5')).code).to.equal(0);

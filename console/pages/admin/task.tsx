@@ -81,7 +81,10 @@ function Shown({ task }: { task: ForeignTaskDetails }) {
       )}
       <dl class="figures">
         <Figure name={t.task.ordered}>{formatCredits(task.creditsEstimate)}</Figure>
-        <Figure name={t.task.charged}>{isOpen(task) ? '–' : formatCredits(task.creditsCharged)}</Figure>
+        <Figure name={t.task.charged}>{formatCredits(isOpen(task) ? null : task.creditsCharged)}</Figure>
+        {task.creditsRefunded > 0 && (
+          <Figure name={t.credits.types['refund'] ?? ''}>{formatCredits(task.creditsRefunded)}</Figure>
+        )}
         <Figure name={t.task.took}>
           <Duration task={task} />
         </Figure>

@@ -1,4 +1,5 @@
 // What a task was to cost, what it cost, and what came back: each line with its reason.
+import type { ComponentChildren } from 'preact';
 import { useQuery } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import type { Task, TaskOrder } from '../../data/types.ts';
@@ -14,30 +15,36 @@ export function PriceLines({ task }: { task: Task }) {
   return (
     <div class="stack tight">
       <dl class="lines">
-        {(isCharged && charged.length > 0 ? charged : ordered).map(({ item, quantity, credits }) => (
-          <div key={item}>
-            <dt>
-              {item} <span class="faint">× {formatCount(quantity)}</span>
-            </dt>
-            <dd>{formatCredits(credits)}</dd>
-          </div>
+        {(charged.length > 0 ? charged : ordered).map(({ item, quantity, credits }) => (
+          <Line key={item} credits={credits}>
+            {item} <span class="faint">× {formatCount(quantity)}</span>
+          </Line>
         ))}
-        <div>
-          <dt>{isOpen(task) ? t.task.reserved : t.task.ordered}</dt>
-          <dd>{formatCredits(task.creditsEstimate)}</dd>
-        </div>
-        {!isOpen(task) && (
-          <div>
-            <dt>{t.task.returned}</dt>
-            <dd>{formatCredits(returned)}</dd>
-          </div>
-        )}
-        <div class="sum">
-          <dt>{t.task.charged}</dt>
-          <dd>{isOpen(task) ? '–' : formatCredits(task.creditsCharged)}</dd>
-        </div>
+        <Line credits={task.creditsEstimate}>{isOpen(task) ? t.task.reserved : t.task.ordered}</Line>
+        {!isOpen(task) && <Line credits={returned}>{t.task.returned}</Line>}
+        <Line look="sum" credits={isOpen(task) ? null : task.creditsCharged}>
+          {t.task.charged}
+        </Line>
+        {task.creditsRefunded > 0 && <Line credits={task.creditsRefunded}>{t.credits.types['refund']}</Line>}
       </dl>
       {!isCharged && <p class="small faint">{t.task.free}</p>}
+    </div>
+  );
+}
+
+function Line({
+  children,
+  credits,
+  look,
+}: {
+  children: ComponentChildren;
+  credits: number | null;
+  look?: string;
+}) {
+  return (
+    <div class={look}>
+      <dt>{children}</dt>
+      <dd>{formatCredits(credits)}</dd>
     </div>
   );
 }

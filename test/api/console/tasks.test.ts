@@ -40,6 +40,7 @@ describe('console tasks', () => {
           progress: 0,
           creditsEstimate: 4,
           creditsCharged: 0,
+          creditsRefunded: 0,
           billingMode: 'per_image',
           breakdown: { ordered: [{ item: '1K image', quantity: 1, credits: 4 }], charged: [] },
           upstreamTaskId: null,

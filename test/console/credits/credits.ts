@@ -1,7 +1,11 @@
-// Credits and calls: the statement adds up, a code is redeemed once, calls show their tokens.
+// Credits and calls: the statement adds up, a code is redeemed once, refunds and tokens of calls are shown.
 import { expect } from 'chai';
+import { COMMAND_LINE } from '../../../db/audit-log.ts';
+import { refundTask } from '../../../db/ledger/refunds.ts';
+import { parseCredits } from '../../../domain/credits.ts';
 import { createAdministrator, makeCode } from '../../support/administrators.ts';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+import { ended, order } from '../../support/console/orders.ts';
 
 export function testMoney(tested: () => TestConsole): void {
   describe('credits', () => {
@@ -21,6 +25,23 @@ export function testMoney(tested: () => TestConsole): void {
       await page.getByText('There is no such code.').waitFor();
       await gateway.expectSoundMoney();
       await closeSound(page);
+    });
+  });
+
+  describe('a refund', () => {
+    it('is seen on the page of its task, by its owner and by administrators', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const id = await order(user, 'a grey picture');
+      await ended(user, id);
+      const refund = { taskId: id, credits: parseCredits(1.5), note: 'Sorry' };
+      await refundTask(gateway.em(), COMMAND_LINE, refund);
+      const page = await open(user, `tasks/${id}`);
+      await page.locator('.lines > div', { hasText: 'Refund' }).getByText('1.5', { exact: true }).waitFor();
+      await closeSound(page);
+      const other = await open(await createAdministrator(gateway), `admin/tasks/${id}`);
+      await other.locator('.figure', { hasText: 'Refund' }).getByText('1.5', { exact: true }).waitFor();
+      await closeSound(other);
     });
   });
 
