@@ -1,5 +1,5 @@
 // Every page in both themes, both languages and three widths: axe finds nothing, and nothing is too wide, on
-// phones no table either.
+// phones no table either, and on tablets no filter stands below the others.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
@@ -28,6 +28,10 @@ const WIDER = `${DRAWN}.then(() => (({ scrollWidth, clientWidth }) => scrollWidt
 const SCROLLING = `${DRAWN}.then(() => [...document.querySelectorAll('.table-scroll')]
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
     .map(({ ariaLabel, scrollWidth }) => ariaLabel + ' ' + scrollWidth))`;
+/** The rows of filters that are higher than their first one, each as its texts. */
+const WRAPPED = `${DRAWN}.then(() => [...document.querySelectorAll('.filters')]
+    .filter((row) => row.clientHeight > row.firstElementChild.clientHeight)
+    .map(({ innerText }) => innerText))`;
 const PAGES = [
   '',
   'tasks',
@@ -51,7 +55,8 @@ const ADMIN_PAGES = [
   'admin/audit',
 ];
 const PHONE = 390;
-const WIDTHS = [1400, 820, PHONE];
+const TABLET = 820;
+const WIDTHS = [1400, TABLET, PHONE];
 /**
  * In which themes each language is looked at, and by which rules. A language changes no colour and a theme no
  * word, so Chinese needs one theme; it has the dark one, where English is looked at for its colours alone.
@@ -120,6 +125,8 @@ async function lookFromAllSides(page: Page, path: string, looks: readonly Look[]
     expect(await page.evaluate<string[]>(WIDER), `${path} is wider than ${width}`).to.deep.equal([]);
     if (width === PHONE)
       expect(await page.evaluate<string[]>(SCROLLING), `tables of ${path}`).to.deep.equal([]);
+    if (width === TABLET)
+      expect(await page.evaluate<string[]>(WRAPPED), `filters of ${path}`).to.deep.equal([]);
     for (const { theme, rules } of looks) {
       await page.evaluate(showIn(theme));
       const violations = await findViolations(page, rules);
