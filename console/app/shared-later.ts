@@ -10,4 +10,5 @@ import '../pages/task/timeline.tsx';
 import '../pages/webhooks/delivery-details.tsx';
 import '../pages/webhooks/delivery-table.tsx';
 import '../pages/webhooks/state.tsx';
+import '../ui/lines.tsx';
 import '../ui/shown-once.tsx';

@@ -10,7 +10,8 @@ import { useBalance, type ShownModel } from '../../data/queries.ts';
 import { taskChanged } from '../../data/events.ts';
 import { t } from '../../texts/pages.ts';
 import { Button, Form } from '../../ui/controls.tsx';
-import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
+import { formatCredits, formatDuration } from '../../ui/format.ts';
+import { Line, PriceLines } from '../../ui/lines.tsx';
 import { Amount } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { orderOf, type Offer } from './draft.ts';
@@ -60,18 +61,8 @@ export function PricePanel({ model, draft, offer }: PanelProps) {
         </div>
         {!price.error && (
           <dl class="lines">
-            {price.data?.breakdown.map(({ item, quantity, credits }) => (
-              <div key={item}>
-                <dt>
-                  {item} <span class="faint">× {formatCount(quantity)}</span>
-                </dt>
-                <dd>{formatCredits(credits)}</dd>
-              </div>
-            ))}
-            <div>
-              <dt>{t.create.available}</dt>
-              <dd>{formatCredits(available)}</dd>
-            </div>
+            <PriceLines lines={price.data?.breakdown} />
+            <Line credits={available}>{t.create.available}</Line>
             <div class="sum">
               <dt>{t.create.after}</dt>
               <dd class={isTooMuch ? 'bad' : undefined}>

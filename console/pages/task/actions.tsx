@@ -10,7 +10,7 @@ import type { Task } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { Button, ButtonLink } from '../../ui/controls.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { formatCredits } from '../../ui/format.ts';
+import { Line } from '../../ui/lines.tsx';
 import { isOpen } from '../../ui/status.tsx';
 import { announce } from '../../ui/toasts.tsx';
 import { usePriceToday } from './price-lines.tsx';
@@ -77,14 +77,10 @@ function Retry({ task, onClose }: { task: Task; onClose: () => void }) {
       onClose={onClose}
     >
       <dl class="lines">
-        <div>
-          <dt>{t.task.before}</dt>
-          <dd>{formatCredits(task.creditsEstimate)}</dd>
-        </div>
-        <div class="sum">
-          <dt>{t.task.today}</dt>
-          <dd>{formatCredits(today.data?.creditsEstimate)}</dd>
-        </div>
+        <Line credits={task.creditsEstimate}>{t.task.before}</Line>
+        <Line look="sum" credits={today.data?.creditsEstimate}>
+          {t.task.today}
+        </Line>
       </dl>
     </Confirm>
   );

@@ -1,13 +1,12 @@
 // What a task was to cost, what it cost, and what came back: each line with its reason.
-import type { ComponentChildren } from 'preact';
 import { useQuery } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import type { Task, TaskOrder } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
-import { formatCount, formatCredits } from '../../ui/format.ts';
+import { Line, PriceLines } from '../../ui/lines.tsx';
 import { isOpen } from '../../ui/status.tsx';
 
-export function PriceLines({ task }: { task: Task }) {
+export function PriceOf({ task }: { task: Task }) {
   const ordered = task.breakdown.ordered;
   const charged = task.breakdown.charged;
   const isCharged = task.status === 'completed';
@@ -15,11 +14,7 @@ export function PriceLines({ task }: { task: Task }) {
   return (
     <div class="stack tight">
       <dl class="lines">
-        {(charged.length > 0 ? charged : ordered).map(({ item, quantity, credits }) => (
-          <Line key={item} credits={credits}>
-            {item} <span class="faint">× {formatCount(quantity)}</span>
-          </Line>
-        ))}
+        <PriceLines lines={charged.length > 0 ? charged : ordered} />
         <Line credits={task.creditsEstimate}>{isOpen(task) ? t.task.reserved : t.task.ordered}</Line>
         {!isOpen(task) && <Line credits={returned}>{t.task.returned}</Line>}
         <Line look="sum" credits={isOpen(task) ? null : task.creditsCharged}>
@@ -28,23 +23,6 @@ export function PriceLines({ task }: { task: Task }) {
         {task.creditsRefunded > 0 && <Line credits={task.creditsRefunded}>{t.credits.types['refund']}</Line>}
       </dl>
       {!isCharged && <p class="small faint">{t.task.free}</p>}
-    </div>
-  );
-}
-
-function Line({
-  children,
-  credits,
-  look,
-}: {
-  children: ComponentChildren;
-  credits: number | null;
-  look?: string;
-}) {
-  return (
-    <div class={look}>
-      <dt>{children}</dt>
-      <dd>{formatCredits(credits)}</dd>
     </div>
   );
 }

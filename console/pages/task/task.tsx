@@ -16,7 +16,7 @@ import { Moment } from '../../ui/times.tsx';
 import { Duration } from '../tasks/views.tsx';
 import { TaskActions } from './actions.tsx';
 import { OrderCode } from './order-code.tsx';
-import { PriceLines } from './price-lines.tsx';
+import { PriceOf } from './price-lines.tsx';
 import { Result } from './result.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -78,7 +78,7 @@ function Shown({ task }: { task: Task }) {
         </div>
         <div class="stack">
           <Card title={t.task.price}>
-            <PriceLines task={task} />
+            <PriceOf task={task} />
           </Card>
           {prompt !== null && (
             <Card title={t.task.prompt}>
