@@ -103,6 +103,7 @@ function describeAbout(
     /** Whether a vendor is reached on this machine without TLS, as only the sandbox is. */
     sandbox: Object.values(families).some(({ baseUrl }) => isLoopback(baseUrl)),
     temporalUiUrl: settings.SVC_TEMPORAL_UI_URL ?? null,
+    callSecondsMax: settings.SVC_STREAM_SECONDS_MAX,
     temporalNamespace: temporal.namespace,
   };
 }

@@ -9,6 +9,7 @@ export const ABOUT = z
     sandbox: z
       .boolean()
       .describe('Vendors are played by a program on this machine: nothing here costs money.'),
+    callSecondsMax: z.int().describe('No chat call takes longer.'),
     temporalUiUrl: z.url().nullable().describe('Where administrators find the workflows; null: nowhere.'),
     temporalNamespace: z.string().describe('The namespace that they are in.'),
   })

@@ -1,5 +1,6 @@
 // The ledger of an account as a statement: each move, what caused it, and the balance after it.
 import { to } from '../../data/addresses.ts';
+import { useAbout } from '../../data/queries.ts';
 import type { LedgerEntry } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { formatCredits } from '../../ui/format.ts';
@@ -7,8 +8,8 @@ import { CardTable } from '../../ui/list.tsx';
 import { Moment } from '../../ui/times.tsx';
 
 const COLUMNS = 4;
-/** No call takes longer: a stream ends after half an hour. */
-const CALL_MS_MAX = 31 * 60_000;
+/** Between a call's row and its first upstream, and between its end and its charge. */
+const CALL_MARGIN_SECONDS = 60;
 
 interface StatementProps {
   entries: readonly LedgerEntry[];
@@ -18,6 +19,7 @@ interface StatementProps {
 }
 
 export function Statement({ entries, isLoading, tasks = 'tasks' }: StatementProps) {
+  const callSecondsMax = useAbout(false).data?.callSecondsMax;
   return (
     <CardTable
       label={t.credits.statement}
@@ -35,7 +37,7 @@ export function Statement({ entries, isLoading, tasks = 'tasks' }: StatementProp
       {entries.map((entry) => (
         <tr key={entry.id}>
           <td>
-            <What entry={entry} tasks={tasks} />
+            <What entry={entry} tasks={tasks} callSecondsMax={callSecondsMax} />
           </td>
           <td class="tiny faint phone-hidden">
             <Moment at={entry.createdAt} />
@@ -52,10 +54,20 @@ export function Statement({ entries, isLoading, tasks = 'tasks' }: StatementProp
 }
 
 /** The kind of the move, linked to what caused it. */
-function What({ entry, tasks }: { entry: LedgerEntry; tasks: string }) {
+function What({
+  entry,
+  tasks,
+  callSecondsMax,
+}: {
+  entry: LedgerEntry;
+  tasks: string;
+  callSecondsMax: number | undefined;
+}) {
   const name = t.credits.types[entry.type] ?? entry.type;
   const cause = entry.type === 'refund' ? entry.description : (entry.model ?? entry.description);
-  const href = entry.taskId ? to(`${tasks}/${entry.taskId}`) : tasks === 'tasks' && callsBehind(entry);
+  const href = entry.taskId
+    ? to(`${tasks}/${entry.taskId}`)
+    : tasks === 'tasks' && callSecondsMax && callsBehind(entry, callSecondsMax);
   return (
     <div>
       {href ? (
@@ -71,9 +83,12 @@ function What({ entry, tasks }: { entry: LedgerEntry; tasks: string }) {
 }
 
 /** The calls of the same key and model that may have been charged with it: those that were begun before it. */
-function callsBehind({ type, requestId, keyId, model, createdAt }: LedgerEntry): string | null {
+function callsBehind(
+  { type, requestId, keyId, model, createdAt }: LedgerEntry,
+  callSecondsMax: number,
+): string | null {
   if (type !== 'charge' || !requestId || !keyId || !model) return null;
   const at = Date.parse(createdAt);
-  const from = new Date(at - CALL_MS_MAX).toISOString();
+  const from = new Date(at - (callSecondsMax + CALL_MARGIN_SECONDS) * 1_000).toISOString();
   return to('calls', { model, keyId, from, to: new Date(at + 1).toISOString() });
 }

@@ -112,11 +112,12 @@ describe('what pages need', () => {
   it('GET /api/console tells without a login what this is', async () => {
     const { status, body } = await gateway.anonymous.get('/api/console');
     expect(status).to.equal(200);
-    const { name, version, publicUrl, sandbox, temporalUiUrl } = body.data;
-    expect([name, publicUrl, sandbox, temporalUiUrl]).to.deep.equal([
+    const { name, version, publicUrl, sandbox, callSecondsMax, temporalUiUrl } = body.data;
+    expect([name, publicUrl, sandbox, callSecondsMax, temporalUiUrl]).to.deep.equal([
       'svc-gateway',
       gateway.baseUrl,
       true,
+      1800,
       null,
     ]);
     expect(version).to.match(/^\d+\.\d+\.\d+/);

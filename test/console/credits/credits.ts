@@ -4,7 +4,7 @@ import { COMMAND_LINE } from '../../../db/audit-log.ts';
 import { refundTask } from '../../../db/ledger/refunds.ts';
 import { parseCredits } from '../../../domain/credits.ts';
 import { createAdministrator, makeCode } from '../../support/administrators.ts';
-import { closeSound, type TestConsole } from '../../support/console/browser.ts';
+import { CALL_SECONDS_MAX, closeSound, type TestConsole } from '../../support/console/browser.ts';
 import { ended, order } from '../../support/console/orders.ts';
 
 export function testMoney(tested: () => TestConsole): void {
@@ -63,7 +63,9 @@ export function testMoney(tested: () => TestConsole): void {
         .getByRole('link', { name: 'Charge' })
         .click();
       await row.getByText(`${input} / ${output}`).waitFor();
-      expect(new URL(page.url()).searchParams.get('model')).to.equal('gpt-6-luna');
+      const { model, from = '', to = '' } = Object.fromEntries(new URL(page.url()).searchParams);
+      expect(model).to.equal('gpt-6-luna');
+      expect(Date.parse(to) - Date.parse(from)).to.be.above(CALL_SECONDS_MAX * 1_000);
       await closeSound(page);
     });
   });

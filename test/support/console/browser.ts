@@ -24,6 +24,8 @@ export interface PageOptions {
   baseUrl?: string;
 }
 
+/** Other than by default: the console reads it. */
+export const CALL_SECONDS_MAX = 7_200;
 const HEIGHT = 900;
 /** Ends a wait for what does not come; generous, because the machine may be busy with other tests. */
 const WAIT_MS = 45_000;
@@ -36,7 +38,8 @@ export async function startConsole(): Promise<TestConsole | null> {
   if (executablePath === null) return null;
   const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-console-'));
   await buildConsole(folder, { isRelease: true });
-  const gateway = await startGateway({ env: { SVC_CONSOLE_DIR: folder } });
+  const env = { SVC_CONSOLE_DIR: folder, SVC_STREAM_SECONDS_MAX: String(CALL_SECONDS_MAX) };
+  const gateway = await startGateway({ env });
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   return {
     gateway,
