@@ -1,6 +1,7 @@
 // Posts bodies to foreign URLs: public addresses only, no redirect, limited in time and in what is read.
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { finished } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { AddressRefused, checkOutsideUrl } from './address-guard.ts';
 import { ReceiverAgent, type ReceiverAgentOptions, type ReceiverArgs } from './receiver-agent.ts';
@@ -174,7 +175,6 @@ function readBeginning(
   response: IncomingMessage,
   { answerBytesMax, answerMs }: PostOptions,
 ): Promise<string> {
-  if (response.closed) return Promise.resolve(''); // it broke off before its request was written
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -186,9 +186,7 @@ function readBeginning(
       clearTimeout(timer);
       resolve(Buffer.concat(chunks).toString('utf8'));
     };
-    response.on('error', () => undefined);
-    response.once('end', end);
-    response.once('close', end);
+    finished(response, end); // at once where it broke off before its request was written
     response.on('data', (chunk: Buffer) => {
       chunks.push(chunk.subarray(0, answerBytesMax - bytes));
       bytes += chunk.length;

@@ -20,7 +20,7 @@ describe('postOutside to a receiver that answers early', () => {
     const { port } = server.address() as AddressInfo;
     const post = createPostOutside({ trustsOrigin: ({ hostname }) => hostname === '127.0.0.1' });
     const { kind } = await post(`http://127.0.0.1:${port}/`, {
-      ...{ headers: {}, body: '{}', receiver: 'one', timeoutMs: 300, answerBytesMax: 10, answerMs: 100 },
+      ...{ headers: {}, body: '{}', receiver: 'one', timeoutMs: 300, answerBytesMax: 10, answerMs: 600_000 },
       beforeWrite: async (write) => {
         const written = write();
         await seen.promise;
