@@ -75,7 +75,8 @@ interface CardTableProps {
 
 /**
  * A table whose rows are cards on phones, with the cells two by two. There, `phone-wide` gives a cell a line
- * of its own, `phone-start` and `phone-end` align it, and `phone-hidden` leaves it out.
+ * of its own, `phone-below` puts it below the others, `phone-start` and `phone-end` align it, and
+ * `phone-hidden` leaves it out.
  */
 export function CardTable({
   label,

@@ -39,14 +39,14 @@ export function Statement({ entries, isLoading, tasks = 'tasks' }: StatementProp
           <td>
             <What entry={entry} tasks={tasks} callSecondsMax={callSecondsMax} />
           </td>
-          <td class="tiny faint phone-hidden">
+          <td class="tiny faint phone-below">
             <Moment at={entry.createdAt} />
           </td>
           <td class={entry.amount > 0 ? 'number good strong' : 'number'}>
             {entry.amount > 0 ? '+' : '−'}
             {formatCredits(Math.abs(entry.amount))}
           </td>
-          <td class="number soft phone-hidden">{formatCredits(entry.balanceAfter)}</td>
+          <td class="number soft phone-below">{formatCredits(entry.balanceAfter)}</td>
         </tr>
       ))}
     </CardTable>

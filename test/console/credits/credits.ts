@@ -28,6 +28,29 @@ export function testMoney(tested: () => TestConsole): void {
     });
   });
 
+  describe('the statement on a phone', () => {
+    it('has the time and the balance after it below each move, so that equal ones differ', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser(100);
+      const page = await open(user, 'credits');
+      await page.setViewportSize({ width: 390, height: 844 });
+      const row = page.locator('tr', { hasText: 'Test credits' });
+      const [amount, time, after] = [
+        row.getByText('+100'),
+        row.locator('time'),
+        row.getByText('100', { exact: true }),
+      ];
+      await after.waitFor();
+      const boxes = await Promise.all([amount, time, after].map((cell) => cell.boundingBox()));
+      const [top, left, right] = boxes.map((box) => box ?? { x: 0, y: 0, width: 0, height: 0 });
+      if (!top || !left || !right) throw new Error('a cell is not shown');
+      expect(left.y).to.be.greaterThan(top.y);
+      expect(right.y).to.be.greaterThan(top.y);
+      expect(left.x + left.width).to.be.lessThan(right.x);
+      await closeSound(page);
+    });
+  });
+
   describe('a refund', () => {
     it('is seen on the page of its task, by its owner and by administrators', async () => {
       const { gateway, open } = tested();
