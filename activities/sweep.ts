@@ -2,7 +2,7 @@
 import { settleAbandonedCalls } from '../db/chat/chat-ledger.ts';
 import { forkEm } from '../db/database.ts';
 import type { Task } from '../db/entities/tasks.ts';
-import { removeExpiredKeys } from '../db/idempotency.ts';
+import { removeExpiredKeys } from '../db/idempotency/idempotency-keys.ts';
 import * as leftovers from '../db/tasks/sweep.ts';
 import { removeOldWebhookEvents } from '../db/webhooks/retention.ts';
 import { RENEWALS_PER_LEASE } from '../domain/chat-calls.ts';

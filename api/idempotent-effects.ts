@@ -16,7 +16,7 @@ import {
   storeAnswer,
   type IdentifiedRequest,
   type StoredAnswer,
-} from '../db/idempotency.ts';
+} from '../db/idempotency/idempotency-keys.ts';
 import type { Secrets } from '../db/secrets.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { Em } from '../db/database.ts';

@@ -2,7 +2,7 @@
 // an older one. The hashes of API keys are renewed where they are used (db/keys/hash-renewals.ts).
 import { sql } from '@mikro-orm/postgresql';
 import { writeAuditEntry, COMMAND_LINE } from './audit-log.ts';
-import { KEY_KEPT_HOURS } from './idempotency.ts';
+import { KEY_KEPT_HOURS } from './idempotency/idempotency-keys.ts';
 import { Secrets, type Sealed, type SecretKey, type SecretPurpose } from './secrets.ts';
 import type { Em } from './database.ts';
 

@@ -1,7 +1,7 @@
 // Undoes a reservation whose answer was lost: it may stand in the database although its call never begins.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChatCallEnd, ChatCallKey } from '../../db/chat/calls.ts';
-import { releaseUndoneKey } from '../../db/idempotency.ts';
+import { releaseUndoneKey } from '../../db/idempotency/idempotency-keys.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
 
 /**

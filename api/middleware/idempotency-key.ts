@@ -6,7 +6,7 @@ import {
   identifyRequest,
   type IdempotencyRow,
   type StoredAnswer,
-} from '../../db/idempotency.ts';
+} from '../../db/idempotency/idempotency-keys.ts';
 import { makeId } from '../../db/ids.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Caller, Reply, Route } from '../context.ts';

@@ -1,9 +1,9 @@
 // Idempotency keys: a request is recorded in the transaction of its effect, so that both exist or neither.
 import { createHash, createHmac } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
-import type { ErrorCode } from '../domain/errors.ts';
-import type { Secrets } from './secrets.ts';
-import type { Em } from './database.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { Secrets } from '../secrets.ts';
+import type { Em } from '../database.ts';
 
 /** Time after which a key may be used anew, by the database's clock. */
 export const KEY_KEPT_HOURS = 24;
