@@ -94,8 +94,11 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 export type Route = {
   method: Method;
   path: string;
-  /** Whether the route honours `Idempotency-Key`: it costs or adds credits, or stores a file. */
-  idempotent?: true;
+  /**
+   * Whether the route honours `Idempotency-Key`: it costs or adds credits, or stores a file. `by-claim`: its
+   * effect is one statement, which also claims the key; a repeat shows there, and is not looked for before.
+   */
+  idempotent?: true | 'by-claim';
   /** Size limit of the JSON body; absent when the route takes no body. */
   bodyBytesMax?: number;
   /** Size limit of a compressed JSON body, unpacked; `INFLATED_BYTES_MAX` where it is absent. */

@@ -1,13 +1,14 @@
 // Makes the effect of a handler happen once per Idempotency-Key. Repeats never reach a handler.
 //
-// A route says `idempotent: true` in its table row; its handler then runs its effect inside one of these
-// two:
-// - `answerOnce`, when the answer is known as soon as the effect is: a task, a grant, a redemption.
-// - `beginOnce`, when the answer comes later: a chat call waits for a vendor. The handler's final answer is
-//   kept. If the process dies before that, the next request with the key reaches the handler again, with the
-//   id of the begun effect in `ctx.idempotency.resumedId`: the handler must refuse it, or, if that effect was
-//   undone, begin anew.
-// Without the header, `ctx.idempotency` is null and both only run the function they are given. A repeat
+// A route says `idempotent: true` in its table row; its handler then does one of these two:
+// - It runs its effect inside `answerOnce`, when the answer is known as soon as the effect is: a task, a
+//   grant, a redemption.
+// - It writes what `claimOf` says in the statement of its effect, and then calls `begunWith`, when the
+//   answer comes later: a chat call waits for a vendor. The handler's final answer is kept. If the process
+//   dies before that, the next request with the key reaches the handler again, with the id of the begun
+//   effect in `ctx.idempotency.resumedId`: the handler must refuse it, or, if that effect was undone, begin
+//   anew.
+// Without the header, `ctx.idempotency` is null and all of these do nothing of their own. A repeat
 // with other content is refused; the content is the JSON body and the query, or of an uploaded file its
 // bytes, whatever its name.
 import {
@@ -15,6 +16,7 @@ import {
   releaseKey,
   storeAnswer,
   type IdentifiedRequest,
+  type KeyClaim,
   type StoredAnswer,
 } from '../db/idempotency/idempotency-keys.ts';
 import type { Secrets } from '../db/secrets.ts';
@@ -27,6 +29,8 @@ export interface IdempotencyContext {
   readonly request: IdentifiedRequest;
   /** The row that this request writes, or whose answer it completes. */
   rowId: string;
+  /** Whether the statement of the effect tells a repeat: see `Route`. */
+  readonly isByClaim: boolean;
   /** Id of the effect that an earlier request with this key began and never answered; null without one. */
   resumedId: string | null;
   /** Whether this request has claimed the key: with its answer to come (`begun`), or with it (`answered`). */
@@ -63,7 +67,7 @@ export async function answerOnce<Reply extends Answer>(
   const { idempotency, services } = ctx;
   if (!idempotency) return act(ctx.em);
   const reply = await ctx.em.transactional(async (tx) => {
-    await claim(tx, idempotency, null, LEASE_SECONDS);
+    await claim(tx, idempotency);
     const answer = await act(tx);
     await storeAnswer(tx, services.secrets, idempotency.rowId, storedReply(kept(answer)));
     return answer;
@@ -73,26 +77,23 @@ export async function answerOnce<Reply extends Answer>(
 }
 
 /**
- * Runs `act` in a transaction that creates `subjectId`, such as a chat call. `act` must use the
- * EntityManager it is given. When `act` throws, nothing happened and the key is free again. Afterwards the
- * handler's answer is stored, an error below 500 too. `leaseSeconds` is the longest time the answer may
- * take; repeats in this time are told to wait.
+ * The claim of a handler whose answer comes later: to be written in the statement of its effect. Null without
+ * the header.
  */
-export async function beginOnce<Begun>(
-  ctx: IdempotentRequest,
-  subjectId: string,
-  act: (em: Em) => Promise<Begun>,
-  leaseSeconds: number,
-): Promise<Begun> {
-  const { idempotency } = ctx;
-  if (!idempotency) return act(ctx.em);
-  const begun = await ctx.em.transactional(async (tx) => {
-    await claim(tx, idempotency, subjectId, leaseSeconds);
-    return act(tx);
-  });
+export function claimOf({ idempotency }: Pick<IdempotentRequest, 'idempotency'>): KeyClaim | null {
+  if (!idempotency) return null;
+  const { request, rowId, resumedId } = idempotency;
+  return { request, rowId, undoneId: resumedId };
+}
+
+/**
+ * To be called when the claim was written with its effect: from then on the handler's answer is kept, an
+ * error below 500 too.
+ */
+export function begunWith({ idempotency }: Pick<IdempotentRequest, 'idempotency'>): void {
+  if (!idempotency) return;
   idempotency.stage = 'begun';
   idempotency.resumedId = null;
-  return begun;
 }
 
 /** Frees the key of an effect that was begun and undone, beside the answer while the database is away. */
@@ -116,18 +117,8 @@ export function storedReply({ status, body, headers = {} }: Answer): StoredAnswe
   return { kind: 'reply', status, body, headers };
 }
 
-async function claim(
-  tx: Em,
-  idempotency: IdempotencyContext,
-  subjectId: string | null,
-  leaseSeconds: number,
-): Promise<void> {
-  const isFirst = await claimKey(tx, idempotency.request, {
-    rowId: idempotency.rowId,
-    subjectId,
-    undoneId: idempotency.resumedId,
-    leaseSeconds,
-  });
+async function claim(tx: Em, { request, rowId }: IdempotencyContext): Promise<void> {
+  const isFirst = await claimKey(tx, request, { rowId, leaseSeconds: LEASE_SECONDS });
   if (!isFirst) throw idempotencyInProgress();
 }
 

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config/config.ts';
 import { createChatCalls } from '../db/chat/chat-ledger.ts';
+import { openKeptAnswers } from '../db/idempotency/kept-answers.ts';
 import { createLossBrake } from '../db/ledger/loss-brake.ts';
 import { HashRenewals } from '../db/keys/hash-renewals.ts';
 import { LastUses } from '../db/keys/last-uses.ts';
@@ -89,7 +90,7 @@ export function openServices(
     production: config.production,
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
-    chat: openChat(config, database, log),
+    ...openChat(config, database, secrets, log),
     lossBrake: createLossBrake({ database, lossMax: config.lossBrake, log }),
     uploads: openUploads(config),
     usualTimes: createUsualTimes(database),
@@ -131,10 +132,15 @@ function openCreations(
   return { ...turns, taskStarts: createTaskStarts({ workflows, creationTurns, log }) };
 }
 
-function openChat(config: Config, database: Database, log: Log): ChatServices {
+function openChat(
+  config: Config,
+  database: Database,
+  secrets: Secrets,
+  log: Log,
+): Pick<Services, 'chat' | 'keptAnswers'> {
   const { families, upstreamTimeoutMs, upstreamConnectionsMax, chatLeaseSeconds: leaseSeconds } = config;
   const calls = createChatCalls(database, leaseSeconds);
-  return {
+  const chat: ChatServices = {
     upstreams: createChatUpstreams({ families, upstreamTimeoutMs, upstreamConnectionsMax }),
     calls,
     settlementWriter: new SettlementWriter(calls, leaseSeconds, log),
@@ -146,6 +152,7 @@ function openChat(config: Config, database: Database, log: Log): ChatServices {
       readerPauseMs: READER_PAUSE_MS,
     },
   };
+  return { chat, keptAnswers: openKeptAnswers(database, secrets, calls.keepAnswer) };
 }
 
 /**

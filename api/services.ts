@@ -7,6 +7,7 @@ import type { UsualTimes } from './tasks/usual-times.ts';
 import type { EventServices } from './events/services.ts';
 import type { Catalog } from '../domain/catalog/catalog.ts';
 import type { ChatCalls } from '../db/chat/chat-ledger.ts';
+import type { KeptAnswers } from '../db/idempotency/kept-answers.ts';
 import type { LossBrake } from '../db/ledger/loss-brake.ts';
 import type { HashRenewals } from '../db/keys/hash-renewals.ts';
 import type { LastUses } from '../db/keys/last-uses.ts';
@@ -59,6 +60,8 @@ export interface Services {
   consoleDir: string;
   /** Whether the process runs in production, where cookies carry `Secure`. */
   production: boolean;
+  /** What became of requests with idempotency keys. */
+  keptAnswers: KeptAnswers;
   /** Starts the workflows of created and retried tasks. */
   taskStarts: TaskStarts;
   /** Gives requests their turns to be authenticated, a few at once for each user. */

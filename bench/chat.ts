@@ -57,16 +57,11 @@ export async function benchChat(): Promise<readonly Row[]> {
       streams: true,
     };
     const targets: Target[] = [
-      { name: 'bare proxy', url: bare.url, headers: [{}], pids: [bare.pid], streams: true },
-      {
-        name: 'accounting floor',
-        url: floor.url,
-        headers: [{}],
-        pids: [floor.pid, postgres ?? 0],
-        streams: true,
-      },
+      proxyTarget('bare proxy', bare, []),
+      proxyTarget('accounting floor', floor, [postgres ?? 0]),
       { name: 'gateway, one account', ...ours, headers: hot },
       { name: `gateway, ${MANY_ACCOUNTS} accounts`, ...ours, headers: many },
+      { name: 'gateway, with keys', ...ours, headers: many, isKeyed: true },
       ...(portkey ? [portkeyTarget(portkey)] : []),
     ];
     const measured = await measureAll(targets);
@@ -92,10 +87,16 @@ function portkeyTarget({ url, headers, pid }: Portkey): Target {
   return { name: 'Portkey', url, headers: [headers], pids: [pid], streams: false };
 }
 
-async function startProxy(
-  settings: Record<string, string>,
-  beside: BenchProcess[],
-): Promise<{ url: string; pid: number }> {
+function proxyTarget(name: string, { url, pid }: Proxy, beside: readonly number[]): Target {
+  return { name, url, headers: [{}], pids: [pid, ...beside], streams: true };
+}
+
+interface Proxy {
+  url: string;
+  pid: number;
+}
+
+async function startProxy(settings: Record<string, string>, beside: BenchProcess[]): Promise<Proxy> {
   const port = String(await findFreePort());
   const proxy = await startBenchScript('bench/chat/proxy.ts', { ...settings, PORT: port });
   beside.push(proxy);

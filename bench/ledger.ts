@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChatCallKey } from '../db/chat/calls.ts';
-import { reserveAll, settleAll } from '../db/chat/chat-moves.ts';
+import { moveAll } from '../db/chat/chat-moves.ts';
 import { forkEm, type Database } from '../db/database.ts';
 import { insertUser } from '../db/identity/users.ts';
 import { makeId } from '../db/ids.ts';
@@ -108,12 +108,21 @@ async function run(
   };
   const reserveMs = await perCall(async () => {
     for (const batch of batches) {
-      const verdicts = await reserveAll(forkEm(database), batch, LEASE_SECONDS);
-      if (verdicts.some(({ kind }) => kind === 'refused')) throw new Error('a reservation was refused');
+      const moves = batch.map((call) => ({ kind: 'reservation', call }) as const);
+      const verdicts = await moveAll(forkEm(database), moves, LEASE_SECONDS);
+      if (
+        verdicts.some(
+          (verdict) => verdict === null || typeof verdict === 'bigint' || verdict.kind !== 'reserved',
+        )
+      )
+        throw new Error('a reservation was refused');
     }
   });
   const settleMs = await perCall(async () => {
-    for (const batch of batches) await settleAll(forkEm(database), batch.map(ended));
+    for (const batch of batches) {
+      const moves = batch.map((call) => ({ kind: 'end', end: ended(call) }) as const);
+      await moveAll(forkEm(database), moves, LEASE_SECONDS);
+    }
   });
   return { calls, reserveMs, settleMs, walBytes: ((await walPosition(database)) - walBefore) / calls };
 }
@@ -122,7 +131,7 @@ function newCall(spenders: readonly Spender[], index: number) {
   const spender = spenders[(index * 7) % spenders.length];
   if (!spender) throw new Error('there is no spender');
   const about = { model: 'gpt-6-luna', stream: false, requestId: `req_${index}_0123456789abcdef` };
-  return { id: makeId('call'), ...spender, ...about, amount: RESERVED, amountMax: RESERVED };
+  return { id: makeId('call'), ...spender, ...about, amount: RESERVED, amountMax: RESERVED, claim: null };
 }
 
 function ended({ id, userId, keyId }: ChatCallKey) {

@@ -1,14 +1,14 @@
 // Bills one chat call: reserves credits before it, renews the lease while it runs, settles once at its end.
 //
 // The conditions of a reservation and the effects of a settlement are SQL, in db/chat/ and db/ledger/.
-import type { ChatCallKey, ChatCallVerdict, NewChatCall } from '../../db/chat/calls.ts';
+import type { ChatCallKey } from '../../db/chat/calls.ts';
 import { makeId } from '../../db/ids.ts';
 import { isAnswerLost } from '../../db/lost-answers.ts';
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { GatewayError } from '../../domain/errors.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
-import { beginOnce } from '../idempotent-effects.ts';
+import { begunWith, claimOf, idempotencyInProgress } from '../idempotent-effects.ts';
 import { computeChatCost, type Consumption } from './chat-cost.ts';
 import { explainRefusal } from './chat-errors.ts';
 import { startLeaseRenewal } from './lease-renewal.ts';
@@ -62,13 +62,15 @@ export class ChatBilling {
     const { requestId, services, caller } = this.#ctx;
     const { model, stream, estimate, estimateMax } = this.#chat;
     const proveKey = services.keyCache.beginProof(caller.key);
-    const call = { ...this.#callKey(), requestId, model: model.id, stream };
+    const call = { ...this.#callKey(), requestId, model: model.id, stream, claim: claimOf(this.#ctx) };
     const amounts = { amount: estimate, amountMax: estimateMax };
-    const verdict = await this.#requestReservation({ ...call, ...amounts }).catch((error: unknown) => {
+    const verdict = await services.chat.calls.reserve({ ...call, ...amounts }).catch((error: unknown) => {
       if (isAnswerLost(error)) void undoReservation(this.#ctx, this.#callKey());
       throw error;
     });
+    if (verdict.kind === 'key_taken') throw idempotencyInProgress();
     if (verdict.kind === 'refused') throw explainRefusal(verdict, estimate);
+    begunWith(this.#ctx);
     proveKey();
     this.#chat = limitChat(this.#chat, verdict.amount);
     return this.#chat;
@@ -123,26 +125,6 @@ export class ChatBilling {
       credits_estimate: toCredits(this.#chat.estimate),
       credits_charged: toCredits(this.#charged ?? amount),
     };
-  }
-
-  /**
-   * Requests the reservation. With an Idempotency-Key, reservation and key are written in one transaction;
-   * without one, calls are batched.
-   */
-  async #requestReservation(call: NewChatCall): Promise<ChatCallVerdict> {
-    const { calls, leaseSeconds } = this.#ctx.services.chat;
-    if (!this.#ctx.idempotency) return calls.reserve(call);
-    return beginOnce(
-      this.#ctx,
-      call.id,
-      async (tx) => {
-        const verdict = await calls.reserveIn(tx, call);
-        // Thrown inside the transaction, so that the key stays free.
-        if (verdict.kind === 'refused') throw explainRefusal(verdict, call.amount);
-        return verdict;
-      },
-      leaseSeconds,
-    );
   }
 
   /** False: the call was settled, since its lease was over. */

@@ -1,12 +1,7 @@
 // Handles the Idempotency-Key of idempotent routes: replays stored answers, stores answers that came later.
 import { hash } from 'node:crypto';
-import {
-  findIdempotencyRow,
-  storeAnswer,
-  identifyRequest,
-  type IdempotencyRow,
-  type StoredAnswer,
-} from '../../db/idempotency/idempotency-keys.ts';
+import { identifyRequest, type StoredAnswer } from '../../db/idempotency/idempotency-keys.ts';
+import type { IdempotencyRow } from '../../db/idempotency/kept-answers.ts';
 import { makeId } from '../../db/ids.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, Caller, Reply, Route } from '../context.ts';
@@ -50,7 +45,8 @@ export function readIdempotencyKey(
   const scope = { userId: caller.user.id, method: route.method, path };
   const content = [query.toString(), sortFields(body), ...(file ? [file.sha256] : [])];
   const request = identifyRequest(scope, header, JSON.stringify(content));
-  return { request, rowId: makeId('idm'), resumedId: null, stage: 'free' };
+  const isByClaim = route.idempotent === 'by-claim';
+  return { request, rowId: makeId('idm'), isByClaim, resumedId: null, stage: 'free' };
 }
 
 /** Answers a repeat as the first request was answered; runs `handle` when there was none. */
@@ -69,12 +65,12 @@ async function handleOrReplay(
   idempotency: IdempotencyContext,
   handle: () => Promise<Reply>,
 ): Promise<Reply> {
-  const earlier = await find(ctx, idempotency);
+  const earlier = idempotency.isByClaim ? null : await find(ctx, idempotency);
   if (earlier) return answerRepeat(ctx, idempotency, earlier, handle);
   try {
     return await handleAndKeep(ctx, idempotency, handle);
   } catch (error) {
-    // A parallel request may have claimed the key after `find`, or the answer to our own COMMIT was lost.
+    // An earlier request has claimed the key, or one beside this, or the answer to our own COMMIT was lost.
     const found = idempotency.stage === 'free' ? await find(ctx, idempotency).catch(() => null) : null;
     if (!found) throw error;
     return answerRepeat(ctx, idempotency, found, handle);
@@ -103,11 +99,8 @@ function keepWhenStreamed(
   };
 }
 
-function find(
-  { em, services }: RequestContext,
-  { request }: IdempotencyContext,
-): Promise<IdempotencyRow | null> {
-  return findIdempotencyRow(em, services.secrets, request);
+function find({ services }: RequestContext, { request }: IdempotencyContext): Promise<IdempotencyRow | null> {
+  return services.keptAnswers.find(request);
 }
 
 async function answerRepeat(
@@ -160,14 +153,14 @@ async function handleAndKeep(
 
 /** Stores an answer for repeats. The caller gets it also while the database is away. */
 async function keep(
-  { em, services, requestId }: RequestContext,
+  { services, requestId }: RequestContext,
   idempotency: IdempotencyContext,
   answer: StoredAnswer,
 ): Promise<void> {
   if (idempotency.stage !== 'begun') return;
   const { rowId } = idempotency;
   await writeOrRetryBeside(
-    () => storeAnswer(em.fork(), services.secrets, rowId, answer),
+    () => services.keptAnswers.keep(rowId, answer),
     (err) =>
       services.log.warn({ err, requestId }, 'an answer could not be kept yet for repeats of its request'),
   );

@@ -27,7 +27,7 @@ const creation = {
   waits: true,
 } as const;
 const readOpen = { ...read, waits: true } as const;
-const chat = { proof: 'key', limit: 'chat', idempotent: true, bodyBytesMax: BODY_BYTES_MAX } as const;
+const chat = { proof: 'key', limit: 'chat', idempotent: 'by-claim', bodyBytesMax: BODY_BYTES_MAX } as const;
 const upload = { proof: 'key', limit: 'upload', idempotent: true, upload: true } as const;
 const estimate = { ...read, bodyBytesMax: CREATION_BODY_BYTES_MAX } as const;
 

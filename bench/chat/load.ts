@@ -1,5 +1,6 @@
 // Puts load on one target: measures throughput, latencies and the processor time of all that is behind it.
 import autocannon from 'autocannon';
+import { randomUUID } from 'node:crypto';
 import { processorSeconds } from '../processes.ts';
 
 export interface Target {
@@ -11,6 +12,8 @@ export interface Target {
   pids: readonly number[];
   /** Whether the target streams; Portkey's release does not on this version of Node. */
   streams: boolean;
+  /** Whether each request carries an `Idempotency-Key` of its own. */
+  isKeyed?: true;
 }
 
 export interface Load {
@@ -32,6 +35,7 @@ export async function loadTarget(target: Target, connections: number, seconds: n
     method: 'POST' as const,
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(BODY),
+    ...(target.isKeyed && { setupRequest: addKey }),
   }));
   const shares = shareOut(requests, connections).values();
   const result = await autocannon({
@@ -49,6 +53,10 @@ export async function loadTarget(target: Target, connections: number, seconds: n
     answered,
     refused: result.non2xx + result.errors,
   };
+}
+
+function addKey(request: autocannon.Request): autocannon.Request {
+  return { ...request, headers: { ...request.headers, 'idempotency-key': randomUUID() } };
 }
 
 /**

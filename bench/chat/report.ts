@@ -13,6 +13,8 @@ const THROUGHPUT_GOAL = 0.7;
 const CPU_MS_GOAL = 0.35;
 const SEQUENTIAL_MS_GOAL = 1;
 const HOT_ACCOUNT_GOAL = 0.8;
+/** Ours: the row of a key is written twice, and its answer encrypted. */
+const KEYED_GOAL = 0.5;
 const FIRST_CHUNK_MS_GOAL = 1.5;
 const FURTHER_CHUNK_MS_GOAL = 0.1;
 /** Chunks with text after the first one, as `bench/chat/upstream.ts` sends them. */
@@ -47,6 +49,7 @@ export function judgeMeasurements(verdict: Verdict, measured: Measurements): voi
     return summarise(found);
   };
   const [bare, floor, hot, many] = [of('bare'), of('accounting'), of('gateway, one'), of('gateway, 1000')];
+  const keyed = of('gateway, with keys');
   const rate = (measuredRate: Load, floorRate: Load) => {
     return { measured: measuredRate.perSecond, floor: floorRate.perSecond, unit: '/s' };
   };
@@ -54,6 +57,8 @@ export function judgeMeasurements(verdict: Verdict, measured: Measurements): voi
   verdict.ratioAtLeast('calls at 100 connections', rate(many.at100, floor.at100), THROUGHPUT_GOAL);
   const hotRate = rate(hot.at100, many.at100);
   verdict.ratioAtLeast('one hot account at 100, against 1,000 accounts', hotRate, HOT_ACCOUNT_GOAL);
+  const keyedRate = rate(keyed.at100, many.at100);
+  verdict.ratioAtLeast('with an Idempotency-Key each at 100, against calls without', keyedRate, KEYED_GOAL);
   verdict.atMost(
     'processor time of a call at 20 connections: gateway, PostgreSQL, Redis',
     many.at20.cpuMs,

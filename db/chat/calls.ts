@@ -1,6 +1,7 @@
 // What a chat call is to the database: how it begins, what is decided of it, how it ends.
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
+import type { KeyClaim } from '../idempotency/idempotency-keys.ts';
 import type { ReserveRefusal } from '../ledger/reservations.ts';
 
 /** What names a call in the database: its row is found by user and id, its key's counters are locked. */
@@ -19,12 +20,18 @@ export interface NewChatCall extends ChatCallKey {
   amount: MicroCredits;
   /** What is reserved of an account with much to spare: `spare-amounts.sql` decides, up to this. */
   amountMax: MicroCredits;
+  /** The idempotency key that is claimed with the reservation; null for a call without one. */
+  claim: KeyClaim | null;
 }
 
-/** `available`: what the account still had at that moment, in micro-credits. */
+/**
+ * `available`: what the account still had at that moment, in micro-credits. `key_taken`: another request has
+ * the idempotency key; nothing is reserved.
+ */
 export type ChatCallVerdict =
   | { kind: 'reserved'; amount: MicroCredits }
-  | { kind: 'refused'; reason: ReserveRefusal; available: MicroCredits };
+  | { kind: 'refused'; reason: ReserveRefusal; available: MicroCredits }
+  | { kind: 'key_taken' };
 
 export interface ChatCallEnd extends ChatCallKey {
   charged: MicroCredits;

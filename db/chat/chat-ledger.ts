@@ -5,9 +5,10 @@ import { makeId } from '../ids.ts';
 import { readMicroCredits } from '../columns.ts';
 import { batch, isOneItemsFault } from '../batching.ts';
 import { forkEm, type Database, type Em } from '../database.ts';
+import type { SealedAnswer } from '../idempotency/idempotency-keys.ts';
 import { prepare } from '../prepared.ts';
 import type { ChatCallEnd, ChatCallKey, ChatCallVerdict, NewChatCall } from './calls.ts';
-import { moveAll, reserveAll, type Move } from './chat-moves.ts';
+import { moveAll, type Move } from './chat-moves.ts';
 
 /** What a running call has delivered so far: the least to be charged if its process dies. */
 export interface ChatCallProgress extends Pick<ChatCallKey, 'id' | 'userId'> {
@@ -17,15 +18,21 @@ export interface ChatCallProgress extends Pick<ChatCallKey, 'id' | 'userId'> {
 }
 
 export interface ChatCalls {
-  /** Sets credits aside. User, key, key limits and balance are conditions of the same statement. */
+  /**
+   * Sets credits aside, and claims the idempotency key of the call. User, key, key limits and balance are
+   * conditions of the same statement.
+   */
   reserve(call: NewChatCall): Promise<ChatCallVerdict>;
-  /** Reserves within the transaction of `em`, in a statement of its own. */
-  reserveIn(em: Em, call: NewChatCall): Promise<ChatCallVerdict>;
   /**
    * Charges and completes the row of the call. Safe to repeat: the first end counts, except that the end of a
    * call which the sweeper took for abandoned corrects it once. Answers what the call was really charged.
    */
   settle(end: ChatCallEnd): Promise<MicroCredits>;
+  /**
+   * Keeps the answer of a call with an idempotency key, for repeats. The first one stands. Not together with
+   * the end of the call, since the answer says what was charged then.
+   */
+  keepAnswer(answer: SealedAnswer): Promise<void>;
   /**
    * Extends the lease of a running call and records its progress. False: the call is settled, since its lease
    * was over.
@@ -36,6 +43,8 @@ export interface ChatCalls {
 /** A larger statement would make its callers wait longer than a second statement takes. */
 const BATCH_ITEMS_MAX = 100;
 const GATHER_MS = 1;
+/** A longer answer is kept in a statement of its own, so that no batch grows by megabytes. */
+const SHARED_BYTES_MAX = 65_536;
 /** Abandoned calls settled in one statement. */
 const ABANDONED_MAX = 200;
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
@@ -46,7 +55,8 @@ export function createChatCalls(database: Database, leaseSeconds: number): ChatC
   return {
     reserve: async (call) => {
       const verdict = await move({ kind: 'reservation', call });
-      if (typeof verdict === 'bigint') throw new Error('a reservation was answered as a settlement');
+      if (verdict === null || typeof verdict === 'bigint')
+        throw new Error('a reservation was not answered as one');
       return verdict;
     },
     settle: async (end) => {
@@ -54,10 +64,9 @@ export function createChatCalls(database: Database, leaseSeconds: number): ChatC
       if (typeof charged !== 'bigint') throw new Error('a settlement was answered as a reservation');
       return charged;
     },
-    reserveIn: async (tx, call) => {
-      const [verdict] = await reserveAll(tx, [call], leaseSeconds);
-      if (!verdict) throw new Error('a reservation was not decided');
-      return verdict;
+    keepAnswer: async (answer) => {
+      const one = { kind: 'answer', answer } as const;
+      await (answer.bytes.length > SHARED_BYTES_MAX ? moveAll(em, [one], leaseSeconds) : move(one));
     },
     renewLease: async ({ id, userId, charge, promptTokens, completionTokens }) => {
       const values = [userId, id, leaseSeconds, charge, promptTokens, completionTokens];

@@ -1,84 +1,64 @@
-// The statements that reserve for chat calls and settle them, many at a time; the conditions are the SQL
+// The statement that reserves for chat calls and settles them, many at a time; the conditions are the SQL
 // functions in the files beside this one.
 import type { MicroCredits } from '../../domain/credits.ts';
 import { readMicroCredits } from '../columns.ts';
 import type { Em } from '../database.ts';
 import { makeId } from '../ids.ts';
+import { describeClaims, KEY_KEPT_HOURS, type SealedAnswer } from '../idempotency/idempotency-keys.ts';
 import type { ReserveRefusal } from '../ledger/reservations.ts';
 import { prepare, storableJson, storableText, type Parameter } from '../prepared.ts';
 import type { ChatCallEnd, ChatCallVerdict, NewChatCall } from './calls.ts';
 
-export type Move = { kind: 'reservation'; call: NewChatCall } | { kind: 'end'; end: ChatCallEnd };
+export type Move =
+  | { kind: 'reservation'; call: NewChatCall }
+  | { kind: 'end'; end: ChatCallEnd }
+  | { kind: 'answer'; answer: SealedAnswer };
 
-/** The verdict on a reservation, or what a call that has ended was charged. */
-export type Moved = ChatCallVerdict | MicroCredits;
+/** The verdict on a reservation, what a call that has ended was charged, or null for a kept answer. */
+export type Moved = ChatCallVerdict | MicroCredits | null;
 
 /**
- * Makes all moves in one statement: the ends first, so that what they return is there for the reservations.
- * Answers in the order of `moves`.
+ * Makes all moves in one statement: the ends before the reservations, so that what they return is there.
+ * These are decided each as if it had come after those before it. Answers in the order of `moves`.
  */
 export async function moveAll(em: Em, moves: readonly Move[], leaseSeconds: number): Promise<Moved[]> {
   const ends = moves.flatMap((move) => (move.kind === 'end' ? [move.end] : []));
   const calls = moves.flatMap((move) => (move.kind === 'reservation' ? [move.call] : []));
-  if (calls.length === 0) return settleAll(em, ends);
-  if (ends.length === 0) return reserveAll(em, calls, leaseSeconds);
-  const exceptions = await settleAndReserve(em, [
-    ...valuesOfEnds(ends),
-    ...valuesOfCalls(calls, leaseSeconds),
-  ]);
-  const charges = chargesOf(
-    ends,
-    exceptions.filter((row) => !row.isReservation),
-  ).values();
-  const verdicts = verdictsOf(
-    calls,
-    exceptions.filter((row) => row.isReservation),
-  ).values();
-  return moves.map(({ kind }) => answerOf(kind === 'end' ? charges.next() : verdicts.next()));
+  const answers = moves.flatMap((move) => (move.kind === 'answer' ? [move.answer] : []));
+  const values = [...valuesOfEnds(ends), ...valuesOfCalls(calls, leaseSeconds), ...valuesOfAnswers(answers)];
+  const exceptions = await moveCalls(em, values);
+  const [ofCalls, ofEnds] = [
+    exceptions.filter(isReservation),
+    exceptions.filter((row) => !isReservation(row)),
+  ];
+  const charges = chargesOf(ends, ofEnds).values();
+  const verdicts = verdictsOf(calls, ofCalls).values();
+  return moves.map(({ kind }) => {
+    if (kind === 'answer') return null;
+    return answerOf(kind === 'end' ? charges.next() : verdicts.next());
+  });
 }
 
-/**
- * Reserves many calls in one statement, each as if it had come after those before it. The statement answers
- * the calls that were refused, with what was available, and those that got less than their `amountMax`.
- */
-export async function reserveAll(
-  em: Em,
-  calls: readonly NewChatCall[],
-  leaseSeconds: number,
-): Promise<ChatCallVerdict[]> {
-  return verdictsOf(calls, await reserveCalls(em, valuesOfCalls(calls, leaseSeconds)));
-}
-
-/** Settles many calls in one statement; answers what each was really charged. */
-export async function settleAll(em: Em, ends: readonly ChatCallEnd[]): Promise<MicroCredits[]> {
-  return chargesOf(ends, await settleCalls(em, valuesOfEnds(ends)));
-}
-
-/** `n`: its place among the reservations, or among the ends, from 1. */
+/** What did not go as it was asked: `n` is its place among the reservations, or among the ends, from 1. */
 interface Exception {
+  isReservation: boolean;
   n: number;
+  refusal: ReserveRefusal | typeof KEY_TAKEN | null;
   amount: string;
 }
 
-interface ReservationException extends Exception {
-  refusal: ReserveRefusal | null;
-}
+const KEY_TAKEN = 'idempotency_key_taken';
 
-const reserveCalls = prepare<ReservationException>(
-  'reserve-spared-calls',
-  'select n, refusal, amount from reserve_spared_calls($1, $2, $3, $4, $5, $6, $7, $8, $9)',
-);
-const settleCalls = prepare<Exception>(
-  'settle-calls',
-  `select n, charged as amount
-   from settle_calls($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
-);
-const settleAndReserve = prepare<ReservationException & { isReservation: boolean }>(
-  'settle-and-reserve-calls',
+const moveCalls = prepare<Exception>(
+  'move-calls',
   `select is_reservation as "isReservation", n, refusal, amount
-   from settle_and_reserve_calls($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-     $19, $20, $21, $22, $23, $24)`,
+   from move_calls($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+     $22, $23, $24, $25, $26, $27, $28, $29)`,
 );
+
+function isReservation(exception: Exception): boolean {
+  return exception.isReservation;
+}
 
 function valuesOfCalls(calls: readonly NewChatCall[], leaseSeconds: number): Parameter[] {
   return [
@@ -91,6 +71,8 @@ function valuesOfCalls(calls: readonly NewChatCall[], leaseSeconds: number): Par
     calls.map(({ amount }) => amount),
     calls.map(({ amountMax }) => amountMax),
     leaseSeconds,
+    describeClaims(calls.map(({ claim }) => claim)),
+    KEY_KEPT_HOURS,
   ];
 }
 
@@ -114,17 +96,24 @@ function valuesOfEnds(ends: readonly ChatCallEnd[]): Parameter[] {
   ];
 }
 
-function verdictsOf(
-  calls: readonly NewChatCall[],
-  exceptions: readonly ReservationException[],
-): ChatCallVerdict[] {
+function valuesOfAnswers(answers: readonly SealedAnswer[]): Parameter[] {
+  return [
+    answers.map(({ rowId }) => rowId),
+    answers.map(({ bytes }) => Buffer.from(bytes).toString('base64')),
+    answers.map(({ secretKeyId }) => secretKeyId),
+  ];
+}
+
+function verdictsOf(calls: readonly NewChatCall[], exceptions: readonly Exception[]): ChatCallVerdict[] {
   const verdicts = calls.map(({ amountMax: amount }): ChatCallVerdict => ({ kind: 'reserved', amount }));
-  for (const { n, refusal: reason, amount: text } of exceptions) {
-    const amount = readMicroCredits(text);
-    verdicts[n - 1] =
-      reason === null ? { kind: 'reserved', amount } : { kind: 'refused', reason, available: amount };
-  }
+  for (const { n, refusal, amount: text } of exceptions) verdicts[n - 1] = verdictOf(refusal, text);
   return verdicts;
+}
+
+function verdictOf(refusal: Exception['refusal'], text: string): ChatCallVerdict {
+  if (refusal === KEY_TAKEN) return { kind: 'key_taken' };
+  const amount = readMicroCredits(text);
+  return refusal ? { kind: 'refused', reason: refusal, available: amount } : { kind: 'reserved', amount };
 }
 
 function chargesOf(ends: readonly ChatCallEnd[], exceptions: readonly Exception[]): MicroCredits[] {

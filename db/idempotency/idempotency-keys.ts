@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { Secrets } from '../secrets.ts';
+import type { Sealed, Secrets } from '../secrets.ts';
 import type { Em } from '../database.ts';
 
 /** Time after which a key may be used anew, by the database's clock. */
@@ -22,6 +22,20 @@ export interface IdentifiedRequest {
   fingerprint: Buffer;
 }
 
+/** What a chat call writes of its idempotency key, in the statement that reserves for it. */
+export interface KeyClaim {
+  request: IdentifiedRequest;
+  /** Id of the row. */
+  rowId: string;
+  /** The call of an earlier request with the key that was undone: its row is taken over. Null without. */
+  undoneId: string | null;
+}
+
+/** An answer as it is stored, of the row `rowId`. */
+export interface SealedAnswer extends Sealed {
+  rowId: string;
+}
+
 /** What the first request answered, so that repeats get the same answer. */
 export type StoredAnswer =
   | { kind: 'reply'; status: number; body: unknown; headers: Readonly<Record<string, string>> }
@@ -33,18 +47,6 @@ export type StoredAnswer =
       extra: Readonly<Record<string, number | string>>;
       headers: Readonly<Record<string, string>>;
     };
-
-/** The row of an earlier request under the same key. */
-export interface IdempotencyRow {
-  id: string;
-  /** Whether that request had the same content. */
-  isSameContent: boolean;
-  /** Whether its lease still runs: another request may be producing the answer. */
-  isLeased: boolean;
-  subjectId: string | null;
-  /** Null while it is not known. */
-  answer: StoredAnswer | null;
-}
 
 /**
  * Identifies a request by hashes. The key itself is not stored, since callers may put anything into it. The
@@ -61,45 +63,26 @@ export function identifyRequest(
   return { ...target, keyHash, fingerprint };
 }
 
-/** The row under this key, or null when there is none or its time is over. */
-export async function findIdempotencyRow(
-  em: Em,
-  secrets: Secrets,
-  request: IdentifiedRequest,
-): Promise<IdempotencyRow | null> {
-  const [row] = await em.execute<FoundRow[]>(sql`
-    select id, fingerprint = ${request.fingerprint}::bytea as "isSameContent", leased_until > now() as "isLeased",
-           subject_id as "subjectId", answer, answer_secret_key_id as "answerSecretKeyId"
-    from idempotency_key where ${isKeptUnder(request)}`);
-  if (!row) return null;
-  const { answer: bytes, answerSecretKeyId: secretKeyId, ...found } = row;
-  const answer: StoredAnswer | null =
-    bytes && secretKeyId ? JSON.parse(secrets.decrypt('answer', row.id, { secretKeyId, bytes })) : null;
-  return { ...found, answer };
-}
-
 /**
  * Takes the key; false when it is taken: roll back. Call it first in the transaction of the effect: a second
  * request waits here until the first has committed or rolled back, and holds no lock that others need.
- * `subjectId` names what will exist once this has committed; `leaseSeconds` is how long the answer may take.
- * `undoneId`: the subject of an earlier request with the key, whose effect was undone; its row is taken over.
+ * `leaseSeconds` is how long the answer may take.
  */
 export async function claimKey(
   tx: Em,
   request: IdentifiedRequest,
-  claim: { rowId: string; subjectId: string | null; undoneId: string | null; leaseSeconds: number },
+  { rowId, leaseSeconds }: { rowId: string; leaseSeconds: number },
 ): Promise<boolean> {
   const { userId, method, path, keyHash, fingerprint } = request;
   try {
     const rows = await tx.execute<{ id: string }[]>(sql`
-      insert into idempotency_key (id, user_id, method, path, key_hash, fingerprint, subject_id, leased_until)
-      values (${claim.rowId}, ${userId}, ${method}, ${path}, ${keyHash}::bytea, ${fingerprint}::bytea,
-              ${claim.subjectId}, now() + make_interval(secs => ${claim.leaseSeconds}))
+      insert into idempotency_key (id, user_id, method, path, key_hash, fingerprint, leased_until)
+      values (${rowId}, ${userId}, ${method}, ${path}, ${keyHash}::bytea, ${fingerprint}::bytea,
+              now() + make_interval(secs => ${leaseSeconds}))
       on conflict (user_id, method, path, key_hash) do update
-      set id = excluded.id, fingerprint = excluded.fingerprint, subject_id = excluded.subject_id, answer = null,
+      set id = excluded.id, fingerprint = excluded.fingerprint, subject_id = null, answer = null,
           answer_secret_key_id = null, created_at = excluded.created_at, leased_until = excluded.leased_until
       where idempotency_key.created_at <= now() - make_interval(hours => ${KEY_KEPT_HOURS})
-         or (idempotency_key.subject_id = ${claim.undoneId} and idempotency_key.answer is null)
       returning id`);
     return rows.length > 0;
   } catch (error) {
@@ -108,7 +91,18 @@ export async function claimKey(
   }
 }
 
-/** Stores the answer of the row, encrypted. The first one stands. */
+/** The claims of calls as `claim_keys` reads them; null when none of the calls has one. */
+export function describeClaims(claims: readonly (KeyClaim | null)[]): string | null {
+  const described = claims.flatMap((claim, index) => {
+    if (!claim) return [];
+    const { method, path, keyHash, fingerprint } = claim.request;
+    const hashes = { key_hash: keyHash.toString('hex'), fingerprint: fingerprint.toString('hex') };
+    return [{ n: index + 1, id: claim.rowId, method, path, ...hashes, undone_id: claim.undoneId }];
+  });
+  return described.length > 0 ? JSON.stringify(described) : null;
+}
+
+/** Stores the answer of the row, encrypted, in the transaction of its effect. */
 export async function storeAnswer(
   em: Em,
   secrets: Secrets,
@@ -140,15 +134,4 @@ export async function removeExpiredKeys(em: Em): Promise<number> {
       order by created_at limit ${BATCH} for update skip locked
     ) returning id`);
   return rows.length;
-}
-
-function isKeptUnder({ userId, method, path, keyHash }: IdentifiedRequest) {
-  return sql`
-    user_id = ${userId} and method = ${method} and path = ${path} and key_hash = ${keyHash}::bytea
-    and created_at > now() - make_interval(hours => ${KEY_KEPT_HOURS})`;
-}
-
-interface FoundRow extends Omit<IdempotencyRow, 'answer'> {
-  answer: Uint8Array | null;
-  answerSecretKeyId: string | null;
 }

@@ -155,7 +155,7 @@ describe('npm run admin -- reconcile', () => {
 
   /** A call whose lease was over as it began. */
   async function reserveAbandonedCall(): Promise<void> {
-    const amounts = { amount: 1_000n, amountMax: 1_000n };
+    const amounts = { amount: 1_000n, amountMax: 1_000n, claim: null };
     const call = { id: makeId('call'), userId: owner.id, keyId: owner.keyId, ...amounts };
     const calls = createChatCalls(gateway.database, -1);
     await calls.reserve({ ...call, model: 'gpt-6-luna', stream: false, requestId: 'a-drill' });

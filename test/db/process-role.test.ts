@@ -66,7 +66,7 @@ describe('the database user of the processes', () => {
       ])
         expect(await refusalOf(statement), statement).to.equal(FORBIDDEN);
     for (const statement of [
-      'create or replace function settle_calls() returns void language sql as $$ $$',
+      'create or replace function move_calls() returns void language sql as $$ $$',
       'drop function credit_account',
       'create table extra (id text)',
       'set session_replication_role = replica',

@@ -1,4 +1,4 @@
-// The connection to PostgreSQL breaks between a reservation's COMMIT and its answer: the reservation stands.
+// The connection to PostgreSQL breaks between a reservation and its answer: the reservation stands.
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { expect } from 'chai';
@@ -12,7 +12,8 @@ import { until } from '../support/until.ts';
 
 /** Far below the lease of a call, after which the sweeper would undo the reservation. */
 const REPEATED_WITHIN_MS = 25_000;
-const COMMIT = Buffer.from('commit\0');
+/** Name of the prepared statement that moves the money of calls. */
+const RESERVATION = Buffer.from('move-calls');
 
 describe('a chat call whose reservation is written but not acknowledged', () => {
   const cleanup = createCleanup();
@@ -36,7 +37,7 @@ describe('a chat call whose reservation is written but not acknowledged', () => 
     const body = { model: CHAT_MODEL, messages: say('tokens=5', word) };
     const send = () => owner.key.post('/v1/chat/completions', body, { 'idempotency-key': word });
 
-    proxy.cutAtNextCommit();
+    proxy.cutAtNextReservation();
     const statuses = [(await send()).status];
     await until(
       'a repeat is answered',
@@ -62,11 +63,11 @@ describe('a chat call whose reservation is written but not acknowledged', () => 
 interface CuttingProxy {
   server: Server;
   url: string;
-  cutAtNextCommit(): void;
+  cutAtNextReservation(): void;
   cuts(): number;
 }
 
-/** Passes bytes between clients and PostgreSQL; when armed, it passes a COMMIT on and swallows its answer. */
+/** Passes bytes to PostgreSQL and back; when armed, it passes a reservation on and swallows its answer. */
 async function startCuttingProxy(target: URL): Promise<CuttingProxy> {
   let isArmed = false;
   let cuts = 0;
@@ -75,7 +76,7 @@ async function startCuttingProxy(target: URL): Promise<CuttingProxy> {
     let isCut = false;
     client.on('data', (bytes: Buffer) => {
       upstream.write(bytes);
-      if (!isArmed || !bytes.includes(COMMIT)) return;
+      if (!isArmed || !bytes.includes(RESERVATION)) return;
       isArmed = false;
       isCut = true;
       cuts += 1;
@@ -97,5 +98,5 @@ async function startCuttingProxy(target: URL): Promise<CuttingProxy> {
   const url = new URL(target);
   url.port = String((server.address() as AddressInfo).port);
   url.hostname = '127.0.0.1';
-  return { server, url: url.href, cutAtNextCommit: () => void (isArmed = true), cuts: () => cuts };
+  return { server, url: url.href, cutAtNextReservation: () => void (isArmed = true), cuts: () => cuts };
 }

@@ -145,7 +145,7 @@ describe('POST /v1/chat/completions', () => {
       await until('the answer waits to be kept', async () => {
         const waiting = await gateway.em().execute<object[]>(`
           select 1 from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like '%idempotency_key%'`);
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%move_calls%'`);
         return waiting.length > 0;
       });
       expect(isOver()).to.equal(false);

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
 import type { ChatCallEnd, NewChatCall } from '../../../db/chat/calls.ts';
-import { reserveAll, settleAll } from '../../../db/chat/chat-moves.ts';
+import { moveAll } from '../../../db/chat/chat-moves.ts';
 import { forkEm, type Em } from '../../../db/database.ts';
 import { createUser } from '../../../db/identity/users.ts';
 import { makeId } from '../../../db/ids.ts';
@@ -60,10 +60,21 @@ describe('a batch of settlements', () => {
     await grant(em(), granted);
     const secrets = new Secrets([{ id: 'k', bytes: randomBytes(32) }]);
     const { id: keyId } = await createApiKey(em(), secrets, { userId, name: 'Key' });
-    const call = { userId, keyId, requestId: 'r', model: 'm', stream: false, amount: 10n, amountMax: 10n };
+    const call = {
+      userId,
+      keyId,
+      requestId: 'r',
+      model: 'm',
+      stream: false,
+      amount: 10n,
+      amountMax: 10n,
+      claim: null,
+    };
     const calls = Array.from({ length: count }, () => ({ ...call, id: makeId('call') }));
-    const verdicts = await reserveAll(em(), calls, LEASE_SECONDS);
-    expect(verdicts.every(({ kind }) => kind === 'reserved')).to.equal(true);
+    const moves = calls.map((each) => ({ kind: 'reservation', call: each }) as const);
+    const verdicts = await moveAll(em(), moves, LEASE_SECONDS);
+    const reserved = { kind: 'reserved', amount: call.amount };
+    expect(verdicts).to.deep.equal(calls.map(() => reserved));
     return calls;
   }
 
@@ -71,7 +82,8 @@ describe('a batch of settlements', () => {
   function settle(calls: readonly NewChatCall[], em = usual): Promise<number> {
     return em().transactional(async (tx) => {
       const before = await countRead(tx);
-      await settleAll(tx, calls.map(ended));
+      const moves = calls.map((call) => ({ kind: 'end', end: ended(call) }) as const);
+      await moveAll(tx, moves, LEASE_SECONDS);
       return (await countRead(tx)) - before;
     });
   }

@@ -1,8 +1,6 @@
 // The money of chat calls: reserved and settled many at a time, each decided as if it were alone.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { randomBytes } from 'node:crypto';
-import { createApiKey } from '../../../db/keys/api-keys.ts';
 import type { ChatCallEnd, NewChatCall } from '../../../db/chat/calls.ts';
 import {
   createChatCalls,
@@ -12,10 +10,8 @@ import {
 } from '../../../db/chat/chat-ledger.ts';
 import { makeId } from '../../../db/ids.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
-import { grant } from '../../../db/ledger/ledger.ts';
-import { Secrets } from '../../../db/secrets.ts';
-import { createUser } from '../../../db/identity/users.ts';
 import { parseCredits } from '../../../domain/credits.ts';
+import { createSpender, type Spender } from '../../support/ledger/spender.ts';
 import { createDatabase } from '../../support/servers/database.ts';
 import { forkEm, type Em } from '../../../db/database.ts';
 
@@ -24,7 +20,6 @@ const CREDIT = parseCredits(1);
 describe('the money of chat calls', () => {
   let stored: Awaited<ReturnType<typeof createDatabase>>;
   let calls: ChatCalls;
-  const secrets = new Secrets([{ id: 'k', bytes: randomBytes(32) }]);
   const em = (): Em => forkEm(stored.database);
 
   before(async () => {
@@ -35,7 +30,7 @@ describe('the money of chat calls', () => {
   after(() => stored.drop());
 
   it('is reserved, then charged up to what was reserved; the rest returns', async () => {
-    const who = await createSpender(10);
+    const who = await createSpender(em(), 10);
     const call = newCall(who, 4);
     expect(await calls.reserve(call)).to.deep.equal({ kind: 'reserved', amount: 4n * CREDIT });
     expect(await account(who)).to.deep.equal({ balance: '10000000', reserved: '4000000' });
@@ -46,7 +41,7 @@ describe('the money of chat calls', () => {
   });
 
   it('returns as a whole when nothing is charged', async () => {
-    const who = await createSpender(10);
+    const who = await createSpender(em(), 10);
     const call = newCall(who, 4);
     await calls.reserve(call);
     await calls.settle({ ...ended(call, 0), status: 'failed', billingBasis: 'none' });
@@ -54,7 +49,7 @@ describe('the money of chat calls', () => {
   });
 
   it('lets exactly ten of a hundred parallel calls through when the credits are for ten', async () => {
-    const who = await createSpender(10);
+    const who = await createSpender(em(), 10);
     const inputs = Array.from({ length: 100 }, () => newCall(who, 1));
     const verdicts = await Promise.all(inputs.map((input) => calls.reserve(input)));
     expect(verdicts.filter(({ kind }) => kind === 'reserved')).to.have.length(10);
@@ -66,7 +61,7 @@ describe('the money of chat calls', () => {
   });
 
   it('does not let a call that is too large stand in the way of those that fit', async () => {
-    const who = await createSpender(10);
+    const who = await createSpender(em(), 10);
     const verdicts = await Promise.all(
       [1, 100, 2, 100, 3, 4].map((credits) => calls.reserve(newCall(who, credits))),
     );
@@ -81,8 +76,8 @@ describe('the money of chat calls', () => {
   });
 
   it('keeps a key’s quota and budget, whatever the account still has', async () => {
-    const limited = await createSpender(1000, { quota: parseCredits(3) });
-    const budgeted = await createSpender(1000, { dailyBudget: parseCredits(2) });
+    const limited = await createSpender(em(), 1000, { quota: parseCredits(3) });
+    const budgeted = await createSpender(em(), 1000, { dailyBudget: parseCredits(2) });
     for (const [who, fits, reason] of [
       [limited, 3, 'key_quota_exceeded'],
       [budgeted, 2, 'daily_budget_exceeded'],
@@ -95,10 +90,10 @@ describe('the money of chat calls', () => {
 
   it('refuses a revoked key, a disabled user and a model beyond the scope, beside others that are in order', async () => {
     const [good, revoked, disabled, scoped] = await Promise.all([
-      createSpender(10),
-      createSpender(10),
-      createSpender(10),
-      createSpender(10, { modelScope: ['another'] }),
+      createSpender(em(), 10),
+      createSpender(em(), 10),
+      createSpender(em(), 10),
+      createSpender(em(), 10, { modelScope: ['another'] }),
     ]);
     await em().execute(sql`update api_key set revoked_at = now() where id = ${revoked.keyId}`);
     await em().execute(sql`update app_user set disabled_at = now() where id = ${disabled.userId}`);
@@ -111,7 +106,11 @@ describe('the money of chat calls', () => {
   });
 
   it('is settled for many users and keys in one statement', async () => {
-    const people = await Promise.all([createSpender(50), createSpender(50), createSpender(50)]);
+    const people = await Promise.all([
+      createSpender(em(), 50),
+      createSpender(em(), 50),
+      createSpender(em(), 50),
+    ]);
     const inputs = Array.from({ length: 30 }, (_, index) => newCall(people[index % 3] ?? missing(), 1));
     await Promise.all(inputs.map((input) => calls.reserve(input)));
     await Promise.all(inputs.map((input, index) => calls.settle(ended(input, index % 2))));
@@ -120,7 +119,7 @@ describe('the money of chat calls', () => {
   });
 
   it('is charged with what was known when the process that made the call is dead', async () => {
-    const who = await createSpender(10);
+    const who = await createSpender(em(), 10);
     const [known, unknown, alive] = [newCall(who, 4), newCall(who, 2), newCall(who, 1)];
     for (const call of [known, unknown, alive]) await calls.reserve(call);
     expect(await calls.renewLease(progress(known, 3))).to.equal(true);
@@ -140,7 +139,7 @@ describe('the money of chat calls', () => {
   });
 
   it('that was taken for abandoned is corrected once by its own end: charged more, or booked as loss', async () => {
-    const who = await createSpender(10);
+    const who = await createSpender(em(), 10);
     const [more, less, poor] = [newCall(who, 4), newCall(who, 2), newCall(who, 4)];
     for (const call of [more, less, poor]) await calls.reserve(call);
     await calls.renewLease(progress(more, 1));
@@ -168,7 +167,7 @@ describe('the money of chat calls', () => {
   });
 
   it('ends as it should beside one with a text that the database cannot store', async () => {
-    const [who, other] = await Promise.all([createSpender(10), createSpender(10)]);
+    const [who, other] = await Promise.all([createSpender(em(), 10), createSpender(em(), 10)]);
     const [odd, plain] = [newCall(who, 1), newCall(other, 1)];
     odd.requestId = 'half of an emoji \ud83d and a \0';
     expect(await Promise.all([odd, plain].map((call) => calls.reserve(call)))).to.deep.equal([
@@ -183,7 +182,11 @@ describe('the money of chat calls', () => {
   });
 
   it('fails alone when its data are refused', async () => {
-    const people = await Promise.all([createSpender(10), createSpender(10), createSpender(10)]);
+    const people = await Promise.all([
+      createSpender(em(), 10),
+      createSpender(em(), 10),
+      createSpender(em(), 10),
+    ]);
     const [first, bad, good] = people.map((who) => newCall(who, 1));
     if (!first || !bad || !good) throw new Error('there are three');
     for (const call of [first, bad, good]) await calls.reserve(call);
@@ -203,25 +206,10 @@ describe('the money of chat calls', () => {
     await settleAbandonedCalls(em());
   }
 
-  interface Spender {
-    userId: string;
-    keyId: string;
-  }
-
-  async function createSpender(credits: number, limits: object = {}): Promise<Spender> {
-    const email = `${randomBytes(6).toString('hex')}@example.com`;
-    const userId = await createUser(em(), { email, password: 'correct horse battery', permissions: [] });
-    if (!userId) throw new Error('the user was not created');
-    const amount = parseCredits(credits);
-    await grant(em(), { userId, amount, idempotencyKey: `test:${userId}`, description: 'Test credits' });
-    const { id } = await createApiKey(em(), secrets, { userId, name: 'Test', ...limits });
-    return { userId, keyId: id };
-  }
-
   function newCall(who: Spender, credits: number): NewChatCall {
     const amount = CREDIT * BigInt(credits);
     const about = { model: 'gpt', stream: false, requestId: 'r' };
-    return { id: makeId('call'), ...who, ...about, amount, amountMax: amount };
+    return { id: makeId('call'), ...who, ...about, amount, amountMax: amount, claim: null };
   }
 
   function ended({ id, userId, keyId }: NewChatCall, credits: number): ChatCallEnd {

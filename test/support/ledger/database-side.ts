@@ -101,9 +101,9 @@ export class LedgerBench {
       case 'call': {
         const amount = parseCredits(command.credits);
         const about = { model: 'm', stream: false, requestId: 'r' };
-        const call = { id: makeId('call'), userId, keyId, ...about, amount, amountMax: amount };
+        const call = { id: makeId('call'), userId, keyId, ...about, amount, amountMax: amount, claim: null };
         const verdict = await this.#calls.reserve(call);
-        if (verdict.kind === 'refused') return verdict.reason;
+        if (verdict.kind !== 'reserved') return verdict.kind === 'refused' ? verdict.reason : verdict.kind;
         this.#reserved.push(call);
         return 'reserved';
       }

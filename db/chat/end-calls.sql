@@ -4,20 +4,19 @@
 -- then every call was charged what the arrays say. Calls are found by their key, whatever the planner believes of
 -- the table: neither by an index of open calls (hence `settled_at is null`), nor by blocks of settled ones, nor by
 -- all of a table that was small when the plan was made. `= any (array[…])` rules the last out: no order of the index
--- is of use for it, so that reading all of the index is not considered.
-create or replace function settle_calls(
+-- is of use for it, so that reading all of the index is not considered. Call it with the counters locked, from
+-- `move_calls`, whose settings its plans need.
+create or replace function end_calls(
   call_ids text[], user_ids text[], key_ids text[], transfer_ids text[], charges bigint[], losses bigint[],
   statuses text[], prompts integer[], completions integer[], bases text[], latencies integer[],
   upstream_request_ids text[], error_codes text[], error_messages text[], tries text[]
 ) returns table (n integer, charged bigint)
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
-  set enable_mergejoin = off set enable_bitmapscan = off set random_page_cost = 0.1 as $$
+language plpgsql as $$
 #variable_conflict use_column
 declare
   settled integer[];
   place integer;
 begin
-  perform lock_counters(user_ids, key_ids);
   with ended as (
     update chat_call c
     set status = i.status, credits_charged = i.charge, loss = i.loss, prompt_tokens = i.prompt_tokens,

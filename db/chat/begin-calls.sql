@@ -1,40 +1,41 @@
 -- Reserves credits for many chat calls at once and writes their rows. Each is decided as if the calls before it
 -- had come before it. An account whose calls are all allowed and fit together is decided as a whole; the calls
--- of the others are judged one by one, so that a refusal costs nobody else. Answers the refused calls, by their
--- place in the arrays, and what their account had free then; the others are reserved.
-create or replace function reserve_calls(
+-- of the others are judged one by one, so that a refusal costs nobody else. Those at the places `taken` are left
+-- out, since another request has their idempotency key. Answers these and the refused calls, by their place in the
+-- arrays, and what their account had free then; the others are reserved. Call it with the counters locked, from
+-- `move_calls`, whose settings its plans need.
+create or replace function begin_calls(
   call_ids text[], user_ids text[], key_ids text[], request_ids text[], models text[], streams boolean[],
-  amounts bigint[], lease_seconds integer
+  amounts bigint[], lease_seconds integer, taken integer[]
 ) returns table (n integer, refusal text, available bigint)
-language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
-  set enable_mergejoin = off as $$
+language plpgsql as $$
 #variable_conflict use_column
 declare
-  today date;
+  today date := (clock_timestamp() at time zone 'utc')::date;
   doubtful text[];
-  refused integer[] := '{}';
+  refused integer[] := taken;
   item record;
 begin
-  perform lock_counters(user_ids, key_ids);
-  today := (clock_timestamp() at time zone 'utc')::date;
   doubtful := array(
     select i.user_id from (
       select i.user_id, i.key_id, i.model, (sum(sum(i.amount)) over (partition by i.user_id))::bigint as of_account,
              (sum(sum(i.amount)) over (partition by i.key_id))::bigint as of_key
-      from unnest(user_ids, key_ids, models, amounts) i (user_id, key_id, model, amount)
+      from unnest(user_ids, key_ids, models, amounts) with ordinality i (user_id, key_id, model, amount, n)
+      where i.n <> all (taken)
       group by i.user_id, i.key_id, i.model
     ) i left join account a on a.user_id = i.user_id left join key_spending s on s.key_id = i.key_id
     left join api_key k on k.id = i.key_id
     where coalesce(spender_refusal(a, i.key_id, k, i.model), amount_refusal(a, s, today, i.of_account, i.of_key, false))
       is not null);
-  if doubtful = '{}' then
+  if doubtful = '{}' and taken = '{}' then
     perform set_aside(user_ids, key_ids, amounts, false);
   else
     perform set_aside(array_agg(i.user_id), array_agg(i.key_id), array_agg(i.amount), false)
-    from unnest(user_ids, key_ids, amounts) i (user_id, key_id, amount) where i.user_id <> all (doubtful);
+    from unnest(user_ids, key_ids, amounts) with ordinality i (user_id, key_id, amount, n)
+    where i.user_id <> all (doubtful) and i.n <> all (taken);
     for item in
       select i.* from unnest(user_ids, key_ids, models, amounts) with ordinality i (user_id, key_id, model, amount, n)
-      where i.user_id = any (doubtful) order by i.n
+      where i.user_id = any (doubtful) and i.n <> all (taken) order by i.n
     loop
       select coalesce(spender_refusal(a, item.key_id, k, item.model),
                amount_refusal(a, s, today, item.amount, item.amount, false)),
@@ -51,6 +52,7 @@ begin
       end if;
     end loop;
   end if;
+  return query select i, 'idempotency_key_taken', 0::bigint from unnest(taken) i;
   insert into chat_call (user_id, id, key_id, request_id, model, stream, credits_reserved, day, lease_until)
   select i.user_id, i.id, i.key_id, i.request_id, i.model, i.stream, i.amount, s.day,
     now() + make_interval(secs => lease_seconds)
