@@ -15,7 +15,6 @@ import { Icon } from '../ui/icons.tsx';
 import { ACCOUNT_PAGE, adminPagesOf, isCurrent, MAIN_PAGES, MONEY_PAGES, type PageEntry } from './pages.tsx';
 
 export function Rail({ user, address, onSearch }: { user: User; address: string; onSearch: () => void }) {
-  const admin = adminPagesOf(user);
   return (
     <aside class="rail">
       <Brand />
@@ -29,7 +28,7 @@ export function Rail({ user, address, onSearch }: { user: User; address: string;
       <nav aria-label={t.navigation}>
         <Group pages={MAIN_PAGES} address={address} />
         <Group pages={MONEY_PAGES} address={address} title={t.groups.money} />
-        {admin.length > 0 && <Group pages={admin} address={address} title={t.groups.admin} />}
+        <Group pages={adminPagesOf(user)} address={address} title={t.groups.admin} />
       </nav>
       <div class="rail-foot">
         <RailBalance />
@@ -54,17 +53,22 @@ export function TopBar() {
 export function BottomBar({ user, address }: { user: User; address: string }) {
   const [isOpen, setOpen] = useState(false);
   const shown = [...MAIN_PAGES.slice(0, 3), ...MONEY_PAGES.slice(2, 3)];
-  const rest = [...MAIN_PAGES.slice(3), ...MONEY_PAGES.filter((page) => !shown.includes(page)), ACCOUNT_PAGE];
+  const rest = [...MAIN_PAGES, ...MONEY_PAGES, ACCOUNT_PAGE].filter((page) => !shown.includes(page));
   return (
     <>
       <nav class="bottom-bar" aria-label={t.navigation}>
         {shown.map((page) => (
-          <a key={page.path} href={hrefOf(page)} aria-current={isCurrent(page, address) ? 'page' : undefined}>
+          <a key={page.path} href={hrefOf(page)} aria-current={isCurrent(page, address) && 'page'}>
             <Icon name={page.icon} size={20} />
             {t.pages[page.name]}
           </a>
         ))}
-        <button type="button" onClick={() => setOpen(true)} aria-haspopup="dialog">
+        <button
+          type="button"
+          onClick={() => setOpen(true)}
+          aria-haspopup="dialog"
+          aria-current={!shown.some((page) => isCurrent(page, address))}
+        >
           <Icon name="more" size={20} />
           {t.more}
         </button>
@@ -73,9 +77,7 @@ export function BottomBar({ user, address }: { user: User; address: string }) {
         <Dialog title={t.more} class="sheet" onClose={() => setOpen(false)}>
           <div class="dialog-body" onClick={() => setOpen(false)}>
             <Group pages={rest} address={address} />
-            {adminPagesOf(user).length > 0 && (
-              <Group pages={adminPagesOf(user)} address={address} title={t.groups.admin} />
-            )}
+            <Group pages={adminPagesOf(user)} address={address} title={t.groups.admin} />
             <LogOut />
           </div>
         </Dialog>
@@ -104,6 +106,7 @@ function Brand() {
 }
 
 function Group({ pages, address, title }: { pages: readonly PageEntry[]; address: string; title?: string }) {
+  if (pages.length === 0) return null;
   return (
     <div class="rail-group">
       {title && <span class="rail-title">{title}</span>}
@@ -121,7 +124,7 @@ function PageLink({ page, address, label }: { page: PageEntry; address: string; 
       class="rail-link"
       href={hrefOf(page)}
       title={label ?? name}
-      aria-current={isCurrent(page, address) ? 'page' : undefined}
+      aria-current={isCurrent(page, address) && 'page'}
     >
       <Icon name={page.icon} />
       <span class="cut">{label ?? name}</span>

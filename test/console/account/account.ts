@@ -42,6 +42,18 @@ export function testAccount(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
+    it('is under "More" on a phone, which is marked then', async () => {
+      const { gateway, open } = tested();
+      const page = await open(await gateway.createUser(), 'account');
+      await page.setViewportSize({ width: 390, height: 844 });
+      const more = page.getByRole('button', { name: 'More' });
+      expect(await more.getAttribute('aria-current')).to.equal('true');
+      await page.getByRole('navigation').getByRole('link', { name: 'Tasks' }).click();
+      await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+      expect(await more.getAttribute('aria-current')).to.equal('false');
+      await closeSound(page);
+    });
+
     it('keeps theme and language, which the page has before any script runs', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
