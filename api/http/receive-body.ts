@@ -16,6 +16,9 @@ export type CheckChunk = (chunk: Buffer) => void;
 
 const INFLATERS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress } as const;
 const CHUNK_BYTES = 64 * 1024;
+const BADLY_COMPRESSED = {
+  message: 'The body is not compressed as its Content-Encoding says, or broke off.',
+};
 
 /** The encoding of a body, or null for one that is not read. */
 export function encodingOf({ headers }: IncomingMessage): keyof typeof INFLATERS | 'identity' | null {
@@ -48,7 +51,7 @@ export async function receiveBody(
   } catch (error) {
     body.drop();
     if (error instanceof GatewayError) throw error;
-    throw new GatewayError('invalid_request', { cause: error });
+    throw new GatewayError('invalid_request', { cause: error, ...(source !== req && BADLY_COMPRESSED) });
   } finally {
     if (source !== req) {
       req.unpipe();

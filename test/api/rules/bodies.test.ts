@@ -143,8 +143,11 @@ describe('every body', () => {
           Buffer.alloc(64, 0xff),
           whole.subarray(0, whole.length - 8),
           whole.subarray(0, 5),
-        ])
-          expectError(await estimate(bytes, encoded), 400, 'invalid_request', null);
+        ]) {
+          const answer = await estimate(bytes, encoded);
+          expectError(answer, 400, 'invalid_request', null);
+          expect(answer.body.error.message).to.include('Content-Encoding');
+        }
       });
 
       it(`with ${name} is refused with 413 when it is too large unpacked`, async () => {
