@@ -119,6 +119,21 @@ describe('the idempotency keys of chat calls', () => {
     );
   });
 
+  it('are found without waiting for long answers of others', async () => {
+    const who = await createSpender(em(), 100);
+    const [long, short] = [newCall(who, 'long'), newCall(who, 'short')];
+    await reserve([long, short]);
+    const body = 'x'.repeat(8_000_000);
+    await answers.keep(rowIdOf(long), { ...ANSWER, body });
+    const first = find(short);
+    const order: string[] = [];
+    const found = Array.from({ length: 5 }, () => find(long).finally(() => order.push('long')));
+    const beside = find(short).finally(() => order.push('short'));
+    await Promise.all([first, beside, ...found]);
+    expect(order[0]).to.equal('short');
+    expect((await found[0])?.answer).to.deep.equal({ ...ANSWER, body });
+  });
+
   it('are claimed by two processes in opposite orders, neither waiting for the other forever', async () => {
     const who = await createSpender(em(), 1_000);
     const second = openDatabase({ url: stored.url, connectionsMax: 2 });
