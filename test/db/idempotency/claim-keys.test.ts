@@ -89,8 +89,8 @@ describe('the idempotency keys of chat calls', () => {
       claim: call.claim && { ...call.claim, rowId },
     }));
     if (!one || !two || !three) throw new Error('a repeat is missing');
-    expect(await reserve([one, two])).to.deep.equal([RESERVED, TAKEN]);
-    expect(await reserve([three])).to.deep.equal([TAKEN]);
+    expect(await reserve([newCall(who, 'several'), one, two])).to.deep.equal([TAKEN, RESERVED, TAKEN]);
+    expect(await reserve([newCall(who, 'several'), three])).to.deep.equal([TAKEN, TAKEN]);
     expect(await reservedOf(who)).to.equal(2n * CREDIT);
     expect((await find(undone))?.subjectId).to.equal(taking.id);
   });
