@@ -56,6 +56,21 @@ describe('a repeat of a chat call', () => {
     expectRepeat(await send('spent', 'tokens=4', { max_tokens: 100 }), first);
   });
 
+  it('is told no refusal while the lookup of its key fails', async () => {
+    const first = await send('hidden');
+    const { keptAnswers, chat } = gateway.services;
+    const stopping = Object.assign(new Error('the server stops'), { code: '57P01' });
+    gateway.services.keptAnswers = { ...keptAnswers, find: () => Promise.reject(stopping) };
+    gateway.services.chat = withoutPlaces(chat);
+    try {
+      expectError(await send('hidden'), 503, 'service_unavailable');
+    } finally {
+      gateway.services.chat = chat;
+      gateway.services.keptAnswers = keptAnswers;
+    }
+    expectRepeat(await send('hidden'), first);
+  });
+
   it('is answered beyond the limit of calls at once, where a new call is refused', async () => {
     const first = await send('crowded');
     const { chat } = gateway.services;
