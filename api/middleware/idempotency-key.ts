@@ -71,7 +71,7 @@ async function handleOrReplay(
     return await handleAndKeep(ctx, idempotency, handle);
   } catch (error) {
     // An earlier request has claimed the key, or one beside this, or the answer to our own COMMIT was lost.
-    const found = idempotency.stage === 'free' ? await find(ctx, idempotency).catch(() => null) : null;
+    const found = idempotency.stage === 'free' ? await findAfter(error, ctx, idempotency) : null;
     if (!found) throw error;
     return answerRepeat(ctx, idempotency, found, handle);
   }
@@ -101,6 +101,22 @@ function keepWhenStreamed(
 
 function find({ services }: RequestContext, { request }: IdempotencyContext): Promise<IdempotencyRow | null> {
   return services.keptAnswers.find(request);
+}
+
+/**
+ * Finds the row after `error`. While that fails, `error` stands, unless it is a refusal of a request that was
+ * not looked up before: the caller of a repeat would take it for the end of a request that was answered.
+ */
+async function findAfter(
+  error: unknown,
+  ctx: RequestContext,
+  idempotency: IdempotencyContext,
+): Promise<IdempotencyRow | null> {
+  const isUnsure = idempotency.isByClaim && error instanceof GatewayError && error.status < 500;
+  return find(ctx, idempotency).catch((failure: unknown) => {
+    if (isUnsure) throw failure;
+    return null;
+  });
 }
 
 async function answerRepeat(

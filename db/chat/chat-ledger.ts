@@ -5,7 +5,7 @@ import { makeId } from '../ids.ts';
 import { readMicroCredits } from '../columns.ts';
 import { batch, isOneItemsFault } from '../batching.ts';
 import { forkEm, type Database, type Em } from '../database.ts';
-import type { SealedAnswer } from '../idempotency/idempotency-keys.ts';
+import { isWaitForKey, type SealedAnswer } from '../idempotency/idempotency-keys.ts';
 import { prepare } from '../prepared.ts';
 import type { ChatCallEnd, ChatCallKey, ChatCallVerdict, NewChatCall } from './calls.ts';
 import { moveAll, type Move } from './chat-moves.ts';
@@ -54,7 +54,10 @@ export function createChatCalls(database: Database, leaseSeconds: number): ChatC
   const move = batch((moves: readonly Move[]) => moveAll(em, moves, leaseSeconds), options);
   return {
     reserve: async (call) => {
-      const verdict = await move({ kind: 'reservation', call });
+      const verdict = await move({ kind: 'reservation', call }).catch((error: unknown) => {
+        if (isWaitForKey(error)) return { kind: 'key_taken' } as const;
+        throw error;
+      });
       if (verdict === null || typeof verdict === 'bigint')
         throw new Error('a reservation was not answered as one');
       return verdict;

@@ -21,7 +21,7 @@ language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = o
 declare
   taken integer[] := '{}';
   amounts bigint[] := leasts;
-  refused integer[];
+  refused integer[] := '{}';
 begin
   if claims is not null then
     taken := claim_keys(claims, call_ids, user_ids, lease_seconds, keys_kept_hours);
@@ -40,7 +40,6 @@ begin
     if leasts <> mosts then
       amounts := spare_amounts(user_ids, key_ids, leasts, mosts);
     end if;
-    refused := taken;
     is_reservation := true;
     for n, refusal, amount in
       select b.n, b.refusal, b.available
@@ -49,9 +48,10 @@ begin
       refused := refused || n;
       return next;
     end loop;
-    if claims is not null and refused <> '{}' then
-      delete from idempotency_key where id in (
-        select c ->> 'id' from jsonb_array_elements(claims) c where (c ->> 'n')::integer = any (refused));
+    if claims is not null and cardinality(refused) > cardinality(taken) then
+      delete from idempotency_key where id = any (array(
+        select c ->> 'id' from jsonb_array_elements(claims) c
+        where (c ->> 'n')::integer = any (refused) and (c ->> 'n')::integer <> all (taken)));
     end if;
     if amounts <> mosts then
       return query

@@ -86,9 +86,17 @@ export async function claimKey(
       returning id`);
     return rows.length > 0;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE) return false;
+    if (isLockTimeout(error)) return false;
     throw error;
   }
+}
+
+/**
+ * Whether a statement of chat calls failed because another transaction, which has not ended in time, claims
+ * the key of one of them. A wait for a counter of money is none for a key.
+ */
+export function isWaitForKey(error: unknown): boolean {
+  return isLockTimeout(error) && 'where' in error && String(error.where).includes('function claim_keys(');
 }
 
 /** The claims of calls as `claim_keys` reads them; null when none of the calls has one. */
@@ -134,4 +142,8 @@ export async function removeExpiredKeys(em: Em): Promise<number> {
       order by created_at limit ${BATCH} for update skip locked
     ) returning id`);
   return rows.length;
+}
+
+function isLockTimeout(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 }

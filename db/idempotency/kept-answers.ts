@@ -47,17 +47,23 @@ export function openKeptAnswers(
   return {
     find: async (request) => {
       const row = await find(request);
-      return row && readRow(row, secrets);
+      if (!row?.secretKeyId || row.answer) return row && readRow(row, secrets);
+      const [long] = await findAnswer(em, [row.id]);
+      return long ? readRow({ ...row, ...long }, secrets) : null;
     },
     keep: (rowId, answer) => store({ rowId, ...secrets.seal('answer', rowId, JSON.stringify(answer)) }),
   };
 }
 
-/** `n`: the place of its request, from 1. */
-interface FoundRow extends Omit<IdempotencyRow, 'answer'> {
-  n: number;
+/** An encrypted answer and its key; null before there is one. A long one is null beside its key at first. */
+interface FoundAnswer {
   answer: Uint8Array | null;
   secretKeyId: string | null;
+}
+
+/** `n`: the place of its request, from 1. */
+interface FoundRow extends Omit<IdempotencyRow, 'answer'>, FoundAnswer {
+  n: number;
 }
 
 const findKeys = prepare<FoundRow>(
@@ -65,6 +71,12 @@ const findKeys = prepare<FoundRow>(
   `select n, id, is_same_content as "isSameContent", is_leased as "isLeased", subject_id as "subjectId", answer,
      answer_secret_key_id as "secretKeyId"
    from find_keys($1, $2, $3, $4, $5, $6)`,
+);
+
+/** Finds one answer, however long. */
+const findAnswer = prepare<FoundAnswer>(
+  'find-answer',
+  'select answer, answer_secret_key_id as "secretKeyId" from idempotency_key where id = $1',
 );
 
 function valuesOfRequests(requests: readonly IdentifiedRequest[]) {

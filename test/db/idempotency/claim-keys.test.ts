@@ -77,6 +77,35 @@ describe('the idempotency keys of chat calls', () => {
     expect((await find(answered))?.answer).to.deep.equal(ANSWER);
   });
 
+  it('are taken over once of several repeats of a call that was undone, in a statement and in two', async () => {
+    const who = await createSpender(em(), 10);
+    const undone = newCall(who, 'several');
+    await reserve([undone]);
+    const taking = newCall(who, 'several', 1, undone.id);
+    const rowId = rowIdOf(undone); // each repeat has found that row, and goes on with it
+    const repeats = [taking, newCall(who, 'several', 1, undone.id), newCall(who, 'several', 1, undone.id)];
+    const [one, two, three] = repeats.map((call) => ({
+      ...call,
+      claim: call.claim && { ...call.claim, rowId },
+    }));
+    if (!one || !two || !three) throw new Error('a repeat is missing');
+    expect(await reserve([newCall(who, 'several'), one, two])).to.deep.equal([TAKEN, RESERVED, TAKEN]);
+    expect(await reserve([newCall(who, 'several'), three])).to.deep.equal([TAKEN, TAKEN]);
+    expect(await reservedOf(who)).to.equal(2n * CREDIT);
+    expect((await find(undone))?.subjectId).to.equal(taking.id);
+  });
+
+  it('show as taken without a wait for who writes to their rows, as the answer and a new key ring are', async () => {
+    const who = await createSpender(em(), 10);
+    const first = newCall(who, 'locked');
+    await reserve([first]);
+    const verdicts = await em().transactional(async (tx) => {
+      await tx.execute('select from idempotency_key where id = ? for update', [rowIdOf(first)]);
+      return reserve([newCall(who, 'locked'), newCall(who, 'beside')]);
+    });
+    expect(verdicts).to.deep.equal([TAKEN, RESERVED]);
+  });
+
   it('keep the first answer, also of two at once and of a long one', async () => {
     const who = await createSpender(em(), 100);
     const calls = Array.from({ length: 20 }, (_, index) => newCall(who, `answer ${index}`));
@@ -88,6 +117,21 @@ describe('the idempotency keys of chat calls', () => {
     expect(found.map((row) => row?.answer)).to.deep.equal(
       calls.map((_, index) => (index === 7 ? long : ANSWER)),
     );
+  });
+
+  it('are found without waiting for long answers of others', async () => {
+    const who = await createSpender(em(), 100);
+    const [long, short] = [newCall(who, 'long'), newCall(who, 'short')];
+    await reserve([long, short]);
+    const body = 'x'.repeat(8_000_000);
+    await answers.keep(rowIdOf(long), { ...ANSWER, body });
+    const first = find(short);
+    const order: string[] = [];
+    const found = Array.from({ length: 5 }, () => find(long).finally(() => order.push('long')));
+    const beside = find(short).finally(() => order.push('short'));
+    await Promise.all([first, beside, ...found]);
+    expect(order[0]).to.equal('short');
+    expect((await found[0])?.answer).to.deep.equal({ ...ANSWER, body });
   });
 
   it('are claimed by two processes in opposite orders, neither waiting for the other forever', async () => {
@@ -104,14 +148,16 @@ describe('the idempotency keys of chat calls', () => {
           ),
         ]);
         const other = { reserved: 'key_taken', key_taken: 'reserved', refused: 'never' };
-        expect(theirs.toReversed().map(({ kind }) => kind)).to.deep.equal(mine.map(({ kind }) => other[kind]));
+        expect(theirs.toReversed().map(({ kind }) => kind)).to.deep.equal(
+          mine.map(({ kind }) => other[kind]),
+        );
       }
     } finally {
       await second.close();
     }
   });
 
-  it('are found and answered by reading their own rows, also by plans of a table that was nearly empty', async () => {
+  it('are found, answered and freed by reading their own rows, also by plans of a table that was nearly empty', async () => {
     const fresh = await createDatabase(1);
     try {
       const own = (): Em => forkEm(fresh.database);
@@ -123,11 +169,14 @@ describe('the idempotency keys of chat calls', () => {
       await own().execute('analyze idempotency_key');
       await kept.keep(rowIdOf(first), ANSWER);
       await kept.find(requestOf(first));
+      await reserve([newCall(who, 'own 0'), newCall(who, 'dear', 2_000)], own());
       await reserve(others, own());
       const before = await countRead(own());
       await kept.find(requestOf(first));
       await kept.keep(rowIdOf(others[0]), ANSWER);
-      expect((await countRead(own())) - before).to.be.at.most(4);
+      const verdicts = await reserve([newCall(who, 'own 0'), newCall(who, 'dear', 2_000)], own());
+      expect(verdicts.map(({ kind }) => kind)).to.deep.equal(['key_taken', 'refused']);
+      expect((await countRead(own())) - before).to.be.at.most(6);
     } finally {
       await fresh.drop();
     }
