@@ -58,6 +58,6 @@ begin
     now() + make_interval(secs => lease_seconds)
   from unnest(call_ids, user_ids, key_ids, request_ids, models, streams, amounts) with ordinality
     i (id, user_id, key_id, request_id, model, stream, amount, n)
-  join key_spending s on s.key_id = i.key_id
+  join key_spending s on s.key_id = any (array[i.key_id])
   where i.n <> all (refused);
 end $$;

@@ -27,7 +27,7 @@ begin
       select i.user_id, i.key_id, max(i.most) as most, sum(i.most) as of_key,
              sum(sum(i.most)) over (partition by i.user_id) as of_account
       from unnest(user_ids, key_ids, mosts) i (user_id, key_id, most) group by i.user_id, i.key_id
-    ) i join account a on a.user_id = i.user_id left join key_spending s on s.key_id = i.key_id
+    ) i join account a on a.user_id = any (array[i.user_id]) left join key_spending s on s.key_id = i.key_id
     where least(
       a.balance / 2 - a.reserved - a.earmarked - i.of_account,
       (s.quota - s.used) / 2 - s.reserved - s.earmarked - i.of_key,
@@ -43,7 +43,7 @@ begin
         case when s.day >= today then (s.daily_budget - s.day_used) / 2 - s.day_reserved else s.daily_budget / 2 end
       ) - s.earmarked as key_half
     from unnest(user_ids, key_ids, leasts, mosts) with ordinality i (user_id, key_id, least, most, n)
-    join account a on a.user_id = i.user_id left join key_spending s on s.key_id = i.key_id
+    join account a on a.user_id = any (array[i.user_id]) left join key_spending s on s.key_id = i.key_id
     where i.user_id = any (doubtful) order by i.user_id, i.n
   loop
     if item.user_id <> holder then
