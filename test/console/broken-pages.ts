@@ -20,13 +20,13 @@ export function testBrokenPages(tested: () => TestConsole): void {
           : route.continue(),
       );
       await goTo(page, 'Models');
-      await page.getByRole('heading', { name: BROKEN }).waitFor();
+      await page.getByRole('heading', { name: BROKEN, exact: true }).waitFor();
       expect(new URL(page.url()).pathname).to.equal('/console/models');
       await goTo(page, 'Keys');
       await page.getByText('Test key').first().waitFor();
       expect(await page.getByText(BROKEN).count()).to.equal(0);
       await goTo(page, 'Models');
-      await page.getByRole('heading', { name: BROKEN }).waitFor();
+      await page.getByRole('heading', { name: BROKEN, exact: true }).waitFor();
       isBroken.now = false;
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByRole('button', { name: 'gpt-image-2' }).first().waitFor();
@@ -40,7 +40,7 @@ export function testBrokenPages(tested: () => TestConsole): void {
         route.fulfill({ json: { data: [{ id: 'half', kind: 'image' }] } }),
       );
       await goTo(page, '模型');
-      await page.getByRole('heading', { name: '无法显示此页面' }).waitFor();
+      await page.getByRole('heading', { name: '无法显示此页面', exact: true }).waitFor();
       await page.getByRole('button', { name: '重试' }).waitFor();
       await page.context().close();
     });
@@ -50,7 +50,7 @@ export function testBrokenPages(tested: () => TestConsole): void {
       const page = await open(await gateway.createUser(), 'account');
       await page.route('**/assets/keys-*.js', (route) => route.abort());
       await goTo(page, 'Keys');
-      await page.getByRole('heading', { name: BROKEN }).waitFor();
+      await page.getByRole('heading', { name: BROKEN, exact: true }).waitFor();
       await page.unroute('**/assets/keys-*.js');
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.getByText('Test key').first().waitFor();

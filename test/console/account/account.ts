@@ -49,7 +49,7 @@ export function testAccount(tested: () => TestConsole): void {
       const more = page.getByRole('button', { name: 'More' });
       expect(await more.getAttribute('aria-current')).to.equal('true');
       await page.getByRole('navigation').getByRole('link', { name: 'Tasks' }).click();
-      await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+      await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
       expect(await more.getAttribute('aria-current')).to.equal('false');
       await closeSound(page);
     });
@@ -60,7 +60,7 @@ export function testAccount(tested: () => TestConsole): void {
       const page = await open(user, 'account');
       await page.getByRole('radio', { name: 'Dark' }).check();
       await page.getByRole('radio', { name: '中文' }).check();
-      await page.getByRole('heading', { name: '账户' }).waitFor();
+      await page.getByRole('heading', { name: '账户', exact: true }).waitFor();
       const cookies = await page.context().cookies();
       const header = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
       const sent = await (await fetch(`${gateway.baseUrl}/console/`, { headers: { cookie: header } })).text();

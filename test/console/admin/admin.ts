@@ -51,7 +51,7 @@ export function testAdministration(tested: () => TestConsole): void {
       const row = page.getByRole('row', { name: /upstream_error/ });
       await row.getByText('The vendor could not do it.').waitFor();
       await row.getByRole('link', { name: 'upstream_error' }).click();
-      await page.getByRole('heading', { name: 'All tasks' }).waitFor();
+      await page.getByRole('heading', { name: 'All tasks', exact: true }).waitFor();
       expect(new URL(page.url()).searchParams.get('errorCode')).to.equal('upstream_error');
       await page.locator(`a[href$="${id}"]`).waitFor();
       await closeSound(page);
@@ -70,7 +70,7 @@ export function testAdministration(tested: () => TestConsole): void {
       await rowOf(cancelled).getByText('Cancelled', { exact: true }).waitFor();
       expect(await rowOf(cancelled).getByText('task_cancelled').count()).to.equal(0);
       await page.locator(`a[href$="${cancelled}"]`).click();
-      await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+      await page.getByRole('heading', { name: 'Timeline', exact: true }).waitFor();
       expect(await page.getByText('what the vendor said is masked').count()).to.equal(0);
       await closeSound(page);
     });

@@ -20,7 +20,7 @@ export function testUserAdministration(tested: () => TestConsole): void {
       const page = await open(await createAdministrator(gateway), 'admin/users');
       await page.getByLabel('Find by e-mail address').fill(user.email.slice(0, -6));
       await page.getByRole('link', { name: user.email }).click();
-      await page.getByRole('heading', { name: user.email }).waitFor();
+      await page.getByRole('heading', { name: user.email, exact: true }).waitFor();
       await page.getByText('Test key').waitFor();
       await page.getByText('Test credits').waitFor();
       await page.getByRole('definition').getByText('46', { exact: true }).first().waitFor();
@@ -31,7 +31,7 @@ export function testUserAdministration(tested: () => TestConsole): void {
       for (const secret of ['canary', own.upstreamTaskId ?? 'canary', own.outputUrl])
         expect(shown).not.to.include(secret);
       await page.goBack();
-      await page.getByRole('heading', { name: user.email }).waitFor();
+      await page.getByRole('heading', { name: user.email, exact: true }).waitFor();
       await closeSound(page);
     });
 
@@ -74,7 +74,7 @@ export function testUserAdministration(tested: () => TestConsole): void {
       await asked;
       await page.clock.runFor(TYPING_PAUSE_MS);
       slow.resolve();
-      await page.getByRole('heading', { name: user.email }).waitFor();
+      await page.getByRole('heading', { name: user.email, exact: true }).waitFor();
       expect(page.url()).to.equal(`${gateway.baseUrl}/console/admin/users/${user.id}`);
       await closeSound(page);
     });

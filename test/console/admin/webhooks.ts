@@ -46,7 +46,7 @@ export function testWebhookAdministration(tested: () => TestConsole): void {
       await untilDelivery(owner.session, id, 'delivered');
       const administrator = await createAdministrator(gateway, ['tasks.read']);
       const page = await open(administrator, `admin/webhooks/${id}?userId=${owner.id}`);
-      await page.getByRole('heading', { name: receiver.url }).waitFor();
+      await page.getByRole('heading', { name: receiver.url, exact: true }).waitFor();
       await page.getByRole('row', { name: /webhook\.test Delivered 200/ }).waitFor();
       await page.getByRole('button', { name: 'webhook.test', exact: true }).click();
       await page.waitForURL('**delivery=dlv_*');
@@ -60,7 +60,7 @@ export function testWebhookAdministration(tested: () => TestConsole): void {
       const { gateway, open } = tested();
       const administrator = await createAdministrator(gateway, ['tasks.read']);
       const page = await open(administrator, 'admin/webhooks/whk_00000000000000000000000000');
-      await page.getByRole('heading', { name: 'There is no such endpoint' }).waitFor();
+      await page.getByRole('heading', { name: 'There is no such endpoint', exact: true }).waitFor();
       await closeSound(page);
     });
 

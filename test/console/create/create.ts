@@ -27,7 +27,7 @@ export function testCreate(tested: () => TestConsole): void {
       await page.getByText('2K image × 1').waitFor();
       await page.getByLabel('Prompt').fill('one of a kind');
       await page.getByRole('button', { name: 'Create', exact: true }).dblclick();
-      await page.getByRole('heading', { name: 'one of a kind' }).waitFor();
+      await page.getByRole('heading', { name: 'one of a kind', exact: true }).waitFor();
       const { data } = (await user.session.get('/api/tasks')).body;
       expect(data.map((task: { creditsEstimate: number }) => task.creditsEstimate)).to.deep.equal([10]);
       await closeSound(page);
@@ -93,7 +93,7 @@ export function testCreate(tested: () => TestConsole): void {
       await page.getByLabel('Prompt').fill('the same again');
       await page.getByLabel('Seed').fill('42');
       await page.getByRole('button', { name: 'Create', exact: true }).click();
-      await page.getByRole('heading', { name: 'the same again' }).waitFor();
+      await page.getByRole('heading', { name: 'the same again', exact: true }).waitFor();
       const [task] = (await user.session.get('/api/tasks')).body.data;
       expect(task.requestPayload.metadata.seed).to.equal(42);
       await closeSound(page);
@@ -153,7 +153,7 @@ export function testCreate(tested: () => TestConsole): void {
       await page.getByText(/pier\.mp4 · /).waitFor();
       await page.getByLabel('Prompt').fill('as in the video');
       await page.getByRole('button', { name: 'Create', exact: true }).click();
-      await page.getByRole('heading', { name: 'as in the video' }).waitFor();
+      await page.getByRole('heading', { name: 'as in the video', exact: true }).waitFor();
       const [task] = (await user.session.get('/api/tasks')).body.data;
       expect(task.requestPayload.video_urls).to.have.length(1);
       await closeSound(page);
@@ -188,7 +188,7 @@ export function testCreate(tested: () => TestConsole): void {
       await page.getByLabel(/^Duration/).fill('5');
       await until('the prices are of 5 seconds', async () => (await cheapest.textContent()) !== before);
       await page.locator('.price-bar a').first().click();
-      await page.getByRole('heading', { name: 'Price' }).waitFor();
+      await page.getByRole('heading', { name: 'Price', exact: true }).waitFor();
       await page.locator('.lines > div').nth(2).waitFor();
       await closeSound(page);
     });

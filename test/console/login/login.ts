@@ -15,7 +15,7 @@ export function testLogin(tested: () => TestConsole): void {
       await page.getByText('is wrong').waitFor();
       await page.getByLabel('Password').fill(user.password);
       await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByRole('heading', { name: 'Statement' }).waitFor();
+      await page.getByRole('heading', { name: 'Statement', exact: true }).waitFor();
       expect(page.url()).to.equal(`${gateway.baseUrl}/console/credits`);
       await closeSound(page);
     });
@@ -64,9 +64,9 @@ export function testLogin(tested: () => TestConsole): void {
       const user = await gateway.createUser();
       const page = await open(user, '');
       await page.getByRole('button', { name: 'Log out' }).first().click();
-      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+      await page.getByRole('heading', { name: 'Log in', exact: true }).waitFor();
       await page.reload();
-      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+      await page.getByRole('heading', { name: 'Log in', exact: true }).waitFor();
       await closeSound(page);
     });
   });

@@ -102,7 +102,7 @@ export function testTasks(tested: () => TestConsole): void {
         await page.route(`**/api/tasks/${id}`, (route) => route.fulfill({ json: { data: task } }));
         await page.route('**/api/events', (route) => route.abort());
         await page.goto(`${gateway.baseUrl}/console/tasks/${id}`);
-        await page.getByRole('heading', { name: 'Waits for its turn' }).waitFor();
+        await page.getByRole('heading', { name: 'Waits for its turn', exact: true }).waitFor();
       };
       const late = page.getByText('It waits longer than usual');
       await shownAs(new Date());
@@ -175,7 +175,7 @@ export function testTasks(tested: () => TestConsole): void {
       const prompt = '<img src=x onerror="globalThis.broken=1"> <script>globalThis.broken=1</script>';
       const id = await order(user, prompt);
       const page = await open(user, `tasks/${id}`);
-      await page.getByRole('heading', { name: prompt }).waitFor();
+      await page.getByRole('heading', { name: prompt, exact: true }).waitFor();
       expect(await page.evaluate('globalThis.broken')).to.equal(undefined);
       await page.goto(`${gateway.baseUrl}/console/tasks`);
       await page.getByRole('link', { name: prompt }).waitFor();
@@ -202,7 +202,7 @@ export function testTasks(tested: () => TestConsole): void {
       const { gateway, open } = tested();
       const [user, other] = [await gateway.createUser(), await gateway.createUser()];
       const page = await open(user, `tasks/${await order(other, 'a secret')}`);
-      await page.getByRole('heading', { name: 'There is no such task' }).waitFor();
+      await page.getByRole('heading', { name: 'There is no such task', exact: true }).waitFor();
       await closeSound(page);
     });
 
@@ -215,14 +215,14 @@ export function testTasks(tested: () => TestConsole): void {
       await page.evaluate('document.activeElement.blur()');
       await page.keyboard.press('j');
       await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'by keyboard' }).waitFor();
+      await page.getByRole('heading', { name: 'by keyboard', exact: true }).waitFor();
       await page.keyboard.press('g');
       await page.keyboard.press('t');
-      await page.getByRole('heading', { name: 'Tasks' }).waitFor();
+      await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
       await page.keyboard.press('Control+k');
       await page.getByRole('combobox', { name: 'Search' }).fill('credits');
       await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'Credits' }).waitFor();
+      await page.getByRole('heading', { name: 'Credits', exact: true }).waitFor();
       await closeSound(page);
     });
   });

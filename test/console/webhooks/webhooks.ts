@@ -117,7 +117,7 @@ export function testWebhooks(tested: () => TestConsole): void {
       await form.getByLabel('Address').fill('https://hooks.example.com/fresh');
       await form.getByLabel('A task has failed').check();
       await form.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('heading', { name: 'https://hooks.example.com/fresh' }).waitFor();
+      await page.getByRole('heading', { name: 'https://hooks.example.com/fresh', exact: true }).waitFor();
       const changed = (await user.session.get(`/api/webhooks/${id}`)).body.data;
       expect(changed.events).to.deep.equal(['task.completed', 'task.failed']);
       await button(page, 'New secret').click();
