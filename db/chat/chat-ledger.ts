@@ -44,7 +44,7 @@ export interface ChatCalls {
 const BATCH_ITEMS_MAX = 100;
 const GATHER_MS = 1;
 /** A longer answer is kept in a statement of its own, so that no batch grows by megabytes. */
-const SHARED_BYTES_MAX = 65_536;
+const SHARED_BYTES_MAX = 8_192;
 /** Abandoned calls settled in one statement. */
 const ABANDONED_MAX = 200;
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
