@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChatCallKey } from '../db/chat/calls.ts';
-import { moveAll } from '../db/chat/chat-moves.ts';
+import { moveAll, type Moved } from '../db/chat/chat-moves.ts';
 import { forkEm, type Database } from '../db/database.ts';
 import { insertUser } from '../db/identity/users.ts';
 import { makeId } from '../db/ids.ts';
@@ -110,12 +110,7 @@ async function run(
     for (const batch of batches) {
       const moves = batch.map((call) => ({ kind: 'reservation', call }) as const);
       const verdicts = await moveAll(forkEm(database), moves, LEASE_SECONDS);
-      if (
-        verdicts.some(
-          (verdict) => verdict === null || typeof verdict === 'bigint' || verdict.kind !== 'reserved',
-        )
-      )
-        throw new Error('a reservation was refused');
+      if (!verdicts.every(isReserved)) throw new Error('a reservation was refused');
     }
   });
   const settleMs = await perCall(async () => {
@@ -125,6 +120,10 @@ async function run(
     }
   });
   return { calls, reserveMs, settleMs, walBytes: ((await walPosition(database)) - walBefore) / calls };
+}
+
+function isReserved(moved: Moved): boolean {
+  return moved !== null && typeof moved === 'object' && moved.kind === 'reserved';
 }
 
 function newCall(spenders: readonly Spender[], index: number) {
