@@ -15,6 +15,8 @@ import { sweepDeletedVideos } from './sweep-videos.ts';
 const UNSTARTED_AFTER_SECONDS = 10;
 /** A workflow that lives moves its row, or is found running. */
 const MAYBE_ORPHANED_AFTER_SECONDS = 30;
+/** How long a round goes on starting lost starts, well within the limit of its activity. */
+const STARTING_MS = 45_000;
 
 export function createSweep(dependencies: ActivityDependencies) {
   const { database, storage, requestKeptDays } = dependencies;
@@ -23,8 +25,7 @@ export function createSweep(dependencies: ActivityDependencies) {
   return {
     async sweepTasks(): Promise<{ started: number; settled: number }> {
       const calls = await abandonedCalls.settle();
-      const unstarted = await leftovers.claimUnstarted(forkEm(database), UNSTARTED_AFTER_SECONDS);
-      const { start: started } = await meetNeeds(dependencies, unstarted);
+      const started = await startLostTasks(dependencies);
       await repeatCancels(dependencies);
       const orphaned = await leftovers.claimMaybeOrphaned(forkEm(database), MAYBE_ORPHANED_AFTER_SECONDS);
       const { start, failure } = await meetNeeds(dependencies, orphaned);
@@ -51,6 +52,21 @@ export function createSweep(dependencies: ActivityDependencies) {
       return { removed };
     },
   };
+}
+
+/**
+ * Starts tasks whose starts were lost, batch after batch while most of a batch were: thousands after an
+ * outage of Temporal. A batch that mostly runs, or that the API is starting, is looked at once a round.
+ * Answers how many were started.
+ */
+async function startLostTasks(dependencies: ActivityDependencies): Promise<number> {
+  const endsAt = Date.now() + STARTING_MS;
+  for (let started = 0; ;) {
+    const batch = await leftovers.claimUnstarted(forkEm(dependencies.database), UNSTARTED_AFTER_SECONDS);
+    const { start } = await meetNeeds(dependencies, batch);
+    started += start;
+    if (start * 2 <= batch.length || Date.now() > endsAt) return started;
+  }
 }
 
 /** Runs one after the other; a part that fails keeps none of the others back. Throws the first error. */

@@ -22,6 +22,8 @@ const STREAMS_END_MS = 20_000;
 const CUT_OFF_MS = 26_000;
 /** Longest wait for chat calls to be settled after their connections are closed. */
 const CALLS_END_MS = 2_000;
+/** How long tasks that wait for their start are still started; the sweeper starts the others. */
+const STARTS_END_MS = 2_000;
 const STOP_LIMIT_MS = 30_000;
 
 await runWithConfig((config) => serve(config, createLog({ process: 'api', level: config.logLevel })));
@@ -73,7 +75,7 @@ async function serve(config: Config, log: Log): Promise<void> {
     await services.lastUses.stop();
     await services.hashRenewals.stop();
     services.limits.stop();
-    await services.taskStarts.drain();
+    await services.taskStarts.drain(STARTS_END_MS);
     await services.taskWorkflows.close();
     await database.close();
     await probe.close();

@@ -6,15 +6,16 @@ import type { TaskWorkflows } from '../../workflows/client.ts';
 import { createTurns, type Turns } from '../http/turns.ts';
 
 /** Starts that may wait for their turn; further ones are left to the sweeper. */
-const WAITING_MAX = 4_000;
+const WAITING_MAX = 10_000;
 /** Starts under way at once in this process: few enough that Temporal acknowledges each of them soon. */
 const TURN_LIMITS = {
   turnsMax: 16,
   turnsPerUserMax: 4,
   lineMax: WAITING_MAX,
   linesMax: WAITING_MAX,
-  // A start that has waited this long is left to the sweeper, which finds its task unstarted by then.
-  waitMsMax: 6_000,
+  // A burst of thousands takes longer than until the sweeper looks for lost starts. Both start then, and the
+  // second start of a task is none.
+  waitMsMax: 120_000,
   beginsPerRoundMax: 16,
 } as const;
 /** How long Temporal may take to acknowledge a start. */
@@ -42,12 +43,16 @@ export interface TaskStarts {
   start(task: TaskToRun, origin: { requestId: string }): void;
   /** Resolves when the start is over that is under way or waiting for this task; null without one. */
   underWay(taskId: string): Promise<void> | null;
-  /** Resolves when no start is under way or waiting. */
-  drain(): Promise<void>;
+  /**
+   * Starts what waits, for so long at most, and leaves the rest to the sweeper. Resolves when none is under
+   * way.
+   */
+  drain(limitMs: number): Promise<void>;
 }
 
 export function createTaskStarts({ workflows, creationTurns, log }: Options): TaskStarts {
   const turns = createTurns(TURN_LIMITS);
+  const leaving = new AbortController();
   const unfinished = new Map<string, Promise<void>>();
   const holds = new Map<string, Promise<void>>();
 
@@ -64,7 +69,7 @@ export function createTaskStarts({ workflows, creationTurns, log }: Options): Ta
   const tryStart = async (task: TaskToRun, origin: { requestId: string }): Promise<boolean> => {
     await setImmediate(); // the answer goes out first
     await findHold(task.userId);
-    const turn = await turns.take(task.userId, NEVER);
+    const turn = await turns.take(task.userId, leaving.signal);
     if (typeof turn === 'string') return false;
     const isStarted = await workflows.startTaskWithin(task, START_LIMIT_MS, origin);
     turn();
@@ -84,10 +89,9 @@ export function createTaskStarts({ workflows, creationTurns, log }: Options): Ta
       });
     },
     underWay: (taskId) => unfinished.get(taskId) ?? null,
-    drain: async () => {
+    drain: async (limitMs) => {
+      setTimeout(() => leaving.abort(), limitMs).unref();
       while (unfinished.size > 0) await Promise.all(unfinished.values());
     },
   };
 }
-
-const NEVER = new AbortController().signal;

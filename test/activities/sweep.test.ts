@@ -1,4 +1,4 @@
-// The sweeper when one of the tasks cannot be helped: the others are, all the same.
+// Rounds of the sweeper: with a task that cannot be helped, and with more tasks than it claims at once.
 import { expect } from 'chai';
 import { createActivities } from '../../activities/index.ts';
 import { dependenciesOf } from '../support/servers/activity-dependencies.ts';
@@ -37,4 +37,29 @@ describe('a round of the sweeper', () => {
     const outcome = await sweepWithout(ids).catch((error: unknown) => String(error));
     expect(outcome).to.equal('Error: no start');
   });
+
+  it('starts all tasks whose starts were lost, more than it claims at once', async () => {
+    const ids = (await Promise.all([createTasks(150), createTasks(150)])).flat();
+    await ageOpenTasks(gateway);
+    const dependencies = dependenciesOf(gateway.config, gateway.services);
+    const started: string[] = [];
+    const taskRuns: typeof dependencies.taskRuns = {
+      ...dependencies.taskRuns,
+      describeTask: async () => 'unknown',
+      startTask: async ({ id }) => {
+        started.push(id);
+        return true;
+      },
+    };
+    await createActivities({ ...dependencies, taskRuns }).sweepTasks();
+    expect(started).to.include.members(ids);
+  });
+
+  /** Creates tasks of a new user. */
+  async function createTasks(count: number): Promise<string[]> {
+    const { key } = await gateway.createUser();
+    const order = { model: 'gpt-image-2', prompt: 'a cat' };
+    const create = async (): Promise<string> => (await key.post('/v1/images/generations', order)).body.id;
+    return Promise.all(Array.from({ length: count }, create));
+  }
 });

@@ -105,7 +105,7 @@ describe('npm run admin -- reconcile', () => {
     expect(await untilFinal(owner.session, id)).to.include({ status: 'failed' });
     await gateway.stopWorker();
     expect((await owner.session.post(`/api/tasks/${id}/retry`)).status).to.equal(202);
-    await gateway.services.taskStarts.drain();
+    await gateway.services.taskStarts.drain(10_000);
     await ageOpenTasks(gateway);
     expect(linesOf(await run())).to.deep.equal(NOTHING);
     await gateway.startWorker();
@@ -146,7 +146,7 @@ describe('npm run admin -- reconcile', () => {
     taskWorkflows.startTaskWithin = () => Promise.resolve(false);
     try {
       const { id } = await orderVideo(owner.session, 'seconds=0');
-      await gateway.services.taskStarts.drain();
+      await gateway.services.taskStarts.drain(10_000);
       return id;
     } finally {
       taskWorkflows.startTaskWithin = startTaskWithin;

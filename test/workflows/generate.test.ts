@@ -144,7 +144,7 @@ describe('the workflow of a task', () => {
       const task = await orderVideo(owner.session, 'seconds=0 outcome=fail*1 poll=500*3');
       await untilStatus(owner.session, task.id, 'failed');
       await owner.session.post(`/api/tasks/${task.id}/retry`);
-      await gateway.services.taskStarts.drain();
+      await gateway.services.taskStarts.drain(10_000);
       expect(await gateway.services.taskWorkflows.startTask(await rowOf(task))).to.equal(false);
       await untilStatus(owner.session, task.id, 'completed');
       expect(await countSubmissions(gateway.sandboxUrl, task.word)).to.equal(2);

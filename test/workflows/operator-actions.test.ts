@@ -119,7 +119,7 @@ describe('the workflow of a task', () => {
     it('is settled as failed by the sweeper when it had not even begun', async () => {
       await gateway.stopWorker();
       const task = await orderVideo(owner.session);
-      await gateway.services.taskStarts.drain();
+      await gateway.services.taskStarts.drain(10_000);
       await engine.handleOf(task.id).terminate('a drill');
       await sweepNow(gateway);
       await gateway.startWorker();

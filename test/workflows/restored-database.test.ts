@@ -77,7 +77,7 @@ describe('after the database was restored to an earlier moment', () => {
 
   it('no run can stay open for ever', async () => {
     const task = await orderVideo(owner.session);
-    await gateway.services.taskStarts.drain();
+    await gateway.services.taskStarts.drain(10_000);
     const { raw } = await engine.handleOf(task.id).describe();
     const seconds = Number(raw.executionConfig?.workflowExecutionTimeout?.seconds ?? 0);
     expect(seconds).to.equal(gateway.config.taskDeadlineSeconds + 7 * 24 * 3600);

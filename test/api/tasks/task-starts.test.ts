@@ -49,7 +49,7 @@ describe('starts of workflows', () => {
     expect(temporal.countAsked()).to.equal(0);
     await until('it is asked for', async () => temporal.countAsked() === 1);
     temporal.answer(false);
-    await starts.drain();
+    await starts.drain(60_000);
     expect(logged.splice(0).join('')).to.match(/task_x.*the sweeper will start it/);
   });
 
@@ -62,7 +62,7 @@ describe('starts of workflows', () => {
     expect(temporal.countAsked()).to.equal(4);
     temporal.answer(true);
     await until('the next one is under way', async () => temporal.countAsked() === 5);
-    const drained = starts.drain();
+    const drained = starts.drain(60_000);
     await until('all were started', async () => {
       temporal.answer(true);
       return temporal.countAsked() === 24;
@@ -88,6 +88,19 @@ describe('starts of workflows', () => {
     await until('the other user’s is under way', async () => temporal.countAsked() === 1);
     line.clear();
     await until('they are started', async () => temporal.countAsked() === 1 + 3);
+  });
+
+  it('that wait when the process stops are left to the sweeper, and those under way are awaited', async () => {
+    const temporal = createTemporal();
+    const starts = startsOf(temporal);
+    for (let each = 0; each < 6; each += 1) starts.start(TASK, ORIGIN);
+    await until('four are under way', async () => temporal.countAsked() === 4);
+    const drained = starts.drain(1);
+    await until('two are left', async () => logged.length === 2);
+    for (let each = 0; each < 4; each += 1) temporal.answer(true);
+    await drained;
+    expect(temporal.countAsked()).to.equal(4);
+    expect(logged.splice(0).join('')).to.match(/the sweeper will start it/);
   });
 
   it('begin beside a line that does not end', async () => {

@@ -160,7 +160,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       server.close();
       await stopWorker();
       services.limits.stop();
-      await services.taskStarts.drain();
+      await services.taskStarts.drain(10_000);
       await services.taskWorkflows.close();
       await sandbox.close();
       await database.close();

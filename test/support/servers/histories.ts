@@ -36,7 +36,7 @@ const STORIES: Record<string, (scene: Scene) => Promise<OrderedTask>> = {
   'cancelled-before-it-began': async ({ gateway, owner }) => {
     await gateway.stopWorker();
     const task = await orderVideo(owner.session);
-    await gateway.services.taskStarts.drain();
+    await gateway.services.taskStarts.drain(10_000);
     await owner.session.delete(`/api/tasks/${task.id}`);
     await gateway.startWorker();
     return task;
