@@ -4,10 +4,11 @@
 // - It runs its effect inside `answerOnce`, when the answer is known as soon as the effect is: a task, a
 //   grant, a redemption.
 // - It writes what `claimOf` says in the statement of its effect, and then calls `begunWith`, when the
-//   answer comes later: a chat call waits for a vendor. The handler's final answer is kept. If the process
-//   dies before that, the next request with the key reaches the handler again, with the id of the begun
-//   effect in `ctx.idempotency.resumedId`: the handler must refuse it, or, if that effect was undone, begin
-//   anew.
+//   answer comes later: a chat call waits for a vendor. The handler's final answer is kept, unless it has
+//   written what `sealAnswer` says together with the end of the effect, and called `answeredWith`. If the
+//   process dies before either, the next request with the key reaches the handler again, with the id of the
+//   begun effect in `ctx.idempotency.resumedId`: the handler must refuse it, or, if that effect was undone,
+//   begin anew.
 // Without the header, `ctx.idempotency` is null and all of these do nothing of their own. A repeat
 // with other content is refused; the content is the JSON body and the query, or of an uploaded file its
 // bytes, whatever its name.
@@ -17,6 +18,7 @@ import {
   storeAnswer,
   type IdentifiedRequest,
   type KeyClaim,
+  type SealedAnswer,
   type StoredAnswer,
 } from '../db/idempotency/idempotency-keys.ts';
 import type { Secrets } from '../db/secrets.ts';
@@ -43,6 +45,8 @@ export interface IdempotentRequest {
   em: Em;
   idempotency: IdempotencyContext | null;
 }
+
+type SealingRequest = Pick<IdempotentRequest, 'services' | 'idempotency'>;
 
 /** The answer of a handler: a part of `Reply` in `api/context.ts`. */
 interface Answer {
@@ -94,6 +98,20 @@ export function begunWith({ idempotency }: Pick<IdempotentRequest, 'idempotency'
   if (!idempotency) return;
   idempotency.stage = 'begun';
   idempotency.resumedId = null;
+}
+
+/**
+ * The handler's answer, as it is written with the end of an effect that was begun; null without the header.
+ */
+export function sealAnswer({ services, idempotency }: SealingRequest, reply: Answer): SealedAnswer | null {
+  if (idempotency?.stage !== 'begun') return null;
+  const { rowId } = idempotency;
+  return { rowId, ...services.secrets.seal('answer', rowId, JSON.stringify(storedReply(reply))) };
+}
+
+/** To be called when the sealed answer was written: it is not kept again. */
+export function answeredWith({ idempotency }: Pick<IdempotentRequest, 'idempotency'>): void {
+  if (idempotency?.stage === 'begun') idempotency.stage = 'answered';
 }
 
 /** Frees the key of an effect that was begun and undone, beside the answer while the database is away. */

@@ -145,6 +145,7 @@ function ended({ id, userId, keyId }: ChatCallKey) {
       billingBasis: 'upstream',
     } as const),
     ...{ promptTokens: 812, completionTokens: 230, latencyMs: 1_204, errorCode: null, errorMessage: null },
+    answer: null,
     upstreamRequestId: 'chatcmpl-0123456789abcdef0123456789',
     tried: [{ family: 'openai', credential: '0123abcd', outcome: 'accepted' }],
   };

@@ -3,13 +3,20 @@
 // The conditions of a reservation and the effects of a settlement are SQL, in db/chat/ and db/ledger/.
 import type { ChatCallKey } from '../../db/chat/calls.ts';
 import { makeId } from '../../db/ids.ts';
+import type { SealedAnswer } from '../../db/idempotency/idempotency-keys.ts';
 import { isAnswerLost } from '../../db/lost-answers.ts';
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { GatewayError } from '../../domain/errors.ts';
-import type { KeyCaller, RequestContext } from '../context.ts';
-import { begunWith, claimOf, idempotencyInProgress } from '../idempotent-effects.ts';
-import { computeChatCost, type Consumption } from './chat-cost.ts';
+import type { KeyCaller, Reply, RequestContext } from '../context.ts';
+import {
+  answeredWith,
+  begunWith,
+  claimOf,
+  idempotencyInProgress,
+  sealAnswer,
+} from '../idempotent-effects.ts';
+import { computeChatCost, type ChatCost, type Consumption } from './chat-cost.ts';
 import { explainRefusal } from './chat-errors.ts';
 import { startLeaseRenewal } from './lease-renewal.ts';
 import { limitChat, type PricedChat } from './request/read-chat.ts';
@@ -98,32 +105,63 @@ export class ChatBilling {
    * Charges what was consumed, at most what was reserved, releases the rest, and records the call. Later
    * calls write nothing: the first outcome counts.
    */
-  async finish({ status, consumption, error, upstreamRequestId, tried }: ChatOutcome): Promise<ChatCharge> {
-    const isFirst = !this.#isFinished;
-    this.#isFinished = true;
+  async finish(outcome: ChatOutcome): Promise<ChatCharge> {
+    const cost = await this.#computeCost(outcome);
+    const charged = await this.#settle(outcome, cost, null);
+    return this.#chargeOf({ ...cost, amount: charged ?? cost.amount });
+  }
+
+  /**
+   * The same for a call whose answer is complete: `present` says it with its charge. In the statement that
+   * charges, the answer is kept for repeats, so that one that was paid for is not lost with this process.
+   */
+  async finishWith(outcome: ChatOutcome, present: (charge: ChatCharge) => Reply): Promise<Reply> {
+    const cost = await this.#computeCost(outcome);
+    const reply = present(this.#chargeOf(cost));
+    const charged = await this.#settle(outcome, cost, sealAnswer(this.#ctx, reply));
+    if (charged === null) return reply;
+    if (charged !== cost.amount) return present(this.#chargeOf({ ...cost, amount: charged }));
+    answeredWith(this.#ctx);
+    return reply;
+  }
+
+  #computeCost({ consumption }: ChatOutcome): Promise<ChatCost> {
     this.#stopRenewal(); // before the first await: a renewal under way must not schedule another one
-    const { promptTokens, completionTokens, amount, loss } = await computeChatCost(this.#chat, consumption);
-    if (isFirst) {
-      this.#charged = await this.#ctx.services.chat.settlementWriter.write({
-        ...this.#callKey(),
-        charged: amount,
-        loss,
-        status,
-        promptTokens,
-        completionTokens,
-        billingBasis: BASIS[consumption.kind],
-        latencyMs: Math.round(performance.now() - this.#startedAt),
-        upstreamRequestId,
-        errorCode: error?.code ?? null,
-        errorMessage: error?.message ?? null,
-        tried,
-      });
-    }
+    return computeChatCost(this.#chat, consumption);
+  }
+
+  /** Answers what was really taken; null while that is not known. */
+  async #settle(
+    { status, consumption, error, upstreamRequestId, tried }: ChatOutcome,
+    { promptTokens, completionTokens, amount, loss }: ChatCost,
+    answer: SealedAnswer | null,
+  ): Promise<MicroCredits | null> {
+    if (this.#isFinished) return this.#charged;
+    this.#isFinished = true;
+    this.#charged = await this.#ctx.services.chat.settlementWriter.write({
+      ...this.#callKey(),
+      charged: amount,
+      loss,
+      status,
+      promptTokens,
+      completionTokens,
+      billingBasis: BASIS[consumption.kind],
+      latencyMs: Math.round(performance.now() - this.#startedAt),
+      upstreamRequestId,
+      errorCode: error?.code ?? null,
+      errorMessage: error?.message ?? null,
+      tried,
+      answer,
+    });
+    return this.#charged;
+  }
+
+  #chargeOf({ promptTokens, completionTokens, amount }: ChatCost): ChatCharge {
     return {
       promptTokens,
       completionTokens,
       credits_estimate: toCredits(this.#chat.estimate),
-      credits_charged: toCredits(this.#charged ?? amount),
+      credits_charged: toCredits(amount),
     };
   }
 

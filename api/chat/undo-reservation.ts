@@ -34,5 +34,5 @@ export async function undoReservation(
 const NOTHING_DONE = {
   ...{ status: 'failed', charged: 0n, loss: 0n, promptTokens: null, completionTokens: null },
   ...{ billingBasis: 'none', latencyMs: 0, upstreamRequestId: null, tried: [] },
-  ...{ errorCode: 'service_unavailable', errorMessage: null },
+  ...{ errorCode: 'service_unavailable', errorMessage: null, answer: null },
 } as const satisfies Omit<ChatCallEnd, keyof ChatCallKey>;

@@ -25,14 +25,11 @@ export async function answerWhole(
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
     : { kind: 'counted', text: form.billableTextOf(answer) };
-  const charge = await billing.finish({
-    status: 'completed',
-    consumption,
-    error: null,
-    upstreamRequestId: upstream.upstreamRequestId,
-    tried: upstream.tried,
+  const { upstreamRequestId, tried } = upstream;
+  const outcome = { status: 'completed', consumption, error: null, upstreamRequestId, tried } as const;
+  return billing.finishWith(outcome, (charge) => {
+    return { status: 200, body: form.present(answer, usage && reported, charge) };
   });
-  return { status: 200, body: form.present(answer, usage && reported, charge) };
 }
 
 async function readAnswer(upstream: UpstreamAnswer, form: WholeForm): Promise<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 // What a chat call is to the database: how it begins, what is decided of it, how it ends.
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
-import type { KeyClaim } from '../idempotency/idempotency-keys.ts';
+import type { KeyClaim, SealedAnswer } from '../idempotency/idempotency-keys.ts';
 import type { ReserveRefusal } from '../ledger/reservations.ts';
 
 /** What names a call in the database: its row is found by user and id, its key's counters are locked. */
@@ -47,4 +47,9 @@ export interface ChatCallEnd extends ChatCallKey {
   /** Masked text, for the owner. */
   errorMessage: string | null;
   tried: readonly TriedUpstream[];
+  /**
+   * What repeats of its request are answered if the call is charged as `charged` says: kept in the same
+   * statement, so that no charged answer is lost. Null without an idempotency key, or while it is not known.
+   */
+  answer: SealedAnswer | null;
 }

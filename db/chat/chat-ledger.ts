@@ -8,7 +8,7 @@ import { forkEm, type Database, type Em } from '../database.ts';
 import { isWaitForKey, type SealedAnswer } from '../idempotency/idempotency-keys.ts';
 import { prepare } from '../prepared.ts';
 import type { ChatCallEnd, ChatCallKey, ChatCallVerdict, NewChatCall } from './calls.ts';
-import { moveAll, type Move } from './chat-moves.ts';
+import { moveAll, type Move, type Moved } from './chat-moves.ts';
 
 /** What a running call has delivered so far: the least to be charged if its process dies. */
 export interface ChatCallProgress extends Pick<ChatCallKey, 'id' | 'userId'> {
@@ -29,8 +29,8 @@ export interface ChatCalls {
    */
   settle(end: ChatCallEnd): Promise<MicroCredits>;
   /**
-   * Keeps the answer of a call with an idempotency key, for repeats. The first one stands. Not together with
-   * the end of the call, since the answer says what was charged then.
+   * Keeps the answer of a call with an idempotency key, for repeats, which was not known at its end. The
+   * first one stands.
    */
   keepAnswer(answer: SealedAnswer): Promise<void>;
   /**
@@ -52,6 +52,11 @@ export function createChatCalls(database: Database, leaseSeconds: number): ChatC
   // Ends and beginnings share a statement, which locks and flushes once for both.
   const options = { itemsMax: BATCH_ITEMS_MAX, gatherMs: GATHER_MS, isOneItemsFault };
   const move = batch((moves: readonly Move[]) => moveAll(em, moves, leaseSeconds), options);
+  const moveWith = async (answer: SealedAnswer | null, one: Move): Promise<Moved | undefined> => {
+    if (answer === null || answer.bytes.length <= SHARED_BYTES_MAX) return move(one);
+    const [moved] = await moveAll(em, [one], leaseSeconds);
+    return moved;
+  };
   return {
     reserve: async (call) => {
       const verdict = await move({ kind: 'reservation', call }).catch((error: unknown) => {
@@ -63,13 +68,12 @@ export function createChatCalls(database: Database, leaseSeconds: number): ChatC
       return verdict;
     },
     settle: async (end) => {
-      const charged = await move({ kind: 'end', end });
+      const charged = await moveWith(end.answer, { kind: 'end', end });
       if (typeof charged !== 'bigint') throw new Error('a settlement was answered as a reservation');
       return charged;
     },
     keepAnswer: async (answer) => {
-      const one = { kind: 'answer', answer } as const;
-      await (answer.bytes.length > SHARED_BYTES_MAX ? moveAll(em, [one], leaseSeconds) : move(one));
+      await moveWith(answer, { kind: 'answer', answer });
     },
     renewLease: async ({ id, userId, charge, promptTokens, completionTokens }) => {
       const values = [userId, id, leaseSeconds, charge, promptTokens, completionTokens];

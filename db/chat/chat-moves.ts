@@ -25,7 +25,8 @@ export async function moveAll(em: Em, moves: readonly Move[], leaseSeconds: numb
   const ends = moves.flatMap((move) => (move.kind === 'end' ? [move.end] : []));
   const calls = moves.flatMap((move) => (move.kind === 'reservation' ? [move.call] : []));
   const answers = moves.flatMap((move) => (move.kind === 'answer' ? [move.answer] : []));
-  const values = [...valuesOfEnds(ends), ...valuesOfCalls(calls, leaseSeconds), ...valuesOfAnswers(answers)];
+  const kept = [...answers.map((answer) => ({ answer, end: null })), ...answersOfEnds(ends)];
+  const values = [...valuesOfEnds(ends), ...valuesOfCalls(calls, leaseSeconds), ...valuesOfAnswers(kept)];
   const exceptions = await moveCalls(em, values);
   const [ofCalls, ofEnds] = [
     exceptions.filter(isReservation),
@@ -53,7 +54,7 @@ const moveCalls = prepare<Exception>(
   'move-calls',
   `select is_reservation as "isReservation", n, refusal, amount
    from move_calls($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-     $22, $23, $24, $25, $26, $27, $28, $29)`,
+     $22, $23, $24, $25, $26, $27, $28, $29, $30)`,
 );
 
 function isReservation(exception: Exception): boolean {
@@ -96,11 +97,22 @@ function valuesOfEnds(ends: readonly ChatCallEnd[]): Parameter[] {
   ];
 }
 
-function valuesOfAnswers(answers: readonly SealedAnswer[]): Parameter[] {
+/** An answer to keep: `end` is the place of its call's end, from 1; null for one that comes later. */
+interface KeptAnswer {
+  answer: SealedAnswer;
+  end: number | null;
+}
+
+function answersOfEnds(ends: readonly ChatCallEnd[]): KeptAnswer[] {
+  return ends.flatMap(({ answer }, index) => (answer ? [{ answer, end: index + 1 }] : []));
+}
+
+function valuesOfAnswers(kept: readonly KeptAnswer[]): Parameter[] {
   return [
-    answers.map(({ rowId }) => rowId),
-    answers.map(({ bytes }) => Buffer.from(bytes).toString('base64')),
-    answers.map(({ secretKeyId }) => secretKeyId),
+    kept.map(({ answer }) => answer.rowId),
+    kept.map(({ answer }) => Buffer.from(answer.bytes).toString('base64')),
+    kept.map(({ answer }) => answer.secretKeyId),
+    kept.map(({ end }) => end),
   ];
 }
 

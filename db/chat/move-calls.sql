@@ -2,8 +2,9 @@
 -- What has just been returned to an account is there for its next call, and all share one lock and one flush to
 -- disk. A new call gets the amount that `spare_amounts` chooses from its least to its most. `claims`: what
 -- `claim_keys` is to claim for the new calls that have idempotency keys; null without any. A key and its
--- reservation are written both, or neither. `kept_ids` and the two after it: answers of earlier calls, which
--- `keep_answers` keeps for repeats. Answers, by place in the arrays, of the ended calls what `end_calls`
+-- reservation are written both, or neither. `kept_ids` and the three after it: answers that `keep_answers` keeps
+-- for repeats, each with the place of the end that it belongs to, or null when its call has ended before. It says
+-- what was charged, so that it is kept when its call is charged what the arrays say. Answers, by place in the arrays, of the ended calls what `end_calls`
 -- answers; of the new ones those that were refused, with what their account had free then, those whose key is
 -- taken, and those that got less than their most, without a refusal and with what they got. `is_reservation` tells
 -- which arrays `n` is a place in.
@@ -13,7 +14,7 @@ create or replace function move_calls(
   upstream_request_ids text[], error_codes text[], error_messages text[], tries text[],
   call_ids text[], user_ids text[], key_ids text[], request_ids text[], models text[], streams boolean[],
   leasts bigint[], mosts bigint[], lease_seconds integer, claims jsonb, keys_kept_hours integer,
-  kept_ids text[], kept_answers text[], kept_secret_key_ids text[]
+  kept_ids text[], kept_answers text[], kept_secret_key_ids text[], kept_ends integer[]
 ) returns table (is_reservation boolean, n integer, refusal text, amount bigint)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
   set enable_mergejoin = off set enable_bitmapscan = off set random_page_cost = 0.1 as $$
@@ -22,19 +23,27 @@ declare
   taken integer[] := '{}';
   amounts bigint[] := leasts;
   refused integer[] := '{}';
+  corrected integer[] := '{}';
 begin
   if claims is not null then
     taken := claim_keys(claims, call_ids, user_ids, lease_seconds, keys_kept_hours);
   end if;
-  if kept_ids <> '{}' then
-    perform keep_answers(kept_ids, kept_answers, kept_secret_key_ids);
-  end if;
   perform lock_counters(ended_user_ids || user_ids, ended_key_ids || key_ids);
   if ended_ids <> '{}' then
-    return query
-      select false, e.n, null::text, e.charged
+    is_reservation := false;
+    for n, amount in
+      select e.n, e.charged
       from end_calls(ended_ids, ended_user_ids, ended_key_ids, transfer_ids, charges, losses, statuses, prompts,
-        completions, bases, latencies, upstream_request_ids, error_codes, error_messages, tries) e;
+        completions, bases, latencies, upstream_request_ids, error_codes, error_messages, tries) e
+    loop
+      if amount <> charges[n] then
+        corrected := corrected || n;
+      end if;
+      return next;
+    end loop;
+  end if;
+  if kept_ids <> '{}' then
+    perform keep_answers(kept_ids, kept_answers, kept_secret_key_ids, kept_ends, corrected);
   end if;
   if call_ids <> '{}' then
     if leasts <> mosts then

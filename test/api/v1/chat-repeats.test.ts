@@ -84,6 +84,25 @@ describe('a repeat of a chat call', () => {
     }
   });
 
+  it('is answered as soon as the call is charged, though its process has not answered yet', async () => {
+    const { settlementWriter } = gateway.services.chat;
+    const write = settlementWriter.write.bind(settlementWriter);
+    const [charged, answering] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    settlementWriter.write = async (end) => {
+      const amount = await write(end);
+      charged.resolve();
+      await answering.promise;
+      return amount;
+    };
+    const first = send('charged');
+    await charged.promise;
+    settlementWriter.write = write;
+    const repeat = await send('charged');
+    answering.resolve();
+    expectRepeat(repeat, await first);
+    expect(await readCalls(gateway, owner)).to.have.length(1);
+  });
+
   it('of a hundred at once is one call; the others are told to wait, or what it was told', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => send('crowd', 'tokens=4 delay=5')));
     expectOne(answers);

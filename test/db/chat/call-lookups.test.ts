@@ -112,6 +112,7 @@ function ended({ id, userId, keyId }: NewChatCall): ChatCallEnd {
     upstreamRequestId: null,
     errorCode: null,
     errorMessage: null,
+    answer: null,
     tried: [],
   };
 }

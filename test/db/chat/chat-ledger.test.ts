@@ -216,7 +216,7 @@ describe('the money of chat calls', () => {
     return {
       ...{ id, userId, keyId, charged: CREDIT * BigInt(credits), loss: 0n, status: 'completed' },
       ...{ promptTokens: 1, completionTokens: 2, billingBasis: 'upstream', latencyMs: 5, tried: [] },
-      ...{ upstreamRequestId: null, errorCode: null, errorMessage: null },
+      ...{ upstreamRequestId: null, errorCode: null, errorMessage: null, answer: null },
     };
   }
 

@@ -58,7 +58,7 @@ async function moveOne(em: Em, who: Spender, most: bigint): Promise<void> {
   const end: ChatCallEnd = {
     ...{ id: call.id, ...who, charged: 1n, loss: 0n, status: 'completed', promptTokens: 1 },
     ...{ completionTokens: 1, billingBasis: 'upstream', latencyMs: 1, upstreamRequestId: null },
-    ...{ errorCode: null, errorMessage: null, tried: [] },
+    ...{ errorCode: null, errorMessage: null, answer: null, tried: [] },
   };
   await moveAll(em, [{ kind: 'end', end }], LEASE_SECONDS);
 }

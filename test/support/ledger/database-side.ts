@@ -217,6 +217,7 @@ const ENDED = {
   upstreamRequestId: null,
   errorCode: null,
   errorMessage: null,
+  answer: null,
   tried: [],
 } as const;
 
