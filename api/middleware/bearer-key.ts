@@ -1,7 +1,8 @@
 // Authenticates API keys, the bearer tokens of /v1 and /api/usage/token.
 import { GatewayError } from '../../domain/errors.ts';
 import type { Request } from 'express';
-import type { KeyCaller } from '../context.ts';
+import type { KeyHolder } from '../../db/keys/find-key.ts';
+import type { KeyCaller, RequestContext } from '../context.ts';
 import { addressBlock } from '../limits/address-block.ts';
 import type { LimitName } from '../limits/buckets.ts';
 import type { Services } from '../services.ts';
@@ -19,18 +20,36 @@ export async function authenticateKey(
   const { authorization } = req.headers;
   if (authorization === undefined || authorization.trim() === '') throw new GatewayError('missing_api_key');
   // Of several headers one may be injected, and proxies differ in which one they read.
-  const [, text] = (isOnlyHeader(req, 'authorization') && /^bearer +(\S+) *$/i.exec(authorization)) || [];
+  const text = isOnlyHeader(req, 'authorization') ? textOf(authorization) : null;
   const { keyCache } = services;
-  // The answer to a repeat is stored and passes no reservation, which would find the key revoked.
-  const mayBeCached = limit === 'chat' && req.headers['idempotency-key'] === undefined;
-  const find = (key: string) => (mayBeCached ? keyCache.find(key) : keyCache.findFresh(key));
-  const found = text === undefined ? null : await find(text);
-  if (!found || text === undefined) throw await wrongKeyError(services, req.ip ?? '');
-  if (found.key.expiresAt && found.key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');
-  if (found.user.disabledAt) throw new GatewayError('account_disabled');
+  const find = (key: string) => (limit === 'chat' ? keyCache.find(key) : keyCache.findFresh(key));
+  const found = text === null ? null : await find(text);
+  if (!found || text === null) throw await wrongKeyError(services, req.ip ?? '');
+  requireUsable(found);
   services.lastUses.record(found.key);
   services.hashRenewals.note(found.key, text);
   return { proof: 'key', ...found };
+}
+
+/**
+ * Throws as `authenticateKey` does when the key of a request is of no use at this moment: for an answer that
+ * passes no reservation, which would find that out, to a request whose key was found in the cache.
+ */
+export async function requireFreshKey({ services, caller, header, ip }: RequestContext): Promise<void> {
+  if (caller.proof !== 'key') return;
+  const text = textOf(header('authorization') ?? '');
+  const found = text === null ? null : await services.keyCache.findFresh(text);
+  if (!found) throw await wrongKeyError(services, ip);
+  requireUsable(found);
+}
+
+function textOf(authorization: string): string | null {
+  return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null;
+}
+
+function requireUsable({ key, user }: KeyHolder): void {
+  if (key.expiresAt && key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');
+  if (user.disabledAt) throw new GatewayError('account_disabled');
 }
 
 /** Whether a header was sent once. Not by `headersDistinct`, which copies all headers. */

@@ -12,6 +12,7 @@ import {
   type IdempotencyContext,
 } from '../idempotent-effects.ts';
 import { writeOrRetryBeside } from '../retry-beside.ts';
+import { requireFreshKey } from './bearer-key.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 const HEADER = 'Idempotency-Key';
@@ -125,6 +126,7 @@ async function answerRepeat(
   row: IdempotencyRow,
   handle: () => Promise<Reply>,
 ): Promise<Reply> {
+  if (idempotency.isByClaim) await requireFreshKey(ctx);
   if (!row.isSameContent) throw new GatewayError('idempotency_key_reused', { param: HEADER });
   const isOwn = row.id === idempotency.rowId;
   if (row.answer) return replay(row.answer, isOwn ? {} : REPLAYED);

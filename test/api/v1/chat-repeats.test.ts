@@ -1,5 +1,5 @@
 // Repeats of a chat call under its Idempotency-Key: what has changed since the first is nothing to them.
-import { sql } from '@mikro-orm/postgresql';
+import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { ConcurrentCalls } from '../../../api/chat/concurrent-calls.ts';
 import type { Services } from '../../../api/services.ts';
@@ -103,6 +103,21 @@ describe('a repeat of a chat call', () => {
     expect(await readCalls(gateway, owner)).to.have.length(1);
   });
 
+  it('is refused from the moment at which its key is of no use', async () => {
+    const ends: [code: string, status: number, act: (user: TestUser) => Promise<unknown>][] = [
+      ['invalid_api_key', 401, (user) => user.session.delete(`/api/keys/${user.keyId}`)],
+      ['expired_api_key', 401, ({ keyId }) => gateway.em().execute(expire(keyId))],
+      ['account_disabled', 403, ({ id }) => gateway.em().execute(disable(id))],
+    ];
+    for (const [code, status, act] of ends) {
+      owner = await gateway.createUser();
+      const first = await send('useless');
+      expectRepeat(await send('useless'), first);
+      await act(owner);
+      expectError(await send('useless'), status, code);
+    }
+  });
+
   it('of a hundred at once is one call; the others are told to wait, or what it was told', async () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => send('crowd', 'tokens=4 delay=5')));
     expectOne(answers);
@@ -141,6 +156,14 @@ describe('a repeat of a chat call', () => {
     await until('it is free', async () => (await send('held')).status === 200);
   });
 });
+
+function expire(keyId: string): RawQueryFragment {
+  return sql`update api_key set expires_at = now() where id = ${keyId}`;
+}
+
+function disable(userId: string): RawQueryFragment {
+  return sql`update app_user set disabled_at = now() where id = ${userId}`;
+}
 
 /** As if all calls that a user may have at once were running. */
 function withoutPlaces(chat: Services['chat']): Services['chat'] {
