@@ -36,12 +36,9 @@ interface HolderRow {
 
 const selectHolder = prepare<HolderRow>(
   'find-api-key',
-  `select k.id, k.name, k.secret_key_id as "secretKeyId", k.model_scope as "modelScope",
-     k.expires_at as "expiresAt", k.last_used_at as "lastUsedAt", u.id as "userId", u.email,
-     u.disabled_at as "disabledAt"
-   from unnest($1::text[]) h (hash)
-   join api_key k on k.hash = decode(h.hash, 'hex') and k.revoked_at is null
-   join app_user u on u.id = k.user_id`,
+  `select id, name, secret_key_id as "secretKeyId", model_scope as "modelScope", expires_at as "expiresAt",
+     last_used_at as "lastUsedAt", user_id as "userId", email, disabled_at as "disabledAt"
+   from find_api_key($1)`,
 );
 
 function toHolder({ id, name, secretKeyId, modelScope, ...row }: HolderRow): KeyHolder {
