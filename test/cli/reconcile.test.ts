@@ -103,6 +103,7 @@ describe('npm run admin -- reconcile', () => {
   it('counts no retry as without a run that only waits for a worker', async () => {
     const { id } = await orderVideo(owner.session, 'outcome=fail');
     expect(await untilFinal(owner.session, id)).to.include({ status: 'failed' });
+    await engine.untilClosed(id); // a run that is still closing would leave the retry to the sweeper
     await gateway.stopWorker();
     expect((await owner.session.post(`/api/tasks/${id}/retry`)).status).to.equal(202);
     await gateway.services.taskStarts.drain(10_000);
