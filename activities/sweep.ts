@@ -15,8 +15,8 @@ import { sweepDeletedVideos } from './sweep-videos.ts';
 const UNSTARTED_AFTER_SECONDS = 10;
 /** A workflow that lives moves its row, or is found running. */
 const MAYBE_ORPHANED_AFTER_SECONDS = 30;
-/** How long a round goes on starting lost starts, well within the limit of its activity. */
-const STARTING_MS = 45_000;
+/** How long a round goes on starting lost starts: the check of the ledger, which comes after, is not late. */
+const STARTING_MS = 10_000;
 
 export function createSweep(dependencies: ActivityDependencies) {
   const { database, storage, requestKeptDays } = dependencies;
