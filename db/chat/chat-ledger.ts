@@ -1,5 +1,6 @@
 // The money of chat calls: set aside before the upstream is called, settled once when it is over, many calls
 // at a time.
+import pLimit from 'p-limit';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { makeId } from '../ids.ts';
 import { readMicroCredits } from '../columns.ts';
@@ -45,6 +46,8 @@ const BATCH_ITEMS_MAX = 100;
 const GATHER_MS = 1;
 /** A longer answer is kept in a statement of its own, so that no batch grows by megabytes. */
 const SHARED_BYTES_MAX = 8_192;
+/** Each of them holds a connection while it is written. */
+const LONG_ANSWERS_AT_ONCE_MAX = 2;
 /** Abandoned calls settled in one statement. */
 const ABANDONED_MAX = 200;
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
@@ -52,10 +55,10 @@ export function createChatCalls(database: Database, leaseSeconds: number): ChatC
   // Ends and beginnings share a statement, which locks and flushes once for both.
   const options = { itemsMax: BATCH_ITEMS_MAX, gatherMs: GATHER_MS, isOneItemsFault };
   const move = batch((moves: readonly Move[]) => moveAll(em, moves, leaseSeconds), options);
+  const alone = pLimit(LONG_ANSWERS_AT_ONCE_MAX);
   const moveWith = async (answer: SealedAnswer | null, one: Move): Promise<Moved | undefined> => {
     if (answer === null || answer.bytes.length <= SHARED_BYTES_MAX) return move(one);
-    const [moved] = await moveAll(em, [one], leaseSeconds);
-    return moved;
+    return alone(async () => (await moveAll(em, [one], leaseSeconds))[0]);
   };
   return {
     reserve: async (call) => {

@@ -3,8 +3,9 @@
 -- disk. A new call gets the amount that `spare_amounts` chooses from its least to its most. `claims`: what
 -- `claim_keys` is to claim for the new calls that have idempotency keys; null without any. A key and its
 -- reservation are written both, or neither. `kept_ids` and the three after it: answers that `keep_answers` keeps
--- for repeats, each with the place of the end that it belongs to, or null when its call has ended before. It says
--- what was charged, so that it is kept when its call is charged what the arrays say. Answers, by place in the arrays, of the ended calls what `end_calls`
+-- for repeats, each with the place of the end that it belongs to, or null when its call has ended before. It is
+-- written before the counters are locked, since a long one takes its time, and is taken back where its call is not
+-- charged what the arrays say, and so the answer. Answers, by place in the arrays, of the ended calls what `end_calls`
 -- answers; of the new ones those that were refused, with what their account had free then, those whose key is
 -- taken, and those that got less than their most, without a refusal and with what they got. `is_reservation` tells
 -- which arrays `n` is a place in.
@@ -28,6 +29,9 @@ begin
   if claims is not null then
     taken := claim_keys(claims, call_ids, user_ids, lease_seconds, keys_kept_hours);
   end if;
+  if kept_ids <> '{}' then
+    perform keep_answers(kept_ids, kept_answers, kept_secret_key_ids);
+  end if;
   perform lock_counters(ended_user_ids || user_ids, ended_key_ids || key_ids);
   if ended_ids <> '{}' then
     is_reservation := false;
@@ -42,8 +46,10 @@ begin
       return next;
     end loop;
   end if;
-  if kept_ids <> '{}' then
-    perform keep_answers(kept_ids, kept_answers, kept_secret_key_ids, kept_ends, corrected);
+  if corrected <> '{}' then
+    update idempotency_key k set answer = null, answer_secret_key_id = null
+    from unnest(kept_ids, kept_answers, kept_ends) i (id, answer, place)
+    where i.place = any (corrected) and k.id = any (array[i.id]) and k.answer = decode(i.answer, 'base64');
   end if;
   if call_ids <> '{}' then
     if leasts <> mosts then

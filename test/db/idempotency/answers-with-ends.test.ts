@@ -63,6 +63,28 @@ describe('the answer of a chat call that comes with its end', () => {
     expect(await read(call)).to.equal('for one credit');
   });
 
+  it('stays when the same call ends again for another charge', async () => {
+    const call = await begin('again');
+    await calls.settle(end(call, CREDIT, 'the first'));
+    expect(await calls.settle(end(call, 2n * CREDIT, 'the second'))).to.equal(CREDIT);
+    expect(await read(call)).to.equal('the first');
+  });
+
+  it('takes few connections when many are long, and others find one at once', async () => {
+    const begun = await Promise.all(Array.from({ length: 30 }, (_, index) => begin(`one of many ${index}`)));
+    const text = 'x'.repeat(2_000_000);
+    const order: string[] = [];
+    const ends = begun.map(async (call) => {
+      await calls.settle(end(call, CREDIT, text));
+      order.push('end');
+    });
+    await em().execute('select 1');
+    order.push('select');
+    await Promise.all(ends);
+    expect(order.indexOf('select')).to.be.below(10);
+    expect(await Promise.all(begun.map(read))).to.deep.equal(begun.map(() => text));
+  });
+
   interface BegunCall extends Spender {
     id: string;
     rowId: string;
