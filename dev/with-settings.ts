@@ -1,11 +1,15 @@
-// `with-settings.ts FILE [arguments…]`: runs a program of the gateway on the database of this folder's `npm
+// `with-settings.ts FILE [arguments…]`: runs a program of the gateway on the servers of this folder's `npm
 // start`. Settings of the environment are kept, and nothing is filled in for production.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 
-const DESCRIPTION = z.object({ databaseUrl: z.string(), databaseProcessUrl: z.string().nullish() });
+const DESCRIPTION = z.object({
+  databaseUrl: z.string(),
+  databaseProcessUrl: z.string().nullish(),
+  temporalAddress: z.string().nullish(),
+});
 
 const [program, ...args] = process.argv.slice(2);
 if (program === undefined) throw new Error('Name the program to run.');
@@ -15,17 +19,18 @@ process.argv = [process.execPath, file, ...args];
 await import(pathToFileURL(file).href);
 
 /**
- * Fills in what `npm start` keeps in the data folder: its address only while it runs, the key ring for
- * ever.
+ * Fills in what `npm start` keeps in the data folder: its addresses only while it runs, the key ring for
+ * ever. Temporal's comes with the database's, since they belong together.
  */
 function fillIn(env: NodeJS.ProcessEnv): void {
   const dataDir = env['SVC_DATA_DIR'] || '.data';
   const running = readIfThere(join(dataDir, 'dev.json'));
   const secretKeys = readIfThere(join(dataDir, 'secret-keys'));
   if (running !== null && !env['DATABASE_URL']) {
-    const { databaseUrl, databaseProcessUrl } = DESCRIPTION.parse(JSON.parse(running));
+    const { databaseUrl, databaseProcessUrl, temporalAddress } = DESCRIPTION.parse(JSON.parse(running));
     env['DATABASE_URL'] = databaseProcessUrl ?? databaseUrl;
     env['SVC_DATABASE_OWNER_URL'] = databaseUrl;
+    if (temporalAddress) env['TEMPORAL_ADDRESS'] ||= temporalAddress;
   }
   if (secretKeys !== null) env['SVC_SECRET_KEYS'] ||= secretKeys.trim();
   if (!env['DATABASE_URL'])

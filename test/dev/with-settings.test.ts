@@ -7,30 +7,33 @@ import { join } from 'node:path';
 
 const withSettings = join(import.meta.dirname, '../../dev/with-settings.ts');
 const KEPT = 'dev-1:c29tZSBrZXk';
+const DESCRIPTION = '{ "databaseUrl": "postgres://here/gateway", "temporalAddress": "here:7233" }';
 
 describe('running a program with the settings of npm start', () => {
   let folder = '';
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'with-settings-'));
     writeFileSync(join(folder, 'secret-keys'), `${KEPT}\n`);
-    writeFileSync(join(folder, 'dev.json'), '{ "databaseUrl": "postgres://here/gateway" }');
-    const show = 'const { DATABASE_URL, SVC_SECRET_KEYS } = process.env;';
+    writeFileSync(join(folder, 'dev.json'), DESCRIPTION);
+    const show = 'const { DATABASE_URL, SVC_SECRET_KEYS, TEMPORAL_ADDRESS } = process.env;';
     writeFileSync(
       join(folder, 'show.ts'),
-      `${show} console.log(JSON.stringify([DATABASE_URL ?? null, SVC_SECRET_KEYS ?? null, ...process.argv.slice(2)]));`,
+      `${show} console.log(JSON.stringify([DATABASE_URL ?? null, SVC_SECRET_KEYS ?? null, TEMPORAL_ADDRESS ?? null, ...process.argv.slice(2)]));`,
     );
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('takes the address and the key ring from the data folder, and passes the arguments on', async () => {
+  it('takes the addresses and the key ring from the data folder, and passes the arguments on', async () => {
     const { shown } = await run(folder, {});
-    expect(shown).to.deep.equal(['postgres://here/gateway', KEPT, 'create', 'a@example.com']);
+    expect(shown).to.deep.equal(['postgres://here/gateway', KEPT, 'here:7233', 'create', 'a@example.com']);
   });
 
   it('leaves alone what the environment sets', async () => {
     const settings = { DATABASE_URL: 'postgres://there/other', SVC_SECRET_KEYS: 'mine' };
     const { shown } = await run(folder, settings);
-    expect(shown.slice(0, 2)).to.deep.equal(['postgres://there/other', 'mine']);
+    expect(shown.slice(0, 3)).to.deep.equal(['postgres://there/other', 'mine', null]);
+    const { shown: own } = await run(folder, { TEMPORAL_ADDRESS: 'there:7233' });
+    expect(own.slice(0, 3)).to.deep.equal(['postgres://here/gateway', KEPT, 'there:7233']);
   });
 
   it('reads nothing in production', async () => {
