@@ -46,8 +46,6 @@ export interface IdempotentRequest {
   idempotency: IdempotencyContext | null;
 }
 
-type SealingRequest = Pick<IdempotentRequest, 'services' | 'idempotency'>;
-
 /** The answer of a handler: a part of `Reply` in `api/context.ts`. */
 interface Answer {
   status: number;
@@ -103,7 +101,7 @@ export function begunWith({ idempotency }: Pick<IdempotentRequest, 'idempotency'
 /**
  * The handler's answer, as it is written with the end of an effect that was begun; null without the header.
  */
-export function sealAnswer({ services, idempotency }: SealingRequest, reply: Answer): SealedAnswer | null {
+export function sealAnswer({ services, idempotency }: IdempotentRequest, reply: Answer): SealedAnswer | null {
   if (idempotency?.stage !== 'begun') return null;
   const { rowId } = idempotency;
   return { rowId, ...services.secrets.seal('answer', rowId, JSON.stringify(storedReply(reply))) };
