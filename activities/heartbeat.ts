@@ -1,4 +1,5 @@
 // Waiting inside an activity: heartbeats while work runs, pauses that a cancellation ends.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 
 /** What an activity does, for operators, and how often it tells Temporal that its worker lives. */
@@ -34,7 +35,16 @@ export function abortOnCancel(): AbortSignal {
   return controller.signal;
 }
 
-/** Pauses; a cancellation of the activity ends the pause by throwing. */
-export async function pause(ms: number): Promise<void> {
-  await Context.current().sleep(ms);
+/**
+ * Pauses; a cancellation of the activity ends the pause by throwing. The SDK's own sleep leaves a reaction at
+ * the activity's promise of its cancellation each time, for as long as the activity runs.
+ */
+export async function pause(ms: number, activity: Cancellable = Context.current()): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal: activity.cancellationSignal });
+  } catch {
+    await activity.cancelled;
+  }
 }
+
+type Cancellable = Pick<Context, 'cancellationSignal' | 'cancelled'>;

@@ -1,6 +1,7 @@
 // Looking up a job whose submission was not answered, at vendors that allow it.
 import { forkEm } from '../db/database.ts';
 import * as submissions from '../db/tasks/submissions.ts';
+import { withTimeLimit } from '../providers/http/time-limit.ts';
 import { UpstreamFailure, type LookUp, type Provider } from '../providers/provider.ts';
 import { retryWrite } from './activity-retry.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -50,8 +51,8 @@ export async function lookForLostJob(
 
 async function lookUp(provider: Provider, { job, sentAt }: LostSubmission): Promise<LookUp> {
   try {
-    const limit = AbortSignal.timeout(LOOK_UP_LIMIT_MS);
-    return (await provider.lookUp?.(job, sentAt, limit)) ?? { kind: 'unclear' };
+    const ask = async (limit: AbortSignal) => provider.lookUp?.(job, sentAt, limit);
+    return (await withTimeLimit(LOOK_UP_LIMIT_MS, undefined, ask)) ?? { kind: 'unclear' };
   } catch (error) {
     if (error instanceof UpstreamFailure) return { kind: 'unclear' };
     throw error;

@@ -6,10 +6,12 @@ import * as submissions from '../db/tasks/submissions.ts';
 import { findTask, recordProgress } from '../db/tasks/tasks.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt } from '../domain/tasks.ts';
+import { withTimeLimit } from '../providers/http/time-limit.ts';
 import { UpstreamFailure, type JobState, type Provider, type UpstreamResult } from '../providers/provider.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith } from './failures.ts';
 import { pause, withHeartbeat } from './heartbeat.ts';
+import { pauseBeforeNextPoll } from './poll-pace.ts';
 import type { KeptResult } from './results.ts';
 
 /** The vendor may not see its own job for a moment after it took it. */
@@ -18,9 +20,6 @@ const NOT_FOUND_GRACE_MS = 30_000;
 const LOOK_LIMIT_MS = 30_000;
 /** Shorter than a usual look, because the caller waits for the cancellation. */
 const WITHDRAW_LOOK_LIMIT_MS = 5_000;
-const FAST_PHASE_MS = 30_000;
-const FAST_INTERVAL_MS = 1_000;
-const SLOW_INTERVAL_MAX_MS = 15_000;
 /** 100 is only for a task that has completed. */
 const RUNNING_PROGRESS_MAX = 99;
 
@@ -55,7 +54,7 @@ export function createPolling(dependencies: ActivityDependencies) {
       if (submission?.state !== 'accepted') return { state: 'stopped' };
       const job = await findJob(dependencies, task);
       if ((await cancelAtVendor(job)) === 'cancelled') return { state: 'stopped' };
-      const state = await look(job, AbortSignal.timeout(WITHDRAW_LOOK_LIMIT_MS));
+      const { state } = await look(job, WITHDRAW_LOOK_LIMIT_MS);
       if (state.kind === 'failed' && state.evidence)
         await submissions.recordBilled(forkEm(database), task, state.evidence);
       if (state.kind !== 'succeeded') return { state: 'stopped' };
@@ -70,14 +69,15 @@ async function pollUntilFinished(
   task: TaskAttempt,
   job: Job,
 ): Promise<void> {
-  const cancelled = Context.current().cancellationSignal;
-  let intervalMs = FAST_INTERVAL_MS;
+  const { cancellationSignal } = Context.current();
+  let refusals = 0;
   for (;;) {
-    const state = await look(job, AbortSignal.any([cancelled, AbortSignal.timeout(LOOK_LIMIT_MS)]));
+    const { state, refusal } = await look(job, LOOK_LIMIT_MS, cancellationSignal);
     if (await recordJobState(dependencies, task, state)) return;
-    if (Date.now() - job.sentAt.getTime() > FAST_PHASE_MS)
-      intervalMs = Math.min(intervalMs * 1.5, SLOW_INTERVAL_MAX_MS);
-    await pause(intervalMs * (0.9 + Math.random() / 5));
+    refusals = refusal ? refusals + 1 : 0;
+    const ageMs = Date.now() - job.sentAt.getTime();
+    const retryAfterMs = refusal?.retryAfterMs ?? null;
+    await pause(pauseBeforeNextPoll({ ageMs, refusals, retryAfterMs }, Math.random()));
   }
 }
 
@@ -136,21 +136,30 @@ function toKeptResult(result: UpstreamResult, index: number): KeptResult {
   return result.kind === 'inline' || result.kind === 'text' ? { kind: 'poll_again', index } : result;
 }
 
+interface Look {
+  state: JobState;
+  /** The failure of a look that the vendor refused because it is asked too often; null for every other. */
+  refusal: UpstreamFailure | null;
+}
+
 /** Asks once. Trouble on the way counts as "still running": the deadline ends the job, not a bad minute. */
-async function look({ provider, handle, sentAt }: Job, signal: AbortSignal): Promise<JobState> {
+async function look({ provider, handle, sentAt }: Job, limitMs: number, signal?: AbortSignal): Promise<Look> {
+  const running = { kind: 'running', progress: null } as const;
   try {
-    return (await provider.poll?.(handle, signal)) ?? { kind: 'running', progress: null };
+    const state = await withTimeLimit(limitMs, signal, async (limit) => provider.poll?.(handle, limit));
+    return { state: state ?? running, refusal: null };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     const isOld = Date.now() - sentAt.getTime() > NOT_FOUND_GRACE_MS;
-    if (error.errorClass === 'expired' && isOld) return { kind: 'expired' };
-    return { kind: 'running', progress: null };
+    if (error.errorClass === 'expired' && isOld) return { state: { kind: 'expired' }, refusal: null };
+    return { state: running, refusal: error.errorClass === 'rate' ? error : null };
   }
 }
 
 async function cancelAtVendor({ provider, handle }: Job): Promise<'cancelled' | 'too_late'> {
+  const cancel = async (limit: AbortSignal) => provider.cancel?.(handle, limit);
   try {
-    return (await provider.cancel?.(handle, AbortSignal.timeout(WITHDRAW_LOOK_LIMIT_MS))) ?? 'too_late';
+    return (await withTimeLimit(WITHDRAW_LOOK_LIMIT_MS, undefined, cancel)) ?? 'too_late';
   } catch (error) {
     if (error instanceof UpstreamFailure) return 'too_late';
     throw error;

@@ -8,6 +8,7 @@ import { fileExtensionOf, sniffMediaType, SNIFF_BYTES, type MediaType } from '..
 import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 import { fetchResult, type FetchedResult } from '../providers/http/fetch-result.ts';
+import { withTimeLimit } from '../providers/http/time-limit.ts';
 import { UpstreamFailure, type Provider, type UpstreamResult } from '../providers/provider.ts';
 import { retryWrite } from './activity-retry.ts';
 import { RESULT_BYTES_MAX, type ActivityDependencies } from './dependencies.ts';
@@ -116,7 +117,8 @@ async function openResult(source: Source, result: KeptResult, index: number): Pr
 }
 
 async function renew({ provider, handle }: Source, index: number): Promise<UpstreamResult> {
-  const state = await provider.poll?.(handle, AbortSignal.timeout(RENEW_LIMIT_MS));
+  const ask = async (limit: AbortSignal) => provider.poll?.(handle, limit);
+  const state = await withTimeLimit(RENEW_LIMIT_MS, undefined, ask);
   const renewed = state?.kind === 'succeeded' ? state.results[index] : undefined;
   if (!renewed) throw new UpstreamFailure('expired', 'refused');
   return renewed;

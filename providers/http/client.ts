@@ -1,6 +1,7 @@
 // HTTP requests to vendors: bounded in time and size, without redirects, with the fate of whatever failed.
 import { Agent, buildConnector, request, type Dispatcher, type FormData } from 'undici';
 import { failureOfStatus, type ToFailure, type UpstreamResponse } from './status.ts';
+import { withTimeLimit } from './time-limit.ts';
 import { UpstreamFailure } from '../provider.ts';
 
 export interface UpstreamRequest {
@@ -51,23 +52,8 @@ const oneShotAgent = new Agent({ connect: connectWithReason, pipelining: 0 });
  * beyond `bytesMax`.
  */
 export async function sendRequest(call: UpstreamRequest): Promise<UpstreamResponse> {
-  const timeLimit = AbortSignal.timeout(call.timeoutMs * TOTAL_TIMEOUT_FACTOR);
-  const signal = call.signal ? AbortSignal.any([call.signal, timeLimit]) : timeLimit;
-  if (signal.aborted) throw new UpstreamFailure('transient', 'not_received', { cause: signal.reason });
-  const response = await request(call.url, {
-    dispatcher: call.method === 'GET' ? keepAliveAgent : oneShotAgent,
-    method: call.method,
-    headers: { accept: 'application/json', ...call.headers, 'accept-encoding': 'identity' },
-    body: call.body ?? null,
-    headersTimeout: call.timeoutMs,
-    bodyTimeout: call.timeoutMs,
-    signal,
-  }).catch((error: unknown) => {
-    throw failureOfNetwork(error);
-  });
-  const headers = flattenHeaders(response.headers);
-  const answer = { status: response.statusCode, headers, upstreamRequestId: readRequestId(headers) };
-  return { ...answer, body: await readBody(response, call.bytesMax, answer.upstreamRequestId) };
+  const limitMs = call.timeoutMs * TOTAL_TIMEOUT_FACTOR;
+  return withTimeLimit(limitMs, call.signal, (signal) => sendWithin(signal, call));
 }
 
 /**
@@ -92,6 +78,24 @@ export async function requestJson(
       upstreamRequestId: response.upstreamRequestId,
     });
   }
+}
+
+async function sendWithin(signal: AbortSignal, call: UpstreamRequest): Promise<UpstreamResponse> {
+  if (signal.aborted) throw new UpstreamFailure('transient', 'not_received', { cause: signal.reason });
+  const response = await request(call.url, {
+    dispatcher: call.method === 'GET' ? keepAliveAgent : oneShotAgent,
+    method: call.method,
+    headers: { accept: 'application/json', ...call.headers, 'accept-encoding': 'identity' },
+    body: call.body ?? null,
+    headersTimeout: call.timeoutMs,
+    bodyTimeout: call.timeoutMs,
+    signal,
+  }).catch((error: unknown) => {
+    throw failureOfNetwork(error);
+  });
+  const headers = flattenHeaders(response.headers);
+  const answer = { status: response.statusCode, headers, upstreamRequestId: readRequestId(headers) };
+  return { ...answer, body: await readBody(response, call.bytesMax, answer.upstreamRequestId) };
 }
 
 /** The failure of a request that brought no response. */

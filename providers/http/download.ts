@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { Agent, request, type buildConnector, type Dispatcher } from 'undici';
 import { AddressRefused, checkOutsideUrl, guardedConnector, type Resolve } from './address-guard.ts';
+import { startTimeLimit } from './time-limit.ts';
 
 export interface DownloadOptions {
   /** Whether the operator configured this very origin, so that it may be local and without TLS. */
@@ -53,12 +54,14 @@ const trustingAgent = new Agent({ connect: { timeout: 3_000 } });
  * to one, that may not be fetched (also after three redirects), and DownloadFailed for everything else.
  */
 export async function downloadFromOutside(text: string, options: DownloadOptions): Promise<Download> {
-  const timeLimit = AbortSignal.timeout(options.timeoutMs);
-  const signal = options.signal ? AbortSignal.any([options.signal, timeLimit]) : timeLimit;
+  const limit = startTimeLimit(options.timeoutMs, options.signal);
   const guardedAgent = new Agent({ connect: guardedConnector(options.resolve, options.connect) });
-  const release = (): void => void guardedAgent.destroy();
+  const release = (): void => {
+    limit.end();
+    void guardedAgent.destroy();
+  };
   try {
-    const response = await followRedirects(text, options, guardedAgent, signal);
+    const response = await followRedirects(text, options, guardedAgent, limit.signal);
     return readDownload(response, options.bytesMax, release);
   } catch (error) {
     release();
