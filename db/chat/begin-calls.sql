@@ -1,9 +1,9 @@
--- Reserves credits for many chat calls at once and writes their rows. Each is decided as if the calls before it
--- had come before it. An account whose calls are all allowed and fit together is decided as a whole; the calls
--- of the others are judged one by one, so that a refusal costs nobody else. Those at the places `taken` are left
--- out, since another request has their idempotency key. Answers these and the refused calls, by their place in the
--- arrays, and what their account had free then; the others are reserved. Call it with the counters locked, from
--- `move_calls`, whose settings its plans need.
+-- Reserves credits for chat calls of which some may be refused, and writes the rows of the others. Each is decided as
+-- if the calls before it had come before it. An account whose calls are all allowed and fit together is decided as a
+-- whole; the calls of the others are judged one by one, so that a refusal costs nobody else. Those at the places
+-- `taken` are left out, since another request has their idempotency key. Answers these and the refused calls, by their
+-- place in the arrays, and what their account had free then; the others are reserved. Call it with the counters
+-- locked, from `move_calls`, whose settings its plans need.
 create or replace function begin_calls(
   call_ids text[], user_ids text[], key_ids text[], request_ids text[], models text[], streams boolean[],
   amounts bigint[], lease_seconds integer, taken integer[]
@@ -27,37 +27,27 @@ begin
     left join api_key k on k.id = i.key_id
     where coalesce(spender_refusal(a, i.key_id, k, i.model), amount_refusal(a, s, today, i.of_account, i.of_key, false))
       is not null);
-  if doubtful = '{}' and taken = '{}' then
-    perform set_aside(user_ids, key_ids, amounts, false);
-  else
-    perform set_aside(array_agg(i.user_id), array_agg(i.key_id), array_agg(i.amount), false)
-    from unnest(user_ids, key_ids, amounts) with ordinality i (user_id, key_id, amount, n)
-    where i.user_id <> all (doubtful) and i.n <> all (taken);
-    for item in
-      select i.* from unnest(user_ids, key_ids, models, amounts) with ordinality i (user_id, key_id, model, amount, n)
-      where i.user_id = any (doubtful) and i.n <> all (taken) order by i.n
-    loop
-      select coalesce(spender_refusal(a, item.key_id, k, item.model),
-               amount_refusal(a, s, today, item.amount, item.amount, false)),
-             coalesce(a.balance - a.reserved - a.earmarked, 0)
-      into refusal, available
-      from unnest(array[item.user_id]) i (user_id) left join account a on a.user_id = i.user_id
-      left join key_spending s on s.key_id = item.key_id left join api_key k on k.id = item.key_id;
-      if refusal is null then
-        perform set_aside(array[item.user_id], array[item.key_id], array[item.amount], false);
-      else
-        n := item.n;
-        refused := refused || n;
-        return next;
-      end if;
-    end loop;
-  end if;
+  perform move_counters(array_agg(i.user_id), array_agg(i.key_id), array_agg(i.amount), null, null, null, false)
+  from unnest(user_ids, key_ids, amounts) with ordinality i (user_id, key_id, amount, n)
+  where i.user_id <> all (doubtful) and i.n <> all (taken);
+  for item in
+    select i.* from unnest(user_ids, key_ids, models, amounts) with ordinality i (user_id, key_id, model, amount, n)
+    where i.user_id = any (doubtful) and i.n <> all (taken) order by i.n
+  loop
+    select coalesce(spender_refusal(a, item.key_id, k, item.model),
+             amount_refusal(a, s, today, item.amount, item.amount, false)),
+           coalesce(a.balance - a.reserved - a.earmarked, 0)
+    into refusal, available
+    from unnest(array[item.user_id]) i (user_id) left join account a on a.user_id = i.user_id
+    left join key_spending s on s.key_id = item.key_id left join api_key k on k.id = item.key_id;
+    if refusal is null then
+      perform move_counters(array[item.user_id], array[item.key_id], array[item.amount], null, null, null, false);
+    else
+      n := item.n;
+      refused := refused || n;
+      return next;
+    end if;
+  end loop;
   return query select i, 'idempotency_key_taken', 0::bigint from unnest(taken) i;
-  insert into chat_call (user_id, id, key_id, request_id, model, stream, credits_reserved, day, lease_until)
-  select i.user_id, i.id, i.key_id, i.request_id, i.model, i.stream, i.amount, s.day,
-    now() + make_interval(secs => lease_seconds)
-  from unnest(call_ids, user_ids, key_ids, request_ids, models, streams, amounts) with ordinality
-    i (id, user_id, key_id, request_id, model, stream, amount, n)
-  join key_spending s on s.key_id = any (array[i.key_id])
-  where i.n <> all (refused);
+  perform open_calls(call_ids, user_ids, key_ids, request_ids, models, streams, amounts, lease_seconds, refused);
 end $$;

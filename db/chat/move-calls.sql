@@ -5,10 +5,11 @@
 -- reservation are written both, or neither. `kept_ids` and the three after it: answers that `keep_answers` keeps
 -- for repeats, each with the place of the end that it belongs to, or null when its call has ended before. It is
 -- written before the counters are locked, since a long one takes its time, and is taken back where its call is not
--- charged what the arrays say, and so the answer. Answers, by place in the arrays, of the ended calls what `end_calls`
--- answers; of the new ones those that were refused, with what their account had free then, those whose key is
--- taken, and those that got less than their most, without a refusal and with what they got. `is_reservation` tells
--- which arrays `n` is a place in.
+-- charged what the arrays say, and so the answer. Most statements are plain: every ended call was open, and every new
+-- one is granted its most. Then each account and key is written once for all of its moves. Answers, by place in the
+-- arrays, what each ended call was really charged, if one of them was not open; and those new ones that were refused,
+-- with what their account had free then, whose key is taken, or that got less than their most, without a refusal and
+-- with what they got. `is_reservation` tells which arrays `n` is a place in.
 create or replace function move_calls(
   ended_ids text[], ended_user_ids text[], ended_key_ids text[], transfer_ids text[], charges bigint[],
   losses bigint[], statuses text[], prompts integer[], completions integer[], bases text[], latencies integer[],
@@ -22,6 +23,9 @@ language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = o
 #variable_conflict use_column
 declare
   taken integer[] := '{}';
+  ended record;
+  were_open boolean := true; -- all that have ended
+  is_plain boolean := false; -- for the new ones
   amounts bigint[] := leasts;
   refused integer[] := '{}';
   corrected integer[] := '{}';
@@ -34,11 +38,30 @@ begin
   end if;
   perform lock_counters(ended_user_ids || user_ids, ended_key_ids || key_ids);
   if ended_ids <> '{}' then
+    select * into ended from complete_calls(ended_ids, ended_user_ids, transfer_ids, charges, losses, statuses, prompts,
+      completions, bases, latencies, upstream_request_ids, error_codes, error_messages, tries);
+    were_open := coalesce(cardinality(ended.places), 0) = cardinality(ended_ids);
+  end if;
+  if call_ids <> '{}' and taken = '{}' and were_open then
+    is_plain := may_all_begin(user_ids, key_ids, models, leasts, mosts);
+  end if;
+  if ended_ids = '{}' then
+    if is_plain then
+      perform move_counters(user_ids, key_ids, mosts, null, null, null, false);
+    end if;
+  elsif ended.places is not null then
+    perform move_counters(
+      ended.of_users || case when is_plain then user_ids end, ended.of_keys || case when is_plain then key_ids end,
+      ended.amounts || case when is_plain then mosts end, ended.charged, ended.lost, ended.days, false);
+    perform write_charges(ended.of_users, ended.of_keys, ended.charged, ended.transfers, null, null, ended.calls,
+      ended.models, ended.requests, array_fill('chat'::text, array[cardinality(ended.places)]), null);
+  end if;
+  if not were_open then
     is_reservation := false;
     for n, amount in
-      select e.n, e.charged
-      from end_calls(ended_ids, ended_user_ids, ended_key_ids, transfer_ids, charges, losses, statuses, prompts,
-        completions, bases, latencies, upstream_request_ids, error_codes, error_messages, tries) e
+      select c.n, c.charged
+      from correct_calls(ended.places, ended_ids, ended_user_ids, transfer_ids, charges, losses, statuses, prompts,
+        completions, bases, latencies, upstream_request_ids, error_codes, error_messages, tries) c
     loop
       if amount <> charges[n] then
         corrected := corrected || n;
@@ -51,7 +74,9 @@ begin
     from unnest(kept_ids, kept_answers, kept_ends) i (id, answer, place)
     where i.place = any (corrected) and k.id = any (array[i.id]) and k.answer = decode(i.answer, 'base64');
   end if;
-  if call_ids <> '{}' then
+  if is_plain then
+    perform open_calls(call_ids, user_ids, key_ids, request_ids, models, streams, mosts, lease_seconds, '{}');
+  elsif call_ids <> '{}' then
     if leasts <> mosts then
       amounts := spare_amounts(user_ids, key_ids, leasts, mosts);
     end if;

@@ -24,7 +24,7 @@ begin
     from account a left join key_spending s on s.key_id = wanted.key_id left join api_key k on k.id = wanted.key_id
     where a.user_id = wanted.user_id;
     if refusal is null then
-      perform set_aside(array[wanted.user_id], array[wanted.key_id], array[amount], true);
+      perform move_counters(array[wanted.user_id], array[wanted.key_id], array[amount], null, null, null, true);
       insert into task_attempt (task_id, attempt, user_id, key_id, amount, day)
       select p_task_id, p_attempt, wanted.user_id, wanted.key_id, amount,
         coalesce((select s.day from key_spending s where s.key_id = wanted.key_id), (now() at time zone 'utc')::date);
