@@ -36,7 +36,7 @@ const COLUMNS: Readonly<Record<UsageGroup, RawQueryFragment>> = {
   kind: sql`r.kind`,
   family: sql`r.family, r.model`,
 };
-/** By `add_up`, which is `sum` in the type of the column, for less of the processor (`108-usage-additions.ts`). */
+/** `add_up` is `sum` in the type of the column, for less of the processor (`108-usage-additions.ts`). */
 export const TOTALS = sql`
   add_up(credits) as credits, add_up(loss) as loss, add_up(tasks) as tasks, add_up(calls) as calls,
   add_up(failed) as failed, add_up(prompt_tokens) as prompt_tokens, add_up(completion_tokens) as completion_tokens,
@@ -71,7 +71,7 @@ interface StoredPiece {
   taken_from_s: number | null;
 }
 
-/** The pieces `p` as a source of a statement. The limit tells the planner how many there are, of a hundred at most. */
+/** The pieces `p` as a source. The limit tells the planner how many there are, of a hundred at most. */
 function selectPieces(pieces: readonly StoredPiece[]): RawQueryFragment {
   return sql`(
     select span, to_timestamp(since_s) as since, to_timestamp(until_s) as until, to_timestamp(added_to_s) as added_to,

@@ -1,5 +1,5 @@
-// The rows of a summary on their way from the database: a list for each column of an interval, because thousands
-// of rows with eleven values each take the driver and the server ten times as long.
+// The rows of a summary on their way from the database: a list for each column of an interval, because the
+// driver takes ten times as long for thousands of rows with eleven values each.
 import { sql } from '@mikro-orm/postgresql';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { readMicroCredits } from '../columns.ts';

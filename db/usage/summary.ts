@@ -66,7 +66,7 @@ async function readOnSnapshot(tx: Em, request: UsageRequest): Promise<UsageAnswe
   return rows.length > request.rowsMax ? { kind: 'too_many_rows' } : { kind: 'summary', rows, asOf };
 }
 
-/** Holds the sums of `rowsMax` groups: else they are sorted, which takes longer. More are more than are answered. */
+/** Holds the sums of as many groups as are answered: else they are sorted first, which takes longer. */
 const WORK_MEM = '16MB';
 
 /** False where all was taken back: left out, as without usage. Of most rows the first sum is enough. */
