@@ -63,6 +63,7 @@ import { Migration103UsageSixHours } from './migrations/103-usage-six-hours.ts';
 import { Migration104FailureIndexes } from './migrations/104-failure-indexes.ts';
 import { Migration106TimeRanges } from './migrations/106-time-ranges.ts';
 import { Migration107ValidSpans } from './migrations/107-valid-spans.ts';
+import { Migration108UsageAdditions } from './migrations/108-usage-additions.ts';
 import { grantProcessRights } from './process-role.ts';
 import { openConnections, registerPool, type DriverPool } from './pool.ts';
 import { forkEm, type Database } from './database.ts';
@@ -109,6 +110,7 @@ export const MIGRATIONS = [
   { name: '104-failure-indexes', class: Migration104FailureIndexes },
   { name: '106-time-ranges', class: Migration106TimeRanges },
   { name: '107-valid-spans', class: Migration107ValidSpans },
+  { name: '108-usage-additions', class: Migration108UsageAdditions },
 ];
 
 const ENTITIES = [

@@ -1,5 +1,6 @@
 // What the usage summaries of a user and of all users share: the query, its limits, and adding up.
-import { readUsage, type UsageRow, type UsageSums } from '../../db/usage/summary.ts';
+import type { UsageRow, UsageSums } from '../../db/usage/intervals.ts';
+import { readUsage } from '../../db/usage/summary.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { USAGE_INTERVALS, type UsageGroup, type UsageInterval } from '../../domain/usage.ts';

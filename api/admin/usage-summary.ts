@@ -1,7 +1,7 @@
 // GET /api/admin/usage/summary: the usage of all users, or of one, by interval and group, with the operator's
 // loss.
 import { z } from 'zod';
-import type { UsageSums } from '../../db/usage/summary.ts';
+import type { UsageSums } from '../../db/usage/intervals.ts';
 import { toCredits } from '../../domain/credits.ts';
 import { ALL_USAGE_GROUPS } from '../../domain/usage.ts';
 import {

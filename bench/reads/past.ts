@@ -8,6 +8,7 @@ import { createApiKey } from '../../db/keys/api-keys.ts';
 import { PERMISSIONS } from '../../domain/permissions.ts';
 import type { BenchSystem } from '../system.ts';
 import { inBulk } from './bulk.ts';
+import { checkLedger } from './checked.ts';
 import { addHistory, prepareHistory, sealPrompts, type PastUser } from './history.ts';
 import type { Question } from './questions.ts';
 import { makeSamples } from './samples.ts';
@@ -57,6 +58,8 @@ export async function makePast(
       lap('sums');
       return sums;
     });
+    await checkLedger(database);
+    lap('the check of the ledger');
     return { user, carried };
   } finally {
     await patient.close();

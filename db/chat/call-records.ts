@@ -1,48 +1,64 @@
 // Chat calls that are over, as their owner lists them. Their money: chat-ledger.ts.
+import { sql } from '@mikro-orm/postgresql';
 import { ChatCallEntity, type ChatCall } from '../entities/chat-calls.ts';
-import { firstIdAt } from '../ids.ts';
+import { readRow } from '../read-row.ts';
+import { all, has, isOnPage, type PageFilters } from '../filters.ts';
 import type { Em } from '../database.ts';
 import type { BillingBasis, ChatCallStatus } from '../../domain/chat-calls.ts';
 
-export interface ChatCallPage {
-  limit: number;
-  beforeId: string | null;
+export interface ChatCallPage extends PageFilters {
   model: string | undefined;
   keyId: string | undefined;
   status: ChatCallStatus | undefined;
   errorCode: string | undefined;
-  /** From this time on, and before the other. */
-  from: Date | undefined;
-  to: Date | undefined;
 }
 
 /** A call that is over, with what the schema guarantees of its row. */
-export interface EndedChatCall extends ChatCall {
+export interface EndedChatCall extends ListedColumns {
   status: ChatCallStatus;
   billingBasis: BillingBasis;
   latencyMs: number;
 }
 
+type ListedColumns = Pick<
+  ChatCall,
+  | 'id'
+  | 'keyId'
+  | 'requestId'
+  | 'model'
+  | 'stream'
+  | 'status'
+  | 'creditsReserved'
+  | 'creditsCharged'
+  | 'promptTokens'
+  | 'completionTokens'
+  | 'billingBasis'
+  | 'latencyMs'
+  | 'upstreamRequestId'
+  | 'errorCode'
+  | 'errorMessage'
+  | 'createdAt'
+>;
+
 /** Newest first, older than `beforeId` if given; filtered by owner before anything else. */
 export async function listOwnChatCalls(em: Em, userId: string, page: ChatCallPage): Promise<EndedChatCall[]> {
-  const { limit, beforeId, model, keyId, status, errorCode, from, to } = page;
-  const where = {
-    userId,
-    ...(model !== undefined && { model }),
-    ...(keyId !== undefined && { keyId }),
-    ...(errorCode !== undefined && { errorCode }),
-    $and: [
-      ...(beforeId === null ? [] : [{ id: { $lt: beforeId } }]),
-      ...(from ? [{ id: { $gte: firstIdAt('call', from) } }] : []),
-      ...(to ? [{ id: { $lt: firstIdAt('call', to) } }] : []),
-    ],
-    ...(status !== undefined && { status }),
-    settledAt: { $ne: null }, // all but open ones, as the indexes say it
-  };
-  const found = await em.find(ChatCallEntity, where, { orderBy: { id: 'desc' }, limit });
-  return found.filter(hasEnded);
+  const condition = all([
+    sql`c.user_id = ${userId}`,
+    isOnPage(sql`c.id`, 'call', page),
+    has(sql`c.model`, page.model),
+    has(sql`c.key_id`, page.keyId),
+    has(sql`c.status`, page.status),
+    has(sql`c.error_code`, page.errorCode),
+    sql`c.settled_at is not null`, // all but open ones, as the indexes say it
+  ]);
+  const rows = await em.execute<Record<string, unknown>[]>(sql`
+    select c.id, c.key_id, c.request_id, c.model, c.stream, c.status, c.credits_reserved, c.credits_charged,
+           c.prompt_tokens, c.completion_tokens, c.billing_basis, c.latency_ms, c.upstream_request_id, c.error_code,
+           c.error_message, c.created_at
+    from chat_call c where ${condition} order by c.id desc limit ${page.limit}`);
+  return rows.map((row): ListedColumns => readRow(em, ChatCallEntity, row)).filter(hasEnded);
 }
 
-function hasEnded(call: ChatCall): call is EndedChatCall {
+function hasEnded(call: ListedColumns): call is EndedChatCall {
   return call.status !== 'open';
 }

@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
 import type { Task } from '../entities/tasks.ts';
-import { has, all } from './filters.ts';
+import { has, all } from '../filters.ts';
 import { findTasks, matches, type TaskFilters } from './tasks.ts';
 
 export interface AllTasksFilters extends TaskFilters {

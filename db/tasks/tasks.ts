@@ -5,7 +5,7 @@ import { TaskEntity, TaskEventEntity, type Task, type TaskEventRow } from '../en
 import type { SpenderRefusal } from '../ledger/reservations.ts';
 import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
-import { all, has, isOnPage, type PageFilters } from './filters.ts';
+import { all, has, isOnPage, type PageFilters } from '../filters.ts';
 import { readRow } from '../read-row.ts';
 
 export async function findTask(em: Em, id: string): Promise<Task | null> {

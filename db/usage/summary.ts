@@ -1,14 +1,13 @@
 // The usage of a period by interval and group, on one snapshot: sums that were carried forward, and rows
 // for the rest.
 import { IsolationLevel, sql, type RawQueryFragment } from '@mikro-orm/postgresql';
-import type { MicroCredits } from '../../domain/credits.ts';
 import type { UsageGroup, UsageInterval } from '../../domain/usage.ts';
-import { readMicroCredits } from '../columns.ts';
 import type { Em } from '../database.ts';
-import { SIGNED_SUMS, sumRollup } from './from-rollup.ts';
+import { LISTS, readInterval, type StoredInterval, type UsageRow } from './intervals.ts';
+import { sumRollup, TOTALS } from './from-rollup.ts';
 import { refusalOf, type UsageRefusal } from './refusals.ts';
 import { planReading, type Plan } from './plan.ts';
-import { ENDS, isWithin, TRANSFERS, type Period, type UsageSource } from './sources.ts';
+import { ENDS, isWithin, SUMS, TRANSFERS, type Period, type UsageSource } from './sources.ts';
 
 export interface UsageRequest {
   /** Whose usage; null for that of all users. */
@@ -23,32 +22,6 @@ export interface UsageRequest {
   /** The family of each model, for chat calls, whose rows do not name it. */
   families: ReadonlyMap<string, string>;
   rowsMax: number;
-}
-
-export interface UsageSums {
-  /** Charges less refunds of the ledger. */
-  credits: MicroCredits;
-  /** What tasks and calls cost the operator beyond their charges. */
-  loss: MicroCredits;
-  /** Tasks that ended, whichever way. */
-  tasks: number;
-  /** Chat calls that ended, whichever way. */
-  calls: number;
-  /** Those of both that failed. */
-  failed: number;
-  /** Of chat calls. */
-  promptTokens: number;
-  completionTokens: number;
-  /** Of tasks that were completed. */
-  images: number;
-  seconds: number;
-}
-
-export interface UsageRow extends UsageSums {
-  /** When the interval begins, also where the period begins within it. */
-  start: Date;
-  /** Null for what belongs to no group, such as tasks without a key. */
-  group: string | null;
 }
 
 /** `too_many_rows`: more than `rowsMax`. */
@@ -75,37 +48,31 @@ async function readOnSnapshot(tx: Em, request: UsageRequest): Promise<UsageAnswe
            coalesce((select sequence from usage_mark where user_id = ${userId}), 0)::text as sequence,
            now() at time zone ${timezone}, set_config('jit', 'off', true),
            set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-           set_config('enable_mergejoin', 'off', true)`);
+           set_config('enable_mergejoin', 'off', true), set_config('enable_memoize', 'off', true),
+           set_config('work_mem', ${WORK_MEM}, true)`);
   if (!snapshot) throw new Error('the database answered nothing');
   const asOf = new Date(snapshot.asOf);
   const plan = planReading(request, {
     asOf,
     until: snapshot.until === null ? null : new Date(snapshot.until),
   });
-  const found = await tx.execute<StoredRow[]>(sql`
-    select start, "group", sum(credits)::text as credits, sum(loss)::text as loss, sum(tasks)::int as tasks,
-           sum(calls)::int as calls, sum(failed)::int as failed, sum(prompt_tokens)::bigint::float8 as "promptTokens",
-           sum(completion_tokens)::bigint::float8 as "completionTokens", sum(images)::float8 as images,
-           sum(seconds)::float8 as seconds
-    from (${await joinParts(tx, request, plan, { asOf, sequence: snapshot.sequence })}) counted
-    group by 1, 2 having ${NON_ZERO}
-    order by 1, 2 nulls last limit ${request.rowsMax + 1}`);
-  if (found.length > request.rowsMax) return { kind: 'too_many_rows' };
-  const rows = found.map((row) => ({
-    ...row,
-    start: new Date(row.start),
-    credits: readMicroCredits(row.credits),
-    loss: readMicroCredits(row.loss),
-  }));
-  return { kind: 'summary', rows, asOf };
+  const counted = await joinParts(tx, request, plan, { asOf, sequence: snapshot.sequence });
+  const found = await tx.execute<StoredInterval[]>(sql`
+    select start, ${LISTS} from (
+      select start, "group", ${TOTALS} from (${counted}) counted group by 1, 2 having ${NON_ZERO}
+      order by 1, 2 nulls last limit ${request.rowsMax + 1}
+    ) summed group by 1 order by 1`);
+  const rows = found.flatMap(readInterval);
+  return rows.length > request.rowsMax ? { kind: 'too_many_rows' } : { kind: 'summary', rows, asOf };
 }
 
-type StoredRow = Omit<UsageRow, 'start' | 'credits' | 'loss'> & Record<'start' | 'credits' | 'loss', string>;
+/** Holds the sums of as many groups as are answered: else they are sorted first, which takes longer. */
+const WORK_MEM = '16MB';
 
 /** False where all was taken back: left out, as without usage. Of most rows the first sum is enough. */
 const NON_ZERO = sql`
-  sum(credits) <> 0 or sum(tasks) <> 0 or sum(calls) <> 0 or sum(loss) <> 0 or sum(failed) <> 0
-  or sum(prompt_tokens) <> 0 or sum(completion_tokens) <> 0 or sum(images) <> 0 or sum(seconds) <> 0`;
+  add_up(credits) <> 0 or add_up(tasks) <> 0 or add_up(calls) <> 0 or add_up(loss) <> 0 or add_up(failed) <> 0
+  or add_up(prompt_tokens) <> 0 or add_up(completion_tokens) <> 0 or add_up(images) <> 0 or add_up(seconds) <> 0`;
 
 async function joinParts(
   tx: Em,
@@ -164,7 +131,7 @@ async function fromRollup(
     family: sql`nullif(r.family, '')`,
   };
   return sql`
-    select r.start, ${groupOf(request, source)} as "group", ${SIGNED_SUMS}
+    select r.start, ${groupOf(request, source)} as "group", ${SUMS}
     from (${await sumRollup(tx, request, period, asOf)}) r`;
 }
 

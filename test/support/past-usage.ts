@@ -149,21 +149,22 @@ export class PastUsage {
     const found = await forkEm(this.#database).execute<{ start: string; text: string }[]>(sql`
       with usage as (
         select l.account_id as user_id, l.created_at as at, l.key_id, l.model, coalesce(t.mode, 'chat') as kind,
-               -l.amount as credits, 0 as tasks, 0 as calls, 0 as failed, 0 as tokens, 0 as seconds, 0 as loss
+               -l.amount as credits, 0 as tasks, 0 as calls, 0 as failed, 0 as tokens, 0 as completion, 0 as images,
+               0 as seconds, 0 as loss
         from ledger_transfer l left join task t on t.id = l.task_id where l.kind not in ('grant', 'redeem', 'adjustment')
         union all
         select user_id, settled_at, key_id, model, 'chat', 0, 0, 1, (status = 'failed')::int, coalesce(prompt_tokens, 0),
-               0, loss from chat_call where settled_at is not null
+               coalesce(completion_tokens, 0), 0, 0, loss from chat_call where settled_at is not null
         union all
-        select user_id, completed_at, key_id, model, mode, 0, 1, 0, (status = 'failed')::int, 0,
+        select user_id, completed_at, key_id, model, mode, 0, 1, 0, (status = 'failed')::int, 0, 0, 0,
                case when mode = 'video' then 4 else 0 end, 0 from task where completed_at is not null
         union all
-        select a.user_id, a.settled_at, a.key_id, t.model, t.mode, 0, 0, 0, 0, 0, 0, a.loss
+        select a.user_id, a.settled_at, a.key_id, t.model, t.mode, 0, 0, 0, 0, 0, 0, 0, 0, a.loss
         from task_attempt a join task t on t.id = a.task_id
       )
       select date_trunc(${interval}, at, ${timezone}) as start,
              concat_ws(' ', coalesce(${column === null ? sql`null::text` : sql.ref(column)}, ''), sum(credits), sum(tasks), sum(calls),
-               sum(failed), sum(tokens), sum(seconds), sum(loss)) as text
+               sum(failed), sum(tokens), sum(completion), sum(images), sum(seconds), sum(loss)) as text
       from usage where ${own} and at >= ${from.toISOString()} and at < ${to === null ? 'infinity' : to.toISOString()}
       group by 1, ${column === null ? sql`2 * 0` : sql.ref(column)}
       having sum(credits) <> 0 or sum(tasks) > 0 or sum(calls) > 0 or sum(loss) > 0

@@ -12,7 +12,8 @@ import {
 } from '../../../db/ledger/usage-sums.ts';
 import { listSixHours } from '../../../db/migrations/103-usage-six-hours.ts';
 import { addEnds, addTransfers, readHorizon } from '../../../db/usage/rollup.ts';
-import { readUsage, type UsageRow } from '../../../db/usage/summary.ts';
+import type { UsageRow } from '../../../db/usage/intervals.ts';
+import { readUsage } from '../../../db/usage/summary.ts';
 import { ALL_USAGE_GROUPS, USAGE_INTERVALS, type UsageGroup } from '../../../domain/usage.ts';
 import * as rows from '../../support/rows.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
@@ -212,8 +213,13 @@ function write({
   calls,
   failed,
   promptTokens,
+  completionTokens,
+  images,
   seconds,
   loss,
 }: UsageRow): string {
-  return [start.toISOString(), group, credits, tasks, calls, failed, promptTokens, seconds, loss].join(' ');
+  const tokens = [promptTokens, completionTokens];
+  return [start.toISOString(), group, credits, tasks, calls, failed, ...tokens, images, seconds, loss].join(
+    ' ',
+  );
 }

@@ -1,7 +1,7 @@
 // The filters of lists of tasks and chat calls, as conditions that their indexes serve.
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
-import { firstIdAt } from '../ids.ts';
-import type { IdPrefix } from '../../domain/ids.ts';
+import { firstIdAt } from './ids.ts';
+import type { IdPrefix } from '../domain/ids.ts';
 
 /** A page of a list and what is to be on it. Undefined and null do not filter. */
 export interface PageFilters {
