@@ -14,7 +14,7 @@ const statement = (summary: string) =>
     summary,
   });
 
-export const { estimate } = statement('Price the order');
+export const { estimate } = statement('Price the order, set the credits aside, take a slot');
 export const { reserve } = statement('Set the credits aside');
 export const { begin } = statement('Take one of the user’s slots for running tasks');
 export const { charge } = statement('Charge for what was delivered');
