@@ -83,7 +83,6 @@ async function pollUntilFinished(
   const { cancellationSignal } = Context.current();
   const { progress, usualEnds } = dependencies;
   let refusals = 0;
-  let percent = 0;
   let unfinishedMs = 0; // another worker may have looked before
   for (;;) {
     const { state, refusal } = await look(job, LOOK_LIMIT_MS, cancellationSignal);
@@ -93,10 +92,8 @@ async function pollUntilFinished(
       if (isSeenEnding) usualEnds.note(job.model, { unfinishedMs, finishedMs: ageMs });
       return recordEndState(dependencies, task, state);
     }
-    if (percentOf(state) > percent) {
-      percent = percentOf(state);
-      progress.note({ task, percent });
-    }
+    const percent = percentOf(state);
+    if (percent > 0) progress.note({ task, percent });
     unfinishedMs = ageMs;
     refusals = refusal ? refusals + 1 : 0;
     const retryAfterMs = refusal?.retryAfterMs ?? null;
