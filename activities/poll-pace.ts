@@ -1,4 +1,5 @@
 // How long to wait before a vendor is asked about a job again.
+import type { UsualEnd } from './usual-ends.ts';
 
 export interface Polled {
   /** Since the job was handed over. */
@@ -7,24 +8,42 @@ export interface Polled {
   refusals: number;
   /** How long the vendor asks to wait, or null. */
   retryAfterMs: number | null;
+  /** When jobs of its model usually end; null where that is not known. */
+  usualEnd: UsualEnd | null;
 }
 
 const PAUSE_MIN_MS = 1_000;
 /** Vendors recommend 5 to 20 s; a finished video is noticed after four on average. */
 const PAUSE_MAX_MS = 8_000;
+/** For jobs that most probably do not end soon. */
+const EARLY_PAUSE_MAX_MS = 12_000;
+/** While jobs usually end. */
+const LATE_PAUSE_MIN_MS = 2_000;
+/** Looks while jobs usually end: where their times differ much, they are looked at as if nothing was known. */
+const LATE_LOOKS = 5;
 const REFUSED_PAUSE_MAX_MS = 60_000;
 const AGE_SHARE = 0.1;
 /** Jobs handed over at once are not asked for at once. */
 const SPREAD = 0.2;
 
 /**
- * A tenth of the job's age, so that a result comes at most a tenth late, between one and eight seconds;
- * longer for a vendor that refuses looks. It depends on nothing that ends with the process. `random` is in
- * [0, 1).
+ * A tenth of the job's age, so that a result comes at most a tenth late, between one and eight seconds; up to
+ * twelve before jobs of its model usually end, and less while they do, so that all in all a vendor is asked
+ * as often; longer for a vendor that refuses looks. `random` is in [0, 1).
  */
-export function pauseBeforeNextPoll({ ageMs, refusals, retryAfterMs }: Polled, random: number): number {
-  const usualMs = Math.min(Math.max(ageMs * AGE_SHARE, PAUSE_MIN_MS), PAUSE_MAX_MS);
+export function pauseBeforeNextPoll({ refusals, retryAfterMs, ...job }: Polled, random: number): number {
+  const usualMs = usualPauseMs(job);
   const wantedMs = Math.max(usualMs * 2 ** refusals, retryAfterMs ?? 0);
   const pauseMs = refusals === 0 ? usualMs : Math.min(wantedMs, REFUSED_PAUSE_MAX_MS);
   return pauseMs * (1 - SPREAD / 2 + random * SPREAD);
+}
+
+function usualPauseMs({ ageMs, usualEnd }: Pick<Polled, 'ageMs' | 'usualEnd'>): number {
+  const byAgeMs = Math.max(ageMs * AGE_SHARE, PAUSE_MIN_MS);
+  const unknownMs = Math.min(byAgeMs, PAUSE_MAX_MS);
+  if (usualEnd === null || ageMs > usualEnd.untilMs) return unknownMs;
+  const { fromMs, untilMs } = usualEnd;
+  const lateMs = Math.min(Math.max((untilMs - fromMs) / LATE_LOOKS, LATE_PAUSE_MIN_MS), unknownMs);
+  if (ageMs >= fromMs) return lateMs;
+  return Math.min(byAgeMs, EARLY_PAUSE_MAX_MS, Math.max(fromMs - ageMs, lateMs));
 }

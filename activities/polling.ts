@@ -12,7 +12,9 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith } from './failures.ts';
 import { pause, withHeartbeat } from './heartbeat.ts';
 import { pauseBeforeNextPoll } from './poll-pace.ts';
+import { createProgressNotes, type ProgressNotes } from './progress.ts';
 import type { KeptResult } from './results.ts';
+import { createUsualEnds, type UsualEnds } from './usual-ends.ts';
 
 /** The vendor may not see its own job for a moment after it took it. */
 const NOT_FOUND_GRACE_MS = 30_000;
@@ -29,19 +31,28 @@ const POLLING = { phase: 'polling', everyMs: 10_000 };
 interface Job {
   provider: Provider;
   handle: JobHandle;
+  /** Adapter and the vendor's name of the model, of which it is known when jobs usually end. */
+  model: string;
   sentAt: Date;
   /** The vendor's success is recorded already. */
   isFinished: boolean;
 }
 
+interface PollingDependencies extends ActivityDependencies {
+  progress: ProgressNotes;
+  usualEnds: UsualEnds;
+}
+
 export function createPolling(dependencies: ActivityDependencies) {
   const { database } = dependencies;
+  const progress = createProgressNotes((noted) => recordProgress(forkEm(database), noted));
+  const polling = { ...dependencies, progress, usualEnds: createUsualEnds() };
 
   return {
     /** Ends when the vendor has finished, fails when it has failed; a look without an answer is neither. */
     async poll(task: TaskAttempt): Promise<void> {
       const job = await findJob(dependencies, task);
-      if (!job.isFinished) await withHeartbeat(POLLING, () => pollUntilFinished(dependencies, task, job));
+      if (!job.isFinished) await withHeartbeat(POLLING, () => pollUntilFinished(polling, task, job));
     },
 
     /**
@@ -58,26 +69,36 @@ export function createPolling(dependencies: ActivityDependencies) {
       if (state.kind === 'failed' && state.evidence)
         await submissions.recordBilled(forkEm(database), task, state.evidence);
       if (state.kind !== 'succeeded') return { state: 'stopped' };
-      await recordJobState(dependencies, task, state);
+      await recordEndState(dependencies, task, state);
       return { state: 'finished' };
     },
   };
 }
 
 async function pollUntilFinished(
-  dependencies: ActivityDependencies,
+  dependencies: PollingDependencies,
   task: TaskAttempt,
   job: Job,
 ): Promise<void> {
   const { cancellationSignal } = Context.current();
+  const { progress, usualEnds } = dependencies;
   let refusals = 0;
+  let unfinishedMs = 0; // another worker may have looked before
   for (;;) {
     const { state, refusal } = await look(job, LOOK_LIMIT_MS, cancellationSignal);
-    if (await recordJobState(dependencies, task, state)) return;
-    refusals = refusal ? refusals + 1 : 0;
     const ageMs = Date.now() - job.sentAt.getTime();
+    if (isEnd(state)) {
+      const isSeenEnding = state.kind === 'succeeded' && unfinishedMs > 0;
+      if (isSeenEnding) usualEnds.note(job.model, { unfinishedMs, finishedMs: ageMs });
+      return recordEndState(dependencies, task, state);
+    }
+    const percent = percentOf(state);
+    if (percent > 0) progress.note({ task, percent });
+    unfinishedMs = ageMs;
+    refusals = refusal ? refusals + 1 : 0;
     const retryAfterMs = refusal?.retryAfterMs ?? null;
-    await pause(pauseBeforeNextPoll({ ageMs, refusals, retryAfterMs }, Math.random()));
+    const polled = { ageMs, refusals, retryAfterMs, usualEnd: usualEnds.of(job.model) };
+    await pause(pauseBeforeNextPoll(polled, Math.random()));
   }
 }
 
@@ -87,36 +108,39 @@ async function findJob({ database, providers }: ActivityDependencies, task: Task
   const row = await findTask(em, task.taskId);
   if (submission?.state === 'ended') throw failTaskWith(submission.errorCode ?? 'upstream_error');
   const provider = row && providers.get(row.adapter);
-  if (!submission?.handle || !provider?.poll) throw failTaskWith('internal_error');
+  if (!submission?.handle || !row || !provider?.poll) throw failTaskWith('internal_error');
   const isFinished = submission.state === 'succeeded';
-  return { provider, handle: submission.handle, sentAt: submission.sentAt, isFinished };
+  const model = `${row.adapter}:${row.upstreamModel}`;
+  return { provider, handle: submission.handle, model, sentAt: submission.sentAt, isFinished };
 }
 
-/**
- * True when the vendor has finished. Throws when it has failed. The first final state is recorded and stands.
- */
-async function recordJobState(
+type EndState = Exclude<JobState, { kind: 'queued' | 'running' }>;
+
+function isEnd(state: JobState): state is EndState {
+  return state.kind !== 'queued' && state.kind !== 'running';
+}
+
+/** Zero where the vendor says nothing. */
+function percentOf(state: JobState): number {
+  const percent = state.kind === 'running' ? Math.floor(state.progress ?? 0) : 0;
+  return Math.min(percent, RUNNING_PROGRESS_MAX);
+}
+
+/** Ends when the vendor has finished. Throws when it has failed. The first of these is recorded and stands. */
+async function recordEndState(
   { database, secrets }: ActivityDependencies,
   task: TaskAttempt,
-  state: JobState,
-): Promise<boolean> {
+  state: EndState,
+): Promise<void> {
   const em = forkEm(database);
   switch (state.kind) {
-    case 'queued':
-      return false;
-    case 'running': {
-      const progress = Math.min(Math.floor(state.progress ?? 0), RUNNING_PROGRESS_MAX);
-      if (progress > 0) await recordProgress(em, task, progress);
-      return false;
-    }
     case 'succeeded': {
       const results = secrets.seal(
         'result',
         `${task.taskId}:${task.attempt}`,
         JSON.stringify(state.results.map(toKeptResult)),
       );
-      await submissions.recordSucceeded(em, task, { results, evidence: state.evidence });
-      return true;
+      return submissions.recordSucceeded(em, task, { results, evidence: state.evidence });
     }
     case 'failed': {
       const prompts = await decryptPrompts(em, secrets, [task.taskId]);

@@ -22,16 +22,21 @@ sharp.concurrency(1);
 sharp.cache(false);
 const inTurn = pLimit(PARALLEL_MAX);
 
-/** Adds the preview's key to an image that is stored; every other output is returned as it is. */
+/**
+ * Adds the preview's key to an image that is stored; every other output is returned as it is. `image`: its
+ * bytes, which are read from the storage when left out.
+ */
 export async function withPreview(
   { storage, log }: Pick<ActivityDependencies, 'storage' | 'log'>,
   output: TaskOutput,
+  image?: Uint8Array,
 ): Promise<TaskOutput> {
   const { key, contentType, bytes } = output;
   if (!contentType.startsWith('image/') || bytes > BYTES_MAX) return output;
   try {
     const previewKey = key.replace(/\.[a-z0-9]+$/, '.preview.webp');
     const small = await inTurn(async () => {
+      if (image) return shrink(image);
       const file = await storage.read(key);
       return file && shrink(await buffer(file.stream));
     });

@@ -87,7 +87,8 @@ export async function storeInline(
         contentType: type,
       });
     });
-    outputs.push(await withPreview(dependencies, { key, contentType: type, bytes: result.bytes.length }));
+    const output = { key, contentType: type, bytes: result.bytes.length };
+    outputs.push(await withPreview(dependencies, output, result.bytes));
   }
   return outputs;
 }

@@ -1,6 +1,7 @@
 // How an attempt ends in task log and ledger. Each activity may be repeated; the first outcome stands.
 import { cancelTask, completeTask, failTask, type SettledStatus } from '../db/tasks/settlement.ts';
 import { readEvidence, readPrice, type StoredEvidence } from '../db/columns.ts';
+import { findChargeable } from '../db/tasks/chargeable.ts';
 import { findSubmission } from '../db/tasks/submissions.ts';
 import { findTask } from '../db/tasks/tasks.ts';
 import type { MicroCredits } from '../domain/credits.ts';
@@ -20,21 +21,12 @@ export function createSettlement({ database, log }: ActivityDependencies) {
      */
     async charge(task: TaskAttempt): Promise<{ status: TaskStatus; creditsCharged: string }> {
       const em = forkEm(database);
-      const row = await findTask(em, task.taskId);
-      const submission = await findSubmission(em, task);
-      if (!row || row.attempt !== task.attempt || !submission?.outputs) throw failTaskWith('internal_error');
-      const { amount, loss } = computeCharge(
-        readPrice(row.price),
-        row.ordered,
-        readEvidence(submission.evidence ?? null),
-      );
+      const chargeable = await findChargeable(em, task);
+      if (!chargeable) throw failTaskWith('internal_error');
+      const { price, ordered, outputs, outputText, evidence } = chargeable;
+      const { amount, loss } = computeCharge(readPrice(price), ordered, readEvidence(evidence));
       logLoss(task, loss);
-      const settled = await completeTask(em, task, {
-        outputs: submission.outputs,
-        outputText: submission.outputText ?? null,
-        amount,
-        loss,
-      });
+      const settled = await completeTask(em, task, { outputs, outputText, amount, loss });
       return { status: statusOf(task, settled), creditsCharged: amount.toString() };
     },
 

@@ -22,6 +22,7 @@ import { createStorage } from '../storage/storage.ts';
 import { connectTaskWorkflows } from '../workflows/client.ts';
 import { checkReadiness } from './health.ts';
 import { observeUpstream, observeWebhooks } from './observation.ts';
+import { limitGarbage } from './garbage.ts';
 import { installRuntime } from './runtime.ts';
 import { startWebhookOutbox } from './webhooks.ts';
 import { createWorkers } from './workers.ts';
@@ -31,6 +32,7 @@ const ACTIVITIES_PER_CONNECTION = 4;
 /** Time beyond the grace, to cut off what still runs and to close everything. */
 const STOP_EXTRA_MS = 15_000;
 
+limitGarbage();
 await runWithConfig((config) => work(config, createLog({ process: 'worker', level: config.logLevel })));
 
 async function work(config: Config, log: Log): Promise<void> {

@@ -1,4 +1,4 @@
-// Builds the workers of this process, one for each kind of slot: what must happen soon, hand-over, waiting,
+// Builds the workers of this process, one for each kind of slot: hand-over, what must happen soon, waiting,
 // and webhooks.
 import { fileURLToPath } from 'node:url';
 import {
@@ -13,7 +13,13 @@ import { createActivities } from '../activities/index.ts';
 import type { ActivityDependencies } from '../activities/dependencies.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import { GENERATION_QUEUE, HAND_OVER_QUEUE, POLL_QUEUE, WEBHOOK_QUEUE } from '../workflows/names.ts';
+import {
+  EARLIER_HAND_OVER_QUEUE,
+  GENERATION_QUEUE,
+  POLL_QUEUE,
+  SOON_QUEUE,
+  WEBHOOK_QUEUE,
+} from '../workflows/names.ts';
 import { createBoundary } from './boundary.ts';
 import { SWEEPER_HEARTBEATS } from './heartbeats.ts';
 import { observeActivities } from './observation.ts';
@@ -28,6 +34,11 @@ const HAND_OVER_SLOTS = 4_000;
 const POLL_SLOTS = 10_000;
 /** For each attempt that may be under way: those beyond say that they find no place, and wait for no slot. */
 const SLOTS_PER_WEBHOOK_ATTEMPT = 2;
+/**
+ * Runs of tasks that stay in memory, with about 90 KB each: more than are between two short steps at any
+ * moment. One that waits long for its vendor may leave, and is replayed from its history when it goes on.
+ */
+const TASK_RUNS_CACHED = 1_000;
 /** Runs of webhooks that stay in memory. */
 const WEBHOOK_RUNS_CACHED = 1_000;
 /**
@@ -71,59 +82,58 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
   // Histories hold ids and small scalars: packing them costs more than it saves.
   const grpcCompression = { codec: 'none' } as const;
   const connection = await NativeConnection.connect({ ...connectionOptions, grpcCompression });
-  const { submit, poll, sendWebhook, abandonWebhook, ...soon } = createActivities(options.dependencies);
   const workflowBundle =
     options.workflowBundle ?? (await bundleWorkflows(options.tracing ? TRACING_MODULES : []));
-  const graceSeconds = `${options.graceSeconds}s` as const;
-  const shared = {
-    ...{ connection, namespace, ...sharedOptionsOf(options) },
-    activityTaskPollerBehavior: { type: 'autoscaling' },
-  } as const;
-  const generation = await Worker.create({
-    ...shared,
-    taskQueue: GENERATION_QUEUE,
-    workflowBundle,
-    activities: soon,
-    maxConcurrentActivityTaskExecutions: options.activitiesMax,
-    maxConcurrentLocalActivityExecutions: options.activitiesMax,
-    workflowTaskPollerBehavior: { type: 'autoscaling' },
-    shutdownGraceTime: graceSeconds,
-  });
-  const handOver = await Worker.create({
-    ...shared,
-    taskQueue: HAND_OVER_QUEUE,
-    activities: { submit },
+  const shared = { connection, namespace, ...sharedOptionsOf(options) };
+  const workers: Worker[] = [];
+  for (const own of slotsOf(options, workflowBundle))
+    workers.push(await Worker.create({ ...shared, ...own }));
+  return combine(workers, connection, options.log);
+}
+
+/** The workers by their queues, each with what it does and how much of it at once. */
+function slotsOf(options: WorkerOptions, workflowBundle: WorkflowBundleOption): OwnOptions[] {
+  const { submit, poll, sendWebhook, abandonWebhook, ...soon } = createActivities(options.dependencies);
+  const { activitiesMax, graceSeconds, dependencies } = options;
+  const grace = { shutdownGraceTime: `${graceSeconds}s` } as const;
+  const runs = { workflowBundle, workflowTaskPollerBehavior: { type: 'autoscaling' } } as const;
+  const handOver = {
+    ...grace,
     maxConcurrentActivityTaskExecutions: HAND_OVER_SLOTS,
     maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE,
-    shutdownGraceTime: graceSeconds,
-  });
-  // A poller that stops is resumed elsewhere with the next look: it needs no grace.
-  const polling = await Worker.create({
-    ...shared,
-    taskQueue: POLL_QUEUE,
-    activities: { poll },
-    maxConcurrentActivityTaskExecutions: POLL_SLOTS,
-  });
-  // Runs and attempts: a burst of them keeps no task waiting.
-  const webhooks = await Worker.create({
-    ...shared,
-    taskQueue: WEBHOOK_QUEUE,
-    workflowBundle,
-    activities: { sendWebhook, abandonWebhook },
-    maxConcurrentActivityTaskExecutions:
-      SLOTS_PER_WEBHOOK_ATTEMPT * options.dependencies.webhooks.attemptsMax,
-    workflowTaskPollerBehavior: { type: 'autoscaling' },
-    maxCachedWorkflows: WEBHOOK_RUNS_CACHED,
-    shutdownGraceTime: graceSeconds,
-  });
-  return combine([generation, handOver, polling, webhooks], connection, options.log);
+  } as const;
+  const attempts = SLOTS_PER_WEBHOOK_ATTEMPT * dependencies.webhooks.attemptsMax;
+  return [
+    {
+      ...{ ...runs, ...handOver, taskQueue: GENERATION_QUEUE, maxCachedWorkflows: TASK_RUNS_CACHED },
+      // Runs that an earlier release began may have asked for the others here.
+      activities: { ...soon, submit },
+      maxConcurrentLocalActivityExecutions: activitiesMax,
+    },
+    {
+      ...{ ...grace, taskQueue: SOON_QUEUE, activities: soon },
+      maxConcurrentActivityTaskExecutions: activitiesMax,
+    },
+    { ...handOver, taskQueue: EARLIER_HAND_OVER_QUEUE, activities: { submit } },
+    // A poller that stops is resumed elsewhere with the next look: it needs no grace.
+    { taskQueue: POLL_QUEUE, activities: { poll }, maxConcurrentActivityTaskExecutions: POLL_SLOTS },
+    // Runs and attempts: a burst of them keeps no task waiting.
+    {
+      ...{ ...runs, ...grace, taskQueue: WEBHOOK_QUEUE, maxCachedWorkflows: WEBHOOK_RUNS_CACHED },
+      activities: { sendWebhook, abandonWebhook },
+      maxConcurrentActivityTaskExecutions: attempts,
+    },
+  ];
 }
+
+type OwnOptions = Omit<Parameters<typeof Worker.create>[0], 'connection' | 'namespace'>;
 
 /** What all workers of the process have in common: what wraps an activity, and the end of a shutdown. */
 function sharedOptionsOf({ log, registry, tracing, graceSeconds }: WorkerOptions) {
   const boundary = createBoundary(log);
   const counting = registry && observeActivities(registry);
   return {
+    activityTaskPollerBehavior: { type: 'autoscaling' } as const,
     // The boundary is the innermost: what the others see of an error is what the history shows of it.
     interceptors: {
       activity: [

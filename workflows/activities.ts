@@ -1,7 +1,7 @@
 // The activities as the workflow calls them: time-outs, retries, cancellation, and summaries for operators.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { HAND_OVER_QUEUE, POLL_QUEUE } from './names.ts';
+import { POLL_QUEUE, SOON_QUEUE } from './names.ts';
 
 /**
  * Policy for what every task passes, each one short statement: local, so that it needs no step of its own in
@@ -14,7 +14,7 @@ const statement = (summary: string) =>
     summary,
   });
 
-export const { estimate } = statement('Price the order');
+export const { estimate } = statement('Price the order, set the credits aside, take a slot');
 export const { reserve } = statement('Set the credits aside');
 export const { begin } = statement('Take one of the user’s slots for running tasks');
 export const { charge } = statement('Charge for what was delivered');
@@ -24,7 +24,6 @@ export const { charge } = statement('Charge for what was delivered');
  * its end, because it must be known whether the vendor took the work. The heartbeat shows when a worker died.
  */
 export const { submit } = proxyActivities<Activities>({
-  taskQueue: HAND_OVER_QUEUE,
   startToCloseTimeout: '24h',
   heartbeatTimeout: '15s',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -45,6 +44,7 @@ export const { poll } = proxyActivities<Activities>({
  * after some tries; our own storage is waited for until the time-out.
  */
 export const { store } = proxyActivities<Activities>({
+  taskQueue: SOON_QUEUE,
   startToCloseTimeout: '15m',
   scheduleToCloseTimeout: '30m',
   heartbeatTimeout: '15s',
@@ -58,6 +58,7 @@ export const { store } = proxyActivities<Activities>({
  */
 const settlement = (summary: string) =>
   proxyActivities<Activities>({
+    taskQueue: SOON_QUEUE,
     startToCloseTimeout: '30s',
     retry: { initialInterval: '500ms', maximumInterval: '15s' },
     summary,

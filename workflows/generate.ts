@@ -20,15 +20,14 @@ const CANCELLATION_ARRIVES_WITHIN = '10s';
 type ResultLocation = 'stored' | 'upstream';
 
 /**
- * estimate → reserve → wait for a slot → submit → poll → store → charge. The run ends Completed if and only
+ * estimate and reserve → wait for a slot → submit → poll → store → charge. The run ends Completed if and only
  * if the task completed; a failed one ends Failed, a cancelled one Canceled.
  */
 export async function generate(input: GenerateInput): Promise<void> {
   const task: TaskAttempt = { taskId: input.taskId, attempt: input.attempt };
   try {
-    let { status } = await activities.estimate(task);
-    if (!isFinal(status)) ({ status } = await activities.reserve(task));
-    if (!isFinal(status)) ({ status } = await waitForSlot(task));
+    let { status } = await admit(task);
+    if (!isFinal(status)) ({ status } = await waitForSlot(task, status));
     if (isFinal(status)) return await reportFinalStatus(status); // cancelled meanwhile, a late start, an operator's Reset
     const location = await generateUpstream(input, task);
     await CancellationScope.nonCancellable(() => deliver(task, location));
@@ -39,11 +38,23 @@ export async function generate(input: GenerateInput): Promise<void> {
 }
 
 /**
+ * Prices the order, sets the credits aside and takes a slot, in one step: each step is a turn of the workflow
+ * and a message to it. A worker of an earlier release did the first part only, which its answer shows, and
+ * recorded a step for each of the others.
+ */
+async function admit(task: TaskAttempt): Promise<{ status: TaskStatus }> {
+  const { status, isReserved } = await activities.estimate(task);
+  if (isReserved || isFinal(status)) return { status };
+  const reserved = await activities.reserve(task);
+  return isFinal(reserved.status) ? reserved : activities.begin(task);
+}
+
+/**
  * A user has a limited number of tasks in progress; the others wait here, and can be cancelled while they
  * do.
  */
-async function waitForSlot(task: TaskAttempt): Promise<{ status: TaskStatus }> {
-  let { status } = await activities.begin(task);
+async function waitForSlot(task: TaskAttempt, first: TaskStatus): Promise<{ status: TaskStatus }> {
+  let status = first;
   for (let waitMs = 1000; status === 'queued'; waitMs = Math.min(waitMs * 1.5, 15_000)) {
     setCurrentDetails('Queued: waiting for one of this user’s other tasks to end.');
     await sleep(waitMs * (0.75 + Math.random() / 2));

@@ -3,15 +3,14 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 
 /**
- * Workflows, and the activities that must happen soon: reserve, store, charge, failures, cancellations,
- * sweeps.
+ * Workflows, and handing work over to vendors: a worker begins that with the answer that asks for it, without
+ * a way through the server. With some vendors it takes as long as the work, so nothing else is done here.
  */
 export const GENERATION_QUEUE = 'generation';
-/**
- * Handing work over to vendors: with some of them that takes as long as the work, so it has slots of its
- * own.
- */
-export const HAND_OVER_QUEUE = 'generation-submit';
+/** The activities that must happen soon: store, failures, cancellations, sweeps. */
+export const SOON_QUEUE = 'generation-soon';
+/** Where runs that an earlier release began hand their work over. */
+export const EARLIER_HAND_OVER_QUEUE = 'generation-submit';
 /** Waiting for vendors' jobs, thousands at a time. */
 export const POLL_QUEUE = 'generation-poll';
 

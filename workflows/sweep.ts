@@ -1,6 +1,7 @@
 // The sweeper: in rounds it finds what a crash left behind. A schedule keeps one of it running.
 import { log, patched, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities, SWEEPER_STEPS } from '../activities/index.ts';
+import { SOON_QUEUE } from './names.ts';
 
 /** A run lasts an hour, so that operators see 24 of them a day and not thousands. */
 const ROUNDS = 180;
@@ -10,6 +11,7 @@ const ROUNDS_PER_CHECK = 2;
 
 /** The heartbeat shows within seconds that a step was lost with its worker, or on its way there. */
 const sweeper = proxyActivities<Pick<Activities, (typeof SWEEPER_STEPS)[number]>>({
+  taskQueue: SOON_QUEUE,
   startToCloseTimeout: '2m',
   scheduleToCloseTimeout: '5m',
   heartbeatTimeout: '15s',

@@ -100,25 +100,35 @@ export async function recordAccepted(
   task: TaskAttempt,
   answer: { handle: JobHandle; upstreamRequestId: string | null },
 ): Promise<boolean> {
-  const rows = await em.execute<{ id: string }[]>(sql`
-    with accepted as (
-      update submission set state = 'accepted', handle = ${JSON.stringify(answer.handle)}::jsonb, updated_at = now()
-      where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending' and not exists (
-        select from submission o
-        where o.family = submission.family and o.credential = submission.credential
-          and o.handle ->> 'id' = ${answer.handle.id} and (o.task_id, o.attempt) <> (submission.task_id, submission.attempt))
-      returning task_id, attempt
-    ), shown as (
-      update task t set upstream_task_id = ${answer.handle.id}, upstream_request_id = ${answer.upstreamRequestId},
-             updated_at = now()
-      from accepted a where t.id = a.task_id and t.attempt = a.attempt
-    )
-    insert into task_event (task_id, attempt, event) select task_id, attempt, 'submitted' from accepted
-    returning task_id as id`);
+  const { handle, upstreamRequestId } = answer;
+  const rows = await accept(em, [
+    task.taskId,
+    task.attempt,
+    JSON.stringify(handle),
+    handle.id,
+    upstreamRequestId,
+  ]);
   if (rows.length > 0) return true;
   const submission = await findSubmission(em, task); // written before, by a statement whose answer was lost
-  return submission?.handle?.id === answer.handle.id;
+  return submission?.handle?.id === handle.id;
 }
+
+const accept = prepare<{ id: string }>(
+  'record-accepted',
+  `with accepted as (
+    update submission set state = 'accepted', handle = $3::jsonb, updated_at = now()
+    where task_id = $1 and attempt = $2 and state = 'sending' and not exists (
+      select from submission o
+      where o.family = submission.family and o.credential = submission.credential and o.handle ->> 'id' = $4
+        and (o.task_id, o.attempt) <> (submission.task_id, submission.attempt))
+    returning task_id, attempt
+  ), shown as (
+    update task t set upstream_task_id = $4, upstream_request_id = $5, updated_at = now()
+    from accepted a where t.id = a.task_id and t.attempt = a.attempt
+  )
+  insert into task_event (task_id, attempt, event) select task_id, attempt, 'submitted' from accepted
+  returning task_id as id`,
+);
 
 /** Records that the vendor finished the job. The first success stands; later answers are ignored. */
 export async function recordSucceeded(
@@ -126,13 +136,17 @@ export async function recordSucceeded(
   task: TaskAttempt,
   success: { results: Sealed; evidence: Evidence },
 ): Promise<void> {
-  await em.execute(sql`
-    update submission
-    set state = 'succeeded', results = ${success.results.bytes}::bytea,
-        results_secret_key_id = ${success.results.secretKeyId},
-        evidence = ${JSON.stringify(storeEvidence(success.evidence))}::jsonb, updated_at = now()
-    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'accepted'`);
+  const { results, evidence } = success;
+  const stored = JSON.stringify(storeEvidence(evidence));
+  await succeed(em, [task.taskId, task.attempt, results.bytes, results.secretKeyId, stored]);
 }
+
+const succeed = prepare(
+  'record-succeeded',
+  `update submission
+   set state = 'succeeded', results = $3, results_secret_key_id = $4, evidence = $5::jsonb, updated_at = now()
+   where task_id = $1 and attempt = $2 and state = 'accepted'`,
+);
 
 /** Records that the results are in our storage; for an immediate vendor this is its success as well. */
 export async function recordStored(

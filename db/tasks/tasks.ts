@@ -82,12 +82,32 @@ const begin = prepare<{ status: TaskStatus | null; refusal: SpenderRefusal | nul
   'select status, refusal from begin_task($1, $2, $3)',
 );
 
-/** Writes progress if it rose and the attempt is still in progress. */
-export async function recordProgress(em: Em, task: TaskAttempt, progress: number): Promise<void> {
-  await em.execute(sql`
-    update task set progress = ${progress}, updated_at = now()
-    where id = ${task.taskId} and attempt = ${task.attempt} and status = 'in_progress' and progress < ${progress}`);
+/**
+ * Writes the progress of those attempts that are still in progress and whose progress rose. A task that is
+ * locked at this moment is left out, so that a statement about many of them waits for none.
+ */
+export async function recordProgress(
+  em: Em,
+  noted: readonly { task: TaskAttempt; percent: number }[],
+): Promise<void> {
+  await raiseProgress(em, [
+    noted.map(({ task }) => task.taskId),
+    noted.map(({ task }) => task.attempt),
+    noted.map(({ percent }) => percent),
+  ]);
 }
+
+const raiseProgress = prepare(
+  'record-progress',
+  `with risen as (
+    select t.id, n.percent
+    from unnest($1::text[], $2::integer[], $3::smallint[]) n (task_id, attempt, percent)
+    join task t on t.id = n.task_id and t.attempt = n.attempt
+    where t.status = 'in_progress' and t.progress < n.percent
+    for update of t skip locked
+  )
+  update task t set progress = r.percent, updated_at = now() from risen r where t.id = r.id`,
+);
 
 /** Notes that the owner wants the task to stop. Returns false when it has already ended. */
 export async function requestCancel(em: Em, userId: string, id: string): Promise<boolean> {

@@ -18,21 +18,37 @@ interface Scene {
   owner: TestUser;
 }
 
-/** Each story plays one course of a task and resolves to the task whose newest run is recorded. */
-const STORIES: Record<string, (scene: Scene) => Promise<OrderedTask>> = {
+type Story = (scene: Scene) => Promise<OrderedTask>;
+
+const refuseReservation: Story = async ({ gateway, owner }) => {
+  await gateway.stopWorker();
+  const task = await orderVideo(owner.session);
+  await freezeAccount(gateway.em(), owner.id);
+  await gateway.startWorker();
+  return task;
+};
+
+const waitForSlot: Story = async ({ gateway, owner }) => {
+  const first = await orderVideo(owner.session, 'seconds=1');
+  await untilSubmitted(gateway, first);
+  return orderVideo(owner.session);
+};
+
+/**
+ * Each story plays one course of a task and resolves to the task whose newest run is recorded. Those of the
+ * same course without `in-one-step` were recorded when estimate, reserve and begin were steps of their own.
+ */
+const STORIES: Record<string, Story> = {
+  'completed-in-one-step': ({ owner }) => orderImage(owner.session),
+  'refused-in-one-step': refuseReservation,
+  'queued-in-one-step': waitForSlot,
   'image-completed': ({ owner }) => orderImage(owner.session),
   'video-completed': ({ owner }) => orderVideo(owner.session, 'seconds=0.5'),
   'upstream-failed': ({ owner }) => orderVideo(owner.session, 'seconds=0 outcome=fail'),
   'upstream-refused': ({ owner }) => orderImage(owner.session, 'submit=400'),
   'outcome-unknown': ({ owner }) => orderVideo(owner.session, 'submit=reset'),
   'deadline-passed': ({ owner }) => orderVideo(owner.session, 'outcome=stuck'),
-  'refused-reservation': async ({ gateway, owner }) => {
-    await gateway.stopWorker();
-    const task = await orderVideo(owner.session);
-    await freezeAccount(gateway.em(), owner.id);
-    await gateway.startWorker();
-    return task;
-  },
+  'refused-reservation': refuseReservation,
   'cancelled-before-it-began': async ({ gateway, owner }) => {
     await gateway.stopWorker();
     const task = await orderVideo(owner.session);
@@ -66,11 +82,7 @@ const STORIES: Record<string, (scene: Scene) => Promise<OrderedTask>> = {
     await owner.session.post(`/api/tasks/${task.id}/retry`);
     return task;
   },
-  'waited-for-a-slot': async ({ gateway, owner }) => {
-    const first = await orderVideo(owner.session, 'seconds=1');
-    await untilSubmitted(gateway, first);
-    return orderVideo(owner.session);
-  },
+  'waited-for-a-slot': waitForSlot,
 };
 
 /**
@@ -83,8 +95,9 @@ const WEBHOOK_STORIES: Record<string, { status: number | null }> = {
   'webhook-cancelled': { status: null },
 };
 
-/** Plays every story and writes its history to the folder. */
-export async function recordHistories(): Promise<void> {
+/** Plays the stories of these names, or every story, and writes their histories to the folder. */
+export async function recordHistories(names: readonly string[] | 'all'): Promise<void> {
+  const isWanted = ([name]: readonly [string, unknown]): boolean => names === 'all' || names.includes(name);
   const gateway = await startGateway({
     env: {
       SVC_TASK_DEADLINE_SECONDS: '3',
@@ -94,14 +107,14 @@ export async function recordHistories(): Promise<void> {
   });
   const engine = await openEngine(gateway);
   try {
-    for (const [name, play] of Object.entries(STORIES)) {
+    for (const [name, play] of Object.entries(STORIES).filter(isWanted)) {
       const owner = await gateway.createUser(1_000);
       const task = await play({ gateway, engine, owner });
       await untilFinal(owner.session, task.id);
       await engine.untilClosed(task.id);
       write(name, await readHistory(engine, task.id));
     }
-    for (const [name, { status }] of Object.entries(WEBHOOK_STORIES)) {
+    for (const [name, { status }] of Object.entries(WEBHOOK_STORIES).filter(isWanted)) {
       const owner = await gateway.createUser();
       const receiver = await startReceiver((res, { seen }) => {
         if (seen === 1) res.writeHead(500).end();
