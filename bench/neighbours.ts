@@ -1,7 +1,4 @@
 // Plays hostile users, one attack after the other and all together, and measures another user beside them.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertUser } from '../db/identity/users.ts';
 import { createApiKey } from '../db/keys/api-keys.ts';
@@ -11,6 +8,7 @@ import { forkEm, type Database } from '../db/database.ts';
 import { parseCredits } from '../domain/credits.ts';
 import { printTable } from './measure.ts';
 import { ATTACKS } from './neighbours/attacks.ts';
+import { beginAttack, besideBurners, BURNERS } from './neighbours/beside.ts';
 import { readLoopStop, readSheds, watchVictim, type Seen } from './neighbours/victim.ts';
 import { residentBytes } from './processes.ts';
 import { IS_PROFILED, profileProcess } from './profile.ts';
@@ -26,8 +24,6 @@ const ONLY = process.env['BENCH_ATTACK'] ?? '';
 const WATCHED_MS = bySize({ full: 20_000, small: 8_000 });
 const BEGINNING_MS = 1_500;
 const RECOVERY_MS = 5_000;
-/** As many as the attacker, the database, Temporal, the worker and the sandbox are beside the API. */
-const BURNERS = 5;
 const P99_FACTOR_GOAL = 3;
 const LOOP_STOP_GOAL_MS = 100;
 const MEMORY_GROWTH_GOAL_MB = 150;
@@ -86,7 +82,7 @@ async function measure(
   const shedsBefore = await readSheds(system.internalUrl);
   await readLoopStop(system.internalUrl);
   const attack =
-    names.length > 0 ? await beginAttack(system, await createKeys(HOSTILE_CREDITS), names) : null;
+    names.length > 0 ? await beginAttack(system.baseUrl, await createKeys(HOSTILE_CREDITS), names) : null;
   if (attack) await sleep(BEGINNING_MS);
   let seen = await watchVictim(system.baseUrl, victim, WATCHED_MS);
   if (IS_PROFILED && attack)
@@ -103,40 +99,6 @@ async function measure(
 function describeSheds(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): string {
   const counts = [...after].map(([reason, count]) => [reason, count - (before.get(reason) ?? 0)] as const);
   return JSON.stringify(Object.fromEntries(counts.filter(([, count]) => count > 0)));
-}
-
-async function beginAttack(
-  { baseUrl }: BenchSystem,
-  keys: readonly string[],
-  names: readonly string[],
-): Promise<{ stop: () => Promise<string> }> {
-  const script = join(import.meta.dirname, 'neighbours', 'attacker.ts');
-  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
-  let told = '';
-  child.stdout.on('data', (text: Buffer) => (told += text.toString()));
-  child.stdin.write(`${JSON.stringify({ names, baseUrl, keys })}\n`);
-  await once(child.stdout, 'data'); // starting the process takes seconds on a busy machine
-  return {
-    stop: async () => {
-      child.stdin.end();
-      if (child.exitCode === null) await once(child, 'exit');
-      return told.replace('begins', '').trim();
-    },
-  };
-}
-
-/** Measures beside processes that only use the processor, and send nothing. */
-async function besideBurners(work: () => Promise<Measured>): Promise<Measured> {
-  const script = join(import.meta.dirname, 'neighbours', 'burner.ts');
-  const burners = Array.from({ length: BURNERS }, () =>
-    spawn(process.execPath, [script], { stdio: 'ignore' }),
-  );
-  await sleep(BEGINNING_MS);
-  try {
-    return await work();
-  } finally {
-    for (const burner of burners) burner.kill();
-  }
 }
 
 /** `burned`: what the machine alone does to the victim, as the floor of time figures. */
