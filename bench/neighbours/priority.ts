@@ -1,19 +1,19 @@
-// Gives the machine's processors to the product and the victim first: a hostile user works on a machine of their own.
+// Leaves the machine's processors to others: a hostile user works on a machine of their own.
 import { writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 
-/** The lowest weight of Linux's autogroups, which share the processors by session before processes do. */
-const AUTOGROUP_NICE = '19';
+/** Linux shares its processors between sessions first, and then between the processes of each. */
+const SESSION_PRIORITY = '/proc/self/autogroup';
 
 /**
- * Makes this process use what processor time others leave. Needs a session of its own, as `detached` gives:
- * Linux's autogroups would lower the rest of the session with it, or hide the priority from other sessions.
+ * Gives this process and its session the lowest priority. The session must be the process's own, as with
+ * `detached`: all that is in it is affected, and the priority of a process counts within its session only.
  */
 export function yieldProcessors(): void {
   setPriority(constants.priority.PRIORITY_LOW);
   try {
-    writeFileSync('/proc/self/autogroup', AUTOGROUP_NICE);
+    writeFileSync(SESSION_PRIORITY, String(constants.priority.PRIORITY_LOW));
   } catch {
-    // no Linux, or one without autogroups: the priority alone counts
+    // not Linux, or one that shares between processes only
   }
 }
