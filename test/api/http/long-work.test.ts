@@ -32,6 +32,24 @@ describe('the work of long bodies', () => {
     expect(thrown).to.be.an('error');
     expect(turns.tryTake('one')).to.be.a('function');
   });
+
+  it('has a round of its own also when the turns of many do not come in time', async () => {
+    const turns = createTurns({ ...LONG_WORK_TURN_LIMITS, waitMsMax: 20 });
+    const end = await turns.take('one', new AbortController().signal);
+    if (typeof end === 'string') throw new Error(end);
+    const rounds: number[] = [];
+    let round = 0;
+    const count = (): void => {
+      round += 1;
+      if (rounds.length < 20) setImmediate(count);
+    };
+    count();
+    const work = () => workInTurn(turns, 'another', () => void rounds.push(round));
+    await Promise.all(Array.from({ length: 20 }, work));
+    end();
+    // Two that are done in rounds one after the other may see the same count.
+    for (const each of rounds) expect(rounds.filter((other) => other === each)).to.have.length.of.at.most(2);
+  });
 });
 
 describe('a long body', () => {
