@@ -24,12 +24,20 @@ export function createSweep(dependencies: ActivityDependencies) {
 
   return {
     async sweepTasks(): Promise<{ started: number; settled: number }> {
-      const calls = await abandonedCalls.settle();
-      const started = await startLostTasks(dependencies);
-      await repeatCancels(dependencies);
-      const orphaned = await leftovers.claimMaybeOrphaned(forkEm(database), MAYBE_ORPHANED_AFTER_SECONDS);
-      const { start, failure } = await meetNeeds(dependencies, orphaned);
-      return { started, settled: start + failure + calls };
+      const swept = { started: 0, settled: 0 };
+      await runAll([
+        async () => {
+          swept.settled += await abandonedCalls.settle();
+        },
+        async () => {
+          swept.started += await startLostTasks(dependencies);
+        },
+        () => repeatCancels(dependencies),
+        async () => {
+          swept.settled += await settleOrphans(dependencies);
+        },
+      ]);
+      return swept;
     },
 
     async removeOldRequests(): Promise<{ removed: number }> {
@@ -96,6 +104,14 @@ function createAbandonedCalls({ database, chatLeaseSeconds }: ActivityDependenci
       }
     },
   };
+}
+
+/** Ends tasks whose workflow was ended by force, and starts those that have none. Answers how many. */
+async function settleOrphans(dependencies: ActivityDependencies): Promise<number> {
+  const em = forkEm(dependencies.database);
+  const orphaned = await leftovers.claimMaybeOrphaned(em, MAYBE_ORPHANED_AFTER_SECONDS);
+  const { start, failure } = await meetNeeds(dependencies, orphaned);
+  return start + failure;
 }
 
 async function repeatCancels(dependencies: ActivityDependencies): Promise<void> {

@@ -1,7 +1,4 @@
 // Plays hostile users, one attack after the other and all together, and measures another user beside them.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertUser } from '../db/identity/users.ts';
 import { createApiKey } from '../db/keys/api-keys.ts';
@@ -10,7 +7,9 @@ import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Database } from '../db/database.ts';
 import { parseCredits } from '../domain/credits.ts';
 import { printTable } from './measure.ts';
-import { ATTACKS } from './neighbours/attacks.ts';
+import { ATTACKS, type Told } from './neighbours/attacks.ts';
+import { beginAttack, besideBurner } from './neighbours/beside.ts';
+import { beginProcessorUse, type ProcessorUse } from './neighbours/processor-use.ts';
 import { readLoopStop, readSheds, watchVictim, type Seen } from './neighbours/victim.ts';
 import { residentBytes } from './processes.ts';
 import { IS_PROFILED, profileProcess } from './profile.ts';
@@ -22,15 +21,21 @@ const KEYS_PER_USER = 20;
 /** Enough for 80 slow images and little more. */
 const HOSTILE_CREDITS = '900';
 const VICTIM_CREDITS = '1000';
-const ONLY = process.env['BENCH_ATTACK'] ?? '';
+/** Attacks that are played at once, by the title of their rows. */
+const SETS: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(Object.keys(ATTACKS).map((name) => [name, [name]])),
+  'all together': Object.keys(ATTACKS),
+};
+/** Attacks that are played; all when empty. */
+const ONLY = (process.env['BENCH_ATTACK'] ?? '').split(',').filter((title) => title !== '');
 const WATCHED_MS = bySize({ full: 20_000, small: 8_000 });
 const BEGINNING_MS = 1_500;
 const RECOVERY_MS = 5_000;
-/** As many as the attacker, the database, Temporal, the worker and the sandbox are beside the API. */
-const BURNERS = 5;
 const P99_FACTOR_GOAL = 3;
 const LOOP_STOP_GOAL_MS = 100;
 const MEMORY_GROWTH_GOAL_MB = 150;
+/** A part of an attack may be under way when it ends. Less than this, and the figures are of another attack. */
+const SENT_GOAL = 0.9;
 /** The limits as they are delivered: they are part of what protects neighbours. */
 const AS_DELIVERED = {
   SVC_LIMIT_CHAT: '120/60',
@@ -44,13 +49,14 @@ interface Measured extends Seen {
   loopStopMs: number;
   /** Resident memory of the API, before the attack and some seconds after it. */
   memoryMb: readonly [before: number, after: number];
-  /** Answers to the attacker by status. */
-  answers: string;
+  /** What the attack amounted to; null without one. */
+  told: Told | null;
+  use: ProcessorUse;
   /** Requests that the API refused for want of room, by what was short. */
   sheds: string;
 }
 
-/** Runs `npm run bench -- neighbours`; BENCH_ATTACK names a single attack, BENCH_SLOW_BODIES their number. */
+/** Runs `npm run bench -- neighbours`; BENCH_ATTACK names attacks, BENCH_SLOW_BODIES their number. */
 export async function benchNeighbours(): Promise<readonly Row[]> {
   const system = await startBenchSystem(AS_DELIVERED);
   const database = openDatabase({ url: system.databaseUrl, connectionsMax: 2 });
@@ -59,11 +65,10 @@ export async function benchNeighbours(): Promise<readonly Row[]> {
   try {
     await watchVictim(system.baseUrl, await createKeys(VICTIM_CREDITS), BEGINNING_MS);
     const quiet = await measure(system, createKeys, []);
-    const burned = await besideBurners(() => measure(system, createKeys, []));
-    const rows = [heading(), describe('nobody', quiet), describe(`${BURNERS} burners`, burned)];
-    const all = Object.keys(ATTACKS).filter((name) => ONLY === '' || name === ONLY);
-    for (const names of [...all.map((name) => [name]), ...(ONLY === '' ? [all] : [])]) {
-      const title = names.length === 1 ? String(names[0]) : 'all together';
+    const burned = await besideBurner(() => measure(system, createKeys, []));
+    const rows = [heading(), describe('nobody', quiet), describe('a burner', burned)];
+    for (const [title, names] of Object.entries(SETS)) {
+      if (ONLY.length > 0 && !ONLY.includes(title)) continue;
       const beside = await measure(system, createKeys, names);
       rows.push(describe(title, beside));
       judge(verdict, title, { beside, quiet, burned });
@@ -86,18 +91,38 @@ async function measure(
   const shedsBefore = await readSheds(system.internalUrl);
   await readLoopStop(system.internalUrl);
   const attack =
-    names.length > 0 ? await beginAttack(system, await createKeys(HOSTILE_CREDITS), names) : null;
+    names.length > 0 ? await beginAttack(system.baseUrl, await createKeys(HOSTILE_CREDITS), names) : null;
   if (attack) await sleep(BEGINNING_MS);
+  const pids = pidsOf(system);
+  const endUse = beginProcessorUse(
+    { ...pids, ...(attack && { attacker: attack.pid }) },
+    { victim: process.pid, api: pids.api },
+  );
   let seen = await watchVictim(system.baseUrl, victim, WATCHED_MS);
+  const use = endUse();
   if (IS_PROFILED && attack)
     await profileProcess(`the API, ${names.join(', ')}`, system.pids.api ?? 0, async () => {
       seen = await watchVictim(system.baseUrl, victim, WATCHED_MS);
     });
   const loopStopMs = await readLoopStop(system.internalUrl);
-  const answers = (await attack?.stop()) ?? '';
+  const told = (await attack?.stop()) ?? null;
   await sleep(RECOVERY_MS);
   const sheds = describeSheds(shedsBefore, await readSheds(system.internalUrl));
-  return { ...seen, loopStopMs, memoryMb: [before, memoryMb(system)], answers, sheds };
+  return { ...seen, loopStopMs, memoryMb: [before, memoryMb(system)], told, use, sheds };
+}
+
+/** The product's processes, which serve the victim and the attacker alike. */
+function pidsOf({
+  pidOf,
+}: BenchSystem): Record<'api' | 'worker' | 'temporal' | 'postgres' | 'sandbox', number> {
+  const of = (part: Parameters<typeof pidOf>[0]): number => pidOf(part) ?? 0;
+  return {
+    api: of('api'),
+    worker: of('worker'),
+    temporal: of('temporal'),
+    postgres: of('postgres'),
+    sandbox: of('sandbox'),
+  };
 }
 
 function describeSheds(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): string {
@@ -105,53 +130,21 @@ function describeSheds(before: ReadonlyMap<string, number>, after: ReadonlyMap<s
   return JSON.stringify(Object.fromEntries(counts.filter(([, count]) => count > 0)));
 }
 
-async function beginAttack(
-  { baseUrl }: BenchSystem,
-  keys: readonly string[],
-  names: readonly string[],
-): Promise<{ stop: () => Promise<string> }> {
-  const script = join(import.meta.dirname, 'neighbours', 'attacker.ts');
-  const child = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
-  let told = '';
-  child.stdout.on('data', (text: Buffer) => (told += text.toString()));
-  child.stdin.write(`${JSON.stringify({ names, baseUrl, keys })}\n`);
-  await once(child.stdout, 'data'); // starting the process takes seconds on a busy machine
-  return {
-    stop: async () => {
-      child.stdin.end();
-      if (child.exitCode === null) await once(child, 'exit');
-      return told.replace('begins', '').trim();
-    },
-  };
-}
-
-/** Measures beside processes that only use the processor, and send nothing. */
-async function besideBurners(work: () => Promise<Measured>): Promise<Measured> {
-  const script = join(import.meta.dirname, 'neighbours', 'burner.ts');
-  const burners = Array.from({ length: BURNERS }, () =>
-    spawn(process.execPath, [script], { stdio: 'ignore' }),
-  );
-  await sleep(BEGINNING_MS);
-  try {
-    return await work();
-  } finally {
-    for (const burner of burners) burner.kill();
-  }
-}
-
-/** `burned`: what the machine alone does to the victim, as the floor of time figures. */
+/** `burned`: what one more busy process alone does to the victim, as the floor of time figures. */
 function judge(
   verdict: Verdict,
   title: string,
   { beside, quiet, burned }: Record<'beside' | 'quiet' | 'burned', Measured>,
 ): void {
-  const { calls, failed, firstFailure, loopStopMs, memoryMb: memory } = beside;
+  const { calls, failed, firstFailure, loopStopMs, memoryMb: memory, told } = beside;
   const why = failed > 0 ? `, first ${firstFailure}` : '';
   verdict.exact(
     `${title}: every call of the victim succeeds`,
     failed === 0,
     `${calls - failed} of ${calls}${why}`,
   );
+  if (told)
+    verdict.atLeast(`${title}: share of the attack that was sent`, told.sent / told.planned, SENT_GOAL);
   const factorOf = ({ chatP99Ms, readP99Ms }: Measured): number =>
     Math.max(chatP99Ms / quiet.chatP99Ms, readP99Ms / quiet.readP99Ms);
   verdict.atMost(
@@ -178,22 +171,25 @@ function judge(
 
 function heading(): string[] {
   const times = ['chat p99 ms', 'read p99 ms', 'loop stop ms'];
-  return [
-    'attack',
-    'victim’s calls',
-    'failed',
-    ...times,
-    'MB before',
-    'MB after',
-    'the attacker was answered',
-    'shed',
-  ];
+  const attack = ['planned', 'sent', 'the attacker was answered', 'shed'];
+  const processors = ['processors used, ms/s', 'waited for, ms/s'];
+  return ['attack', 'victim’s calls', 'failed', ...times, 'MB before', 'MB after', ...attack, ...processors];
 }
 
 function describe(title: string, seen: Measured): string[] {
-  const { calls, failed, chatP99Ms, readP99Ms, loopStopMs, memoryMb: memory, answers, sheds } = seen;
+  const { calls, failed, chatP99Ms, readP99Ms, loopStopMs, memoryMb: memory, told, use, sheds } = seen;
   const figures = [calls, failed, chatP99Ms, readP99Ms, loopStopMs, ...memory];
-  return [title, ...figures.map((figure) => figure.toFixed(0)), answers, sheds];
+  const attack = told
+    ? [String(told.planned), String(told.sent), JSON.stringify(told.answers)]
+    : ['', '', ''];
+  const processors = [use.usedMs, use.waitedMs].map(describeTimes);
+  return [title, ...figures.map((figure) => figure.toFixed(0)), ...attack, sheds, ...processors];
+}
+
+function describeTimes(times: Readonly<Record<string, number>>): string {
+  return Object.entries(times)
+    .map(([name, ms]) => `${name} ${ms.toFixed(0)}`)
+    .join(', ');
 }
 
 function memoryMb(system: BenchSystem): number {

@@ -1,10 +1,11 @@
-// A process of its own for the hostile user, so that its work does not count as the victim's waiting.
+// A process of its own for the hostile user, which has what processor time the product and the victim leave.
 //
-// Reads one line from its parent: the attack's names, the base URL and the keys. Writes a line when it
-// begins,
-// and one when it is told to stop by the end of its input: how many answers had which status.
+// Reads one line from its parent: the attacks' names, the base URL and the keys. Writes a line when it begins,
+// and one when it is told to stop by the end of its input: how much it had to send, and did.
+import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { ATTACKS } from './attacks.ts';
+import { ATTACKS, planRequests, type Told } from './attacks.ts';
+import { yieldProcessors } from './priority.ts';
 
 interface Order {
   names: string[];
@@ -12,16 +13,27 @@ interface Order {
   keys: string[];
 }
 
+yieldProcessors();
 const stopping = new AbortController();
-const counts = new Map<string, number>();
+const told: Told = { planned: 0, sent: 0, answers: {} };
+const noteSent = (): void => {
+  if (!stopping.signal.aborted) told.sent += 1;
+};
 const note = (status: number | 'cut'): void => {
-  if (!stopping.signal.aborted) counts.set(String(status), (counts.get(String(status)) ?? 0) + 1);
+  if (!stopping.signal.aborted) told.answers[status] = (told.answers[status] ?? 0) + 1;
 };
 
 const [line] = await once(process.stdin.setEncoding('utf8'), 'data');
 const { names, baseUrl, keys }: Order = JSON.parse(String(line));
-process.stdin.resume().once('end', () => stopping.abort());
-const hostile = { baseUrl, keys, signal: stopping.signal, note };
+const plays = names.map((name) => ATTACKS[name]?.prepare());
+// Node's `fetch` says so when the last byte of a request was given to the socket.
+subscribe('undici:request:bodySent', noteSent);
+const beganAt = performance.now();
+process.stdin.resume().once('end', () => {
+  told.planned = names.reduce((sum, name) => sum + planRequests(name, performance.now() - beganAt), 0);
+  stopping.abort();
+});
+const hostile = { baseUrl, keys, signal: stopping.signal, note, noteSent };
 process.stdout.write('begins\n');
-await Promise.all(names.flatMap((name) => ATTACKS[name]?.(hostile) ?? []));
-process.stdout.write(`${JSON.stringify(Object.fromEntries(counts))}\n`, () => process.exit(0));
+await Promise.all(plays.map((play) => play?.(hostile)));
+process.stdout.write(`${JSON.stringify(told)}\n`, () => process.exit(0));

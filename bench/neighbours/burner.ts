@@ -1,2 +1,13 @@
-// Uses a processor until it is stopped: what an attack costs others merely because the machine is busy.
-for (;;) Math.sqrt(Math.random());
+// Uses the processor time that the product and the victim leave, until its input ends: what an attacker costs
+// others merely because they share a machine.
+import { setImmediate } from 'node:timers/promises';
+import { yieldProcessors } from './priority.ts';
+
+const STRETCH_MS = 20;
+
+yieldProcessors();
+process.stdin.resume().once('end', () => process.exit(0));
+for (;;) {
+  for (const until = performance.now() + STRETCH_MS; performance.now() < until;) Math.sqrt(Math.random());
+  await setImmediate(); // the end of the input is noticed
+}

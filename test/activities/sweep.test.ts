@@ -1,4 +1,5 @@
 // Rounds of the sweeper: with a task that cannot be helped, and with more tasks than it claims at once.
+import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { createActivities } from '../../activities/index.ts';
 import { dependenciesOf } from '../support/servers/activity-dependencies.ts';
@@ -53,6 +54,31 @@ describe('a round of the sweeper', () => {
     };
     await createActivities({ ...dependencies, taskRuns }).sweepTasks();
     expect(started).to.include.members(ids);
+  });
+
+  it('starts lost tasks although a chat call cannot be settled, and fails for that call', async () => {
+    const [id = ''] = await createTasks(1);
+    await ageOpenTasks(gateway);
+    const stranger = await gateway.createUser();
+    // Nothing is reserved on the account that this call would give back to it.
+    await gateway.em().execute(sql`
+      insert into chat_call (user_id, id, key_id, request_id, model, stream, credits_reserved, day, lease_until)
+      values (${stranger.id}, 'chat_contradictory', 'key_none', 'r', 'm', false, 1, now(), now() - interval '1 minute')`);
+    const dependencies = dependenciesOf(gateway.config, gateway.services);
+    const started: string[] = [];
+    const taskRuns: typeof dependencies.taskRuns = {
+      ...dependencies.taskRuns,
+      describeTask: async () => 'unknown',
+      startTask: async (task) => {
+        started.push(task.id);
+        return true;
+      },
+    };
+    const { sweepTasks } = createActivities({ ...dependencies, taskRuns });
+    const outcome = await sweepTasks().catch((error: unknown) => String(error));
+    expect(outcome).to.match(/check constraint/);
+    expect(started).to.include(id);
+    await gateway.em().execute(sql`delete from chat_call where user_id = ${stranger.id}`);
   });
 
   /** Creates tasks of a new user. */
