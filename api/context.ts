@@ -16,6 +16,16 @@ import { type Services } from './services.ts';
 /** Facts that a handler adds to the request's log line and trace. */
 export interface RequestTrace {
   taskId: string | null;
+  /** What a chat call was, once it is settled; null for every other request. */
+  chat: TracedChat | null;
+}
+
+export interface TracedChat {
+  model: string;
+  /** Family of the upstream that was asked last; null when none was. */
+  family: string | null;
+  promptTokens: number;
+  completionTokens: number;
 }
 
 /** The user that a request is from, and the proof of it. */

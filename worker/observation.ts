@@ -3,9 +3,9 @@ import { activityInfo } from '@temporalio/activity';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { WebhookDependencies } from '../activities/dependencies.ts';
-import type { ObserveCall } from '../providers/observed.ts';
+import type { ObserveCall, ObservedCall } from '../providers/observed.ts';
 import { UpstreamFailure } from '../providers/provider.ts';
-import type { Tracing } from '../runtime/tracing-types.ts';
+import type { TraceAttributes, Tracing } from '../runtime/tracing-types.ts';
 
 /** From one SQL statement to an image that takes minutes. */
 const SECONDS_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -57,10 +57,11 @@ export function observeUpstream(registry: Registry, tracing: Tracing | null): Ob
     buckets: SECONDS_BUCKETS,
     registers: [registry],
   });
-  return async (provider, call, work) => {
-    const stop = duration.startTimer({ provider, call });
-    const attributes = { 'svc.provider': provider, 'svc.call': call };
-    const traced = tracing ? () => tracing.step(`upstream ${call}`, attributes, work, classOf) : work;
+  return async (call, work) => {
+    const stop = duration.startTimer({ provider: call.provider.name, call: call.step });
+    const traced = tracing
+      ? () => tracing.step(`upstream ${call.step}`, describeCall(call), work, classOf)
+      : work;
     try {
       const result = await traced();
       stop({ outcome: 'ok' });
@@ -82,6 +83,16 @@ export function observeWebhooks(registry: Registry): WebhookDependencies['observ
     registers: [registry],
   });
   return (outcome, seconds) => duration.observe({ outcome }, seconds);
+}
+
+/** A call to a vendor as attributes; a hand-over also in OpenTelemetry's words for generative AI, without content. */
+function describeCall({ provider, step, model }: ObservedCall): TraceAttributes {
+  return {
+    'svc.provider': provider.name,
+    'svc.call': step,
+    'gen_ai.provider.name': provider.family,
+    ...(model === null ? {} : { 'gen_ai.operation.name': 'generate_content', 'gen_ai.request.model': model }),
+  };
 }
 
 function classOf(error: unknown): string {

@@ -138,6 +138,8 @@ export class ChatBilling {
   ): Promise<MicroCredits | null> {
     if (this.#isFinished) return this.#charged;
     this.#isFinished = true;
+    const family = tried.at(-1)?.family ?? null;
+    this.#ctx.trace.chat = { model: this.#chat.model.id, family, promptTokens, completionTokens };
     this.#charged = await this.#ctx.services.chat.settlementWriter.write({
       ...this.#callKey(),
       charged: amount,

@@ -5,7 +5,7 @@ import { maskText } from '../../domain/masking/masking.ts';
 import { errorCodeOf } from '../http/error-body.ts';
 import type { RequestTrace } from '../context.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
-import type { RequestSpan } from '../../runtime/tracing-types.ts';
+import type { RequestSpan, TraceAttributes } from '../../runtime/tracing-types.ts';
 import type { Services } from '../services.ts';
 
 /** The form of `randomUUID`. */
@@ -16,7 +16,7 @@ export function recordRequests({ log, metrics, tracing }: Services): RequestHand
   return (req, res, next) => {
     const startedAt = performance.now();
     const bytesBefore = req.socket.bytesWritten;
-    const trace: RequestTrace = { taskId: null };
+    const trace: RequestTrace = { taskId: null, chat: null };
     localsOf(res).trace = trace;
     const span = tracing?.startRequest(req.headers['traceparent']);
     metrics.started();
@@ -56,7 +56,7 @@ export function recordRequests({ log, metrics, tracing }: Services): RequestHand
           },
           'request',
         );
-      if (span) endSpan(span, facts);
+      if (span) endSpan(span, facts, describeChat(trace));
     });
     if (span) span.run(next);
     else next();
@@ -93,6 +93,18 @@ function readLength(req: Request): number | null {
   return Number.isSafeInteger(announced) ? announced : null;
 }
 
+/** A chat call in OpenTelemetry's words for generative AI, without its content; nothing for other requests. */
+function describeChat({ chat }: RequestTrace): TraceAttributes {
+  if (chat === null) return {};
+  return {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.request.model': chat.model,
+    'gen_ai.usage.input_tokens': chat.promptTokens,
+    'gen_ai.usage.output_tokens': chat.completionTokens,
+    ...(chat.family === null ? {} : { 'gen_ai.provider.name': chat.family }),
+  };
+}
+
 function endSpan(
   span: RequestSpan,
   facts: { requestId: string; method: string; route: string | null; status: number } & {
@@ -101,6 +113,7 @@ function endSpan(
     userId: string | null;
     keyId: string | null;
   },
+  chat: TraceAttributes,
 ): void {
   span.end({
     name: `${facts.method} ${facts.route ?? 'unmatched'}`,
@@ -114,6 +127,7 @@ function endSpan(
       ...(facts.taskId === null ? {} : { 'svc.task_id': facts.taskId }),
       ...(facts.userId === null ? {} : { 'svc.user_id': facts.userId }),
       ...(facts.keyId === null ? {} : { 'svc.key_id': facts.keyId }),
+      ...chat,
     },
   });
 }

@@ -4,6 +4,7 @@ import { bucketDrills } from './bucket-drills.ts';
 import type { Callers } from './callers.ts';
 import { DISTURBANCES, TEMPORAL_DRILLS } from './disturbances.ts';
 import { runDrill, type Drill, type DrillResult } from './drill.ts';
+import { exchangeDrills } from './exchanges.ts';
 import { rehearseFailover, rehearseLateFailover } from './failover.ts';
 import { rehearseRecovery } from './recovery.ts';
 import { rehearseRestore } from './restore.ts';
@@ -26,7 +27,7 @@ export async function runDrills(
 ): Promise<DrillResult[]> {
   const asRun = (drill: Drill) => [drill.name, () => runDrill(drill, stage, callers, account)] as const;
   const usual: readonly (readonly [name: string, run: Run])[] = [
-    ...[...DISTURBANCES, ...bucketDrills(callers, account, image)].map(asRun),
+    ...[...DISTURBANCES, ...bucketDrills(callers, account, image), ...exchangeDrills()].map(asRun),
     ['restore a backup', () => rehearseRestore(stage, callers, account)],
     ['recover to a moment', () => rehearseRecovery('moment', stage, callers, account)],
     ['recover a lost disk', () => rehearseRecovery('disk', stage, callers, account)],

@@ -1,10 +1,12 @@
 // The database fails over to a standby under load: with all that was acknowledged, or without its end.
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEnv } from 'node:util';
 import type { Callers } from './callers.ts';
 import { runDrill, type DrillResult } from './drill.ts';
 import { run } from './engine.ts';
-import { STANDBYS } from './files.ts';
+import { ENV_FILE, STANDBYS } from './files.ts';
 import { judgeReturned } from './returned.ts';
 import { reconcile } from './settled.ts';
 import { NETWORK, type Stage } from './stage.ts';
@@ -46,10 +48,12 @@ export async function rehearseFailover(
   await stage.sql(`alter system set synchronous_standby_names = '*'`);
   await stage.sql('select pg_reload_conf()');
   await untilSome(stage, `select from pg_stat_replication where sync_state = 'sync'`);
+  await checkOnStandby(stage, FIRST);
   const drill = {
     name: 'fail over',
     about:
-      'a standby made by pg_basebackup, for which the primary waits with each commit; the primary is killed, the ' +
+      'a standby made by pg_basebackup, for which the primary waits with each commit, and on which the ledger is ' +
+      'checked; the primary is killed, the ' +
       `standby promoted and given its name; a video of ${LONG_SECONDS} s runs across`,
     disturb: async (): Promise<void> => {
       await orderVideo(callers, apiKey, LONG_SECONDS);
@@ -99,7 +103,6 @@ async function failOver(stage: Stage, standby: string): Promise<void> {
   await stage.rename(PRIMARY, PRIMARY);
 }
 
-/** A base backup of the primary that follows it. The name of its container is the primary's address here. */
 /** Starts or restarts what keeps facts, and waits until it is healthy and the proxy has its addresses. */
 export async function wakeKeepers(stage: Stage, command: 'start' | 'restart'): Promise<void> {
   await stage.compose(command, ...KEEPERS);
@@ -107,6 +110,7 @@ export async function wakeKeepers(stage: Stage, command: 'start' | 'restart'): P
   await stage.reloadProxy();
 }
 
+/** A base backup of the primary that follows it. The name of its container is the primary's address here. */
 async function addStandby(stage: Stage, standby: string): Promise<void> {
   const primary = await stage.container(PRIMARY);
   const password = randomBytes(16).toString('hex');
@@ -120,6 +124,14 @@ async function addStandby(stage: Stage, standby: string): Promise<void> {
   await stage.compose(...once, standby, '-c', COPY, 'copy', primary);
   await stage.compose('up', '--detach', '--no-deps', '--scale', `${standby}=1`, standby);
   await untilSome(stage, `select from pg_stat_replication where state = 'streaming'`);
+}
+
+/** Walks over all money on the standby, which spares the primary. Throws when a rule is broken there. */
+async function checkOnStandby(stage: Stage, standby: string): Promise<void> {
+  const password = parseEnv(readFileSync(ENV_FILE, 'utf8'))['APP_DATABASE_PASSWORD'] ?? '';
+  const url = `postgres://svc_app:${password}@${standby}:5432/gateway`;
+  const once = ['run', '--rm', '-T', '--no-deps', '-e', `DATABASE_URL=${url}`, 'worker'];
+  await stage.compose(...once, 'node', 'cli/db.ts', 'check');
 }
 
 /** Waits until the statement finds a row. */

@@ -24,6 +24,7 @@ export const STANDBYS = ['standby', 'second-standby'] as const;
 const VENDORS = 'vendors.rehearsal.test';
 const PROXY_NAME = 'localhost';
 const KEY_BYTES = 32;
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '30'];
 const SERVICE = z.looseObject({ image: z.string(), ports: z.array(z.string()).optional() });
 const COMPOSE = z.looseObject({ services: z.record(z.string(), SERVICE) });
 
@@ -111,7 +112,10 @@ function surroundings(api: Service, postgres: Service): Readonly<Record<string, 
 export async function writeFiles(engine: Engine): Promise<readonly string[]> {
   mkdirSync(join(ROOM, 'tls'), { recursive: true });
   cpSync(join(import.meta.dirname, 'config'), join(ROOM, 'config'), { recursive: true });
-  if (!existsSync(join(ROOM, 'tls', 'server.crt'))) await makeCertificates(join(ROOM, 'tls'));
+  if (!existsSync(join(ROOM, 'tls', 'server.crt'))) {
+    await makeAuthority(join(ROOM, 'tls'));
+    await makeCertificate(join(ROOM, 'tls'));
+  }
   const text = readFileSync(COMPOSE_FILE, 'utf8');
   const real = engine.knowsNames ? COMPOSE_FILE : join(ROOM, COMPOSE_FILE);
   if (!engine.knowsNames) writeFileSync(real, text.replace(/^name: .*\n/m, ''));
@@ -135,12 +139,17 @@ export async function writeFiles(engine: Engine): Promise<readonly string[]> {
   return [...engine.compose, ...project, '--env-file', resolve(ENV_FILE), ...files];
 }
 
+/** A key of the ring, as docs/operation.md tells to make one. */
+export function makeRingKey(id: string): string {
+  return `${id}:${randomBytes(KEY_BYTES).toString('base64url')}`;
+}
+
 /** Fills `.env.example` in as docs/operation.md says, with a bucket, and a key for each vendor. */
 export function fillIn(example: string): string {
   const secret = (): string => randomBytes(KEY_BYTES).toString('hex');
   const values: Record<string, string> = {
     SVC_PUBLIC_URL: `https://${PROXY_NAME}:${PROXY_PORT}`,
-    SVC_SECRET_KEYS: `k1:${randomBytes(KEY_BYTES).toString('base64url')}`,
+    SVC_SECRET_KEYS: makeRingKey('k1'),
     SVC_S3_BUCKET: 'results',
     SVC_S3_REGION: 'us-east-1',
     SVC_S3_ENDPOINT: 'http://bucket:7070',
@@ -156,17 +165,20 @@ export function fillIn(example: string): string {
   return lines.join('\n');
 }
 
-/** An authority of its own, and one certificate for the proxy and the stand-in of the vendors. */
-async function makeCertificates(folder: string): Promise<void> {
-  const openssl = (...args: string[]): Promise<string> => run('openssl', args, { cwd: folder });
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '30'];
-  await openssl('req', '-x509', ...key, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=rehearsal');
+async function makeAuthority(cwd: string): Promise<void> {
+  const files = ['-keyout', 'ca.key', '-out', 'ca.crt'];
+  await run('openssl', ['req', '-x509', ...NEW_KEY, ...files, '-subj', '/CN=rehearsal'], { cwd });
+}
+
+/** One certificate for the proxy and the stand-in of the vendors, in the place of the one before. */
+export async function makeCertificate(cwd: string): Promise<void> {
   const names = `subjectAltName=DNS:${PROXY_NAME},DNS:${VENDORS},IP:127.0.0.1`;
   const signed = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-addext', names];
   const leaf = ['-addext', 'basicConstraints=critical,CA:FALSE', '-subj', `/CN=${PROXY_NAME}`];
-  await openssl('req', '-x509', ...key, '-keyout', 'server.key', '-out', 'server.crt', ...signed, ...leaf);
+  const files = ['-keyout', 'server.key', '-out', 'server.crt'];
+  await run('openssl', ['req', '-x509', ...NEW_KEY, ...files, ...signed, ...leaf], { cwd });
   // nginx reads it as root; processes of the gateway read the authority's certificate as another user.
-  await run('chmod', ['644', 'ca.crt', 'server.crt', 'server.key'], { cwd: folder });
+  await run('chmod', ['644', 'ca.crt', 'server.crt', 'server.key'], { cwd });
 }
 
 /** Base URLs at the stand-in, as a vendor's address is given. */

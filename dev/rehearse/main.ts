@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readCommit, readLoad } from '../machine.ts';
 import { describeError, openTerminal } from '../terminal.ts';
 import { openCallers } from './callers.ts';
+import { runCommands } from './commands.ts';
 import { runDrills } from './drills.ts';
 import { findEngine, type Engine } from './engine.ts';
 import { COMPOSE_FILE, PROXY_PORT, readServices, ROOM, writeFiles } from './files.ts';
@@ -59,6 +60,7 @@ async function rehearse(engine: Engine, stage: Stage): Promise<void> {
   const { account, proven, missed } = await terminal.step('every route once, through the proxy', () =>
     walk(callers, login),
   );
+  const commanded = await terminal.step('commands of docs/operation.md', () => runCommands(stage));
   const watched = await terminal.step('Prometheus', checkPrometheus);
   const image = await measureImage();
   const memory = await measureMemory(stage);
@@ -80,7 +82,7 @@ async function rehearse(engine: Engine, stage: Stage): Promise<void> {
     ...run,
     engine,
     origins,
-    proven,
+    proven: [...proven, commanded],
     asked,
     missed,
     watched,

@@ -43,17 +43,17 @@ const ABOUT = `# The rehearsal
 a second API and a second worker, a proxy that terminates TLS (nginx), a bucket that speaks S3 (versitygw), Prometheus
 with the alert rules, and the sandbox behind TLS in the place of the vendors. Then it makes the first administrator by
 the command of [operation](operation.md#production), asks every route once through the proxy, and disturbs one container
-after the other while work goes on. It restores a backup, recovers from archived WAL, fails over to a standby, and
-replaces an older version by today's under load: the newest commit that differs in migrations, workflows and catalogue,
-or the one in \`REHEARSE_FROM\`. It writes this page, and takes everything down again; \`-- --keep\` leaves it running,
-\`-- --no-drills\` leaves the drills out, \`-- --measure\` measures throughput in their place, \`-- --soak\` plays
-[a soak](#the-soak) in their place, set by the variables of \`npm run soak\`, and
-\`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match. With \`-- --temporal-apart\` Temporal runs as four
-services, and the drills are those of these four.
+after the other while work goes on. It exchanges certificates and the secret key, sets two clocks apart, restores a
+backup, recovers from archived WAL, fails over to a standby, and replaces an older version by today's under load: the
+newest commit that differs in migrations, workflows and catalogue, or the one in \`REHEARSE_FROM\`. It writes this page,
+and takes everything down again; \`-- --keep\` leaves it running, \`-- --no-drills\` leaves the drills out, \`-- --measure\`
+measures throughput in their place, \`-- --soak\` plays [a soak](#the-soak) in their place, set by the variables of \`npm
+run soak\`, and \`REHEARSE_DRILLS='kill (api|redis)'\` runs those whose names match. With \`-- --temporal-apart\` Temporal
+runs as four services, and the drills are those of these four.
 
-It needs Docker with Compose, OpenSSL, and half an hour on two cores. Images that cannot be pulled are made here under
-the same names, once, from Debian (\`debootstrap\`, as root; \`REHEARSE_DEBIAN_MIRROR\` names another mirror) and with
-Go, and carry the label \`svc-gateway.stand-in\`. To remove them:
+It needs Docker with Compose, OpenSSL, for one drill Debian's libfaketime, and half an hour on two cores. Images that
+cannot be pulled are made here under the same names, once, from Debian (\`debootstrap\`, as root;
+\`REHEARSE_DEBIAN_MIRROR\` names another mirror) and with Go, and carry the label \`svc-gateway.stand-in\`. To remove them:
 
 \`\`\`sh
 docker image rm $(docker images --quiet --filter label=svc-gateway.stand-in)

@@ -59,7 +59,8 @@ export async function soakOn(stage: Stage, terminal: Terminal): Promise<Soaked> 
 /** The stage as a soak sees it. It is taken down by the rehearsal. */
 function openSystem(stage: Stage, terminal: Terminal): SoakSystem {
   const env = parseEnv(readFileSync(ENV_FILE, 'utf8'));
-  const [id = '', bytes = ''] = (env['SVC_SECRET_KEYS'] ?? '').split(':');
+  const [newest = ''] = (env['SVC_SECRET_KEYS'] ?? '').split(',');
+  const [id = '', bytes = ''] = newest.split(':');
   const password = env['GATEWAY_DATABASE_PASSWORD'] ?? '';
   return {
     databaseUrl: `postgres://gateway:${password}@127.0.0.1:${DATABASE_PORT}/gateway`,

@@ -7,6 +7,7 @@ import type { Terminal } from '../terminal.ts';
 import type { Callers } from './callers.ts';
 import { runDrill, type DrillResult } from './drill.ts';
 import { run } from './engine.ts';
+import { replaceProcesses } from './rolling.ts';
 import type { Stage } from './stage.ts';
 import { orderVideo } from './traffic.ts';
 
@@ -14,7 +15,6 @@ const OLD_IMAGE = 'svc-gateway-rehearsal/before';
 const NEW_IMAGE = 'svc-gateway-rehearsal/after';
 /** What an upgrade has to be safe for; the older version differs in each of them. */
 const CHANGED = ['db/migrations', 'workflows', 'catalog.json'];
-const ROLLED = ['api', 'second-api', 'worker', 'second-worker'];
 const EMAIL = 'upgrade@example.com';
 const CREDITS = '10000';
 /** Time in which the older processes run on the newer schema. */
@@ -59,11 +59,7 @@ export async function rehearseUpgrade(
 async function roll(stage: Stage): Promise<void> {
   await stage.compose('run', '--rm', '-T', '--no-deps', 'migrate');
   await sleep(OLD_ON_NEW_MS);
-  for (const service of ROLLED) {
-    await stage.compose('up', '--detach', '--no-deps', '--no-build', service);
-    await stage.untilHealthy(service);
-    if (service.endsWith('api')) await stage.reloadProxy();
-  }
+  await replaceProcesses(stage);
   for (const service of ['worker', 'second-worker']) {
     const log = await stage.compose('logs', '--no-color', service);
     const [line] = log.split('\n').filter((each) => /nondeterminis|TMPRL1100/i.test(each));

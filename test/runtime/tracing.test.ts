@@ -107,6 +107,29 @@ describe('tracing', () => {
     expect(run?.attributes).to.include({ 'svc.task_id': taskId, 'svc.request_id': 'traced-1' });
     expect(spans.find(({ name }) => name === 'upstream submit')?.attributes).to.include({
       'svc.provider': 'openai-images',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.operation.name': 'generate_content',
+      'gen_ai.request.model': IMAGE_MODEL,
+    });
+  });
+
+  it('names model, upstream and tokens of a chat call, and nothing of its content', async () => {
+    const { status, body } = await caller.post(
+      '/v1/chat/completions',
+      { model: 'gpt-6-luna', messages: [{ role: 'user', content: `${CANARY} [[sandbox tokens=7]]` }] },
+      { 'x-request-id': 'chat-1' },
+    );
+    expect(status).to.equal(200);
+    const span = await until('the span of the call has come', async () =>
+      collector.spans().find(({ attributes }) => attributes['svc.request_id'] === 'chat-1'),
+    );
+    expect(span.name).to.equal('POST /v1/chat/completions');
+    expect(span.attributes).to.include({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.request.model': 'gpt-6-luna',
+      'gen_ai.usage.input_tokens': body.usage.prompt_tokens,
+      'gen_ai.usage.output_tokens': body.usage.completion_tokens,
     });
   });
 
