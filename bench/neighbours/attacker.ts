@@ -35,5 +35,5 @@ process.stdin.resume().once('end', () => {
 });
 const hostile = { baseUrl, keys, signal: stopping.signal, note, noteSent };
 process.stdout.write('begins\n');
-await Promise.all(plays.map((play) => play?.(hostile)));
+await Promise.all(plays.map(async (play) => play?.(hostile)));
 process.stdout.write(`${JSON.stringify(told)}\n`, () => process.exit(0));
