@@ -23,7 +23,6 @@ import {
   createAllTurns,
   ENTRY_TURN_LIMITS,
   LONG_WORK_TURN_LIMITS,
-  SCAN_TURN_LIMITS,
 } from './http/turn-limits.ts';
 import { createTurns } from './http/turns.ts';
 import { Subjects } from './http/subjects.ts';
@@ -104,7 +103,6 @@ export function openServices(
     entryTurns: createTurns({ ...ENTRY_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
     countedTurns: createTurns({ ...COUNTED_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
     longWorkTurns: createTurns(LONG_WORK_TURN_LIMITS),
-    scanTurns: createTurns(SCAN_TURN_LIMITS),
     overload: createOverloadGuard(
       overloadLimits({ inFlightMax, delayMs: config.overloadDelayMs }),
       watchLoad(() => readPoolMetrics(database).waiting),

@@ -70,8 +70,6 @@ export interface Services {
   countedTurns: Turns;
   /** Gives the work of long bodies its turns, one at a time. */
   longWorkTurns: Turns;
-  /** Gives chunks of long bodies their turns, some in each round of the event loop. */
-  scanTurns: Turns;
   /** Gives creations and retries their turns, a few at once for each user. */
   creationTurns: Turns;
   /** Gives long reads their turns: no user's take more than a share of the database connections. */

@@ -14,12 +14,6 @@ export interface BodyLimits {
 /** Called for every chunk, inflated; throws what is wrong with the body as far as it has come. */
 export type CheckChunk = (chunk: Buffer) => void;
 
-/**
- * Called before each chunk is checked, with the bytes that have come with it: returns what the body waits for,
- * null when it goes on at once.
- */
-export type AwaitTurn = (bytes: number) => Promise<void> | null;
-
 const INFLATERS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress } as const;
 const CHUNK_BYTES = 64 * 1024;
 const BADLY_COMPRESSED = {
@@ -41,7 +35,6 @@ export async function receiveBody(
   req: IncomingMessage,
   { bytesMax, inflatedBytesMax }: BodyLimits,
   check: CheckChunk,
-  awaitTurn: AwaitTurn = () => null,
 ): Promise<Buffer> {
   const encoding = encodingOf(req) ?? 'identity';
   const limit = encoding === 'identity' ? bytesMax : inflatedBytesMax;
@@ -52,8 +45,6 @@ export async function receiveBody(
     for await (const chunk of chunksOf(source)) {
       bytes += chunk.length;
       if (bytes > limit) throw new GatewayError('payload_too_large');
-      const turn = awaitTurn(bytes);
-      if (turn !== null) await turn;
       check(chunk);
       body.add(chunk);
     }

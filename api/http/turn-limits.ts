@@ -67,19 +67,6 @@ export const LATE_WORK_TURN_LIMITS = {
 } as const;
 
 /**
- * Chunks of long bodies that are looked at in a round: at 64 KiB each, of the dearest bytes, three
- * milliseconds. A user's hundred bodies that all arrive at once had a chunk or more of each in one round.
- */
-export const SCAN_TURN_LIMITS = {
-  turnsMax: Infinity,
-  turnsPerUserMax: Infinity,
-  lineMax: 8_000,
-  linesMax: 8_000,
-  waitMsMax: 30_000,
-  beginsPerRoundMax: 8,
-} as const;
-
-/**
  * The turns of creations and long reads of a process with so many database connections: half of them for
  * creations, a quarter for long reads, half of that for one user's. The rest is left to all other requests.
  */

@@ -6,14 +6,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { createJsonScan } from '../http/json-scan.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
-import { awaitScan, LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
-import {
-  encodingOf,
-  freeLongBody,
-  receiveBody,
-  type BodyLimits,
-  type CheckChunk,
-} from '../http/receive-body.ts';
+import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
+import { encodingOf, freeLongBody, receiveBody, type BodyLimits } from '../http/receive-body.ts';
 import type { Services } from '../services.ts';
 
 /**
@@ -31,17 +25,17 @@ export function readJsonBody(services: Services, limits: BodyLimits): RequestHan
     const isLengthKnown = announced > 0 && encodingOf(req) === 'identity';
     if (isLengthKnown) reserve(announced);
     const scan = createJsonScan();
-    const check: CheckChunk = (chunk) => {
+    const bytes = await receiveBody(req, limits, (chunk) => {
       if (!isLengthKnown) reserve(chunk.length);
       const excess = scan(chunk);
       if (excess !== null) throw new GatewayError('invalid_request', { message: excess });
-    };
-    const { longWorkTurns, scanTurns } = services;
-    const subject = requireLocal(res, 'subject');
-    const bytes = await receiveBody(req, limits, check, (come) => awaitScan(scanTurns, subject, come));
+    });
     localsOf(res).bodyBytes = bytes.length;
+    const { longWorkTurns } = services;
     const isLong = bytes.length > LONG_BODY_BYTES;
-    req.body = isLong ? await workInTurn(longWorkTurns, subject, () => parseLong(bytes)) : parseSound(bytes);
+    req.body = isLong
+      ? await workInTurn(longWorkTurns, requireLocal(res, 'subject'), () => parseLong(bytes))
+      : parseSound(bytes);
     next();
   };
 }

@@ -25,7 +25,7 @@ const note = (status: number | 'cut'): void => {
 
 const [line] = await once(process.stdin.setEncoding('utf8'), 'data');
 const { names, baseUrl, keys }: Order = JSON.parse(String(line));
-const plays = names.map((name) => ATTACKS[name]?.prepare());
+const plays = names.flatMap((name) => ATTACKS[name]?.prepare() ?? []);
 // Node's `fetch` says so when the last byte of a request was given to the socket.
 subscribe('undici:request:bodySent', noteSent);
 const beganAt = performance.now();
@@ -35,5 +35,5 @@ process.stdin.resume().once('end', () => {
 });
 const hostile = { baseUrl, keys, signal: stopping.signal, note, noteSent };
 process.stdout.write('begins\n');
-await Promise.all(plays.map(async (play) => play?.(hostile)));
+await Promise.all(plays.map((play) => play(hostile)));
 process.stdout.write(`${JSON.stringify(told)}\n`, () => process.exit(0));

@@ -1,7 +1,7 @@
 // The work of long bodies takes turns: one at a time, each in a round of the event loop of its own.
 import { expect } from 'chai';
-import { awaitScan, LONG_BODY_BYTES, workInTurn } from '../../../api/http/long-work.ts';
-import { LONG_WORK_TURN_LIMITS, SCAN_TURN_LIMITS } from '../../../api/http/turn-limits.ts';
+import { LONG_BODY_BYTES, workInTurn } from '../../../api/http/long-work.ts';
+import { LONG_WORK_TURN_LIMITS } from '../../../api/http/turn-limits.ts';
 import { createTurns } from '../../../api/http/turns.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { until } from '../../support/until.ts';
@@ -50,26 +50,6 @@ describe('the work of long bodies', () => {
     // Two that are done in rounds one after the other may see the same count.
     for (const each of rounds) expect(rounds.filter((other) => other === each)).to.have.length.of.at.most(2);
   });
-
-  it('begins with chunks that are looked at, some in each round', async () => {
-    const turns = createTurns(SCAN_TURN_LIMITS);
-    expect(awaitScan(turns, 'one', 1_000), 'a short body').to.equal(null);
-    const rounds: number[] = [];
-    let round = 0;
-    const count = (): void => {
-      round += 1;
-      if (rounds.length < 100) setImmediate(count);
-    };
-    count();
-    const look = async (): Promise<void> => {
-      await awaitScan(turns, 'one', LONG_BODY_BYTES);
-      rounds.push(round);
-    };
-    await Promise.all(Array.from({ length: 100 }, look));
-    const most = 2 * SCAN_TURN_LIMITS.beginsPerRoundMax; // as above
-    for (const each of rounds)
-      expect(rounds.filter((other) => other === each)).to.have.length.of.at.most(most);
-  });
 });
 
 describe('a long body', () => {
@@ -90,21 +70,6 @@ describe('a long body', () => {
     await until('the long one waits', async () => longWorkTurns.countWaiting() === 1);
     expect((await owner.key.post('/v1/estimates', order)).status).to.equal(200);
     expect(longWorkTurns.countWaiting()).to.equal(1);
-    end?.();
-    expect((await long).status).to.equal(200);
-  });
-
-  it('is looked at in turns while it comes, and a short one at once', async () => {
-    const { services } = gateway;
-    const usual = services.scanTurns;
-    const turns = createTurns({ ...SCAN_TURN_LIMITS, turnsMax: 1 });
-    const end = turns.tryTake('another user');
-    services.scanTurns = turns;
-    const order = { mode: 'image', model: 'gpt-image-2', prompt: 'a cat' };
-    const long = owner.key.post('/v1/estimates', { ...order, pad: 'x'.repeat(LONG_BODY_BYTES) });
-    await until('the long one waits', async () => turns.countWaiting() === 1);
-    expect((await owner.key.post('/v1/estimates', order)).status).to.equal(200);
-    services.scanTurns = usual;
     end?.();
     expect((await long).status).to.equal(200);
   });
