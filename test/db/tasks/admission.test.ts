@@ -38,9 +38,8 @@ describe('the admission of a task', () => {
   it('reserves and begins it, once in ten parallel tries, and each of them says so', async () => {
     const task = await queue();
     const verdicts = await Promise.all(Array.from({ length: 10 }, () => admitTask(em(), task, 5)));
-    expect(verdicts).to.deep.equal(
-      Array.from({ length: 10 }, () => ({ kind: 'reserved', status: 'in_progress' })),
-    );
+    expect(verdicts).to.have.length(10);
+    for (const verdict of verdicts) expect(verdict).to.eql({ kind: 'reserved', status: 'in_progress' });
     expect(await counts()).to.eql({ earmarked: 0n, reserved: ESTIMATE, queued: 0, running: 1 });
     const events = (await listEvents(em(), task.taskId)).map(({ event }) => event);
     expect(events).to.eql(['created', 'reserved', 'started']);
