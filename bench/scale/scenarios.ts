@@ -3,9 +3,9 @@ import { createChance } from '../soak/random.ts';
 import { simulate, type Station } from './queue.ts';
 
 /** The rate of `npm run bench -- tasks`. */
-const TASKS_PER_SECOND = 30;
+const TASKS_PER_SECOND = 32;
 /** Processor time of a task by process, as `npm run bench -- tasks` prints it. */
-const TASK_MS = { API: 5, Temporal: 22, PostgreSQL: 8, worker: 27 } as const;
+const TASK_MS = { API: 5, Temporal: 21, PostgreSQL: 7, worker: 23 } as const;
 /** Calls of one account, of `npm run bench -- chat`: their row is locked by one statement at a time. */
 const ACCOUNT_CALLS_PER_SECOND = 5_623;
 /** What a video takes at its vendor. */
