@@ -20,8 +20,8 @@ export function createAdmission(dependencies: ActivityDependencies) {
     estimate: (task: TaskAttempt) => estimate(dependencies, task),
 
     /**
-     * Reserves for a run that a worker of an earlier release began: since then, `estimate` does. Answers where
-     * the attempt stands, as `estimate` does.
+     * Reserves for a run that a worker of an earlier release began: since then, `estimate` does. Answers
+     * where the attempt stands, as `estimate` does.
      */
     async reserve(task: TaskAttempt): Promise<Standing & { creditsReserved: string }> {
       const verdict = await reserveCredits(forkEm(database), task);

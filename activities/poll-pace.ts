@@ -19,7 +19,9 @@ const PAUSE_MAX_MS = 8_000;
 const EARLY_PAUSE_MAX_MS = 12_000;
 /** While jobs usually end. */
 const LATE_PAUSE_MIN_MS = 2_000;
-/** Looks while jobs usually end: where their times differ much, they are looked at as if nothing was known. */
+/**
+ * Looks while jobs usually end: where their times differ much, they are looked at as if nothing was known.
+ */
 const LATE_LOOKS = 5;
 const REFUSED_PAUSE_MAX_MS = 60_000;
 const AGE_SHARE = 0.1;

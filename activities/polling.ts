@@ -126,7 +126,9 @@ function percentOf(state: JobState): number {
   return Math.min(percent, RUNNING_PROGRESS_MAX);
 }
 
-/** Ends when the vendor has finished. Throws when it has failed. The first of these is recorded and stands. */
+/**
+ * Ends when the vendor has finished. Throws when it has failed. The first of these is recorded and stands.
+ */
 async function recordEndState(
   { database, secrets }: ActivityDependencies,
   task: TaskAttempt,

@@ -34,7 +34,9 @@ const RECOVERY_MS = 5_000;
 const P99_FACTOR_GOAL = 3;
 const LOOP_STOP_GOAL_MS = 100;
 const MEMORY_GROWTH_GOAL_MB = 150;
-/** A part of an attack may be under way when it ends. Less than this, and the figures are of another attack. */
+/**
+ * A part of an attack may be under way when it ends. Less than this, and the figures are of another attack.
+ */
 const SENT_GOAL = 0.9;
 /** The limits as they are delivered: they are part of what protects neighbours. */
 const AS_DELIVERED = {

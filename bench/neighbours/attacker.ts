@@ -1,7 +1,7 @@
 // A process of its own for the hostile user, which has what processor time the product and the victim leave.
 //
-// Reads one line from its parent: the attacks' names, the base URL and the keys. Writes a line when it begins,
-// and one when it is told to stop by the end of its input: how much it had to send, and did.
+// Reads one line from its parent: the attacks' names, the base URL and the keys. Writes a line when it
+// begins, and one when it is told to stop by the end of its input: how much it had to send, and did.
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { ATTACKS, planRequests, type Told } from './attacks.ts';

@@ -26,7 +26,9 @@ export interface Told {
 }
 
 interface Attack {
-  /** Makes what is sent, which takes up to a second, and returns what plays the attack until it is aborted. */
+  /**
+   * Makes what is sent, which takes up to a second, and returns what plays the attack until it is aborted.
+   */
   prepare: () => (hostile: Hostile) => Promise<void>;
   /** Requests of a burst; with `everyMs` there is another one after so many milliseconds. */
   requests: number;

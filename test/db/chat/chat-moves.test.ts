@@ -1,5 +1,5 @@
-// Ends and reservations of chat calls in one statement: what returns is there for the next call, and each key's day
-// counts what began and was charged on it.
+// Ends and reservations of chat calls in one statement: what returns is there for the next call, and each
+// key's day counts what began and was charged on it.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import type { ChatCallEnd, NewChatCall } from '../../../db/chat/calls.ts';
