@@ -85,7 +85,10 @@ export function observeWebhooks(registry: Registry): WebhookDependencies['observ
   return (outcome, seconds) => duration.observe({ outcome }, seconds);
 }
 
-/** A call to a vendor as attributes; a hand-over also in OpenTelemetry's words for generative AI, without content. */
+/**
+ * A call to a vendor as attributes; a hand-over also in OpenTelemetry's words for generative AI, without
+ * content.
+ */
 function describeCall({ provider, step, model }: ObservedCall): TraceAttributes {
   return {
     'svc.provider': provider.name,

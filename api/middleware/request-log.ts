@@ -93,7 +93,7 @@ function readLength(req: Request): number | null {
   return Number.isSafeInteger(announced) ? announced : null;
 }
 
-/** A chat call in OpenTelemetry's words for generative AI, without its content; nothing for other requests. */
+/** A chat call in OpenTelemetry's words for generative AI, without content; nothing for other requests. */
 function describeChat({ chat }: RequestTrace): TraceAttributes {
   if (chat === null) return {};
   return {

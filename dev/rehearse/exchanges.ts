@@ -15,7 +15,10 @@ import type { Stage } from './stage.ts';
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
 const AHEAD_SECONDS = 180;
 const APART_MS = 20_000;
-/** What `secrets` says of rows that `rotate` has to encrypt again; hashes of API keys follow when the keys are used. */
+/**
+ * What `secrets` says of rows that `rotate` has to encrypt again; hashes of API keys follow when the keys are
+ * used.
+ */
 const ENCRYPTED =
   /needed by \d+ (task requests|submission results|second factors|answers kept for repeats|webhook secrets)/;
 const SECOND = ['second-api', 'second-worker'];

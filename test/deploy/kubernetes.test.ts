@@ -1,4 +1,4 @@
-// The manifests for Kubernetes: they fit the code and docker-compose.yml, and a validator of schemas finds no fault.
+// The manifests for Kubernetes fit the code and docker-compose.yml, and keep the schemas of Kubernetes.
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
