@@ -18,6 +18,7 @@ const FILES = [
   'ledger/credit-account',
   'ledger/refund-attempt',
   'ledger/earmark',
+  'ledger/spare-room',
   'ledger/spare-amounts',
   'ledger/spare-amount',
   'ledger/reserve-attempt',

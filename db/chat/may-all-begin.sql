@@ -21,10 +21,5 @@ begin
     left join key_spending s on s.key_id = any (array[i.key_id]) left join api_key k on k.id = any (array[i.key_id])
     where coalesce(spender_refusal(a, i.key_id, k, i.model), amount_refusal(a, s, today, i.of_account, i.of_key, false))
         is not null
-      or least(
-        a.balance / 2 - a.reserved - a.earmarked - i.of_account,
-        (s.quota - s.used) / 2 - s.reserved - s.earmarked - i.of_key,
-        case when s.day >= today then (s.daily_budget - s.day_used) / 2 - s.day_reserved else s.daily_budget / 2 end
-          - s.earmarked - i.of_key
-      ) < 3 * i.choice);
+      or spare_room(a, s, today, i.of_account, i.of_key) < 3 * i.choice);
 end $$;

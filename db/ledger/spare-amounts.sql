@@ -24,16 +24,11 @@ begin
   -- Whose calls do not all get their most; of the others nothing has to be computed one by one.
   doubtful := array(
     select i.user_id from (
-      select i.user_id, i.key_id, max(i.most) as most, sum(i.most) as of_key,
-             sum(sum(i.most)) over (partition by i.user_id) as of_account
+      select i.user_id, i.key_id, max(i.most) as most, sum(i.most)::bigint as of_key,
+             (sum(sum(i.most)) over (partition by i.user_id))::bigint as of_account
       from unnest(user_ids, key_ids, mosts) i (user_id, key_id, most) group by i.user_id, i.key_id
     ) i join account a on a.user_id = any (array[i.user_id]) left join key_spending s on s.key_id = i.key_id
-    where least(
-      a.balance / 2 - a.reserved - a.earmarked - i.of_account,
-      (s.quota - s.used) / 2 - s.reserved - s.earmarked - i.of_key,
-      case when s.day >= today then (s.daily_budget - s.day_used) / 2 - s.day_reserved else s.daily_budget / 2 end
-        - s.earmarked - i.of_key
-    ) < 3 * i.most);
+    where spare_room(a, s, today, i.of_account, i.of_key) < 3 * i.most);
   if doubtful = '{}' then return chosen; end if;
   for item in
     select i.user_id, i.least, i.most, i.n, dense_rank() over (partition by i.user_id order by i.key_id) as key,
