@@ -27,12 +27,10 @@ export async function admitTask(
   return { kind: 'reserved', status: admitted.status ?? 'failed' };
 }
 
-/** A refusal of the reservation comes first: without one, nothing begins. */
+/** What begins is given by the reservation, so that it comes after it: a refused task is none to begin. */
 const admit = prepare<{ refusal: ReserveRefusal | null; status: TaskStatus | null }>(
   'admit-task',
   `select coalesce(r.refusal, b.refusal) as refusal, b.status
    from reserve_attempt($1, $2) r
-   left join lateral (
-     select status, refusal from begin_task($1, $2, $3) where r.refusal is null
-   ) b on true`,
+   cross join lateral begin_task(case when r.refusal is null then $1 end, $2, $3) b`,
 );
