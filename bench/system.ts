@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Secrets } from '../db/secrets.ts';
 import { openDataFolder } from '../dev/system/data-folder.ts';
 import { findFreePort } from '../dev/servers/ports.ts';
+import type { Priority } from '../dev/priority.ts';
 import { launch, type RunningProcess } from '../dev/processes.ts';
 import { partEnvironment, readSettings } from '../dev/system/settings.ts';
 import { createSystem, type System } from '../dev/system/system.ts';
@@ -21,7 +22,7 @@ export interface BenchSystem extends SystemSummary {
   /** Returns the current pid of a part, which restarts change. Null while the part is being restarted. */
   pidOf(part: Parameters<System['pid']>[0]): number | null;
   /** Runs a script beside the product, with the same environment and these settings on top. */
-  runBeside(script: string, settings?: Record<string, string>): Promise<RunningProcess>;
+  runBeside(script: string, settings?: Record<string, string>, priority?: Priority): Promise<RunningProcess>;
   stop(): Promise<void>;
 }
 
@@ -65,12 +66,13 @@ export async function startBenchSystem(ownSettings: Record<string, string> = {})
   };
   try {
     const summary = await system.start();
-    const runBeside = async (script: string, own: Record<string, string> = {}): Promise<RunningProcess> => {
+    const runBeside: BenchSystem['runBeside'] = async (script, own = {}, priority) => {
       const running = await launch({
         command: process.execPath,
         args: [script],
         env: { ...partEnvironment(env, settings, { ...summary, ...addresses }), ...own },
         logFile: folder.logFile('beside'),
+        ...(priority === undefined ? {} : { priority }),
       });
       beside.push(running);
       return running;

@@ -34,7 +34,7 @@ export async function benchTasks(): Promise<readonly Row[]> {
   const connection = await Connection.connect({ address: system.temporalAddress });
   const watcher = await watchTasks(system);
   try {
-    const bareWorker = await system.runBeside('bench/bare/worker.ts');
+    const bareWorker = await system.runBeside('bench/bare/worker.ts', {}, 'background');
     await grantPlenty(system);
     const bare = createBare(new Client({ connection }));
     const gateway = createGateway(system, watcher);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLog } from './log-file.ts';
+import { lowerPriority, type Priority } from './priority.ts';
 
 export interface Exit {
   code: number | null;
@@ -38,6 +39,8 @@ export interface LaunchOptions {
   cwd?: string;
   stopSignal?: NodeJS.Signals;
   user?: SystemUser;
+  /** Lowers its priority, and that of all that it starts. */
+  priority?: Priority;
   /** File that holds the pid, so that the next start finds what an interrupted one left running. */
   pidFile?: string;
   /** File that is read as standard input; without it there is none. */
@@ -96,6 +99,7 @@ export async function launch(options: LaunchOptions): Promise<RunningProcess> {
   await once(child, 'spawn');
   const pid = child.pid;
   if (pid === undefined) throw new Error(`${options.command} did not start.`);
+  if (options.priority !== undefined) lowerPriority(pid, options.priority);
   if (options.pidFile !== undefined) writeFileSync(options.pidFile, `${pid}\n`);
   return {
     pid,

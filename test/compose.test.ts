@@ -24,6 +24,7 @@ const service = z.object({
   restart: z.string(),
   mem_limit: z.string().optional(),
   pids_limit: z.number().optional(),
+  cpu_shares: z.number().default(1024),
   read_only: z.boolean().default(false),
 });
 type Service = z.infer<typeof service>;
@@ -90,6 +91,13 @@ describe('docker-compose.yml', () => {
   it('believes one proxy where nothing is said, since only this machine can connect', () => {
     expect(loadConfig(settingsOf(find('api'))).trustedProxies).to.equal(1);
     expect(find('api').ports).to.deep.equal(['127.0.0.1:8080:8080']);
+  });
+
+  it('leaves what callers wait for more of the processors than worker and Temporal', () => {
+    const shares = (name: string): number => find(name).cpu_shares;
+    for (const waited of ['api', 'postgres', 'redis'])
+      for (const behind of ['worker', 'temporal'])
+        expect(shares(waited) / shares(behind), `${waited}, ${behind}`).to.be.within(2.9, 3.1);
   });
 
   it('bounds the memory and the processes of every container, and lets ours write to volumes only', () => {

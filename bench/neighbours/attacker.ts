@@ -5,7 +5,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { ATTACKS, planRequests, type Told } from './attacks.ts';
-import { yieldProcessors } from './priority.ts';
+import { lowerPriority } from '../../dev/priority.ts';
 
 interface Order {
   names: string[];
@@ -13,7 +13,7 @@ interface Order {
   keys: string[];
 }
 
-yieldProcessors();
+lowerPriority(process.pid, 'least');
 const stopping = new AbortController();
 const told: Told = { planned: 0, sent: 0, answers: {} };
 const noteSent = (): void => {

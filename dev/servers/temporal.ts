@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { waitForPort } from './ports.ts';
+import type { Priority } from '../priority.ts';
 import { launch, stopLeftover, type RunningProcess } from '../processes.ts';
 import { ensureNamespace } from './temporal-namespace.ts';
 export { ensureTemporalBinary } from './temporal-binary.ts';
@@ -18,6 +19,8 @@ export interface TemporalOptions {
   logFile: string;
   /** File that holds the pid, for the next start. */
   pidFile: string;
+  /** Lowers its priority. */
+  priority?: Priority;
   log: (message: string) => void;
 }
 
@@ -53,6 +56,7 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
     env: { ...process.env, NO_COLOR: '1' },
     logFile: options.logFile,
     pidFile: options.pidFile,
+    ...(options.priority === undefined ? {} : { priority: options.priority }),
   });
   const address = `${HOST}:${options.port}`;
   try {

@@ -115,6 +115,7 @@ async function bringUpEngine(assembly: Assembly): Promise<void> {
         namespaces: [namespace],
         logFile: folder.logFile('temporal'),
         pidFile: folder.pidFile('temporal'),
+        priority: 'background',
         log: terminal.note,
       }),
     );

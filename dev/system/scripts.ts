@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataFolder } from './data-folder.ts';
 import { waitForPort } from '../servers/ports.ts';
+import type { Priority } from '../priority.ts';
 import { launch, type RunningProcess } from '../processes.ts';
 
 /** The servers, by the file that starts each. */
@@ -12,6 +13,9 @@ export const PROGRAMS = {
   sandbox: 'sandbox/main.ts',
 } as const;
 export type ProgramName = keyof typeof PROGRAMS;
+
+/** Callers wait for the API and for vendors; what the worker does must not hold that up. */
+const PRIORITIES: { [Name in ProgramName]?: Priority } = { worker: 'background' };
 
 export interface ServerScript {
   name: ProgramName;
@@ -25,10 +29,12 @@ const LISTEN_TIMEOUT_MS = 60_000;
 const READY_TIMEOUT_MS = 60_000;
 
 export async function startServer(folder: DataFolder, server: ServerScript): Promise<RunningProcess> {
+  const priority = PRIORITIES[server.name];
   const running = await launch({
     ...nodeScript(PROGRAMS[server.name], [], server.env),
     logFile: folder.logFile(server.name),
     pidFile: folder.pidFile(server.name),
+    ...(priority === undefined ? {} : { priority }),
   });
   const { port } = server;
   if (port === undefined) return running;

@@ -37,6 +37,18 @@ describe('a process we start', () => {
     expect(isAlive(child.pid)).to.equal(false);
   });
 
+  it('gets less of the processors with all that it starts, where it is asked for', async () => {
+    const child = await launch({
+      command: process.execPath,
+      args: ['-e', `process.stdin.once('data', () => console.log(String(child_process.execSync('nice'))))`],
+      logFile: join(folder, 'log'),
+      inputFile: process.execPath, // ends its wait at once
+      priority: 'background',
+    });
+    await child.exited;
+    expect(child.lastLines()).to.include('5');
+  });
+
   it('is found and ended at the next start, when nobody stopped it', async () => {
     const child = await run(deaf);
     while (!child.lastLines().includes('ready')) await sleep(10); // between its two programs it has no command line
