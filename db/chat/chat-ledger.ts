@@ -93,12 +93,34 @@ export async function findCharge(em: Em, userId: string, id: string): Promise<Mi
 
 /**
  * Ends calls whose lease is over because their process died: charges what was known to be delivered and
- * returns the rest. Answers how many there were.
+ * returns the rest. Answers how many there were. A call whose figures contradict those of its account keeps
+ * no other from its end; the fault of such a call is thrown when there are only such calls left.
  */
 export async function settleAbandonedCalls(em: Em): Promise<number> {
   const transferIds = Array.from({ length: ABANDONED_MAX }, () => makeId('led'));
-  const [row] = await settleAbandoned(em, [transferIds]);
-  return row?.settled ?? 0;
+  try {
+    const [row] = await settleAbandoned(em, [transferIds, null]);
+    return row?.settled ?? 0;
+  } catch (error) {
+    if (!isOneItemsFault(error)) throw error;
+    return settleEachAbandoned(em);
+  }
+}
+
+async function settleEachAbandoned(em: Em): Promise<number> {
+  const faults: unknown[] = [];
+  let settled = 0;
+  for (const { id } of await listAbandoned(em, [ABANDONED_MAX])) {
+    try {
+      const [row] = await settleAbandoned(em, [[makeId('led')], id]);
+      settled += row?.settled ?? 0;
+    } catch (error) {
+      if (!isOneItemsFault(error)) throw error;
+      faults.push(error);
+    }
+  }
+  if (settled === 0 && faults.length > 0) throw faults[0];
+  return settled;
 }
 
 /** How many calls `settleAbandonedCalls` would end. */
@@ -109,7 +131,11 @@ export async function countAbandonedCalls(em: Em): Promise<number> {
 
 const settleAbandoned = prepare<{ settled: number }>(
   'settle-abandoned-calls',
-  'select settle_abandoned_calls($1) as settled',
+  'select settle_abandoned_calls($1, $2) as settled',
+);
+const listAbandoned = prepare<{ id: string }>(
+  'list-abandoned-calls',
+  `select id from chat_call where status = 'open' and lease_until < now() order by lease_until limit $1`,
 );
 const countAbandoned = prepare<{ abandoned: number }>(
   'count-abandoned-calls',

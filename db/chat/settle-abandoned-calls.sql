@@ -1,7 +1,8 @@
 -- Settles calls whose lease is over because their process died: charges what was known to be delivered and
 -- returns the rest. The lease is asked for again under the locks, so that a renewal in between counts. Settles
--- as many as there are `transfer_ids` at most. Answers how many were settled.
-create or replace function settle_abandoned_calls(transfer_ids text[]) returns integer
+-- as many as there are `transfer_ids` at most; `only_id`: no other call than this, or null. Answers how many were
+-- settled.
+create or replace function settle_abandoned_calls(transfer_ids text[], only_id text) returns integer
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
   set enable_mergejoin = off set enable_bitmapscan = off set random_page_cost = 0.1 as $$
 declare
@@ -11,7 +12,8 @@ declare
   settled integer;
 begin
   select array_agg(c.id), array_agg(c.user_id), array_agg(c.key_id) into call_ids, user_ids, key_ids
-  from (select id, user_id, key_id from chat_call where status = 'open' and lease_until < now()
+  from (select id, user_id, key_id from chat_call
+        where status = 'open' and lease_until < now() and (only_id is null or id = only_id)
         order by lease_until limit cardinality(transfer_ids)) c;
   if call_ids is null then
     return 0;

@@ -138,6 +138,19 @@ describe('the money of chat calls', () => {
     await calls.settle(ended(alive, 1));
   });
 
+  it('is settled beside a call whose account contradicts it, which is tried again', async () => {
+    const [broken, sound] = [await createSpender(em(), 10), await createSpender(em(), 10)];
+    for (const who of [broken, sound]) await calls.reserve(newCall(who, 4));
+    await setReserved(broken, 0n);
+    const fault: unknown = await abandon(broken).catch((error: unknown) => error);
+    expect(fault, 'there is no other').to.have.property('constraint', 'account_reserved_check');
+    await abandon(sound);
+    expect(await account(sound)).to.deep.equal({ balance: '10000000', reserved: '0' });
+    await setReserved(broken, 4n * CREDIT);
+    expect(await settleAbandonedCalls(em())).to.equal(1);
+    expect(await account(broken)).to.deep.equal({ balance: '10000000', reserved: '0' });
+  });
+
   it('that was taken for abandoned is corrected once by its own end: charged more, or booked as loss', async () => {
     const who = await createSpender(em(), 10);
     const [more, less, poor] = [newCall(who, 4), newCall(who, 2), newCall(who, 4)];
@@ -204,6 +217,10 @@ describe('the money of chat calls', () => {
     await em().execute(sql`
       update chat_call set lease_until = now() - interval '1 second' where user_id = ${userId} and status = 'open'`);
     await settleAbandonedCalls(em());
+  }
+
+  async function setReserved({ userId }: Spender, reserved: bigint): Promise<void> {
+    await em().execute(sql`update account set reserved = ${reserved} where user_id = ${userId}`);
   }
 
   function newCall(who: Spender, credits: number): NewChatCall {
