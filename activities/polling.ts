@@ -26,7 +26,7 @@ const WITHDRAW_LOOK_LIMIT_MS = 5_000;
 const RUNNING_PROGRESS_MAX = 99;
 
 /** Rarely: thousands of them wait at once, and one whose worker died has only lost its next look. */
-const POLLING = { phase: 'polling', everyMs: 10_000 };
+const POLLING = { phase: 'polling', everyMs: 20_000 };
 
 interface Job {
   provider: Provider;

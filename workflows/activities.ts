@@ -30,11 +30,15 @@ export const { submit } = proxyActivities<Activities>({
   retry: { initialInterval: '1s', maximumInterval: '30s' },
 });
 
-/** Only reads at the vendor, and its writes are guarded by the attempt: cancellation need not wait for it. */
+/**
+ * Only reads at the vendor, and its writes are guarded by the attempt: cancellation need not wait for it.
+ * Thousands wait at once, and each heartbeat is a write for Temporal: a worker that died is missed after a
+ * minute.
+ */
 export const { poll } = proxyActivities<Activities>({
   taskQueue: POLL_QUEUE,
   startToCloseTimeout: '24h',
-  heartbeatTimeout: '30s',
+  heartbeatTimeout: '60s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { initialInterval: '1s', maximumInterval: '15s' },
 });
