@@ -4,7 +4,7 @@
 // `Route` is a row of a table that says who may call it and what is limited, read and repeated; its handler
 // takes a `RequestContext` and returns a `Reply`, or throws a GatewayError (`api/context.ts`). Only
 // `createContext` and `sendReply` in `api/http/` translate between Express and these types.
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type Express, type RequestHandler, type Response } from 'express';
 import { forkEm } from '../db/database.ts';
 import { isPoolExhausted } from '../db/pool.ts';
 import { GatewayError } from '../domain/errors.ts';
@@ -117,6 +117,7 @@ function mount(dispatcher: Dispatcher, services: Services, route: Route): void {
     authenticate(services, route),
     endEntry,
     limitRate(services, route),
+    ...(route.limit === 'create' ? [settleDoubts(services)] : []),
     ...body,
     ...(route.limit === 'create' ? [takeTurn(services, 'creation')] : []),
     ...(route.heavy ? [takeTurn(services, 'read')] : []),
@@ -153,7 +154,12 @@ function authenticate(services: Services, route: Route): RequestHandler {
       rejectOtherSites(req.headers, new URL(services.publicUrl()).origin);
     const locals = localsOf(res);
     locals.caller = { proof: 'none' };
-    if (route.proof === 'key') locals.caller = await authenticateKey(services, req, route.limit);
+    if (route.proof === 'key') {
+      // Of a burst beyond the limit each request is refused, which is worth no look into the database.
+      locals.isKeyDoubtful = seemsBeyondLimit(services, route, res);
+      const mayBeRemembered = route.limit === 'chat' || locals.isKeyDoubtful;
+      locals.caller = await authenticateKey(services, req, mayBeRemembered);
+    }
     if (route.proof === 'session') {
       locals.em = forkEm(services.database);
       const caller = await authenticateSession(services, locals.em, req.headers.cookie, {
@@ -164,6 +170,19 @@ function authenticate(services: Services, route: Route): RequestHandler {
       locals.caller = caller;
     }
     countForUser(services, req, res);
+    next();
+  };
+}
+
+function seemsBeyondLimit({ limits }: Services, route: Route, res: Response): boolean {
+  return route.limit === 'create' && limits.counterOf(route).seemsSpent(requireLocal(res, 'subject'));
+}
+
+/** Looks the key of a request up after all that was within the limit against all appearances. */
+function settleDoubts(services: Services): RequestHandler {
+  return async (req, res, next) => {
+    const locals = localsOf(res);
+    if (locals.isKeyDoubtful) locals.caller = await authenticateKey(services, req, false);
     next();
   };
 }

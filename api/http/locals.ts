@@ -22,6 +22,8 @@ export interface RequestLocals {
   /** Ends the turn in which the request is authenticated. */
   endEntry: EndTurn;
   caller: Caller;
+  /** Whether the caller's key was taken from memory, since the request seemed one that is refused anyway. */
+  isKeyDoubtful: boolean;
   limitBackend: LimitBackend;
   /** Set on routes that create or retry a task, and on long reads. */
   endTurn: EndTurn;

@@ -1,4 +1,5 @@
 // Counts requests in fixed windows of points per key. Points are consumed before the work and refundable.
+import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Bucket } from './buckets.ts';
 import type { LimitBackend, QuotaState } from './headers.ts';
@@ -22,28 +23,48 @@ export interface Counter {
    * not wait for it again.
    */
   consume: (key: string, countedBy?: LimitBackend) => Promise<ConsumeResult>;
+  /**
+   * Whether this process was told of a refusal whose window has not ended: a hint, as points may have been
+   * given back since.
+   */
+  seemsSpent: (key: string) => boolean;
 }
 
 export type CreateCounter = (bucket: Bucket) => Counter;
 
-/** Creates a counter in the memory of this process. */
-export const createMemoryCounter: CreateCounter = (bucket) => {
+/** Spent keys that are remembered in each bucket; to forget one costs a lookup. */
+const SPENT_MAX = 10_000;
+
+/** Creates a counter that consumes by `consume`, and remembers what was refused. */
+export function createCounter(bucket: Bucket, consume: Counter['consume']): Counter {
+  const spent = new LRUCache<string, true>({ max: SPENT_MAX });
+  return {
+    bucket,
+    consume: async (key, countedBy) => {
+      const result = await consume(key, countedBy);
+      if (result.verdict === 'over') spent.set(key, true, { ttl: Math.max(1, result.resetMs) });
+      else if (spent.size > 0) spent.delete(key);
+      return result;
+    },
+    seemsSpent: (key) => spent.size > 0 && spent.has(key),
+  };
+}
+
+/** Creates a function that consumes points in the memory of this process. */
+export function consumeInMemory(bucket: Bucket): Counter['consume'] {
   const limiter = new RateLimiterMemory({ points: bucket.points, duration: bucket.seconds });
   const refund = async (key: string): Promise<void> => {
     const state = await limiter.get(key);
     // After the window has ended, a reward would open a new one with a point too many.
     if (state && state.consumedPoints > 0) await limiter.reward(key);
   };
-  return {
-    bucket,
-    consume: async (key) => {
-      const result = await consumePoint(limiter, key);
-      // The library counts refused requests too: without this, later refunds would not free a point.
-      if (!result.isWithin) await refund(key);
-      return toConsumeResult('memory', result, () => void refund(key));
-    },
+  return async (key) => {
+    const result = await consumePoint(limiter, key);
+    // The library counts refused requests too: without this, later refunds would not free a point.
+    if (!result.isWithin) await refund(key);
+    return toConsumeResult('memory', result, () => void refund(key));
   };
-};
+}
 
 /** The state of a key's window after consuming a point. */
 export interface WindowResult {

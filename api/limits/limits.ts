@@ -2,7 +2,13 @@
 import { GatewayError } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 import { bucketOf, WRONG_KEYS, type LimitSettings, type RouteLimit } from './buckets.ts';
-import { createMemoryCounter, type Counter, type CreateCounter, type ConsumeResult } from './counter.ts';
+import {
+  consumeInMemory,
+  createCounter,
+  type Counter,
+  type CreateCounter,
+  type ConsumeResult,
+} from './counter.ts';
 import { describeRefusal, type LimitBackend, type Quota } from './headers.ts';
 import { openSharedCounters } from './shared-counters.ts';
 
@@ -59,15 +65,14 @@ const UNAVAILABLE: ConsumeResult = {
 
 export function createLimits({ settings, redisUrl, requiresRedis, hashKey, log }: LimitsOptions): Limits {
   const shared = redisUrl === null ? null : openSharedCounters(redisUrl, { hashKey, log });
-  const createCounter: CreateCounter = (bucket) => {
-    const inMemory = createMemoryCounter(bucket);
-    if (!shared) return inMemory;
+  const create: CreateCounter = (bucket) => {
+    const inMemory = consumeInMemory(bucket);
+    if (!shared) return createCounter(bucket, inMemory);
     const consumeShared = shared.createConsume(bucket);
-    const consume: Counter['consume'] = async (key, countedBy) => {
+    return createCounter(bucket, async (key, countedBy) => {
       const result = countedBy === 'memory' ? null : await consumeShared(key);
-      return result ?? (requiresRedis ? UNAVAILABLE : inMemory.consume(key));
-    };
-    return { bucket, consume };
+      return result ?? (requiresRedis ? UNAVAILABLE : inMemory(key));
+    });
   };
   const refused: Record<LimitBackend, number> = { redis: 0, memory: 0, redis_unavailable: 0 };
   const refuse: Limits['refuse'] = (code, quota, state) => {
@@ -78,13 +83,13 @@ export function createLimits({ settings, redisUrl, requiresRedis, hashKey, log }
   return {
     counterOf: (limit) => {
       const bucket = bucketOf(limit, settings);
-      const counter = counters.get(bucket.name) ?? createCounter(bucket);
+      const counter = counters.get(bucket.name) ?? create(bucket);
       counters.set(bucket.name, counter);
       return counter;
     },
-    wrongKeys: createCounter(WRONG_KEYS),
-    strays: createCounter({ name: 'stray', ...settings.stray }),
-    createCounter,
+    wrongKeys: create(WRONG_KEYS),
+    strays: create({ name: 'stray', ...settings.stray }),
+    createCounter: create,
     consume: async (counter, key, countedBy) => {
       const result = await counter.consume(key, countedBy);
       if (result.verdict === 'over') throw refuse('rate_limited', counter.bucket, result);

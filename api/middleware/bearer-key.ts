@@ -4,25 +4,24 @@ import type { Request } from 'express';
 import type { KeyHolder } from '../../db/keys/find-key.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
 import { addressBlock } from '../limits/address-block.ts';
-import type { LimitName } from '../limits/buckets.ts';
 import type { Services } from '../services.ts';
 
 /**
  * Finds the user of an API key. Throws 401 for a key that is missing or wrong, with one answer for every
  * wrong key, and 403 for a disabled user. Wrong keys are counted per address and refused with 429 in the
- * end; valid keys from that address are not.
+ * end; valid keys from that address are not. `mayBeRemembered`: a key as it was some seconds ago will do.
  */
 export async function authenticateKey(
   services: Services,
   req: Request,
-  limit: LimitName,
+  mayBeRemembered: boolean,
 ): Promise<KeyCaller> {
   const { authorization } = req.headers;
   if (authorization === undefined || authorization.trim() === '') throw new GatewayError('missing_api_key');
   // Of several headers one may be injected, and proxies differ in which one they read.
   const text = isOnlyHeader(req, 'authorization') ? textOf(authorization) : null;
   const { keyCache } = services;
-  const find = (key: string) => (limit === 'chat' ? keyCache.find(key) : keyCache.findFresh(key));
+  const find = (key: string) => (mayBeRemembered ? keyCache.find(key) : keyCache.findFresh(key));
   const found = text === null ? null : await find(text);
   if (!found || text === null) throw await wrongKeyError(services, req.ip ?? '');
   requireUsable(found);
