@@ -8,6 +8,11 @@ import { requireLocal } from '../http/locals.ts';
 import { sendJson } from '../http/send-reply.ts';
 
 const RETRY_AFTER_SECONDS = '1';
+/** Codes of a connection that could not be made, or broke. */
+const SOCKET_CODES: ReadonlySet<string> = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'],
+  ...['ENETUNREACH', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
+]);
 
 /**
  * Answers every error that a handler or a parser threw. `isPoolExhausted`: all database connections are in
@@ -78,9 +83,10 @@ function codeOfDatabase(thrown: unknown, isPoolExhausted: () => boolean): ErrorC
   if (/timeout exceeded when trying to connect/.test(message))
     return isPoolExhausted() ? 'overloaded' : 'service_unavailable';
   const code = textMember(thrown, 'code');
-  const isAway = /^(08|57P0[123]|53300|25006|53100|55P03|40001|40P01|57014)/.test(code);
-  const isSocket = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND'].includes(code);
-  const isCut = /Connection terminated|Query read timeout/.test(message);
+  const isAway = /^(08|57P0[123]|53300|25006|25P03|53100|55P03|40001|40P01|57014)/.test(code);
+  // The driver's words, also for a connection that broke between two statements of a transaction.
+  const isCut = /Connection terminated|Query read timeout|is not queryable/.test(message);
+  const isSocket = SOCKET_CODES.has(code);
   return isAway || isSocket || isCut ? 'service_unavailable' : null;
 }
 
