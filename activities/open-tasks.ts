@@ -1,4 +1,5 @@
 // Whether an open task and its workflow still belong together, and what is done where they do not.
+import { isOneItemsFault } from '../db/batching.ts';
 import { forkEm } from '../db/database.ts';
 import type { Task } from '../db/entities/tasks.ts';
 import { cancelUnreserved, failTask } from '../db/tasks/settlement.ts';
@@ -10,8 +11,10 @@ type OpenTaskDependencies = Pick<ActivityDependencies, 'database' | 'taskRuns' |
 /** What brings a task and its workflow together again: a run, the end as failed, or the end as cancelled. */
 export type TaskNeed = 'start' | 'failure' | 'cancellation';
 
-/** Failures one after the other at which Temporal or the database is away, and the work ends. */
+/** Failures one after the other, not for the row's own data, at which Temporal or the database is away. */
 const FAILURES_IN_ROW_MAX = 3;
+/** PostgreSQL's code for what `raise exception` of our functions says. */
+const RAISED = 'P0001';
 
 /** What an open task needs whose row has not changed for a while; null while its workflow runs. */
 export async function findNeed({ taskRuns }: OpenTaskDependencies, task: Task): Promise<TaskNeed | null> {
@@ -45,7 +48,8 @@ export async function meetNeed(
 
 /**
  * Does a step for each task and answers how many failed. One that fails is logged and does not keep the
- * others from theirs; throws when several fail in a row, since then it is not the tasks.
+ * others from theirs. Throws when several fail in a row, since then it is not the tasks; but those whose own
+ * figures contradict each other may be as many as they are.
  */
 export async function forEachTask(
   { log }: Pick<ActivityDependencies, 'log'>,
@@ -59,10 +63,15 @@ export async function forEachTask(
       failuresInRow = 0;
     } catch (error) {
       failures += 1;
-      failuresInRow += 1;
+      if (!isItsOwn(error)) failuresInRow += 1;
       if (failuresInRow === FAILURES_IN_ROW_MAX) throw error;
       log.warn({ err: error, taskId: task.id }, 'a task could not be helped');
     }
   }
   return failures;
+}
+
+/** Whether an error tells of the task's own data: refused by a constraint, or by `end_task`. */
+function isItsOwn(error: unknown): boolean {
+  return isOneItemsFault(error) || (error instanceof Error && 'code' in error && error.code === RAISED);
 }

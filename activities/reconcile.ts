@@ -67,11 +67,11 @@ async function reconcileCalls(
   mends: boolean,
 ): Promise<{ found: number; mended: number }> {
   if (!mends) return { found: await countAbandonedCalls(forkEm(database)), mended: 0 };
-  let mended = 0;
-  for (let batch = -1; batch !== 0; mended += batch) {
-    batch = await settleAbandonedCalls(forkEm(database));
+  for (let mended = 0; ;) {
+    const { settled, contradictory } = await settleAbandonedCalls(forkEm(database));
+    mended += settled;
+    if (settled === 0) return { found: mended + contradictory.length, mended };
   }
-  return { found: mended, mended };
 }
 
 /** Answers how many tasks could not be looked at or helped, which are in no other count. */

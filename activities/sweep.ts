@@ -88,16 +88,21 @@ async function runAll(parts: readonly (() => Promise<unknown>)[]): Promise<void>
  * Settles chat calls whose lease is over. While the database is away no process can renew a lease, so that
  * its end proves nothing: after a round that could not reach the database, each gets the time of a renewal.
  */
-function createAbandonedCalls({ database, chatLeaseSeconds }: ActivityDependencies) {
+function createAbandonedCalls({ database, chatLeaseSeconds, log }: ActivityDependencies) {
   const renewalMs = (chatLeaseSeconds / RENEWALS_PER_LEASE) * 1000;
   let restsUntil = 0;
   return {
     async settle(): Promise<number> {
       const em = forkEm(database);
       try {
-        if (Date.now() >= restsUntil) return await settleAbandonedCalls(em);
-        await em.execute('select 1');
-        return 0;
+        if (Date.now() < restsUntil) {
+          await em.execute('select 1');
+          return 0;
+        }
+        const { settled, contradictory } = await settleAbandonedCalls(em);
+        for (const { callId, reason } of contradictory)
+          log.error({ err: reason, callId }, 'an abandoned chat call contradicts its account');
+        return settled;
       } catch (error) {
         restsUntil = Date.now() + renewalMs;
         throw error;

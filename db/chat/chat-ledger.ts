@@ -50,6 +50,8 @@ const SHARED_BYTES_MAX = 8_192;
 const LONG_ANSWERS_AT_ONCE_MAX = 2;
 /** Abandoned calls settled in one statement. */
 const ABANDONED_MAX = 200;
+/** Abandoned calls settled one by one: more than the contradictory ones among them, which stay the first. */
+const LISTED_MAX = 2_000;
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
   const em = forkEm(database); // one for all: statements on the pool leave nothing in it
   // Ends and beginnings share a statement, which locks and flushes once for both.
@@ -91,36 +93,41 @@ export async function findCharge(em: Em, userId: string, id: string): Promise<Mi
   return row ? readMicroCredits(row.charged) : null;
 }
 
+/** What became of calls whose lease is over. */
+export interface AbandonedCalls {
+  settled: number;
+  /** Those whose figures contradict their account, with the database's reason. They stay as they are. */
+  contradictory: readonly { callId: string; reason: unknown }[];
+}
+
 /**
  * Ends calls whose lease is over because their process died: charges what was known to be delivered and
- * returns the rest. Answers how many there were. A call whose figures contradict those of its account keeps
- * no other from its end; the fault of such a call is thrown when there are only such calls left.
+ * returns the rest. A call whose figures contradict those of its account keeps no other from its end.
  */
-export async function settleAbandonedCalls(em: Em): Promise<number> {
+export async function settleAbandonedCalls(em: Em): Promise<AbandonedCalls> {
   const transferIds = Array.from({ length: ABANDONED_MAX }, () => makeId('led'));
   try {
     const [row] = await settleAbandoned(em, [transferIds, null]);
-    return row?.settled ?? 0;
+    return { settled: row?.settled ?? 0, contradictory: [] };
   } catch (error) {
     if (!isOneItemsFault(error)) throw error;
     return settleEachAbandoned(em);
   }
 }
 
-async function settleEachAbandoned(em: Em): Promise<number> {
-  const faults: unknown[] = [];
+async function settleEachAbandoned(em: Em): Promise<AbandonedCalls> {
+  const contradictory: AbandonedCalls['contradictory'][number][] = [];
   let settled = 0;
-  for (const { id } of await listAbandoned(em, [ABANDONED_MAX])) {
+  for (const { id: callId } of await listAbandoned(em, [LISTED_MAX])) {
     try {
-      const [row] = await settleAbandoned(em, [[makeId('led')], id]);
+      const [row] = await settleAbandoned(em, [[makeId('led')], callId]);
       settled += row?.settled ?? 0;
-    } catch (error) {
-      if (!isOneItemsFault(error)) throw error;
-      faults.push(error);
+    } catch (reason) {
+      if (!isOneItemsFault(reason)) throw reason;
+      contradictory.push({ callId, reason });
     }
   }
-  if (settled === 0 && faults.length > 0) throw faults[0];
-  return settled;
+  return { settled, contradictory };
 }
 
 /** How many calls `settleAbandonedCalls` would end. */
