@@ -1,4 +1,5 @@
 // Settles chat calls without losing one: while the database is away, it retries beside the answer.
+import { isOneItemsFault } from '../../db/batching.ts';
 import type { ChatCallEnd } from '../../db/chat/calls.ts';
 import type { ChatCalls } from '../../db/chat/chat-ledger.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
@@ -7,15 +8,17 @@ import type { Log } from '../../log.ts';
 /** Longest wait of an answer for its own settlement; after that it is sent, and the retries go on. */
 const ANSWER_WAIT_MS = 3_000;
 const RETRY_PAUSE_MS = 500;
+const RETRY_PAUSE_MS_MAX = 5_000;
 
 export class SettlementWriter {
-  readonly #calls: ChatCalls;
+  readonly #calls: Pick<ChatCalls, 'settle'>;
   readonly #log: Log;
-  /** Calls with an older lease are settled by the sweeper, so retrying longer is of no use. */
   readonly #leaseMs: number;
+  /** When retries end: in the end of the process only. */
+  #giveUpAt = Infinity;
   readonly #pending = new Set<Promise<MicroCredits | null>>();
 
-  constructor(calls: ChatCalls, leaseSeconds: number, log: Log) {
+  constructor(calls: Pick<ChatCalls, 'settle'>, leaseSeconds: number, log: Log) {
     this.#calls = calls;
     this.#leaseMs = leaseSeconds * 1000;
     this.#log = log;
@@ -36,20 +39,31 @@ export class SettlementWriter {
     return Promise.race([writing, timeout]).finally(() => clearTimeout(timer));
   }
 
-  /** Waits until everything pending is written or given up. */
+  /** Waits until everything pending is written or given up, which is after the time of a lease. */
   async drain(): Promise<void> {
+    this.#giveUpAt = Date.now() + this.#leaseMs;
     await Promise.all(this.#pending);
   }
 
+  /**
+   * Tries for as long as the process lives: the sweeper has settled the call with what was known of it when
+   * its lease was over, and its true end corrects that once. What contradicts the account is given up after
+   * the time of a lease.
+   */
   async #writeWithRetries(end: ChatCallEnd): Promise<MicroCredits | null> {
-    const giveUpAt = Date.now() + this.#leaseMs;
-    for (;;) {
+    const leaseEndsAt = Date.now() + this.#leaseMs;
+    for (let pauseMs = RETRY_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, RETRY_PAUSE_MS_MAX)) {
       try {
         return await this.#calls.settle(end);
       } catch (error) {
-        this.#log.warn({ err: error, callId: end.id }, 'a chat call could not be settled yet');
-        if (Date.now() > giveUpAt) return null;
-        await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
+        const { id: callId, charged, loss } = end;
+        if (Date.now() > Math.min(this.#giveUpAt, isOneItemsFault(error) ? leaseEndsAt : Infinity)) {
+          const owed = { charged: String(charged), loss: String(loss) };
+          this.#log.error({ err: error, callId, ...owed }, 'the end of a chat call is given up');
+          return null;
+        }
+        this.#log.warn({ err: error, callId }, 'a chat call could not be settled yet');
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
     }
   }
