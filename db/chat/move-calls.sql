@@ -1,11 +1,12 @@
--- Moves the money of many chat calls in one statement: settles those that have ended, then reserves for new ones.
--- What has just been returned to an account is there for its next call, and all share one lock and one flush to
--- disk. A new call gets the amount that `spare_amounts` chooses from its least to its most. `claims`: what
--- `claim_keys` is to claim for the new calls that have idempotency keys; null without any. A key and its
--- reservation are written both, or neither. `kept_ids` and the three after it: answers that `keep_answers` keeps
--- for repeats, each with the place of the end that it belongs to, or null when its call has ended before. It is
--- written before the counters are locked, since a long one takes its time, and is taken back where its call is not
--- charged what the arrays say, and so the answer. Most statements are plain: every ended call was open, and every new
+-- Moves the money of many chat calls in one statement: settles those that have ended, then reserves for new ones. What
+-- has just been returned to an account is there for its next call, and all share one lock and one flush to disk. A new
+-- call gets the amount that `spare_amounts` chooses from its least to its most. `claims`: what `claim_keys` is to claim
+-- for the new calls that have idempotency keys; null without any. A key and its reservation are written both, or
+-- neither. `kept_ids` and the three after it: answers that `keep_answers` keeps for repeats, each with the place of the
+-- end that it belongs to, or null when its call has ended before. It is written before the counters are locked, since a
+-- long one takes its time, and is taken back where its call is not charged what the arrays say, and so the answer. A
+-- statement of many calls waits for a locked account for half a second only: it fails then, and its caller asks for
+-- each alone, so that the others wait no longer. Most statements are plain: every ended call was open, and every new
 -- one is granted its most. Then each account and key is written once for all of its moves. Answers, by place in the
 -- arrays, what each ended call was really charged, if one of them was not open; and those new ones that were refused,
 -- with what their account had free then, whose key is taken, or that got less than their most, without a refusal and
@@ -35,6 +36,9 @@ begin
   end if;
   if kept_ids <> '{}' then
     perform keep_answers(kept_ids, kept_answers, kept_secret_key_ids);
+  end if;
+  if cardinality(ended_ids) + cardinality(call_ids) > 1 then
+    perform set_config('lock_timeout', '500ms', true);
   end if;
   perform lock_counters(ended_user_ids || user_ids, ended_key_ids || key_ids);
   if ended_ids <> '{}' then
