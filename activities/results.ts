@@ -1,6 +1,7 @@
 // Copying results to our storage right after success: a vendor's URL lives between an hour and a month.
 import { Readable } from 'node:stream';
 import { Context } from '@temporalio/activity';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { TaskOutput } from '../db/columns.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { findTask } from '../db/tasks/tasks.ts';
@@ -20,10 +21,13 @@ import { forkEm } from '../db/database.ts';
 /** A result whose download failed so often is given up. */
 const FETCHES_MAX = 8;
 const RENEW_LIMIT_MS = 60_000;
+/** Downloads from one family at once in a process: the others of a vendor that drips wait for these. */
+const DOWNLOADS_PER_FAMILY_MAX = 32;
 const COPYING = { phase: 'copying the result to storage', everyMs: 4_000 };
 
 export function createResults(dependencies: ActivityDependencies) {
   const { database, secrets, providers, storage } = dependencies;
+  const downloads = new Map<string, LimitFunction>();
 
   return {
     /** Safe to repeat: what is stored already is not fetched again. */
@@ -41,12 +45,20 @@ export function createResults(dependencies: ActivityDependencies) {
       const results: KeptResult[] = JSON.parse(secrets.decrypt('result', context, sealed));
       await withHeartbeat(COPYING, async () => {
         const outputs: TaskOutput[] = [];
-        for (const [index, result] of results.entries())
-          outputs.push(await copy({ provider, handle }, result, { task, index, mode: row.mode }));
+        for (const [index, result] of results.entries()) {
+          const target = { task, index, mode: row.mode };
+          outputs.push(await limitOf(provider.family)(() => copy({ provider, handle }, result, target)));
+        }
         await retryWrite(() => submissions.recordStored(forkEm(database), task, { outputs }));
       });
     },
   };
+
+  function limitOf(family: string): LimitFunction {
+    const limit = downloads.get(family) ?? pLimit(DOWNLOADS_PER_FAMILY_MAX);
+    downloads.set(family, limit);
+    return limit;
+  }
 
   async function copy(source: Source, result: KeptResult, target: ResultTarget): Promise<TaskOutput> {
     try {

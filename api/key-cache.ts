@@ -1,6 +1,6 @@
-// Finds API keys: for chat cached for seconds, because a lookup would cost as much as the rest of the call, and
-// for creations that will be refused for their number; else fresh, with a lookup shared by requests that arrive
-// together.
+// Finds API keys: for chat cached for seconds, because a lookup would cost as much as the rest of the call,
+// and for creations that will be refused for their number; else fresh, with a lookup shared by requests that
+// arrive together.
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { forkEm, type Database } from '../db/database.ts';

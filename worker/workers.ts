@@ -18,6 +18,7 @@ import {
   GENERATION_QUEUE,
   POLL_QUEUE,
   SOON_QUEUE,
+  STORE_QUEUE,
   WEBHOOK_QUEUE,
 } from '../workflows/names.ts';
 import { createBoundary } from './boundary.ts';
@@ -30,6 +31,8 @@ import type { Tracing } from '../runtime/tracing-types.ts';
  * Hand-overs under way at the same time in one process. A slot costs memory, not a thread or a connection.
  */
 const HAND_OVER_SLOTS = 4_000;
+/** Results that are copied, or wait until fewer of their vendor are (`activities/results.ts`). */
+const STORE_SLOTS = 1_000;
 /** Jobs waited for at the same time in one process. */
 const POLL_SLOTS = 10_000;
 /** For each attempt that may be under way: those beyond say that they find no place, and wait for no slot. */
@@ -94,6 +97,7 @@ export async function createWorkers(options: WorkerOptions): Promise<Workers> {
 /** The workers by their queues, each with what it does and how much of it at once. */
 function slotsOf(options: WorkerOptions, workflowBundle: WorkflowBundleOption): OwnOptions[] {
   const { submit, poll, sendWebhook, abandonWebhook, ...soon } = createActivities(options.dependencies);
+  const { store, withdraw } = soon; // runs of earlier releases ask for them among the others
   const { activitiesMax, graceSeconds, dependencies } = options;
   const grace = { shutdownGraceTime: `${graceSeconds}s` } as const;
   const runs = { workflowBundle, workflowTaskPollerBehavior: { type: 'autoscaling' } } as const;
@@ -115,8 +119,15 @@ function slotsOf(options: WorkerOptions, workflowBundle: WorkflowBundleOption): 
       maxConcurrentActivityTaskExecutions: activitiesMax,
     },
     { ...handOver, taskQueue: EARLIER_HAND_OVER_QUEUE, activities: { submit } },
+    {
+      ...{ ...grace, taskQueue: STORE_QUEUE, activities: { store } },
+      maxConcurrentActivityTaskExecutions: STORE_SLOTS,
+    },
     // A poller that stops is resumed elsewhere with the next look: it needs no grace.
-    { taskQueue: POLL_QUEUE, activities: { poll }, maxConcurrentActivityTaskExecutions: POLL_SLOTS },
+    {
+      ...{ taskQueue: POLL_QUEUE, activities: { poll, withdraw } },
+      maxConcurrentActivityTaskExecutions: POLL_SLOTS,
+    },
     // Runs and attempts: a burst of them keeps no task waiting.
     {
       ...{ ...runs, ...grace, taskQueue: WEBHOOK_QUEUE, maxCachedWorkflows: WEBHOOK_RUNS_CACHED },

@@ -1,16 +1,19 @@
 // The activities as the workflow calls them: time-outs, retries, cancellation, and summaries for operators.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { POLL_QUEUE, SOON_QUEUE } from './names.ts';
+import { POLL_QUEUE, SOON_QUEUE, STORE_QUEUE } from './names.ts';
 
 /**
  * Policy for what every task passes, each one short statement: local, so that it needs no step of its own in
- * the server, and retried until the database answers.
+ * the server, and retried until the database answers. A longer pause between tries is a timer of the server:
+ * while a local activity is tried, its run keeps one of the worker's few places, and those of a user whose
+ * figures contradict each other would keep all of them.
  */
 const statement = (summary: string) =>
   proxyLocalActivities<Activities>({
     startToCloseTimeout: '10s',
-    retry: { initialInterval: '200ms', maximumInterval: '5s' },
+    retry: { initialInterval: '200ms', maximumInterval: '15s' },
+    localRetryThreshold: '5s',
     summary,
   });
 
@@ -48,7 +51,7 @@ export const { poll } = proxyActivities<Activities>({
  * after some tries; our own storage is waited for until the time-out.
  */
 export const { store } = proxyActivities<Activities>({
-  taskQueue: SOON_QUEUE,
+  taskQueue: STORE_QUEUE,
   startToCloseTimeout: '15m',
   scheduleToCloseTimeout: '30m',
   heartbeatTimeout: '15s',
@@ -60,14 +63,14 @@ export const { store } = proxyActivities<Activities>({
  * Policy for what must happen when the story breaks off, however long the database is away: operators see it
  * among the pending activities, with its attempts.
  */
-const settlement = (summary: string) =>
+const settlement = (summary: string, taskQueue = SOON_QUEUE) =>
   proxyActivities<Activities>({
-    taskQueue: SOON_QUEUE,
+    taskQueue,
     startToCloseTimeout: '30s',
     retry: { initialInterval: '500ms', maximumInterval: '15s' },
     summary,
   });
 
-export const { withdraw } = settlement('Stop the provider, or take what it finished');
+export const { withdraw } = settlement('Stop the provider, or take what it finished', POLL_QUEUE);
 export const { recordFailure } = settlement('Record the failure and give the credits back');
 export const { recordCancellation } = settlement('Record the cancellation and give the credits back');

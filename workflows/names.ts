@@ -7,11 +7,13 @@ import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
  * a way through the server. With some vendors it takes as long as the work, so nothing else is done here.
  */
 export const GENERATION_QUEUE = 'generation';
-/** The activities that must happen soon: store, failures, cancellations, sweeps. */
+/** The activities that must happen soon, and wait for no vendor: failures, cancellations, sweeps. */
 export const SOON_QUEUE = 'generation-soon';
 /** Where runs that an earlier release began hand their work over. */
 export const EARLIER_HAND_OVER_QUEUE = 'generation-submit';
-/** Waiting for vendors' jobs, thousands at a time. */
+/** Copying results, which takes as long as a vendor's download. */
+export const STORE_QUEUE = 'generation-store';
+/** Waiting for vendors' jobs, and asking to stop them, thousands at a time. */
 export const POLL_QUEUE = 'generation-poll';
 
 /** Deliveries of webhooks, runs and attempts: however many there are, no task waits behind them. */

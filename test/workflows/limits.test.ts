@@ -11,6 +11,7 @@ import {
   orderVideo,
   readEvents,
   readReservations,
+  untilPolled,
   VIDEO_CREDITS,
 } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
@@ -139,5 +140,51 @@ describe('a task without haste', () => {
       select (select completed_at from task where id = '${strangers.id}') >
              (select max(started_at) from task where user_id = '${owner.id}') as waited`);
     expect(last?.waited).to.equal(false);
+  });
+});
+
+describe('a vendor whose downloads drip', () => {
+  let gateway: TestGateway;
+  let owner: TestUser;
+
+  before(async () => {
+    // The downloads end within 20 seconds, and the worker stops after them.
+    gateway = await startGateway({
+      env: { SVC_RUNNING_TASKS_PER_USER: '40', SVC_WORKER_GRACE_SECONDS: '30' },
+    });
+    owner = await gateway.createUser(10_000);
+  });
+  after(() => gateway.stop());
+
+  it('holds up no other vendor’s result, no failure and no cancellation', async () => {
+    const dripping = await Promise.all(
+      Array.from({ length: 24 }, () => orderVideo(owner.session, 'seconds=0 result=slow')),
+    );
+    await until('all of them are copied', async () => {
+      const [row] = await gateway
+        .em()
+        .execute<{ copied: number }[]>(
+          `select count(*)::int as copied from submission where state = 'succeeded'`,
+        );
+      return row?.copied === dripping.length;
+    });
+    const stranger = await gateway.createUser(100);
+    const [image, failing, cancelled] = await Promise.all([
+      orderImage(stranger.session, 'seconds=0'),
+      orderVideo(stranger.session, 'seconds=0 outcome=fail'),
+      orderVideo(stranger.session, 'seconds=60'),
+    ]);
+    expect(await untilFinal(stranger.session, image.id)).to.include({ status: 'completed' });
+    expect(await untilFinal(stranger.session, failing.id)).to.include({ status: 'failed' });
+    await untilPolled(gateway, cancelled);
+    const answer = await stranger.session.delete(`/api/tasks/${cancelled.id}`);
+    expect(answer.status, 'ends while the caller waits').to.equal(200);
+    const [row] = await gateway
+      .em()
+      .execute<{ open: number }[]>(
+        `select count(*)::int as open from task where user_id = ? and status = 'in_progress'`,
+        [owner.id],
+      );
+    expect(row?.open, 'still dripping').to.equal(dripping.length);
   });
 });
