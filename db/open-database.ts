@@ -64,6 +64,7 @@ import { Migration104FailureIndexes } from './migrations/104-failure-indexes.ts'
 import { Migration106TimeRanges } from './migrations/106-time-ranges.ts';
 import { Migration107ValidSpans } from './migrations/107-valid-spans.ts';
 import { Migration108UsageAdditions } from './migrations/108-usage-additions.ts';
+import { Migration109WaitingSubmissions } from './migrations/109-waiting-submissions.ts';
 import { grantProcessRights } from './process-role.ts';
 import { openConnections, registerPool, type DriverPool } from './pool.ts';
 import { forkEm, type Database } from './database.ts';
@@ -111,6 +112,7 @@ export const MIGRATIONS = [
   { name: '106-time-ranges', class: Migration106TimeRanges },
   { name: '107-valid-spans', class: Migration107ValidSpans },
   { name: '108-usage-additions', class: Migration108UsageAdditions },
+  { name: '109-waiting-submissions', class: Migration109WaitingSubmissions },
 ];
 
 const ENTITIES = [

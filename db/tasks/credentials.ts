@@ -19,8 +19,10 @@ export type CooldownReason = CredentialRest['reason'];
 /**
  * The part of a statement that answers with one row, the `credential` for new work, or with none when every
  * credential has as many jobs as it may have. One in its cooldown is chosen only when all are, so that the
- * end of the trouble is noticed. Its parameters: $1 the task, $3 the family, $4 the credentials, $5 how many
- * jobs one may have.
+ * end of the trouble is noticed. While work of another user waits for a place, a user who has half of all
+ * places gets none; work waits that was refused one within the last minute, which is longer than the pause
+ * between tries. Its parameters: $1 the task, $3 the family, $4 the credentials, $5 how many jobs one may
+ * have.
  */
 export const CHOOSE_CREDENTIAL = `
   select id as credential from (
@@ -32,7 +34,18 @@ export const CHOOSE_CREDENTIAL = `
     from unnest($4::text[]) with ordinality c (id, position)
     left join credential_rest r on r.family = $3 and r.credential = c.id
   ) candidate
-  where jobs < $5
+  where jobs < $5 and not (
+    exists (
+      select from submission s join task t on t.id = s.task_id and t.attempt = s.attempt
+      where s.family = $3 and s.state = 'not_received' and s.credential is null
+        and s.updated_at > now() - interval '1 minute' and t.status = 'in_progress'
+        and t.user_id <> (select user_id from task where id = $1)
+    ) and 2 * (
+      select count(*) from submission s join task t on t.id = s.task_id and t.attempt = s.attempt
+      where s.family = $3 and s.credential = any ($4) and s.state in ('sending', 'accepted')
+        and t.status = 'in_progress' and t.id <> $1 and t.user_id = (select user_id from task where id = $1)
+    ) >= cardinality($4) * $5::numeric
+  )
   order by is_cooling, case when is_cooling then rests_until end, jobs, position limit 1`;
 
 /**

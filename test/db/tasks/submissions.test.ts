@@ -37,8 +37,8 @@ describe('submissions', () => {
     submissions.recordAccepted(em(), task, { handle: handleOf(id), upstreamRequestId: null });
   const stateOf = async (task: TaskAttempt) => (await submissions.findSubmission(em(), task))?.state;
 
-  async function startTask(): Promise<TaskAttempt> {
-    const task = await rows.queueTask(em(), userId, 0n);
+  async function startTask(owner = userId): Promise<TaskAttempt> {
+    const task = await rows.queueTask(em(), owner, 0n);
     await reserve(em(), task);
     await rows.begin(em(), task);
     return task;
@@ -72,6 +72,18 @@ describe('submissions', () => {
     expect(await intend(second, ['one'], 1)).to.deep.equal({ kind: 'busy' });
     await submissions.recordEnded(em(), first, FAILURE);
     expect((await intend(second, ['one'], 1)).kind).to.equal('proceed');
+  });
+
+  it('leave the next place to another user who waits, when half of the places are taken by one', async () => {
+    const other = await rows.createOwner(em(), 0n);
+    const running = [await startTask(), await startTask(), await startTask(), await startTask()];
+    for (const task of running) expect((await intend(task, ['one', 'two'], 2)).kind).to.equal('proceed');
+    const [next, waiting] = [await startTask(), await startTask(other)];
+    expect(await intend(waiting, ['one', 'two'], 2)).to.deep.equal({ kind: 'busy' });
+    for (const task of running.slice(0, 2)) await submissions.recordEnded(em(), task, FAILURE);
+    expect(await intend(next, ['one', 'two'], 2), 'has half of them').to.deep.equal({ kind: 'busy' });
+    expect((await intend(waiting, ['one', 'two'], 2)).kind).to.equal('proceed');
+    expect((await intend(next, ['one', 'two'], 2)).kind, 'no other user waits').to.equal('proceed');
   });
 
   it('pass over a credential in its cooldown, unless all are in one', async () => {
