@@ -60,7 +60,10 @@ export async function cancelTask(ctx: RequestContext<SessionCaller>): Promise<Re
   const { id } = await requireOwnTask(ctx);
   await stopTask(ctx, id);
   const task = await requireOwnTask(ctx);
-  if (task.status === 'completed' || task.status === 'failed') throw new GatewayError('task_not_cancellable');
+  // Open and not asked to end: it had failed before the cancellation, and was retried since.
+  const isRetried = !isFinal(task.status) && task.cancelRequestedAt === null;
+  if (isRetried || task.status === 'completed' || task.status === 'failed')
+    throw new GatewayError('task_not_cancellable');
   return { status: task.status === 'cancelled' ? 200 : 202, body: { data: await present(ctx, task) } };
 }
 

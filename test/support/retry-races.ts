@@ -28,6 +28,8 @@ export async function raceRetry({ owner, remove }: RetryRaces, id: string): Prom
   const [retried, removed] = await Promise.all([owner.session.post(`/api/tasks/${id}/retry`), remove(id)]);
   expect(retried.status, JSON.stringify(retried.body)).to.be.oneOf([202, 409]);
   expect(removed.status, JSON.stringify(removed.body)).to.be.oneOf([200, 202, 409]);
+  if (removed.status === 202)
+    expect(removed.body.data.cancelRequestedAt, 'is being cancelled').to.be.a('string');
 }
 
 /** Makes so many failed tasks and races for each; answers their ids. */
