@@ -7,6 +7,8 @@ const PNG_CHUNK_BYTES = 12;
 const IEND = 0x49454e44;
 const JPEG_START_OF_SCAN = 0xda;
 const JPEG_END = 0xd9;
+/** How far the next 0xff is looked for byte by byte: cameras write one in each 256 bytes or so. */
+const LOOKED_AT_BYTES = 16;
 
 /**
  * Whether the bytes hold a PNG, JPEG or WebP image up to its end; what stands behind the end is ignored, as
@@ -63,10 +65,20 @@ function hasJpegEnd(bytes: Uint8Array, view: DataView): boolean {
 
 /** The next marker: a byte 0xff in the data is followed by zero, and restart markers belong to the data. */
 function endOfScan(bytes: Uint8Array, from: number): number {
-  for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 2)) {
+  for (let at = nextFill(bytes, from); at + 1 < bytes.length; at = nextFill(bytes, at + 2)) {
     const next = bytes[at + 1] ?? 0;
-    if (next === 0xff) return at;
     if (next !== 0 && (next < 0xd0 || next > 0xd7)) return at;
   }
   return bytes.length;
+}
+
+/**
+ * Where the next byte 0xff stands; the length if there is none. Looks at some bytes itself first: a call of
+ * `indexOf` costs more than that, and an image may be made of nothing but 0xff and zero.
+ */
+function nextFill(bytes: Uint8Array, from: number): number {
+  const stop = Math.min(bytes.length, from + LOOKED_AT_BYTES);
+  for (let at = from; at < stop; at += 1) if (bytes[at] === 0xff) return at;
+  const found = bytes.indexOf(0xff, stop);
+  return found === -1 ? bytes.length : found;
 }
