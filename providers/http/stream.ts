@@ -105,17 +105,37 @@ export async function waitForFirstBytes(
   { body, upstreamRequestId }: StreamingResponse,
   waitMs: number,
 ): Promise<void> {
-  if (body.readableLength > 0) return;
-  const waited = AbortSignal.timeout(waitMs);
   try {
-    await once(body, 'readable', { signal: waited });
+    if (await hasBytes(body, waitMs)) return;
   } catch (error) {
-    if (waited.aborted) return;
+    body.destroy();
     const { fate, cause } = failureOfNetwork(error);
     throw new UpstreamFailure('transient', fate, { cause, upstreamRequestId });
   }
-  if (body.readableLength === 0)
-    throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
+  body.destroy(); // a body that is not read never closes, and its connection stays taken
+  throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
+}
+
+/**
+ * Whether the body has bytes, or has neither bytes nor an end after `waitMs`. Throws the error that broke it.
+ */
+async function hasBytes(body: StreamingResponse['body'], waitMs: number): Promise<boolean> {
+  if (body.errored) throw body.errored;
+  if (body.readableLength > 0) return true;
+  if (body.closed) return false;
+  const waited = AbortSignal.timeout(waitMs);
+  const leaving = new AbortController();
+  const signal = AbortSignal.any([waited, leaving.signal]);
+  try {
+    // A body that has ended already is never readable; it closes.
+    await Promise.race([once(body, 'readable', { signal }), once(body, 'close', { signal })]);
+    return body.readableLength > 0;
+  } catch (error) {
+    if (waited.aborted) return true;
+    throw error;
+  } finally {
+    leaving.abort();
+  }
 }
 
 /**
