@@ -1,8 +1,9 @@
-// Tracks requests whose body or answer is under way, and ends those whose sender is silent or too slow.
+// Tracks requests whose body or answer is under way, and ends those whose caller sends or takes too little.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import { bodyOfError, noteErrorCode } from './error-body.ts';
+import { isUnread, type AnswerProgress, type UnreadAnswerLimits } from './unread-answers.ts';
 
 export interface Exchanges {
   add(req: IncomingMessage, res: ServerResponse): void;
@@ -26,19 +27,20 @@ interface Exchange {
   /** When the present window of `bodyWindowMs` began, and how many bytes had come before it. */
   windowBeganAt: number;
   bytesBefore: number;
+  answer: AnswerProgress;
 }
 
-export interface SlowSenderLimits {
+export interface SlowCallerLimits extends UnreadAnswerLimits {
   /** Longest silence within a body. */
   bodyStallMs: number;
   /** Fewest bytes of a body in each `bodyWindowMs`, so that drops do not hold a request for minutes. */
   bodyWindowBytesMin: number;
   bodyWindowMs: number;
-  /** Interval at which slow senders are looked for. */
+  /** Interval at which slow callers are looked for. */
   checkEveryMs: number;
 }
 
-export function trackExchanges(limits: SlowSenderLimits): Exchanges {
+export function trackExchanges(limits: SlowCallerLimits): Exchanges {
   const exchanges = new Set<Exchange>();
   let isClosing = false;
 
@@ -50,8 +52,10 @@ export function trackExchanges(limits: SlowSenderLimits): Exchanges {
     const now = Date.now();
     for (const exchange of exchanges) {
       settle(exchange);
-      if (exchange.req.complete) continue;
-      if (isTooSlow(exchange, limits, now)) refuse(exchange, 'request_timeout');
+      const { req, res, answer } = exchange;
+      if (!req.complete) {
+        if (isTooSlow(exchange, limits, now)) refuse(exchange, 'request_timeout');
+      } else if (isUnread(answer, res, limits, now)) req.socket.destroy();
     }
   };
   const timer = setInterval(endSlow, limits.checkEveryMs);
@@ -64,6 +68,7 @@ export function trackExchanges(limits: SlowSenderLimits): Exchanges {
       const exchange = {
         ...{ req, res, bytesRead, silentSince: now },
         ...{ windowBeganAt: now, bytesBefore: bytesRead },
+        answer: { bytesTaken: 0, movedAt: now },
       };
       exchanges.add(exchange);
       if (isClosing) res.shouldKeepAlive = false;
@@ -89,7 +94,7 @@ export function trackExchanges(limits: SlowSenderLimits): Exchanges {
 }
 
 /** Notes what has come since the last look, and tells whether it was too little. */
-function isTooSlow(exchange: Exchange, limits: SlowSenderLimits, now: number): boolean {
+function isTooSlow(exchange: Exchange, limits: SlowCallerLimits, now: number): boolean {
   const { bytesRead } = exchange.req.socket;
   // While bytes wait to be taken, the delay is ours.
   if (bytesRead !== exchange.bytesRead || exchange.req.readableLength > 0) {

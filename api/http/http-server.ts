@@ -6,9 +6,9 @@ import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import { bodyOfError } from './error-body.ts';
 import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
-import { trackExchanges, type Exchanges, type SlowSenderLimits } from './exchanges.ts';
+import { trackExchanges, type Exchanges, type SlowCallerLimits } from './exchanges.ts';
 
-export interface HttpLimits extends SlowSenderLimits {
+export interface HttpLimits extends SlowCallerLimits {
   /** Limit from the first byte of a request to the end of its headers. */
   headersMs: number;
   /** Limit from the first byte of a request to the end of its body, however steadily it comes. */
@@ -26,6 +26,7 @@ const HTTP_LIMITS: Readonly<HttpLimits> = {
   bodyWindowBytesMin: 1_500,
   bodyWindowMs: 30_000,
   requestMs: 600_000,
+  answerStallMs: 60_000,
   keepAliveMs: 65_000,
   checkEveryMs: 1_000,
   requestsPerConnectionMax: 1_000,

@@ -1,0 +1,115 @@
+// Answers whose caller does not read them are cut; slow readers and answers that pause get all of it.
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as pass } from 'node:timers/promises';
+import { expect } from 'chai';
+import { createHttpServer, type HttpServer } from '../../../api/http/http-server.ts';
+import { listen } from '../../../runtime/listener.ts';
+import { until } from '../../support/until.ts';
+
+const STALL_MS = 400;
+/** More than the buffers of both sockets hold. */
+const ANSWER_BYTES = 32 * 1024 * 1024;
+const PIECE_BYTES = 64 * 1024;
+
+describe('an answer', () => {
+  let http: HttpServer;
+  let port: number;
+  let answer: RequestListener;
+  /** The server's connections, in order. */
+  let connections: Socket[];
+  let caller: Socket | null = null;
+
+  before(async () => {
+    http = createHttpServer((req, res) => answer(req, res), {
+      limits: { answerStallMs: STALL_MS, checkEveryMs: 50 },
+    });
+    http.server.on('connection', (socket: Socket) => connections.push(socket));
+    port = await listen(http.server, 0, '127.0.0.1');
+  });
+  beforeEach(() => {
+    connections = [];
+  });
+  afterEach(() => caller?.destroy());
+  after(() => http.close());
+
+  const whole: RequestListener = (_, res) => void res.end(Buffer.alloc(ANSWER_BYTES));
+  const inPieces: RequestListener = (_, res) => {
+    const pieces = Array.from({ length: ANSWER_BYTES / PIECE_BYTES }, () => Buffer.alloc(PIECE_BYTES));
+    pipeline(Readable.from(pieces), res).catch(() => undefined); // the caller is cut
+  };
+
+  /** Sends a request and reads nothing. */
+  async function ask(): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    caller = socket;
+    await once(socket, 'connect');
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    return socket;
+  }
+
+  const isCut = async (): Promise<boolean> => connections[0]?.destroyed === true;
+
+  /** Bytes that come in all, with a pause after each piece of at most 64 KiB. */
+  async function countBytes(socket: Socket, pauseMs: number): Promise<number> {
+    let bytes = 0;
+    for await (const piece of socket) {
+      bytes += piece.length;
+      await pass(pauseMs);
+    }
+    return bytes;
+  }
+
+  for (const [what, listener] of [
+    ['in one piece', whole],
+    ['in many pieces', inPieces],
+  ] as const) {
+    it(`${what} of which nothing is read is cut`, async () => {
+      answer = listener;
+      await ask();
+      await until('it is cut', isCut, 4_000);
+    });
+
+    it(`${what} that is read slowly comes to its end`, async () => {
+      answer = listener;
+      const startedAt = performance.now();
+      expect(await countBytes(await ask(), 4)).to.be.above(ANSWER_BYTES);
+      expect(performance.now() - startedAt).to.be.above(2 * STALL_MS);
+    });
+  }
+
+  it('that was read for a while, and then no more, is cut', async () => {
+    answer = whole;
+    const socket = await ask();
+    await once(socket, 'readable');
+    socket.read();
+    await until('it is cut', isCut, 4_000);
+  });
+
+  it('that pauses for longer, with nothing that waits, comes to its end', async () => {
+    answer = (_, res) => {
+      res.write('first, ');
+      setTimeout(() => res.end('last'), 3 * STALL_MS);
+    };
+    let text = '';
+    for await (const piece of await ask()) text += String(piece);
+    expect(text).to.contain('last');
+  });
+
+  it('that streams events is left to the limits of its stream until it ends', async () => {
+    const { promise: answered, resolve } = Promise.withResolvers<() => void>();
+    answer = (_, res) => {
+      res.setHeader('content-type', 'text/event-stream');
+      res.write(Buffer.alloc(ANSWER_BYTES));
+      setTimeout(() => resolve(() => void res.end()), 3 * STALL_MS);
+    };
+    await ask();
+    const end = await answered;
+    expect(await isCut()).to.equal(false);
+    end();
+    await until('it is cut', isCut, 4_000);
+  });
+});
