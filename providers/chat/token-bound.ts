@@ -16,7 +16,11 @@ const TOKENS_PER_FILE = 10_000_000;
  * models, `original` 10,000 of large models (github.com/openai/codex/pull/19865). Without `detail` the model
  * chooses.
  */
-const TOKENS_PER_IMAGE: Readonly<Record<string, number>> = { low: 640, high: 3_800 };
+const TOKENS_PER_IMAGE: ReadonlyMap<string, number> = new Map([
+  ['low', 640],
+  ['high', 3_800],
+  ['original', 10_000],
+]);
 const TOKENS_PER_IMAGE_MAX = 10_000;
 
 /** Weights are counted in thirds of a token. */
@@ -48,6 +52,11 @@ export function maxPromptTokens(request: Readonly<Record<string, unknown>>): num
   return ofTexts + ofImages + messages * TOKENS_PER_MESSAGE + files * TOKENS_PER_FILE;
 }
 
+/** Most tokens of a picture with this `detail`; null where the model chooses. */
+export function tokensOfDetail(detail: string): number | null {
+  return TOKENS_PER_IMAGE.get(detail) ?? null;
+}
+
 /** Upper bound of a text's tokens. */
 export function maxTokens(text: string): number {
   let thirds = 0;
@@ -73,7 +82,7 @@ export function maxTokens(text: string): number {
 }
 
 function maxTokensOfImage(detail: string): number {
-  return TOKENS_PER_IMAGE[detail] ?? TOKENS_PER_IMAGE_MAX;
+  return tokensOfDetail(detail) ?? TOKENS_PER_IMAGE_MAX;
 }
 
 function weighUnits(): Uint8Array {

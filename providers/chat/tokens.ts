@@ -1,19 +1,25 @@
 // Counts tokens locally where an upstream did not report them; successful calls never depend on it.
+import { createHash, hash } from 'node:crypto';
 import { readPrompt } from './prompt.ts';
+import { tokensOfDetail } from './token-bound.ts';
 
 /**
  * The tokenizer is slow on long runs without a space, so texts are cut into pieces, each at most one token
  * too many.
  */
 const PIECE_CHARACTERS = 1_000;
-/** Longer texts are extrapolated from their beginning. */
-const COUNTED_CHARACTERS_MAX = 200_000;
+/** Pieces counted of one text. Longer texts are extrapolated from so many, spread over the whole. */
+const PIECES_MAX = 200;
 /** Pieces counted before the event loop gets its turn. */
 const PIECES_PER_TURN_MAX = 2;
 /** Tokens of a message beside its text: its role and its delimiters. */
 const TOKENS_PER_MESSAGE = 4;
-/** Tokens of a picture or a file, whose size is not looked at. */
+/** Tokens of a picture whose request leaves its detail to the model, and whose size is not looked at. */
 const TOKENS_PER_PICTURE = 1_500;
+/** Tokens of a file, which is not read. */
+const TOKENS_PER_FILE = 1_500;
+/** Bytes of chance that place one piece. */
+const CHANCE_BYTES = 4;
 
 /**
  * Loads the tokenizer, which stops the event loop for a quarter of a second and takes 80 MB: before a process
@@ -28,20 +34,43 @@ export async function countTokens(text: string): Promise<number> {
   if (text === '') return 0;
   // Loaded on first use: the vocabulary is large, and most processes never need it.
   const { countTokens: count } = await import('gpt-tokenizer/encoding/o200k_base');
-  const counted = text.slice(0, COUNTED_CHARACTERS_MAX);
+  const starts = startsOfPieces(text);
   let tokens = 0;
-  let pieces = 0;
-  for (let start = 0; start < counted.length; start += PIECE_CHARACTERS) {
-    tokens += count(counted.slice(start, start + PIECE_CHARACTERS), { disallowedSpecial: new Set() });
-    pieces += 1;
-    if (pieces % PIECES_PER_TURN_MAX === 0) await new Promise((resolve) => setImmediate(resolve));
+  let characters = 0;
+  for (const [index, start] of starts.entries()) {
+    const piece = text.slice(start, start + PIECE_CHARACTERS);
+    tokens += count(piece, { disallowedSpecial: new Set() });
+    characters += piece.length;
+    if ((index + 1) % PIECES_PER_TURN_MAX === 0) await new Promise((resolve) => setImmediate(resolve));
   }
-  return Math.ceil((tokens * text.length) / counted.length);
+  return Math.ceil((tokens * text.length) / characters);
 }
 
 /** Approximate tokens of the prompt in the body of a chat request. */
 export async function countPromptTokens(request: Readonly<Record<string, unknown>>): Promise<number> {
   const { texts, messages, imageDetails, files } = readPrompt(request);
-  const pictures = (imageDetails.length + files) * TOKENS_PER_PICTURE;
-  return (await countTokens(texts.join('\n'))) + messages * TOKENS_PER_MESSAGE + pictures;
+  const ofImages = imageDetails.reduce(
+    (sum, detail) => sum + (tokensOfDetail(detail) ?? TOKENS_PER_PICTURE),
+    0,
+  );
+  const beside = messages * TOKENS_PER_MESSAGE + ofImages + files * TOKENS_PER_FILE;
+  return (await countTokens(texts.join('\n'))) + beside;
+}
+
+/**
+ * Where the pieces that are counted begin: all of a short text; of a long one a piece somewhere in each of as
+ * many equal parts. The text itself decides where, so that repeats count the same, and a text cannot be
+ * written so that its cheap places are the counted ones: another character there moves all pieces.
+ */
+function startsOfPieces(text: string): number[] {
+  const pieces = Math.ceil(text.length / PIECE_CHARACTERS);
+  if (pieces <= PIECES_MAX) return Array.from({ length: pieces }, (_, index) => index * PIECE_CHARACTERS);
+  const chance = createHash('shake256', { outputLength: PIECES_MAX * CHANCE_BYTES })
+    .update(hash('sha256', text))
+    .digest();
+  const part = text.length / PIECES_MAX;
+  return Array.from({ length: PIECES_MAX }, (_, index) => {
+    const room = (chance.readUInt32BE(index * CHANCE_BYTES) / 2 ** 32) * (part - PIECE_CHARACTERS);
+    return Math.floor(index * part + room);
+  });
 }

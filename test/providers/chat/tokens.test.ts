@@ -1,0 +1,43 @@
+// Counting tokens here: long texts by pieces from all over them, and pictures by their detail.
+import { expect } from 'chai';
+import { countTokens as count } from 'gpt-tokenizer/encoding/o200k_base';
+import { countPromptTokens, countTokens } from '../../../providers/chat/tokens.ts';
+
+const DENSE = 'q7#Zx9!Kv@3mW$';
+/** Longer texts are not counted whole. */
+const COUNTED_WHOLE_CHARACTERS = 200_000;
+
+describe('the count of a text’s tokens', () => {
+  it('of a long text is close to the whole, wherever its dense parts stand, and the same each time', async () => {
+    const spaces = ' '.repeat(COUNTED_WHOLE_CHARACTERS);
+    const dense = DENSE.repeat(Math.ceil((4 * COUNTED_WHOLE_CHARACTERS) / DENSE.length));
+    const part = dense.length / 200;
+    const rhythm = Array.from({ length: 200 }, () => ' '.repeat(part / 2) + dense.slice(0, part / 2)).join(
+      '',
+    );
+    for (const text of [spaces + dense, dense + spaces, spaces + rhythm]) {
+      const tokens = await countTokens(text);
+      expect(tokens / countWhole(text)).to.be.within(0.85, 1.15);
+      expect(await countTokens(text)).to.equal(tokens);
+    }
+  });
+});
+
+describe('the count of a prompt’s tokens', () => {
+  it('has for a picture what its detail may have', async () => {
+    const picture = (detail?: string) => ({
+      messages: [
+        { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.b', detail } }] },
+      ],
+    });
+    const bare = await countPromptTokens({ messages: [{ role: 'user', content: [] }] });
+    const ofPicture = async (detail?: string) => (await countPromptTokens(picture(detail))) - bare;
+    const counts = ['low', 'high', 'original', 'auto', undefined].map(ofPicture);
+    expect(await Promise.all(counts)).to.deep.equal([640, 3_800, 10_000, 1_500, 1_500]);
+  });
+});
+
+/** Counts in pieces, as the tokenizer is slow on long runs without a space. */
+function countWhole(text: string): number {
+  return (text.match(/[^]{1,5000}/g) ?? []).reduce((sum, piece) => sum + count(piece), 0);
+}
