@@ -8,6 +8,7 @@ import { isAnswerLost } from '../../db/lost-answers.ts';
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { GatewayError } from '../../domain/errors.ts';
+import { countPromptTokens } from '../../providers/chat/tokens.ts';
 import type { KeyCaller, Reply, RequestContext } from '../context.ts';
 import {
   answeredWith,
@@ -53,6 +54,8 @@ export class ChatBilling {
   readonly #startedAt = performance.now();
   #stopRenewal = (): void => undefined;
   #isFinished = false;
+  /** Null before it is asked for. Renewals and the end ask, and a long prompt takes a while. */
+  #promptTokens: Promise<number> | null = null;
   /** What was really taken, once that is known. */
   #charged: MicroCredits | null = null;
 
@@ -127,7 +130,7 @@ export class ChatBilling {
 
   #computeCost({ consumption }: ChatOutcome): Promise<ChatCost> {
     this.#stopRenewal(); // before the first await: a renewal under way must not schedule another one
-    return computeChatCost(this.#chat, consumption);
+    return computeChatCost(this.#chat, consumption, this.#countPrompt);
   }
 
   /** Answers what was really taken; null while that is not known. */
@@ -170,10 +173,14 @@ export class ChatBilling {
   /** False: the call was settled, since its lease was over. */
   async #renewLease(text: string): Promise<boolean> {
     const consumption: Consumption = text === '' ? { kind: 'nothing' } : { kind: 'counted', text };
-    const { promptTokens, completionTokens, amount } = await computeChatCost(this.#chat, consumption);
+    const cost = await computeChatCost(this.#chat, consumption, this.#countPrompt);
+    const { promptTokens, completionTokens, amount } = cost;
     const known = { charge: amount, promptTokens, completionTokens };
     return this.#ctx.services.chat.calls.renewLease({ ...this.#callKey(), ...known });
   }
+
+  readonly #countPrompt = (): Promise<number> =>
+    (this.#promptTokens ??= countPromptTokens(this.#chat.upstreamBody));
 
   #callKey(): ChatCallKey {
     const { caller } = this.#ctx;

@@ -1,7 +1,7 @@
 // Computes the cost of a chat call: tokens reported or counted, at the price fixed when the call was read.
 import type { MicroCredits } from '../../domain/credits.ts';
 import { computeCharge, type Evidence } from '../../domain/pricing.ts';
-import { countPromptTokens, countTokens } from '../../providers/chat/tokens.ts';
+import { countTokens } from '../../providers/chat/tokens.ts';
 import type { ChatUsage } from '../../providers/chat/usage.ts';
 import type { PricedChat } from './request/read-chat.ts';
 
@@ -25,10 +25,15 @@ export interface ChatCost {
 
 const FREE: ChatCost = { promptTokens: 0, completionTokens: 0, amount: 0n, loss: 0n };
 
-export async function computeChatCost(chat: PricedChat, consumption: Consumption): Promise<ChatCost> {
+/** `countPrompt` counts the tokens of the chat's prompt, where they are not reported. */
+export async function computeChatCost(
+  chat: PricedChat,
+  consumption: Consumption,
+  countPrompt: () => Promise<number>,
+): Promise<ChatCost> {
   if (consumption.kind === 'nothing') return FREE;
   const evidence: Evidence & Tokens =
-    consumption.kind === 'reported' ? consumption.usage : await countTokensOf(chat, consumption.text);
+    consumption.kind === 'reported' ? consumption.usage : await countTokensOf(consumption.text, countPrompt);
   const { promptTokens, completionTokens } = evidence;
   const { amount, loss } = computeCharge(chat.price, chat.order, evidence, chat.estimate);
   return { promptTokens, completionTokens, amount, loss };
@@ -39,7 +44,7 @@ interface Tokens {
   completionTokens: number;
 }
 
-async function countTokensOf(chat: PricedChat, text: string): Promise<Tokens> {
-  const promptTokens = await countPromptTokens(chat.upstreamBody);
+async function countTokensOf(text: string, countPrompt: () => Promise<number>): Promise<Tokens> {
+  const promptTokens = await countPrompt();
   return { promptTokens, completionTokens: await countTokens(text) };
 }

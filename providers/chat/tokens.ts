@@ -1,5 +1,6 @@
 // Counts tokens locally where an upstream did not report them; successful calls never depend on it.
 import { createHash, hash } from 'node:crypto';
+import { inTurn } from './counting-line.ts';
 import { readPrompt } from './prompt.ts';
 import { tokensOfDetail } from './token-bound.ts';
 
@@ -10,7 +11,7 @@ import { tokensOfDetail } from './token-bound.ts';
 const PIECE_CHARACTERS = 1_000;
 /** Pieces counted of one text. Longer texts are extrapolated from so many, spread over the whole. */
 const PIECES_MAX = 200;
-/** Pieces counted before the event loop gets its turn. */
+/** Pieces counted in one turn: two of a hostile text take 3 ms, mostly. */
 const PIECES_PER_TURN_MAX = 2;
 /** Tokens of a message beside its text: its role and its delimiters. */
 const TOKENS_PER_MESSAGE = 4;
@@ -34,21 +35,23 @@ export async function countTokens(text: string): Promise<number> {
   if (text === '') return 0;
   // Loaded on first use: the vocabulary is large, and most processes never need it.
   const { countTokens: count } = await import('gpt-tokenizer/encoding/o200k_base');
-  const starts = startsOfPieces(text);
+  const pieces = Math.ceil(text.length / PIECE_CHARACTERS);
+  const starts = pieces > PIECES_MAX ? await inTurn(() => spreadOver(text)) : startsOf(pieces);
   let tokens = 0;
   let characters = 0;
-  for (const [index, start] of starts.entries()) {
+  const countPiece = (start: number): void => {
     const piece = text.slice(start, start + PIECE_CHARACTERS);
     tokens += count(piece, { disallowedSpecial: new Set() });
     characters += piece.length;
-    if ((index + 1) % PIECES_PER_TURN_MAX === 0) await new Promise((resolve) => setImmediate(resolve));
-  }
+  };
+  for (let at = 0; at < starts.length; at += PIECES_PER_TURN_MAX)
+    await inTurn(() => starts.slice(at, at + PIECES_PER_TURN_MAX).forEach(countPiece));
   return Math.ceil((tokens * text.length) / characters);
 }
 
 /** Approximate tokens of the prompt in the body of a chat request. */
 export async function countPromptTokens(request: Readonly<Record<string, unknown>>): Promise<number> {
-  const { texts, messages, imageDetails, files } = readPrompt(request);
+  const { texts, messages, imageDetails, files } = await inTurn(() => readPrompt(request));
   const ofImages = imageDetails.reduce(
     (sum, detail) => sum + (tokensOfDetail(detail) ?? TOKENS_PER_PICTURE),
     0,
@@ -57,14 +60,17 @@ export async function countPromptTokens(request: Readonly<Record<string, unknown
   return (await countTokens(texts.join('\n'))) + beside;
 }
 
+/** Where the pieces of a text that is counted whole begin. */
+function startsOf(pieces: number): number[] {
+  return Array.from({ length: pieces }, (_, index) => index * PIECE_CHARACTERS);
+}
+
 /**
- * Where the pieces that are counted begin: all of a short text; of a long one a piece somewhere in each of as
- * many equal parts. The text itself decides where, so that repeats count the same, and a text cannot be
- * written so that its cheap places are the counted ones: another character there moves all pieces.
+ * Where the counted pieces of a long text begin: somewhere in each of as many equal parts. The text itself
+ * decides where, so that repeats count the same, and a text cannot be written so that its cheap places are
+ * the counted ones: another character there moves all pieces.
  */
-function startsOfPieces(text: string): number[] {
-  const pieces = Math.ceil(text.length / PIECE_CHARACTERS);
-  if (pieces <= PIECES_MAX) return Array.from({ length: pieces }, (_, index) => index * PIECE_CHARACTERS);
+function spreadOver(text: string): number[] {
   const chance = createHash('shake256', { outputLength: PIECES_MAX * CHANCE_BYTES })
     .update(hash('sha256', text))
     .digest();

@@ -1,4 +1,5 @@
 // Counting tokens here: long texts by pieces from all over them, and pictures by their detail.
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { countTokens as count } from 'gpt-tokenizer/encoding/o200k_base';
 import { countPromptTokens, countTokens } from '../../../providers/chat/tokens.ts';
@@ -6,20 +7,34 @@ import { countPromptTokens, countTokens } from '../../../providers/chat/tokens.t
 const DENSE = 'q7#Zx9!Kv@3mW$';
 /** Longer texts are not counted whole. */
 const COUNTED_WHOLE_CHARACTERS = 200_000;
+/** Some turns of counting on a busy machine; two hundred together take much longer. */
+const ROUND_MS_MAX = 60;
 
 describe('the count of a text’s tokens', () => {
   it('of a long text is close to the whole, wherever its dense parts stand, and the same each time', async () => {
     const spaces = ' '.repeat(COUNTED_WHOLE_CHARACTERS);
     const dense = DENSE.repeat(Math.ceil((4 * COUNTED_WHOLE_CHARACTERS) / DENSE.length));
     const part = dense.length / 200;
-    const rhythm = Array.from({ length: 200 }, () => ' '.repeat(part / 2) + dense.slice(0, part / 2)).join(
-      '',
-    );
+    const rhythm = (' '.repeat(part / 2) + dense.slice(0, part / 2)).repeat(200);
     for (const text of [spaces + dense, dense + spaces, spaces + rhythm]) {
       const tokens = await countTokens(text);
       expect(tokens / countWhole(text)).to.be.within(0.85, 1.15);
       expect(await countTokens(text)).to.equal(tokens);
     }
+  });
+});
+
+describe('many counts at once', () => {
+  it('of hostile texts leave rounds of the event loop short, and count as each alone', async () => {
+    const texts = Array.from({ length: 200 }, (_, seed) => hostileText(seed + 1));
+    const [first = ''] = texts;
+    const alone = await countTokens(first);
+    const rounds = measureRounds();
+    const counts = await Promise.all(texts.map((text) => countTokens(text)));
+    expect(Math.max(...rounds.end())).to.be.below(ROUND_MS_MAX);
+    expect(counts[0]).to.equal(alone);
+    const last = texts.at(-1) ?? '';
+    expect(counts.at(-1)).to.equal(await countTokens(last));
   });
 });
 
@@ -40,4 +55,30 @@ describe('the count of a prompt’s tokens', () => {
 /** Counts in pieces, as the tokenizer is slow on long runs without a space. */
 function countWhole(text: string): number {
   return (text.match(/[^]{1,5000}/g) ?? []).reduce((sum, piece) => sum + count(piece), 0);
+}
+
+/** Letters without a space or an order, which the tokenizer merges slowly: three pieces, unlike any other. */
+function hostileText(seed: number): string {
+  const bytes = createHash('shake256', { outputLength: 2_800 }).update(String(seed)).digest();
+  return Array.from(bytes, (byte) => String.fromCharCode(0x61 + (byte % 26))).join('');
+}
+
+/** Notes the processor time of each round of the event loop, in milliseconds, until `end`. */
+function measureRounds(): { end(): number[] } {
+  const times: number[] = [];
+  let before = process.threadCpuUsage();
+  let isOver = false;
+  const note = (): void => {
+    const { user, system } = process.threadCpuUsage(before);
+    before = process.threadCpuUsage();
+    times.push((user + system) / 1000);
+    if (!isOver) setImmediate(note);
+  };
+  setImmediate(note);
+  return {
+    end: () => {
+      isOver = true;
+      return times;
+    },
+  };
 }
