@@ -92,8 +92,8 @@ export interface Reply {
 }
 
 export interface StreamedBody {
-  /** What was written; empty where it is not kept for repeats. */
-  written: string;
+  /** What was written; empty where it is not kept for repeats, null where it is too long for that. */
+  written: string | null;
   /** What is still to be written, once the whole is kept. */
   end: string;
 }

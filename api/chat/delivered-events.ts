@@ -7,13 +7,21 @@ import { textOfEvents } from './stream-events.ts';
  */
 const UNPARSED_CHARACTERS_MAX = 64 * 1024;
 
+/**
+ * Most that is kept of one stream for repeats, in UTF-16 code units: about 28,000 tokens with an event each,
+ * which few answers have. A user may have 200 streams under way, and each may have several times as much.
+ */
+const KEPT_CHARACTERS_MAX = 8 * 1024 * 1024;
+
 export class DeliveredEvents {
-  readonly #keepsAll: boolean;
   #isEmpty = true;
   #text = '';
   #unparsed: string[] = [];
   #unparsedCharacters = 0;
-  readonly #sent: string[] = [];
+  /** Null when it was too long to be kept. */
+  #sent: string[] | null = [];
+  #sentCharacters = 0;
+  readonly #keepsAll: boolean;
 
   /** Reads the text of one event. */
   readText: (json: unknown) => string = () => '';
@@ -25,7 +33,7 @@ export class DeliveredEvents {
 
   /** Adds whole events of the upstream, and what the caller was sent for them. */
   add(events: string, sent: string): void {
-    if (this.#keepsAll) this.#sent.push(sent);
+    if (this.#keepsAll) this.#keep(sent);
     this.#isEmpty &&= events === '';
     this.#unparsed.push(events);
     this.#unparsedCharacters += events.length;
@@ -42,9 +50,15 @@ export class DeliveredEvents {
     return this.#text;
   }
 
-  /** Returns all that was sent; nothing without `keepsAll`. */
-  all(): string {
-    return this.#sent.join('');
+  /** Returns all that was sent; nothing without `keepsAll`, and null when it was too long to be kept. */
+  all(): string | null {
+    return this.#sent && this.#sent.join('');
+  }
+
+  #keep(sent: string): void {
+    this.#sentCharacters += sent.length;
+    if (this.#sentCharacters > KEPT_CHARACTERS_MAX) this.#sent = null;
+    this.#sent?.push(sent);
   }
 
   #parse(): void {

@@ -80,7 +80,7 @@ async function handleOrReplay(
 
 /**
  * Keeps a streamed answer before its end is sent, so that a repeat of who has seen the end gets the same; one
- * that broke off releases its key.
+ * that broke off releases its key. The repeat of one that was too long to be kept is refused: it was charged.
  */
 function keepWhenStreamed(
   ctx: RequestContext,
@@ -92,12 +92,21 @@ function keepWhenStreamed(
     const streamed = await stream(res);
     if (idempotency.stage !== 'begun') return streamed;
     if (streamed === null) await releaseIdempotencyKey(ctx);
+    else if (streamed.written === null) await keep(ctx, idempotency, storedError(tooLongToRepeat()));
     else {
       const body = streamed.written + streamed.end;
       await keep(ctx, idempotency, storedReply({ status, body, ...(headers && { headers }) }));
     }
     return streamed;
   };
+}
+
+function tooLongToRepeat(): GatewayError {
+  return new GatewayError('idempotency_key_reused', {
+    message:
+      'An earlier request with this key was answered and charged, and its stream was too long to be kept. ' +
+      'Use another key.',
+  });
 }
 
 function find({ services }: RequestContext, { request }: IdempotencyContext): Promise<IdempotencyRow | null> {
@@ -144,7 +153,9 @@ async function answerRepeat(
 }
 
 function replay(answer: StoredAnswer, added: Readonly<Record<string, string>>): Reply {
-  const headers = { ...answer.headers, ...added };
+  // A stored refusal of repeats is not what the first request was told.
+  const isRefusal = answer.kind === 'error' && answer.code === 'idempotency_key_reused';
+  const headers = isRefusal ? answer.headers : { ...answer.headers, ...added };
   if (answer.kind === 'reply') return { status: answer.status, body: answer.body, headers };
   const { code, message, param, extra } = answer;
   throw new GatewayError(code, { message, param, extra, headers });
