@@ -1,5 +1,5 @@
 // Whether an open task and its workflow still belong together, and what is done where they do not.
-import { isOneItemsFault } from '../db/batching.ts';
+import { isDataFault } from '../db/batching.ts';
 import { forkEm } from '../db/database.ts';
 import type { Task } from '../db/entities/tasks.ts';
 import { cancelUnreserved, failTask } from '../db/tasks/settlement.ts';
@@ -73,5 +73,5 @@ export async function forEachTask(
 
 /** Whether an error tells of the task's own data: refused by a constraint, or by `end_task`. */
 function isItsOwn(error: unknown): boolean {
-  return isOneItemsFault(error) || (error instanceof Error && 'code' in error && error.code === RAISED);
+  return isDataFault(error) || (error instanceof Error && 'code' in error && error.code === RAISED);
 }

@@ -100,8 +100,11 @@ function createAbandonedCalls({ database, chatLeaseSeconds, log }: ActivityDepen
           return 0;
         }
         const { settled, contradictory } = await settleAbandonedCalls(em);
-        for (const { callId, reason } of contradictory)
-          log.error({ err: reason, callId }, 'an abandoned chat call contradicts its account');
+        const [first] = contradictory;
+        if (first) {
+          const told = { err: first.reason, callId: first.callId, calls: contradictory.length };
+          log.error(told, 'abandoned chat calls contradict their accounts');
+        }
         return settled;
       } catch (error) {
         restsUntil = Date.now() + renewalMs;

@@ -75,3 +75,8 @@ export function batch<Item, Answer>(
 export function isOneItemsFault(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ONE_ITEMS_FAULT.test(String(error.code));
 }
+
+/** Whether PostgreSQL refused a statement for its data (classes 22 and 23): the same data fail again. */
+export function isDataFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^2[23]...$/.test(String(error.code));
+}

@@ -1,5 +1,5 @@
 // Settles chat calls without losing one: while the database is away, it retries beside the answer.
-import { isOneItemsFault } from '../../db/batching.ts';
+import { isDataFault } from '../../db/batching.ts';
 import type { ChatCallEnd } from '../../db/chat/calls.ts';
 import type { ChatCalls } from '../../db/chat/chat-ledger.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
@@ -57,7 +57,7 @@ export class SettlementWriter {
         return await this.#calls.settle(end);
       } catch (error) {
         const { id: callId, charged, loss } = end;
-        if (Date.now() > Math.min(this.#giveUpAt, isOneItemsFault(error) ? leaseEndsAt : Infinity)) {
+        if (Date.now() > Math.min(this.#giveUpAt, isDataFault(error) ? leaseEndsAt : Infinity)) {
           const owed = { charged: String(charged), loss: String(loss) };
           this.#log.error({ err: error, callId, ...owed }, 'the end of a chat call is given up');
           return null;

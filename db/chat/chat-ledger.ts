@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import type { MicroCredits } from '../../domain/credits.ts';
 import { makeId } from '../ids.ts';
 import { readMicroCredits } from '../columns.ts';
-import { batch, isOneItemsFault } from '../batching.ts';
+import { batch, isDataFault, isOneItemsFault } from '../batching.ts';
 import { forkEm, type Database, type Em } from '../database.ts';
 import { isWaitForKey, type SealedAnswer } from '../idempotency/idempotency-keys.ts';
 import { prepare } from '../prepared.ts';
@@ -124,7 +124,8 @@ async function settleEachAbandoned(em: Em): Promise<AbandonedCalls> {
       settled += row?.settled ?? 0;
     } catch (reason) {
       if (!isOneItemsFault(reason)) throw reason;
-      contradictory.push({ callId, reason });
+      // One whose account was locked is settled in another round.
+      if (isDataFault(reason)) contradictory.push({ callId, reason });
     }
   }
   return { settled, contradictory };

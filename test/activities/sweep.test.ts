@@ -76,7 +76,7 @@ describe('a round of the sweeper', () => {
     };
     await createActivities({ ...dependencies, taskRuns }).sweepTasks();
     expect(started).to.include(id);
-    expect(gateway.logged()).to.match(/chat_contradictory.*an abandoned chat call contradicts its account/);
+    expect(gateway.logged()).to.match(/chat_contradictory.*abandoned chat calls contradict their accounts/);
     await gateway.em().execute(sql`delete from chat_call where user_id = ${stranger.id}`);
   });
 
