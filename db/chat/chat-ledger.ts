@@ -52,6 +52,8 @@ const LONG_ANSWERS_AT_ONCE_MAX = 2;
 const ABANDONED_MAX = 200;
 /** Abandoned calls settled one by one: more than the contradictory ones among them, which stay the first. */
 const LISTED_MAX = 2_000;
+/** Longest time for these: each may wait two seconds for a locked account. */
+const ONE_BY_ONE_MS_MAX = 30_000;
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
   const em = forkEm(database); // one for all: statements on the pool leave nothing in it
   // Ends and beginnings share a statement, which locks and flushes once for both.
@@ -118,7 +120,9 @@ export async function settleAbandonedCalls(em: Em): Promise<AbandonedCalls> {
 async function settleEachAbandoned(em: Em): Promise<AbandonedCalls> {
   const contradictory: AbandonedCalls['contradictory'][number][] = [];
   let settled = 0;
+  const endsAt = Date.now() + ONE_BY_ONE_MS_MAX;
   for (const { id: callId } of await listAbandoned(em, [LISTED_MAX])) {
+    if (Date.now() > endsAt) break;
     try {
       const [row] = await settleAbandoned(em, [[makeId('led')], callId]);
       settled += row?.settled ?? 0;

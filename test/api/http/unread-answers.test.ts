@@ -1,16 +1,18 @@
 // Answers whose caller does not read them are cut; slow readers and answers that pause get all of it.
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pass } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createHttpServer, type HttpServer } from '../../../api/http/http-server.ts';
+import { isUnread } from '../../../api/http/unread-answers.ts';
 import { listen } from '../../../runtime/listener.ts';
 import { until } from '../../support/until.ts';
 
 const STALL_MS = 400;
+const LIMITS = { answerStallMs: STALL_MS };
 /** More than the buffers of both sockets hold. */
 const ANSWER_BYTES = 32 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
@@ -89,27 +91,38 @@ describe('an answer', () => {
     await until('it is cut', isCut, 4_000);
   });
 
-  it('that pauses for longer, with nothing that waits, comes to its end', async () => {
-    answer = (_, res) => {
-      res.write('first, ');
-      setTimeout(() => res.end('last'), 3 * STALL_MS);
-    };
-    let text = '';
-    for await (const piece of await ask()) text += String(piece);
-    expect(text).to.contain('last');
+  it('that pauses, with nothing that waits, is not unread however long it takes', async () => {
+    const res = await answerWith((sent) => void sent.write('first, '));
+    const progress = { bytesTaken: 0, movedAt: 0 };
+    await until('it is taken', async () => res.writableLength === 0);
+    expect(isUnread(progress, res, LIMITS, 0)).to.equal(false);
+    expect(isUnread(progress, res, LIMITS, 3 * STALL_MS)).to.equal(false);
   });
 
   it('that streams events is left to the limits of its stream until it ends', async () => {
-    const { promise: answered, resolve } = Promise.withResolvers<() => void>();
-    answer = (_, res) => {
-      res.setHeader('content-type', 'text/event-stream');
-      res.write(Buffer.alloc(ANSWER_BYTES));
-      setTimeout(() => resolve(() => void res.end()), 3 * STALL_MS);
-    };
-    await ask();
-    const end = await answered;
-    expect(await isCut()).to.equal(false);
-    end();
+    const res = await answerWith((sent) => {
+      sent.setHeader('content-type', 'text/event-stream');
+      sent.write(Buffer.alloc(ANSWER_BYTES));
+    });
+    const progress = { bytesTaken: 0, movedAt: 0 };
+    await until('nothing is taken any more', async () => {
+      const before = progress.bytesTaken;
+      isUnread(progress, res, LIMITS, 0);
+      return before > 0 && progress.bytesTaken === before;
+    });
+    expect(isUnread(progress, res, LIMITS, 3 * STALL_MS)).to.equal(false);
+    res.end();
     await until('it is cut', isCut, 4_000);
   });
+
+  /** The answer that a caller who reads nothing is sent. */
+  async function answerWith(send: (res: ServerResponse) => void): Promise<ServerResponse> {
+    const { promise: answered, resolve } = Promise.withResolvers<ServerResponse>();
+    answer = (_, res) => {
+      send(res);
+      resolve(res);
+    };
+    await ask();
+    return answered;
+  }
 });
