@@ -36,7 +36,8 @@ export async function meetNeed(
 ): Promise<boolean> {
   if (need === 'start') return taskRuns.startTask(task);
   if (need === 'cancellation') {
-    await cancelUnreserved(forkEm(database), task.userId, task.id);
+    const { id: taskId, attempt } = task;
+    await cancelUnreserved(forkEm(database), task.userId, { taskId, attempt });
     return true;
   }
   // Fills a gap only: a workflow records the end of its task before its own.

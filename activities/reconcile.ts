@@ -3,6 +3,7 @@ import { countAbandonedCalls, settleAbandonedCalls } from '../db/chat/chat-ledge
 import { forkEm } from '../db/database.ts';
 import { isId } from '../db/ids.ts';
 import { findUnknownTasks, listRestedTasks } from '../db/tasks/sweep.ts';
+import type { RunToCancel, TaskRuns } from '../domain/task-runs.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { findNeed, forEachTask, meetNeed, type TaskNeed } from './open-tasks.ts';
 
@@ -85,7 +86,7 @@ async function reconcileTasks(dependencies: ReconcileDependencies, note: Note): 
     failures += await forEachTask(dependencies, tasks, async (task) => {
       const need = await findNeed(dependencies, task);
       if (need !== null) await note(KIND_OF_NEED[need], () => meetNeed(dependencies, task, need));
-      else if (task.cancelRequestedAt) await note('unheardCancellations', () => cancelRun(taskRuns, task.id));
+      else if (task.cancelRequestedAt) await note('unheardCancellations', () => cancelRun(taskRuns, task));
     });
     afterId = last.id;
   }
@@ -95,7 +96,7 @@ async function reconcileTasks(dependencies: ReconcileDependencies, note: Note): 
 async function reconcileRuns({ database, taskRuns }: ReconcileDependencies, note: Note): Promise<void> {
   const running = await taskRuns.listRunning();
   for (const taskId of await findUnknownTasks(forkEm(database), running))
-    await note('runsWithoutTask', () => cancelRun(taskRuns, taskId));
+    await note('runsWithoutTask', () => cancelRun(taskRuns, { id: taskId, attempt: null }));
 }
 
 /** Files go before the rows that name them, so that a file without one has no task that will need it. */
@@ -121,6 +122,6 @@ async function reconcileFiles({ database, storage }: ReconcileDependencies, note
   await look();
 }
 
-async function cancelRun(taskRuns: ReconcileDependencies['taskRuns'], taskId: string): Promise<boolean> {
-  return (await taskRuns.cancelTask(taskId, 0)) !== 'unreachable';
+async function cancelRun(taskRuns: TaskRuns, run: RunToCancel): Promise<boolean> {
+  return (await taskRuns.cancelTask(run, 0)) !== 'unreachable';
 }

@@ -125,7 +125,7 @@ async function settleOrphans(dependencies: ActivityDependencies): Promise<number
 async function repeatCancels(dependencies: ActivityDependencies): Promise<void> {
   const { database, taskRuns } = dependencies;
   const tasks = await leftovers.findUnconfirmedCancels(forkEm(database), UNSTARTED_AFTER_SECONDS);
-  await forEachTask(dependencies, tasks, async (task) => void (await taskRuns.cancelTask(task.id, 0)));
+  await forEachTask(dependencies, tasks, async (task) => void (await taskRuns.cancelTask(task, 0)));
 }
 
 /** How many tasks of each need were helped. */

@@ -14,11 +14,20 @@ export interface TaskToRun {
 /** `unknown`: Temporal has no workflow of this task. `closed`: also one of an earlier attempt that closes. */
 export type TaskRunState = 'running' | 'closed' | 'unknown';
 
+/** The run of an attempt; attempt null: the newest run, of whichever attempt. */
+export interface RunToCancel {
+  id: string;
+  attempt: number | null;
+}
+
 export interface TaskRuns {
   /** Starts the task without waiting; `false` when the previous run of the same task is still closing. */
   startTask(task: TaskToRun): Promise<boolean>;
-  /** Asks the workflow to stop and waits, at most `waitMs` (0: not at all), for its end. Never throws. */
-  cancelTask(taskId: string, waitMs: number): Promise<TaskRunState | 'unreachable'>;
+  /**
+   * Asks the run of the attempt to stop and waits, at most `waitMs` (0: not at all), for its end. Never
+   * throws. The run of another attempt goes on: the task may have failed and been retried since.
+   */
+  cancelTask(task: RunToCancel, waitMs: number): Promise<TaskRunState | 'unreachable'>;
   describeTask(task: Pick<TaskToRun, 'id' | 'attempt'>): Promise<TaskRunState>;
   /** The ids of all tasks whose workflow runs; one that began or ended in this second may be wrong. */
   listRunning(): Promise<string[]>;

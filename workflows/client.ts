@@ -1,6 +1,6 @@
 // Starts, cancels and looks at workflows: the one way to them, for the API and for the sweeper's activity.
-import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { TaskRuns, TaskRunState, TaskToRun } from '../domain/task-runs.ts';
+import { WorkflowFailedError, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
+import type { RunToCancel, TaskRuns, TaskRunState, TaskToRun } from '../domain/task-runs.ts';
 import type { WebhookRuns } from '../domain/webhooks.ts';
 import { startWebhook } from './client/start-webhook.ts';
 import { startTask, startTaskWithin, type Origin } from './client/start-task.ts';
@@ -38,7 +38,7 @@ export function connectTaskWorkflows(settings: TaskWorkflowsSettings): TaskWorkf
     startTaskWithin: (task, waitMs, origin) =>
       startTaskWithin(temporal, { task, deadlineSeconds, origin }, waitMs),
     startTask: (task) => startTask(temporal, { task, deadlineSeconds }),
-    cancelTask: (taskId, waitMs) => cancelTask(temporal, taskId, waitMs),
+    cancelTask: (task, waitMs) => cancelTask(temporal, task, waitMs),
     describeTask: (task) => describeTask(temporal, task),
     listRunning: () => listRunning(temporal),
     startWebhook: (webhook) => startWebhook(temporal, webhook),
@@ -53,39 +53,55 @@ export function connectTaskWorkflows(settings: TaskWorkflowsSettings): TaskWorkf
 }
 
 async function cancelTask(
-  { client, within }: Temporal,
-  taskId: string,
+  temporal: Temporal,
+  { id, attempt }: RunToCancel,
   waitMs: number,
 ): Promise<TaskRunState | 'unreachable'> {
+  const { client, within } = temporal;
   const deadlineAt = Date.now() + waitMs;
-  const handle = client.workflow.getHandle(workflowIdOf(taskId));
+  const newest = client.workflow.getHandle(workflowIdOf(id));
+  let run: WorkflowHandle | null;
   try {
-    await within(Math.max(waitMs, CANCEL_CALL_LIMIT_MS), () => handle.cancel());
+    run = await within(Math.max(waitMs, CANCEL_CALL_LIMIT_MS), async () => {
+      const found = attempt === null ? newest : await findRunning(temporal, { id, attempt });
+      await found?.cancel();
+      return found;
+    });
   } catch (error) {
     return error instanceof WorkflowNotFoundError ? 'unknown' : 'unreachable';
   }
+  if (run === null) return 'closed';
   if (waitMs === 0) return 'running';
+  const cancelled = run;
   try {
-    await within(Math.max(1, deadlineAt - Date.now()), () => handle.result());
+    await within(Math.max(1, deadlineAt - Date.now()), () => cancelled.result());
     return 'closed';
   } catch (error) {
     return error instanceof WorkflowFailedError ? 'closed' : 'running';
   }
 }
 
-async function describeTask(
-  { client, within }: Temporal,
-  { id, attempt }: Pick<TaskToRun, 'id' | 'attempt'>,
-): Promise<TaskRunState> {
+async function describeTask(temporal: Temporal, attempt: TaskRun): Promise<TaskRunState> {
   try {
-    const handle = client.workflow.getHandle(workflowIdOf(id));
-    const { status, typedSearchAttributes } = await within(CALL_LIMIT_MS, () => handle.describe());
-    const isOfAttempt = typedSearchAttributes.get(SEARCH_ATTRIBUTES.attempt) === attempt;
-    return status.name === 'RUNNING' && isOfAttempt ? 'running' : 'closed';
+    const run = await temporal.within(CALL_LIMIT_MS, () => findRunning(temporal, attempt));
+    return run === null ? 'closed' : 'running';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'unknown';
     throw error;
   }
+}
+
+type TaskRun = Pick<TaskToRun, 'id' | 'attempt'>;
+
+/**
+ * The attempt's run, and no other that takes its place; null when it has closed, also when the newest run is
+ * that of another attempt. Throws WorkflowNotFoundError when Temporal has no run of the task.
+ */
+async function findRunning({ client }: Temporal, { id, attempt }: TaskRun): Promise<WorkflowHandle | null> {
+  const workflowId = workflowIdOf(id);
+  const { status, runId, typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
+  const isOfAttempt = typedSearchAttributes.get(SEARCH_ATTRIBUTES.attempt) === attempt;
+  return status.name === 'RUNNING' && isOfAttempt ? client.workflow.getHandle(workflowId, runId) : null;
 }
 
 async function listRunning({ client, within }: Temporal): Promise<string[]> {

@@ -7,17 +7,20 @@ import type { KeyCaller, RequestContext, SessionCaller } from '../context.ts';
 const CANCEL_WAIT_MS = 3_000;
 
 /**
- * Cancels an open task and waits for its end for a moment. Without a reservation the row alone decides; with
- * one the workflow does, which is asked as the button in Temporal's UI asks it.
+ * Cancels the attempt of an open task and waits for its end for a moment; the next one, which a parallel
+ * retry may have begun, goes on. Without a reservation the row alone decides; with one the workflow does,
+ * which is asked as the button in Temporal's UI asks it.
  */
 export async function stopTask(
   { services, em, caller }: RequestContext<KeyCaller | SessionCaller>,
   id: string,
 ): Promise<void> {
-  if (!(await requestCancel(em, caller.user.id, id))) return;
-  const endedAtOnce = await cancelUnreserved(em, caller.user.id, id);
+  const attempt = await requestCancel(em, caller.user.id, id);
+  if (attempt === null) return;
+  const endedAtOnce = await cancelUnreserved(em, caller.user.id, { taskId: id, attempt });
   const starting = services.taskStarts.underWay(id);
+  const cancel = (waitMs: number) => services.taskWorkflows.cancelTask({ id, attempt }, waitMs);
   // A run that is not there yet cannot be asked to end as cancelled; it is asked as soon as it is.
-  if (endedAtOnce && starting) void starting.then(() => services.taskWorkflows.cancelTask(id, 0));
-  else await services.taskWorkflows.cancelTask(id, endedAtOnce ? 0 : CANCEL_WAIT_MS);
+  if (endedAtOnce && starting) void starting.then(() => cancel(0));
+  else await cancel(endedAtOnce ? 0 : CANCEL_WAIT_MS);
 }

@@ -40,10 +40,11 @@ export async function cancelTask(em: Em, task: TaskAttempt, loss: MicroCredits =
 }
 
 /**
- * Cancels a task for which nothing was reserved yet, which needs no workflow. Returns false if something was.
+ * Cancels an attempt for which nothing was reserved yet, which needs no workflow. Returns false if something
+ * was, or if it is not the task's newest.
  */
-export async function cancelUnreserved(em: Em, userId: string, id: string): Promise<boolean> {
-  const [ended] = await endUnreserved(em, [id, makeId('led'), userId]);
+export async function cancelUnreserved(em: Em, userId: string, task: TaskAttempt): Promise<boolean> {
+  const [ended] = await endUnreserved(em, [task.taskId, makeId('led'), userId, task.attempt]);
   return ended?.was === 'queued' && ended.status === 'cancelled';
 }
 
@@ -72,6 +73,6 @@ const endTask = prepare<{ status: TaskStatus | null }>(
 const endUnreserved = prepare<{ was: TaskStatus; status: TaskStatus | null }>(
   'end-unreserved-task',
   `select status as was,
-          end_task(id, null, 'cancelled', null, null, 0, 0, 'task_cancelled', null, $2, true) as status
+          end_task(id, $4, 'cancelled', null, null, 0, 0, 'task_cancelled', null, $2, true) as status
    from task where id = $1 and user_id = $3`,
 );

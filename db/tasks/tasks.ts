@@ -109,9 +109,12 @@ const raiseProgress = prepare(
   update task t set progress = r.percent, updated_at = now() from risen r where t.id = r.id`,
 );
 
-/** Notes that the owner wants the task to stop. Returns false when it has already ended. */
-export async function requestCancel(em: Em, userId: string, id: string): Promise<boolean> {
-  const rows = await em.execute<{ id: string }[]>(sql`
+/**
+ * Notes that the owner wants the task to stop. Returns the attempt that is to stop, null when it has already
+ * ended: a task that fails meanwhile and is retried is not asked to.
+ */
+export async function requestCancel(em: Em, userId: string, id: string): Promise<number | null> {
+  const [asked] = await em.execute<{ attempt: number }[]>(sql`
     with asked as (
       update task set cancel_requested_at = now(), updated_at = now()
       where id = ${id} and user_id = ${userId} and status in ('queued', 'in_progress') and cancel_requested_at is null
@@ -119,6 +122,7 @@ export async function requestCancel(em: Em, userId: string, id: string): Promise
     ), logged as (
       insert into task_event (task_id, attempt, event) select id, attempt, 'cancel_requested' from asked
     )
-    select id from task where id = ${id} and status in ('queued', 'in_progress')`);
-  return rows.length > 0;
+    select coalesce((select attempt from asked), attempt) as attempt
+    from task where id = ${id} and status in ('queued', 'in_progress')`);
+  return asked?.attempt ?? null;
 }

@@ -29,7 +29,7 @@ describe('a round of the sweeper', () => {
         return taskRuns.startTask(task);
       };
       const describeTask: typeof taskRuns.describeTask = async () => 'unknown'; // their starts were lost
-      const cancelTask: typeof taskRuns.cancelTask = (id, waitMs) => taskRuns.cancelTask(id, waitMs);
+      const cancelTask: typeof taskRuns.cancelTask = (task, waitMs) => taskRuns.cancelTask(task, waitMs);
       const played = { ...taskRuns, startTask, describeTask, cancelTask };
       return createActivities({ ...dependencies, taskRuns: played }).sweepTasks();
     };

@@ -20,9 +20,9 @@ describe('the end of a soak', () => {
     userId = await createOwner(em, CREDITS);
     ids = [];
     for (let count = 0; count < 2; count += 1) {
-      const { taskId } = await queueTask(em, userId, 1n);
-      await cancelUnreserved(em, userId, taskId);
-      ids.push(taskId);
+      const task = await queueTask(em, userId, 1n);
+      await cancelUnreserved(em, userId, task);
+      ids.push(task.taskId);
     }
   });
 

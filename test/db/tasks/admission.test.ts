@@ -64,7 +64,7 @@ describe('the admission of a task', () => {
 
   it('says that there is nothing to do for a task that was cancelled, and for another attempt', async () => {
     const [cancelled, running] = [await queue(), await queue()];
-    await cancelUnreserved(em(), userId, cancelled.taskId);
+    await cancelUnreserved(em(), userId, cancelled);
     const nothing = { kind: 'not_claimable' };
     expect(await admitTask(em(), cancelled, 5)).to.eql(nothing);
     expect(await admitTask(em(), { ...running, attempt: 2 }, 5)).to.eql(nothing);
