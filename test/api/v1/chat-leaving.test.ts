@@ -3,52 +3,36 @@ import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { expectPrice, isSettled, lastCall, openStream, readCalls, readUntil } from '../../support/chat.ts';
 import { loadTokenizer } from '../../../providers/chat/tokens.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { beginStream, playChatUpstream } from '../../support/servers/chat-upstream.ts';
 import { until } from '../../support/until.ts';
-import { sendJson, startStandIn, type StandIn } from '../../providers/stand-in.ts';
+import { sendJson } from '../../providers/stand-in.ts';
 
 const USAGE = { prompt_tokens: 7, completion_tokens: 2_000, total_tokens: 2_007 };
 const PIECES = 200;
 
 describe('a caller who leaves', () => {
-  let upstream: StandIn;
-  let gateway: TestGateway;
-  let owner: TestUser;
-  let play: (res: ServerResponse) => void;
+  const chat = playChatUpstream({ SVC_UPSTREAM_TIMEOUT_SECONDS: '5', SVC_STREAM_SECONDS_MAX: '4' });
   let closedAfterMs: number | null;
 
-  before(async () => {
-    await loadTokenizer(); // which would otherwise stop both sides of the test at the first count
-    upstream = await startStandIn((res) => {
+  before(loadTokenizer); // which would otherwise stop both sides of the test at the first count
+
+  const play = (answer: (res: ServerResponse) => void): void => {
+    chat.play = (res) => {
       const startedAt = Date.now();
       closedAfterMs = null;
       res.once('close', () => (closedAfterMs = Date.now() - startedAt));
-      play(res);
-    });
-    const env = {
-      OPENAI_BASE_URL: `${upstream.url}/v1`,
-      SVC_UPSTREAM_TIMEOUT_SECONDS: '5',
-      SVC_STREAM_SECONDS_MAX: '4',
+      answer(res);
     };
-    gateway = await startGateway({ worker: false, env });
-  });
-  after(async () => {
-    await gateway.stop();
-    await upstream.close();
-  });
-  beforeEach(async () => {
-    owner = await gateway.createUser();
-  });
-  afterEach(() => gateway.expectSoundMoney());
+  };
 
-  const settled = (): Promise<boolean> => until('the call is settled', () => isSettled(owner));
+  const settled = (): Promise<boolean> => until('the call is settled', () => isSettled(chat.owner));
 
   /** Opens a stream, and leaves when `seen` has been read. */
   async function leaveAfter(seen: string): Promise<void> {
     const leaving = new AbortController();
     const response = await openStream(
-      gateway.baseUrl,
-      owner,
+      chat.gateway.baseUrl,
+      chat.owner,
       { fields: { max_tokens: 4_000 } },
       leaving.signal,
     );
@@ -58,7 +42,7 @@ describe('a caller who leaves', () => {
   }
 
   function streamed(res: ServerResponse, deltas: readonly object[]): void {
-    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    beginStream(res);
     res.write(deltas.map((delta) => chunk({ delta })).join(''));
   }
 
@@ -69,7 +53,7 @@ describe('a caller who leaves', () => {
       ['reasoning', { reasoning: ' word' }],
     ] as const)
       it(`is charged what was reported, for ${title}`, async () => {
-        play = (res) => {
+        play((res) => {
           streamed(
             res,
             Array.from({ length: PIECES }, () => delta),
@@ -78,32 +62,32 @@ describe('a caller who leaves', () => {
           setTimeout(() => {
             res.end(`data: ${JSON.stringify({ choices: [], usage: USAGE })}\n\ndata: [DONE]\n\n`);
           }, 500);
-        };
+        });
         await leaveAfter('"finish_reason":"stop"');
-        const call = await lastCall(owner);
+        const call = await lastCall(chat.owner);
         expect(call).to.include({ status: 'cancelled', billingBasis: 'upstream', completionTokens: 2_000 });
         expectPrice(call.creditsCharged, 7, 2_000);
       });
 
     it('is charged what was sent when the usage does not come, and the upstream is left', async () => {
-      play = (res) => {
+      play((res) => {
         streamed(
           res,
           Array.from({ length: PIECES }, () => ({ function_call: { arguments: ' word' } })),
         );
         res.write(chunk({ delta: {}, finish_reason: 'stop' }));
-      };
+      });
       await leaveAfter('"finish_reason":"stop"');
-      const call = await lastCall(owner);
+      const call = await lastCall(chat.owner);
       expect(call).to.include({ status: 'cancelled', billingBasis: 'estimated', completionTokens: PIECES });
       expect(closedAfterMs).to.be.within(1_500, 3_500);
     });
   });
 
   it('a stream in its middle leaves the upstream at once', async () => {
-    play = (res) => streamed(res, [{ content: 'one' }, { content: ' two' }]);
+    play((res) => streamed(res, [{ content: 'one' }, { content: ' two' }]));
     await leaveAfter('two');
-    expect(await lastCall(owner)).to.include({ status: 'cancelled', completionTokens: 2 });
+    expect(await lastCall(chat.owner)).to.include({ status: 'cancelled', completionTokens: 2 });
     expect(closedAfterMs).to.be.below(1_000);
   });
 
@@ -111,9 +95,9 @@ describe('a caller who leaves', () => {
     async function leaveWhole(headers: Record<string, string> = {}): Promise<void> {
       const leaving = new AbortController();
       const params = { fields: { stream: false, max_tokens: 4_000 }, headers };
-      const asked = upstream.received.length;
-      const answer = openStream(gateway.baseUrl, owner, params, leaving.signal).catch(() => 'left');
-      await until('the upstream is asked', async () => upstream.received.length > asked);
+      const asked = chat.upstream.received.length;
+      const answer = openStream(chat.gateway.baseUrl, chat.owner, params, leaving.signal).catch(() => 'left');
+      await until('the upstream is asked', async () => chat.upstream.received.length > asked);
       leaving.abort();
       expect(await answer).to.equal('left');
     }
@@ -123,51 +107,51 @@ describe('a caller who leaves', () => {
     };
 
     it('is awaited, and charged what the vendor reports', async () => {
-      play = answerLater;
+      play(answerLater);
       await leaveWhole();
-      expect(gateway.services.chat.running.running, 'it counts among the calls of its user').to.equal(1);
+      expect(chat.gateway.services.chat.running.running, 'it counts among the calls of its user').to.equal(1);
       await settled();
-      const call = await lastCall(owner);
+      const call = await lastCall(chat.owner);
       expect(call).to.include({ billingBasis: 'upstream', completionTokens: 2_000 });
       expectPrice(call.creditsCharged, 7, 2_000);
     });
 
     it('is kept for the caller who comes back with the same Idempotency-Key', async () => {
-      play = answerLater;
+      play(answerLater);
       const headers = { 'idempotency-key': crypto.randomUUID() };
       await leaveWhole(headers);
       await settled();
       const params = { fields: { stream: false, max_tokens: 4_000 }, headers };
       const again = await until('the answer is kept', async () => {
-        const response = await openStream(gateway.baseUrl, owner, params);
+        const response = await openStream(chat.gateway.baseUrl, chat.owner, params);
         return response.status === 200 ? response : null;
       });
       expect(again.headers.get('idempotent-replayed')).to.equal('true');
-      expect(await readCalls(gateway, owner)).to.have.length(1);
+      expect(await readCalls(chat.gateway, chat.owner)).to.have.length(1);
     });
 
     it('costs its prompt when it takes longer than any call may', async () => {
-      play = (res) => {
+      play((res) => {
         res.writeHead(200, { 'content-type': 'application/json' });
         const dribble = setInterval(() => res.write(' '), 200);
         res.once('close', () => clearInterval(dribble));
-      };
+      });
       await leaveWhole();
       await settled();
-      const call = await lastCall(owner);
+      const call = await lastCall(chat.owner);
       expect(call).to.include({ status: 'cancelled', billingBasis: 'estimated', completionTokens: 0 });
       expect(call.creditsCharged).to.be.above(0);
     });
   });
 
   it('nobody leaves: usage beyond what was ordered costs what was reserved, and the rest is a loss', async () => {
-    play = (res) => {
+    play((res) => {
       const usage = { prompt_tokens: 7, completion_tokens: 1, total_tokens: 50_008 };
       sendJson(res, 200, { id: 'c', choices: [{ index: 0, message: { content: 'x' } }], usage });
-    };
+    });
     const fields = { stream: false, max_tokens: 16 };
-    expect((await openStream(gateway.baseUrl, owner, { fields })).status).to.equal(200);
-    const [call] = await readCalls(gateway, owner);
+    expect((await openStream(chat.gateway.baseUrl, chat.owner, { fields })).status).to.equal(200);
+    const [call] = await readCalls(chat.gateway, chat.owner);
     expect(call).to.include({ basis: 'upstream', completionTokens: 50_001, charged: call?.reserved });
     expect(Number(call?.loss)).to.be.closeTo(50_001 * 100 + 7 * 20 - Number(call?.reserved), 2);
   });

@@ -1,42 +1,25 @@
 // Streams with an Idempotency-Key that are too long to be kept: their repeats are refused, not charged again.
 import { expect } from 'chai';
 import { openStream, readCalls } from '../../support/chat.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
-import { startStandIn, type StandIn } from '../../providers/stand-in.ts';
+import { beginStream, playChatUpstream } from '../../support/servers/chat-upstream.ts';
 
 const MIB = 1024 * 1024;
 const EVENT_CHARACTERS = 64 * 1024;
 const USAGE = { prompt_tokens: 7, completion_tokens: 20, total_tokens: 27 };
 
 describe('a stream with an Idempotency-Key', () => {
-  let upstream: StandIn;
-  let gateway: TestGateway;
-  let owner: TestUser;
-  let streamedMib: number;
+  const chat = playChatUpstream();
 
-  before(async () => {
-    upstream = await startStandIn((res) => {
-      res.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (let sent = 0; sent < streamedMib * MIB; sent += EVENT_CHARACTERS)
+  const send = (mib: number): Promise<Response> => {
+    chat.play = (res) => {
+      beginStream(res);
+      for (let sent = 0; sent < mib * MIB; sent += EVENT_CHARACTERS)
         res.write(event({ choices: [{ index: 0, delta: { content: 'a' } }], padding: PADDING }));
       res.write(event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
       res.end(`${event({ choices: [], usage: USAGE })}data: [DONE]\n\n`);
-    });
-    gateway = await startGateway({ worker: false, env: { OPENAI_BASE_URL: `${upstream.url}/v1` } });
-  });
-  after(async () => {
-    await gateway.stop();
-    await upstream.close();
-  });
-  beforeEach(async () => {
-    owner = await gateway.createUser();
-  });
-  afterEach(() => gateway.expectSoundMoney());
-
-  const send = (mib: number): Promise<Response> => {
-    streamedMib = mib;
+    };
     const params = { fields: { max_tokens: 4_000 }, headers: { 'idempotency-key': `of-${mib}` } };
-    return openStream(gateway.baseUrl, owner, params);
+    return openStream(chat.gateway.baseUrl, chat.owner, params);
   };
 
   it('of less than 8 MiB is repeated whole', async () => {
@@ -58,7 +41,7 @@ describe('a stream with an Idempotency-Key', () => {
       expect(error.code).to.equal('idempotency_key_reused');
       expect(error.message).to.contain('too long to be kept');
     }
-    const calls = await readCalls(gateway, owner);
+    const calls = await readCalls(chat.gateway, chat.owner);
     expect(calls.map(({ status, basis }) => [status, basis])).to.deep.equal([['completed', 'upstream']]);
   });
 });

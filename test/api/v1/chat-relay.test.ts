@@ -7,9 +7,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect } from 'chai';
 import { eventsIn, isSettled, lastCall, openStream, readCalls } from '../../support/chat.ts';
-import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { beginStream, playChatUpstream } from '../../support/servers/chat-upstream.ts';
 import { until } from '../../support/until.ts';
-import { startStandIn, type StandIn } from '../../providers/stand-in.ts';
 
 const TOKENS = 100_000;
 /** Bytes that make an event as long as with OpenAI's obfuscation. */
@@ -18,34 +17,23 @@ const MEGABYTE = 1024 * 1024;
 const USAGE = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
 
 describe('a stream on its way', () => {
-  let upstream: StandIn;
-  let gateway: TestGateway;
-  let owner: TestUser;
-  let play: (res: ServerResponse) => void;
+  const chat = playChatUpstream();
 
-  before(async () => {
-    upstream = await startStandIn((res) => {
-      res.writeHead(200, { 'content-type': 'text/event-stream' });
-      play(res);
-    });
-    gateway = await startGateway({ worker: false, env: { OPENAI_BASE_URL: `${upstream.url}/v1` } });
-  });
-  after(async () => {
-    await gateway.stop();
-    await upstream.close();
-  });
-  beforeEach(async () => {
-    owner = await gateway.createUser();
-  });
-  afterEach(() => gateway.expectSoundMoney());
+  const play = (send: (res: ServerResponse) => void): void => {
+    chat.play = (res) => {
+      beginStream(res);
+      send(res);
+    };
+  };
 
-  const stream = (fields: object = {}): Promise<Response> => openStream(gateway.baseUrl, owner, { fields });
+  const stream = (fields: object = {}): Promise<Response> =>
+    openStream(chat.gateway.baseUrl, chat.owner, { fields });
 
   /** What the caller receives when the upstream sends this: the answer's text, and the usage at its end. */
   async function hear(
     said: string | Buffer[],
   ): Promise<{ text: string; usage: Record<string, unknown>; last: string }> {
-    play = (res) => {
+    play((res) => {
       if (typeof said === 'string') return void res.end(said);
       // One packet per part.
       void said
@@ -55,7 +43,7 @@ describe('a stream on its way', () => {
           Promise.resolve(),
         )
         .then(() => res.end());
-    };
+    });
     const events = eventsIn(await (await stream()).text());
     const chunks = events.filter((event) => event !== '[DONE]').map((event) => JSON.parse(event));
     const text = chunks.map(({ choices }) => choices?.[0]?.delta?.content ?? '').join('');
@@ -69,7 +57,7 @@ describe('a stream on its way', () => {
       const heard = await hear(`${chunk('one two')}${chunk(' three', USAGE)}data: [DONE]\n\n`);
       expect(heard).to.deep.include({ text: 'one two three', last: '[DONE]' });
       expect(heard.usage).to.include(USAGE);
-      expect(await lastCall(owner)).to.include({ billingBasis: 'upstream', promptTokens: 7 });
+      expect(await lastCall(chat.owner)).to.include({ billingBasis: 'upstream', promptTokens: 7 });
     });
 
     it('usage with every piece: the last one counts', async () => {
@@ -81,7 +69,7 @@ describe('a stream on its way', () => {
     it('usage with every piece, and a break: what was delivered is counted here', async () => {
       const early = { ...USAGE, completion_tokens: 0 };
       await hear(`${chunk('one two three', early)}data: {"error":{"message":"broken"}}\n\n`);
-      expect(await lastCall(owner)).to.include({
+      expect(await lastCall(chat.owner)).to.include({
         status: 'failed',
         billingBasis: 'estimated',
         completionTokens: 3,
@@ -91,7 +79,7 @@ describe('a stream on its way', () => {
     it('usage by itself, and a break after it: the usage is true', async () => {
       const last = `data: ${JSON.stringify({ choices: [], usage: USAGE })}\n\n`;
       await hear(`${chunk('one')}${last}data: {"error":"broken"}\n\n`);
-      expect(await lastCall(owner)).to.include({
+      expect(await lastCall(chat.owner)).to.include({
         status: 'failed',
         billingBasis: 'upstream',
         completionTokens: 3,
@@ -102,7 +90,7 @@ describe('a stream on its way', () => {
       const said = `: hello\n\nevent: chunk\n${chunk('one')}${chunk(' two').replace('data: ', 'data:')}`;
       const heard = await hear(said.replaceAll('\n', '\r\n'));
       expect(heard.last).to.equal('[DONE]');
-      expect(await lastCall(owner)).to.include({ billingBasis: 'estimated', completionTokens: 2 });
+      expect(await lastCall(chat.owner)).to.include({ billingBasis: 'estimated', completionTokens: 2 });
     });
 
     it('letters and events that are cut anywhere', async () => {
@@ -116,7 +104,7 @@ describe('a stream on its way', () => {
     it('a text that reads like an end or an error', async () => {
       const text = 'data: [DONE] {"error": "no"} "usage": {';
       expect((await hear(`${chunk(text)}data: [DONE]\n\n`)).text).to.equal(text);
-      expect(await lastCall(owner)).to.include({ status: 'completed' });
+      expect(await lastCall(chat.owner)).to.include({ status: 'completed' });
     });
 
     it('reasoning, refusals and calls of tools count as delivered', async () => {
@@ -129,36 +117,36 @@ describe('a stream on its way', () => {
         .map((delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`)
         .join('');
       await hear(said);
-      expect(await lastCall(owner)).to.include({ billingBasis: 'estimated', completionTokens: 4 });
+      expect(await lastCall(chat.owner)).to.include({ billingBasis: 'estimated', completionTokens: 4 });
     });
   });
 
   it('keeps the upstream’s connection, though its end comes a moment after its last word', async () => {
-    play = (res) => {
+    play((res) => {
       res.write(`${chunk('one')}data: [DONE]\n\n`);
       setTimeout(() => res.end(), 5);
-    };
-    const before = upstream.connections();
+    });
+    const before = chat.upstream.connections();
     for (let call = 0; call < 20; call += 1) {
-      const answered = upstream.received.length;
+      const answered = chat.upstream.received.length;
       await (await stream()).text();
-      expect(upstream.received.length).to.equal(answered + 1);
+      expect(chat.upstream.received.length).to.equal(answered + 1);
     }
-    expect(upstream.connections() - before).to.be.at.most(5);
+    expect(chat.upstream.connections() - before).to.be.at.most(5);
   });
 
   it('does not wait for an upstream that never hangs up after its last word', async () => {
-    play = (res) => void res.write(`${chunk('one')}data: [DONE]\n\n`);
+    play((res) => void res.write(`${chunk('one')}data: [DONE]\n\n`));
     expect(eventsIn(await (await stream()).text()).at(-1)).to.equal('[DONE]');
   });
 
   it('holds the upstream back while its reader does not read, and takes it up again', async () => {
     let written = 0;
     let isDone = false;
-    play = (res) => void writeAll(res, (bytes) => (written += bytes)).then(() => (isDone = true));
-    const req = request(`${gateway.baseUrl}/v1/chat/completions`, {
+    play((res) => void writeAll(res, (bytes) => (written += bytes)).then(() => (isDone = true)));
+    const req = request(`${chat.gateway.baseUrl}/v1/chat/completions`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${owner.apiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${chat.owner.apiKey}`, 'content-type': 'application/json' },
     });
     req.end(
       JSON.stringify({
@@ -183,19 +171,19 @@ describe('a stream on its way', () => {
       rest = text.slice(end);
     }
     expect(tokens).to.equal(TOKENS);
-    await until('the call is settled', () => isSettled(owner));
-    const [call] = await readCalls(gateway, owner);
+    await until('the call is settled', () => isSettled(chat.owner));
+    const [call] = await readCalls(chat.gateway, chat.owner);
     expect(call).to.include({ status: 'completed', basis: 'estimated' });
     expect(call?.completionTokens).to.be.closeTo(TOKENS, TOKENS / 50);
   });
 
   it('lets go of a reader that never reads and then leaves', async () => {
-    play = (res) => void writeAll(res, () => undefined);
+    play((res) => void writeAll(res, () => undefined));
     const leaving = new AbortController();
-    await openStream(gateway.baseUrl, owner, { fields: { max_tokens: TOKENS } }, leaving.signal);
+    await openStream(chat.gateway.baseUrl, chat.owner, { fields: { max_tokens: TOKENS } }, leaving.signal);
     leaving.abort();
-    await until('the call is settled', () => isSettled(owner));
-    expect(await lastCall(owner)).to.include({ status: 'cancelled', billingBasis: 'estimated' });
+    await until('the call is settled', () => isSettled(chat.owner));
+    expect(await lastCall(chat.owner)).to.include({ status: 'cancelled', billingBasis: 'estimated' });
   });
 });
 
