@@ -7,6 +7,7 @@ import {
   type UpstreamAnswer,
 } from '../../providers/chat/chat.ts';
 import type { StreamedBody } from '../context.ts';
+import { leaveToStream } from '../http/unread-answers.ts';
 import { readChatUsage, type ChatUsage } from '../../providers/chat/usage.ts';
 import type { StreamForm } from './answer-form.ts';
 import type { ChatBilling, ChatOutcome } from './chat-billing.ts';
@@ -47,6 +48,7 @@ const UNREAD_LINGER_MS = 30_000;
  */
 export async function relayStream(res: Response, relay: StreamRelay): Promise<StreamedBody | null> {
   const { limits, upstream, form, disconnected, stopping, lost } = relay;
+  leaveToStream(res);
   const keepAlive = sendKeepAlive(res, limits.commentEveryMs);
   const state: State = {
     lastText: '',

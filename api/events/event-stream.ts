@@ -1,5 +1,5 @@
 // Writes server-sent events to one reader, with a bounded buffer: a reader that is too slow is cut off.
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 
 export interface EventStream {
   /** Writes an event. A reader that has seen it resumes from `id`. */
@@ -16,11 +16,14 @@ export interface EventStream {
 
 /** Time after which a browser comes back when a stream ended. */
 export const RETRY_MS = 3_000;
-/** Bytes that may wait for one reader. One task with a long conversation is a megabyte. */
+/**
+ * Bytes that may wait for one reader. One task with a long conversation is a megabyte. Of a reader that takes
+ * none of them for a minute, the connection is cut as with any answer (`api/http/unread-answers.ts`).
+ */
 const BUFFER_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Begins a stream whose headers were sent. Silence is filled with a comment every `commentEveryMs`. */
-export function openEventStream(res: Response, commentEveryMs: number): EventStream {
+export function openEventStream(res: ServerResponse, commentEveryMs: number): EventStream {
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   let lastId: string | null = null;
 

@@ -15,6 +15,17 @@ export interface AnswerProgress {
   movedAt: number;
 }
 
+/** Answers whose stream ends by itself when its reader takes nothing. */
+const leftToStreams = new WeakSet<ServerResponse>();
+
+/**
+ * Leaves an answer that is streamed to the limits of its stream until it ends: a chat stream also tells its
+ * reader why it ends, and bills it.
+ */
+export function leaveToStream(res: ServerResponse): void {
+  leftToStreams.add(res);
+}
+
 /**
  * Notes what was taken since the last look, and tells whether the caller has taken nothing for too long. Time
  * in which nothing waits to be taken does not count.
@@ -26,7 +37,7 @@ export function isUnread(
   now: number,
 ): boolean {
   const bytes = res.socket && countBytes(res.socket); // null also while an earlier answer is sent
-  const isWaiting = bytes !== null && bytes.queued > 0 && !isLiveEventStream(res);
+  const isWaiting = bytes !== null && bytes.queued > 0 && !isLeftToStream(res);
   if (!isWaiting || bytes.taken !== progress.bytesTaken) {
     progress.bytesTaken = bytes?.taken ?? 0;
     progress.movedAt = now;
@@ -34,9 +45,8 @@ export function isUnread(
   return now - progress.movedAt >= answerStallMs;
 }
 
-/** Event streams bound what waits for their reader; chat streams also tell it why they end. */
-function isLiveEventStream(res: ServerResponse): boolean {
-  return !res.writableEnded && String(res.getHeader('content-type')).startsWith('text/event-stream');
+function isLeftToStream(res: ServerResponse): boolean {
+  return !res.writableEnded && leftToStreams.has(res);
 }
 
 /**

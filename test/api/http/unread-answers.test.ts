@@ -7,7 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pass } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createHttpServer, type HttpServer } from '../../../api/http/http-server.ts';
-import { isUnread } from '../../../api/http/unread-answers.ts';
+import { openEventStream, type EventStream } from '../../../api/events/event-stream.ts';
+import { isUnread, leaveToStream, type AnswerProgress } from '../../../api/http/unread-answers.ts';
 import { listen } from '../../../runtime/listener.ts';
 import { until } from '../../support/until.ts';
 
@@ -16,10 +17,15 @@ const LIMITS = { answerStallMs: STALL_MS };
 /** More than the buffers of both sockets hold. */
 const ANSWER_BYTES = 32 * 1024 * 1024;
 const PIECE_BYTES = 64 * 1024;
+/** Longer than any test. */
+const COMMENT_EVERY_MS = 600_000;
 
 describe('an answer', () => {
   let http: HttpServer;
   let port: number;
+  /** Cuts no caller while a test plays the clock. */
+  let patient: HttpServer;
+  let patientPort: number;
   let answer: RequestListener;
   /** The server's connections, in order. */
   let connections: Socket[];
@@ -31,12 +37,14 @@ describe('an answer', () => {
     });
     http.server.on('connection', (socket: Socket) => connections.push(socket));
     port = await listen(http.server, 0, '127.0.0.1');
+    patient = createHttpServer((req, res) => answer(req, res));
+    patientPort = await listen(patient.server, 0, '127.0.0.1');
   });
   beforeEach(() => {
     connections = [];
   });
   afterEach(() => caller?.destroy());
-  after(() => http.close());
+  after(() => Promise.all([http.close(), patient.close()]));
 
   const whole: RequestListener = (_, res) => void res.end(Buffer.alloc(ANSWER_BYTES));
   const inPieces: RequestListener = (_, res) => {
@@ -45,8 +53,8 @@ describe('an answer', () => {
   };
 
   /** Sends a request and reads nothing. */
-  async function ask(): Promise<Socket> {
-    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+  async function ask(at = port): Promise<Socket> {
+    const socket = connect(at, '127.0.0.1').on('error', () => undefined);
     caller = socket;
     await once(socket, 'connect');
     socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
@@ -99,30 +107,59 @@ describe('an answer', () => {
     expect(isUnread(progress, res, LIMITS, 3 * STALL_MS)).to.equal(false);
   });
 
-  it('that streams events is left to the limits of its stream until it ends', async () => {
+  it('that is a stream of events is unread once none of it is taken for so long', async () => {
+    const res = await answerWith(sendLongEvent);
+    const progress = await untilNothingIsTaken(res);
+    expect(isUnread(progress, res, LIMITS, STALL_MS - 1)).to.equal(false);
+    expect(isUnread(progress, res, LIMITS, STALL_MS)).to.equal(true);
+  });
+
+  it('that is a stream of events ends when its reader is cut', async () => {
+    const { promise: opened, resolve } = Promise.withResolvers<EventStream>();
+    answer = (_, res) => resolve(sendLongEvent(res));
+    await ask();
+    let hasEnded = false;
+    void (await opened).ended.then(() => (hasEnded = true));
+    await until('it has ended', async () => hasEnded, 4_000);
+  });
+
+  it('that is left to its stream is not judged until that ends', async () => {
     const res = await answerWith((sent) => {
-      sent.setHeader('content-type', 'text/event-stream');
+      leaveToStream(sent);
       sent.write(Buffer.alloc(ANSWER_BYTES));
     });
+    const progress = await untilNothingIsTaken(res);
+    expect(isUnread(progress, res, LIMITS, 3 * STALL_MS)).to.equal(false);
+    res.end();
+    expect(isUnread(progress, res, LIMITS, 4 * STALL_MS)).to.equal(true);
+  });
+
+  function sendLongEvent(res: ServerResponse): EventStream {
+    res.setHeader('content-type', 'text/event-stream; charset=utf-8');
+    const stream = openEventStream(res, COMMENT_EVERY_MS);
+    stream.send({ event: 'task', id: '1', data: 'x'.repeat(ANSWER_BYTES) });
+    return stream;
+  }
+
+  /** What was seen of an answer at time 0, when the buffers between it and its caller were full. */
+  async function untilNothingIsTaken(res: ServerResponse): Promise<AnswerProgress> {
     const progress = { bytesTaken: 0, movedAt: 0 };
     await until('nothing is taken any more', async () => {
       const before = progress.bytesTaken;
       isUnread(progress, res, LIMITS, 0);
       return before > 0 && progress.bytesTaken === before;
     });
-    expect(isUnread(progress, res, LIMITS, 3 * STALL_MS)).to.equal(false);
-    res.end();
-    await until('it is cut', isCut, 4_000);
-  });
+    return progress;
+  }
 
-  /** The answer that a caller who reads nothing is sent. */
+  /** The answer that a caller who reads nothing is sent, and whose connection is not cut. */
   async function answerWith(send: (res: ServerResponse) => void): Promise<ServerResponse> {
     const { promise: answered, resolve } = Promise.withResolvers<ServerResponse>();
     answer = (_, res) => {
       send(res);
       resolve(res);
     };
-    await ask();
+    await ask(patientPort);
     return answered;
   }
 });

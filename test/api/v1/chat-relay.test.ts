@@ -6,6 +6,9 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect } from 'chai';
+import { createApp } from '../../../api/app.ts';
+import { createHttpServer } from '../../../api/http/http-server.ts';
+import { listen } from '../../../runtime/listener.ts';
 import { eventsIn, isSettled, lastCall, openStream, readCalls } from '../../support/chat.ts';
 import { beginStream, playChatUpstream } from '../../support/servers/chat-upstream.ts';
 import { until } from '../../support/until.ts';
@@ -14,6 +17,8 @@ const TOKENS = 100_000;
 /** Bytes that make an event as long as with OpenAI's obfuscation. */
 const PADDING = 350;
 const MEGABYTE = 1024 * 1024;
+/** A number that has not grown for so long stands still. */
+const STILL_MS = 700;
 const USAGE = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
 
 describe('a stream on its way', () => {
@@ -144,7 +149,11 @@ describe('a stream on its way', () => {
     let written = 0;
     let isDone = false;
     play((res) => void writeAll(res, (bytes) => (written += bytes)).then(() => (isDone = true)));
-    const req = request(`${chat.gateway.baseUrl}/v1/chat/completions`, {
+    // Answers that are no stream of chat are cut sooner than this reader goes on.
+    const limits = { answerStallMs: STILL_MS / 2, checkEveryMs: STILL_MS / 10 };
+    const strict = createHttpServer(createApp(chat.gateway.services), { limits });
+    const port = await listen(strict.server, 0, '127.0.0.1');
+    const req = request(`http://127.0.0.1:${port}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${chat.owner.apiKey}`, 'content-type': 'application/json' },
     });
@@ -175,6 +184,8 @@ describe('a stream on its way', () => {
     const [call] = await readCalls(chat.gateway, chat.owner);
     expect(call).to.include({ status: 'completed', basis: 'estimated' });
     expect(call?.completionTokens).to.be.closeTo(TOKENS, TOKENS / 50);
+    req.destroy();
+    await strict.close();
   });
 
   it('lets go of a reader that never reads and then leaves', async () => {
@@ -212,6 +223,6 @@ async function untilStill(read: () => number): Promise<void> {
   await until('it stands still', async () => {
     if (read() !== seen) since = Date.now();
     seen = read();
-    return seen > 0 && Date.now() - since > 700;
+    return seen > 0 && Date.now() - since > STILL_MS;
   });
 }
