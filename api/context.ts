@@ -92,7 +92,7 @@ export interface Reply {
 }
 
 export interface StreamedBody {
-  /** What was written; empty where it is not kept for repeats, null where it is too long for that. */
+  /** What was written; empty where it is not kept for repeats, null where that is too much. */
   written: string | null;
   /** What is still to be written, once the whole is kept. */
   end: string;

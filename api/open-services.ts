@@ -14,6 +14,7 @@ import { createTaskStarts } from './tasks/task-starts.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectTaskWorkflows, type TaskWorkflows } from '../workflows/client.ts';
 import { ConcurrentCalls } from './chat/concurrent-calls.ts';
+import { KEPT_BUDGET } from './chat/delivered-events.ts';
 import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/stream-cut.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
 import { createUsualTimes } from './tasks/usual-times.ts';
@@ -146,6 +147,7 @@ function openChat(
     settlementWriter: new SettlementWriter(calls, leaseSeconds, log),
     leaseSeconds,
     running: new ConcurrentCalls(config.chatConcurrentPerUserMax),
+    keptStreams: createBodyBudget(KEPT_BUDGET),
     streamLimits: {
       commentEveryMs: COMMENT_EVERY_MS,
       secondsMax: config.streamSecondsMax,

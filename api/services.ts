@@ -104,6 +104,8 @@ export interface ChatServices {
   leaseSeconds: number;
   /** The calls under way in this process. */
   running: ConcurrentCalls;
+  /** The budget of what streams under way keep for repeats with their `Idempotency-Key`. */
+  keptStreams: BodyBudget;
   /** Also limits how long a whole answer is awaited. */
   streamLimits: StreamLimits;
 }

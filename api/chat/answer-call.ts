@@ -50,7 +50,8 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
   await rejectAlreadyCharged(ctx);
   const billing = new ChatBilling(ctx, priced);
   const chat = await billing.reserve();
-  const delivered = new DeliveredEvents(ctx.idempotency !== null);
+  const { keptStreams: budget } = ctx.services.chat;
+  const delivered = new DeliveredEvents(ctx.idempotency && { budget, userId: ctx.caller.user.id });
   const losing = new AbortController();
   const { signal: lost } = losing;
   billing.keepAlive(
@@ -85,7 +86,7 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
   return {
     status: 200,
     headers: STREAM_HEADERS,
-    stream: (res) => relayStream(res, { ...relay, limits: streamLimits }),
+    stream: (res) => relayStream(res, { ...relay, limits: streamLimits }).finally(() => delivered.release()),
   };
 }
 

@@ -1,4 +1,5 @@
 // Collects what a stream has delivered: its text for counting, and all events if a repeat may replay them.
+import type { BodyBudget, BodyBudgetLimits } from '../http/body-budget.ts';
 import { textOfEvents } from './stream-events.ts';
 
 /**
@@ -13,27 +14,46 @@ const UNPARSED_CHARACTERS_MAX = 64 * 1024;
  */
 const KEPT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
+/**
+ * The budget of what all streams under way keep in this process, counted in the same units: two hundred
+ * usual streams of a user fit, and eight of the longest.
+ */
+export const KEPT_BUDGET: Readonly<BodyBudgetLimits> = {
+  bytesMax: 512 * 1024 ** 2,
+  bytesPerCallerMax: 64 * 1024 ** 2,
+};
+
+/** Taken of the budget at once: some 200 tokens, so that small streams hold little that they do not use. */
+const RESERVED_CHARACTERS = 64 * 1024;
+
+/** Where a stream that is kept for repeats takes its room from. */
+export interface KeptShare {
+  budget: BodyBudget;
+  userId: string;
+}
+
 export class DeliveredEvents {
   #isEmpty = true;
   #text = '';
   #unparsed: string[] = [];
   #unparsedCharacters = 0;
-  /** Null when it was too long to be kept. */
+  /** Null when it was too long to be kept, by itself or beside the user's other streams. */
   #sent: string[] | null = [];
   #sentCharacters = 0;
-  readonly #keepsAll: boolean;
+  readonly #releases: (() => void)[] = [];
+  readonly #share: KeptShare | null;
 
   /** Reads the text of one event. */
   readText: (json: unknown) => string = () => '';
 
-  /** Creates an empty collection. `keepsAll`: what was sent is kept for `all`. */
-  constructor(keepsAll: boolean) {
-    this.#keepsAll = keepsAll;
+  /** Creates an empty collection. With a share, what was sent is kept for `all`. */
+  constructor(share: KeptShare | null) {
+    this.#share = share;
   }
 
   /** Adds whole events of the upstream, and what the caller was sent for them. */
   add(events: string, sent: string): void {
-    if (this.#keepsAll) this.#keep(sent);
+    if (this.#share) this.#keep(sent, this.#share);
     this.#isEmpty &&= events === '';
     this.#unparsed.push(events);
     this.#unparsedCharacters += events.length;
@@ -50,15 +70,34 @@ export class DeliveredEvents {
     return this.#text;
   }
 
-  /** Returns all that was sent; nothing without `keepsAll`, and null when it was too long to be kept. */
+  /** Returns all that was sent; nothing without a share, and null when it was too long to be kept. */
   all(): string | null {
     return this.#sent && this.#sent.join('');
   }
 
-  #keep(sent: string): void {
+  /** Gives back what was taken of the budget, once the stream has ended. */
+  release(): void {
+    for (const release of this.#releases.splice(0)) release();
+  }
+
+  #keep(sent: string, share: KeptShare): void {
+    if (this.#sent === null) return;
     this.#sentCharacters += sent.length;
-    if (this.#sentCharacters > KEPT_CHARACTERS_MAX) this.#sent = null;
-    this.#sent?.push(sent);
+    if (this.#sentCharacters <= KEPT_CHARACTERS_MAX && this.#reserve(share)) this.#sent.push(sent);
+    else {
+      this.#sent = null;
+      this.release();
+    }
+  }
+
+  /** Reserves what the characters sent so far need. False when the budget is used up. */
+  #reserve({ budget, userId }: KeptShare): boolean {
+    while (this.#releases.length * RESERVED_CHARACTERS < this.#sentCharacters) {
+      const release = budget.reserve(userId, RESERVED_CHARACTERS);
+      if (!release) return false;
+      this.#releases.push(release);
+    }
+    return true;
   }
 
   #parse(): void {

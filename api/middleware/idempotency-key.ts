@@ -80,7 +80,7 @@ async function handleOrReplay(
 
 /**
  * Keeps a streamed answer before its end is sent, so that a repeat of who has seen the end gets the same; one
- * that broke off releases its key. The repeat of one that was too long to be kept is refused: it was charged.
+ * that broke off releases its key. The repeat of one that was too much to be kept is refused: it was charged.
  */
 function keepWhenStreamed(
   ctx: RequestContext,
@@ -104,8 +104,8 @@ function keepWhenStreamed(
 function tooLongToRepeat(): GatewayError {
   return new GatewayError('idempotency_key_reused', {
     message:
-      'An earlier request with this key was answered and charged, and its stream was too long to be kept. ' +
-      'Use another key.',
+      'An earlier request with this key was answered and charged, and its stream was too long to be kept, ' +
+      'by itself or beside others at the time. Use another key.',
   });
 }
 

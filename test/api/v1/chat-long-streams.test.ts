@@ -1,6 +1,8 @@
 // Streams with an Idempotency-Key that are too long to be kept: their repeats are refused, not charged again.
 import { expect } from 'chai';
-import { openStream, readCalls } from '../../support/chat.ts';
+import { KEPT_BUDGET } from '../../../api/chat/delivered-events.ts';
+import { createBodyBudget } from '../../../api/http/body-budget.ts';
+import { openStream, readCalls, readUntil } from '../../support/chat.ts';
 import { beginStream, playChatUpstream } from '../../support/servers/chat-upstream.ts';
 
 const MIB = 1024 * 1024;
@@ -10,16 +12,22 @@ const USAGE = { prompt_tokens: 7, completion_tokens: 20, total_tokens: 27 };
 describe('a stream with an Idempotency-Key', () => {
   const chat = playChatUpstream();
 
-  const send = (mib: number): Promise<Response> => {
+  /** Calls for a stream of this length; its upstream ends it when `released` resolves. */
+  const send = (
+    mib: number,
+    { key = `of-${mib}`, user = chat.owner, released = Promise.resolve() } = {},
+  ): Promise<Response> => {
     chat.play = (res) => {
       beginStream(res);
       for (let sent = 0; sent < mib * MIB; sent += EVENT_CHARACTERS)
         res.write(event({ choices: [{ index: 0, delta: { content: 'a' } }], padding: PADDING }));
-      res.write(event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
-      res.end(`${event({ choices: [], usage: USAGE })}data: [DONE]\n\n`);
+      void released.then(() => {
+        res.write(event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
+        res.end(`${event({ choices: [], usage: USAGE })}data: [DONE]\n\n`);
+      });
     };
-    const params = { fields: { max_tokens: 4_000 }, headers: { 'idempotency-key': `of-${mib}` } };
-    return openStream(chat.gateway.baseUrl, chat.owner, params);
+    const params = { fields: { max_tokens: 4_000 }, headers: { 'idempotency-key': key } };
+    return openStream(chat.gateway.baseUrl, user, params);
   };
 
   it('of less than 8 MiB is repeated whole', async () => {
@@ -43,6 +51,27 @@ describe('a stream with an Idempotency-Key', () => {
     }
     const calls = await readCalls(chat.gateway, chat.owner);
     expect(calls.map(({ status, basis }) => [status, basis])).to.deep.equal([['completed', 'upstream']]);
+  });
+
+  it('beside others of its user that keep all they may is as one that is too long, until those end', async () => {
+    const services = chat.gateway.services.chat;
+    services.keptStreams = createBodyBudget({ bytesMax: 4 * MIB, bytesPerCallerMax: 2 * MIB });
+    const end = Promise.withResolvers<void>();
+    const first = await send(1.5, { key: 'first', released: end.promise });
+    const text = await readUntil(first, (read) => read.length > 1.5 * MIB);
+    const other = await chat.gateway.createUser();
+    for (const user of [chat.owner, other]) await (await send(1, { key: 'second', user })).text();
+    expect((await send(1, { key: 'second' })).status).to.equal(422);
+    const ofOther = await send(1, { key: 'second', user: other });
+    expect(ofOther.headers.get('idempotent-replayed'), 'another user has room of their own').to.equal('true');
+    end.resolve();
+    const whole = text + (await readUntil(first, () => false));
+    expect((await (await send(1.5, { key: 'first' })).text()) === whole, 'the first is repeated').to.equal(
+      true,
+    );
+    await (await send(1.5, { key: 'third' })).text();
+    expect((await send(1.5, { key: 'third' })).headers.get('idempotent-replayed')).to.equal('true');
+    services.keptStreams = createBodyBudget(KEPT_BUDGET);
   });
 });
 
