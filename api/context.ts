@@ -96,6 +96,8 @@ export interface StreamedBody {
   written: string | null;
   /** What is still to be written, once the whole is kept. */
   end: string;
+  /** Gives back the room of `written`, once that is kept or given up; without a key it has none. */
+  release: () => void;
 }
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';

@@ -117,7 +117,7 @@ export async function releaseIdempotencyKey({ em, idempotency }: IdempotentReque
   if (idempotency?.stage !== 'begun') return;
   idempotency.stage = 'free';
   const { rowId } = idempotency;
-  await writeOrRetryBeside(() => releaseKey(em.fork(), rowId), ignore);
+  await writeOrRetryBeside(() => releaseKey(em.fork(), rowId), ignore, ignore);
 }
 
 /**

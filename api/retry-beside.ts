@@ -7,18 +7,21 @@ const RETRIED_MS = 60_000;
 
 /**
  * Resolves after the first try. When that failed, `onFailure` is told, and further tries follow that are not
- * waited for. Never rejects. `write` must be safe to repeat.
+ * waited for. `onEnd` is told when it is written or given up. Never rejects. `write` must be safe to repeat.
  */
 export async function writeOrRetryBeside(
   write: () => Promise<void>,
   onFailure: (error: unknown) => void,
+  onEnd: () => void,
 ): Promise<void> {
   try {
     await write();
   } catch (error) {
     onFailure(error);
-    void retry(write);
+    void retry(write).finally(onEnd);
+    return;
   }
+  onEnd();
 }
 
 async function retry(write: () => Promise<void>): Promise<void> {

@@ -104,7 +104,7 @@ export interface ChatServices {
   leaseSeconds: number;
   /** The calls under way in this process. */
   running: ConcurrentCalls;
-  /** The budget of what streams under way keep for repeats with their `Idempotency-Key`. */
+  /** The budget of what streams with an `Idempotency-Key` hold for repeats, until it is written. */
   keptStreams: BodyBudget;
   /** Also limits how long a whole answer is awaited. */
   streamLimits: StreamLimits;

@@ -86,7 +86,7 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
   return {
     status: 200,
     headers: STREAM_HEADERS,
-    stream: (res) => relayStream(res, { ...relay, limits: streamLimits }).finally(() => delivered.release()),
+    stream: (res) => relayStream(res, { ...relay, limits: streamLimits }),
   };
 }
 

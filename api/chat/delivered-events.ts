@@ -15,8 +15,8 @@ const UNPARSED_CHARACTERS_MAX = 64 * 1024;
 const KEPT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
 /**
- * The budget of what all streams under way keep in this process, counted in the same units: two hundred
- * usual streams of a user fit, and eight of the longest.
+ * The budget of what all streams keep in this process until it is written, counted in the same units: two
+ * hundred usual streams of a user fit, and eight of the longest.
  */
 export const KEPT_BUDGET: Readonly<BodyBudgetLimits> = {
   bytesMax: 512 * 1024 ** 2,
@@ -75,7 +75,7 @@ export class DeliveredEvents {
     return this.#sent && this.#sent.join('');
   }
 
-  /** Gives back what was taken of the budget, once the stream has ended. */
+  /** Gives back what was taken of the budget, once what was sent is kept elsewhere or given up. */
   release(): void {
     for (const release of this.#releases.splice(0)) release();
   }

@@ -69,7 +69,7 @@ export async function relayStream(res: Response, relay: StreamRelay): Promise<St
     await forwardEvents(stream);
     return await completeStream(stream);
   } catch (error) {
-    await abortStream(stream, error);
+    await abortStream(stream, error).finally(() => stream.delivered.release());
     return null;
   } finally {
     cut.release();
@@ -144,7 +144,8 @@ async function completeStream(stream: Stream): Promise<StreamedBody> {
     : { kind: 'counted', text: delivered.text() };
   const status = disconnected.aborted ? 'cancelled' : 'completed';
   const charge = await billing.finish(outcomeOf(stream, { status, consumption, error: null }));
-  return { written: delivered.all(), end: form.end(usage && state.usage, charge) };
+  const end = form.end(usage && state.usage, charge);
+  return { written: delivered.all(), end, release: () => delivered.release() };
 }
 
 /**

@@ -90,12 +90,12 @@ function keepWhenStreamed(
 ): NonNullable<Reply['stream']> {
   return async (res) => {
     const streamed = await stream(res);
-    if (idempotency.stage !== 'begun') return streamed;
     if (streamed === null) await releaseIdempotencyKey(ctx);
     else if (streamed.written === null) await keep(ctx, idempotency, storedError(tooLongToRepeat()));
     else {
       const body = streamed.written + streamed.end;
-      await keep(ctx, idempotency, storedReply({ status, body, ...(headers && { headers }) }));
+      const answer = storedReply({ status, body, ...(headers && { headers }) });
+      await keep(ctx, idempotency, answer, streamed.release);
     }
     return streamed;
   };
@@ -180,18 +180,23 @@ async function handleAndKeep(
   }
 }
 
-/** Stores an answer for repeats. The caller gets it also while the database is away. */
+/**
+ * Stores an answer for repeats. The caller gets it also while the database is away. `onEnd` is told when the
+ * answer is stored or given up, which may be long after the first try.
+ */
 async function keep(
   { services, requestId }: RequestContext,
   idempotency: IdempotencyContext,
   answer: StoredAnswer,
+  onEnd = (): void => undefined,
 ): Promise<void> {
-  if (idempotency.stage !== 'begun') return;
+  if (idempotency.stage !== 'begun') return onEnd();
   const { rowId } = idempotency;
   await writeOrRetryBeside(
     () => services.keptAnswers.keep(rowId, answer),
     (err) =>
       services.log.warn({ err, requestId }, 'an answer could not be kept yet for repeats of its request'),
+    onEnd,
   );
 }
 

@@ -4,6 +4,7 @@ import { KEPT_BUDGET } from '../../../api/chat/delivered-events.ts';
 import { createBodyBudget } from '../../../api/http/body-budget.ts';
 import { openStream, readCalls, readUntil } from '../../support/chat.ts';
 import { beginStream, playChatUpstream } from '../../support/servers/chat-upstream.ts';
+import { until } from '../../support/until.ts';
 
 const MIB = 1024 * 1024;
 const EVENT_CHARACTERS = 64 * 1024;
@@ -72,6 +73,49 @@ describe('a stream with an Idempotency-Key', () => {
     await (await send(1.5, { key: 'third' })).text();
     expect((await send(1.5, { key: 'third' })).headers.get('idempotent-replayed')).to.equal('true');
     services.keptStreams = createBodyBudget(KEPT_BUDGET);
+  });
+
+  it('has its room until its answer is written, however long the database takes and fails', async () => {
+    const { services } = chat.gateway;
+    const usual = services.keptAnswers;
+    const user = await chat.gateway.createUser();
+    const begun = Promise.withResolvers<void>();
+    const hanging = Promise.withResolvers<void>();
+    const again = Promise.withResolvers<void>();
+    let tries = 0;
+    const keep: typeof usual.keep = async (...answer) => {
+      tries += 1;
+      begun.resolve();
+      await (tries === 1 ? hanging : again).promise;
+      await usual.keep(...answer);
+    };
+    services.chat.keptStreams = createBodyBudget({ bytesMax: 4 * MIB, bytesPerCallerMax: 2 * MIB });
+    try {
+      services.keptAnswers = { ...usual, keep };
+      const first = send(1.5, { key: 'first', user }).then((answer) => answer.text());
+      await begun.promise;
+      services.keptAnswers = usual;
+      await expectKept('while the write hangs', false);
+      hanging.reject(new Error('the database went away'));
+      await first;
+      await expectKept('while the write is tried again', false);
+      again.resolve();
+      await until('the answer is written', async () => {
+        const repeat = await send(1.5, { key: 'first', user });
+        await repeat.text();
+        return repeat.ok;
+      });
+      await expectKept('once it is written', true);
+    } finally {
+      Object.assign(services, { keptAnswers: usual });
+      services.chat.keptStreams = createBodyBudget(KEPT_BUDGET);
+    }
+
+    async function expectKept(when: string, isKept: boolean): Promise<void> {
+      const stream = { key: when.replaceAll(' ', '-'), user };
+      await (await send(1, stream)).text();
+      expect((await send(1, stream)).status, when).to.equal(isKept ? 200 : 422);
+    }
   });
 });
 
