@@ -16,11 +16,13 @@ const KEPT_CHARACTERS_MAX = 8 * 1024 * 1024;
 
 /**
  * The budget of what all streams keep in this process until it is written, counted in the same units: two
- * hundred usual streams of a user fit, and eight of the longest.
+ * hundred usual streams of a user fit, and eight of the longest. Beside seven such users an eighth has half
+ * of that.
  */
 export const KEPT_BUDGET: Readonly<BodyBudgetLimits> = {
   bytesMax: 512 * 1024 ** 2,
   bytesPerCallerMax: 64 * 1024 ** 2,
+  holdsAtMostFree: true,
 };
 
 /** Taken of the budget at once: some 200 tokens, so that small streams hold little that they do not use. */

@@ -8,6 +8,11 @@ export interface BodyBudgetLimits {
   bytesMax: number;
   /** The share of one caller, so that a slow one does not block all others. */
   bytesPerCallerMax: number;
+  /**
+   * Whether a caller may hold no more than is still free, as with connections (`FairShare`): of a budget that
+   * few callers would take whole, the next ones get less and less, but some.
+   */
+  holdsAtMostFree?: boolean;
 }
 
 /**
@@ -19,7 +24,8 @@ export const BODY_BUDGET: Readonly<BodyBudgetLimits> = {
   bytesPerCallerMax: 128 * 1024 ** 2,
 };
 
-export function createBodyBudget({ bytesMax, bytesPerCallerMax }: BodyBudgetLimits): BodyBudget {
+export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
+  const { bytesMax, bytesPerCallerMax, holdsAtMostFree = false } = limits;
   let taken = 0;
   const takenBy = new Map<string, number>();
 
@@ -31,8 +37,9 @@ export function createBodyBudget({ bytesMax, bytesPerCallerMax }: BodyBudgetLimi
   };
   return {
     reserve: (callerId, bytes) => {
-      const own = takenBy.get(callerId) ?? 0;
-      if (taken + bytes > bytesMax || own + bytes > bytesPerCallerMax) return null;
+      const own = (takenBy.get(callerId) ?? 0) + bytes;
+      const free = bytesMax - taken - bytes;
+      if (free < 0 || own > bytesPerCallerMax || (holdsAtMostFree && own > free)) return null;
       add(callerId, bytes);
       let isReleased = false;
       return () => {

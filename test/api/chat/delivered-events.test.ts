@@ -31,6 +31,14 @@ describe('the streams under way of one user', () => {
     expect(lengthOf(stream('usr_a', 8))).to.equal(8 * MIB);
   });
 
+  it('leave room to others: a user keeps no more than is still free beside users who keep all they may', () => {
+    const fill = (userId: string): number =>
+      Array.from({ length: 64 }, () => lengthOf(stream(userId, 1))).filter((length) => length !== null)
+        .length;
+    const kept = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k'].map(fill);
+    expect(kept).to.deep.equal([64, 64, 64, 64, 64, 64, 64, 32, 16, 8, 4]);
+  });
+
   it('take no room for one that became too long by itself, nor for one that has no key', () => {
     expect(lengthOf(stream('usr_a', 9))).to.equal(null);
     const bare = new DeliveredEvents(null);
