@@ -81,7 +81,7 @@ async function writeEvents(ctx: Context, res: Response, first: ChangePosition): 
     do {
       hasSkipped = false;
       position = await catchUp(ctx, stream, writer, position);
-    } while (hasSkipped);
+    } while (hasSkipped && !stream.hasEnded());
     isLive = true;
     await stream.ended;
   } catch (err) {
@@ -94,7 +94,8 @@ async function writeEvents(ctx: Context, res: Response, first: ChangePosition): 
 }
 
 /**
- * Writes what changed since the position, page by page at the reader's pace, and returns the new position.
+ * Writes what changed since the position, page by page at the reader's pace, and returns the new position:
+ * that of the last page, or of the one at which the stream ended.
  */
 async function catchUp(
   { services, caller }: Context,
@@ -108,6 +109,7 @@ async function catchUp(
     writer.write({ tasks, balance: balances.get(caller.user.id) ?? null, from, to });
     if (to.page === null) return to;
     await stream.drained();
+    if (stream.hasEnded()) return to;
     from = to;
   }
 }

@@ -12,6 +12,8 @@ export interface EventStream {
   end(): void;
   /** Resolves when the stream has ended, whichever side ended it. */
   ended: Promise<void>;
+  /** Whether nothing more can be written: the stream has ended, or its reader was cut off. */
+  hasEnded(): boolean;
 }
 
 /** Time after which a browser comes back when a stream ended. */
@@ -32,8 +34,9 @@ export function openEventStream(res: ServerResponse, commentEveryMs: number): Ev
     if (!res.writableEnded) res.end();
     resolve();
   };
+  const hasEnded = (): boolean => res.writableEnded || res.destroyed;
   const write = (text: string): void => {
-    if (res.writableEnded || res.destroyed) return;
+    if (hasEnded()) return;
     // Cut off, not ended: the reader resumes from the last id it has seen.
     if (res.writableLength > BUFFER_BYTES_MAX) res.destroy();
     else res.write(text);
@@ -59,6 +62,7 @@ export function openEventStream(res: ServerResponse, commentEveryMs: number): Ev
       }),
     end,
     ended,
+    hasEnded,
   };
 }
 
