@@ -1,10 +1,10 @@
 // Collects from a chat request what the model reads: texts, pictures, files.
+import { readPromptImage, type PromptImage } from './image-tokens.ts';
 
 export interface Prompt {
   texts: string[];
   messages: number;
-  /** The `detail` of each picture; empty where the request leaves it to the model. */
-  imageDetails: string[];
+  images: PromptImage[];
   /** Number of files, which are not read. */
   files: number;
 }
@@ -13,7 +13,7 @@ export interface Prompt {
 const FIELDS = ['tools', 'functions', 'response_format', 'prediction', 'tool_choice', 'function_call'];
 
 export function readPrompt(request: Readonly<Record<string, unknown>>): Prompt {
-  const prompt: Prompt = { texts: [], messages: 0, imageDetails: [], files: 0 };
+  const prompt: Prompt = { texts: [], messages: 0, images: [], files: 0 };
   for (const name of FIELDS)
     if (request[name] !== undefined) prompt.texts.push(JSON.stringify(request[name]));
   const messages = Array.isArray(request['messages']) ? request['messages'] : [];
@@ -28,14 +28,16 @@ function collect(value: unknown, prompt: Prompt): void {
   if (typeof value === 'string') prompt.texts.push(value);
   if (typeof value !== 'object' || value === null) return;
   for (const [name, member] of Object.entries(value)) {
-    if (name === 'image_url') prompt.imageDetails.push(detailOf(member));
+    if (name === 'image_url') prompt.images.push(readImage(member));
     else if (name === 'file') prompt.files += 1;
     // Roles and the types of parts count as part of their message.
     else if (name !== 'role' && name !== 'type') collect(member, prompt);
   }
 }
 
-function detailOf(image: unknown): string {
-  const detail: unknown = typeof image === 'object' && image !== null ? Reflect.get(image, 'detail') : null;
-  return typeof detail === 'string' ? detail : '';
+/** A picture as an object with `url` and `detail`, or as its URL alone. */
+function readImage(image: unknown): PromptImage {
+  const { url = image, detail }: { url?: unknown; detail?: unknown } =
+    typeof image === 'object' && image !== null ? image : {};
+  return readPromptImage(typeof url === 'string' ? url : '', typeof detail === 'string' ? detail : '');
 }

@@ -4,24 +4,13 @@
 // reserve four times the price of English, so ordinary text is recognised by its characters, in one pass of
 // about two nanoseconds each, and everything else costs its bytes.
 import { COMMON_CHARACTERS } from './common-characters.ts';
+import { maxImageTokens } from './image-tokens.ts';
 import { readPrompt } from './prompt.ts';
 
 /** Tokens of a message beside its text: its role and its delimiters. */
 const TOKENS_PER_MESSAGE = 8;
 /** Tokens of a file, which its bytes do not tell: cut to the model's context by the order. */
 const TOKENS_PER_FILE = 10_000_000;
-/**
- * Most tokens of a picture by its `detail`. OpenAI's vision guide: a patch of 32 pixels is a token, times
- * 2.46 for the smallest models; `low` has 256 patches, `high` 1,536 of small and (unconfirmed) 2,500 of large
- * models, `original` 10,000 of large models (github.com/openai/codex/pull/19865). Without `detail` the model
- * chooses.
- */
-const TOKENS_PER_IMAGE: ReadonlyMap<string, number> = new Map([
-  ['low', 640],
-  ['high', 3_800],
-  ['original', 10_000],
-]);
-const TOKENS_PER_IMAGE_MAX = 10_000;
 
 /** Weights are counted in thirds of a token. */
 const THIRDS = 3;
@@ -46,15 +35,10 @@ const LETTERS = Uint8Array.from({ length: WEIGHTS.length }, (_, code) =>
 
 /** Upper bound of the prompt's tokens in a chat request. */
 export function maxPromptTokens(request: Readonly<Record<string, unknown>>): number {
-  const { texts, messages, imageDetails, files } = readPrompt(request);
+  const { texts, messages, images, files } = readPrompt(request);
   const ofTexts = texts.reduce((sum, text) => sum + maxTokens(text), 0);
-  const ofImages = imageDetails.reduce((sum, detail) => sum + maxTokensOfImage(detail), 0);
+  const ofImages = images.reduce((sum, image) => sum + maxImageTokens(image), 0);
   return ofTexts + ofImages + messages * TOKENS_PER_MESSAGE + files * TOKENS_PER_FILE;
-}
-
-/** Most tokens of a picture with this `detail`; null where the model chooses. */
-export function tokensOfDetail(detail: string): number | null {
-  return TOKENS_PER_IMAGE.get(detail) ?? null;
 }
 
 /** Upper bound of a text's tokens. */
@@ -79,10 +63,6 @@ export function maxTokens(text: string): number {
     before = code;
   }
   return (thirds + roundUp(word)) / THIRDS;
-}
-
-function maxTokensOfImage(detail: string): number {
-  return tokensOfDetail(detail) ?? TOKENS_PER_IMAGE_MAX;
 }
 
 function weighUnits(): Uint8Array {

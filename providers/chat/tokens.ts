@@ -1,8 +1,8 @@
 // Counts tokens locally where an upstream did not report them; successful calls never depend on it.
 import { createHash, hash } from 'node:crypto';
 import { inTurn } from './counting-line.ts';
+import { countImageTokens } from './image-tokens.ts';
 import { readPrompt } from './prompt.ts';
-import { tokensOfDetail } from './token-bound.ts';
 
 /**
  * The tokenizer is slow on long runs without a space, so texts are cut into pieces, each at most one token
@@ -15,8 +15,6 @@ const PIECES_MAX = 200;
 const PIECES_PER_TURN_MAX = 2;
 /** Tokens of a message beside its text: its role and its delimiters. */
 const TOKENS_PER_MESSAGE = 4;
-/** Tokens of a picture whose request leaves its detail to the model, and whose size is not looked at. */
-const TOKENS_PER_PICTURE = 1_500;
 /** Tokens of a file, which is not read. */
 const TOKENS_PER_FILE = 1_500;
 /** Bytes of chance that place one piece. */
@@ -51,11 +49,8 @@ export async function countTokens(text: string): Promise<number> {
 
 /** Approximate tokens of the prompt in the body of a chat request. */
 export async function countPromptTokens(request: Readonly<Record<string, unknown>>): Promise<number> {
-  const { texts, messages, imageDetails, files } = await inTurn(() => readPrompt(request));
-  const ofImages = imageDetails.reduce(
-    (sum, detail) => sum + (tokensOfDetail(detail) ?? TOKENS_PER_PICTURE),
-    0,
-  );
+  const { texts, messages, images, files } = await inTurn(() => readPrompt(request));
+  const ofImages = images.reduce((sum, image) => sum + countImageTokens(image), 0);
   const beside = messages * TOKENS_PER_MESSAGE + ofImages + files * TOKENS_PER_FILE;
   return (await countTokens(texts.join('\n'))) + beside;
 }

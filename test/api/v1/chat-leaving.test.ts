@@ -1,6 +1,7 @@
 // Callers who leave, and what vendors send and report in unusual ways: nothing that a vendor bills is free.
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
+import sharp from 'sharp';
 import { expectPrice, isSettled, lastCall, openStream, readCalls, readUntil } from '../../support/chat.ts';
 import { loadTokenizer } from '../../../providers/chat/tokens.ts';
 import { beginStream, playChatUpstream } from '../../support/servers/chat-upstream.ts';
@@ -9,6 +10,7 @@ import { sendJson } from '../../providers/stand-in.ts';
 
 const USAGE = { prompt_tokens: 7, completion_tokens: 2_000, total_tokens: 2_007 };
 const PIECES = 200;
+const TOKENS_COUNTED_PER_MESSAGE = 4;
 
 describe('a caller who leaves', () => {
   const chat = playChatUpstream({ SVC_UPSTREAM_TIMEOUT_SECONDS: '5', SVC_STREAM_SECONDS_MAX: '4' });
@@ -28,14 +30,10 @@ describe('a caller who leaves', () => {
   const settled = (): Promise<boolean> => until('the call is settled', () => isSettled(chat.owner));
 
   /** Opens a stream, and leaves when `seen` has been read. */
-  async function leaveAfter(seen: string): Promise<void> {
+  async function leaveAfter(seen: string, fields: object = {}): Promise<void> {
     const leaving = new AbortController();
-    const response = await openStream(
-      chat.gateway.baseUrl,
-      chat.owner,
-      { fields: { max_tokens: 4_000 } },
-      leaving.signal,
-    );
+    const params = { fields: { max_tokens: 4_000, ...fields } };
+    const response = await openStream(chat.gateway.baseUrl, chat.owner, params, leaving.signal);
     await readUntil(response, (text) => text.includes(seen));
     leaving.abort();
     await settled();
@@ -89,6 +87,18 @@ describe('a caller who leaves', () => {
     await leaveAfter('two');
     expect(await lastCall(chat.owner)).to.include({ status: 'cancelled', completionTokens: 2 });
     expect(closedAfterMs).to.be.below(1_000);
+  });
+
+  it('a stream about a photo of 12 megapixels pays its 14,364 tokens, for which enough was set aside', async () => {
+    const photo = sharp({ create: { width: 4_032, height: 3_024, channels: 3, background: 'red' } });
+    const url = `data:image/jpeg;base64,${(await photo.jpeg().toBuffer()).toString('base64')}`;
+    play((res) => streamed(res, [{ content: 'one' }, { content: ' two' }]));
+    const content = [{ type: 'image_url', image_url: { url } }];
+    await leaveAfter('two', { messages: [{ role: 'user', content }] });
+    const call = await lastCall(chat.owner);
+    expect(call).to.include({ status: 'cancelled', billingBasis: 'estimated' });
+    expect(call.promptTokens).to.equal(14_364 + TOKENS_COUNTED_PER_MESSAGE);
+    expectPrice(call.creditsCharged, call.promptTokens, 2);
   });
 
   describe('a whole answer that the vendor works on', () => {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { COMMON_CHARACTERS } from '../../../providers/chat/common-characters.ts';
 import { maxPromptTokens, maxTokens } from '../../../providers/chat/token-bound.ts';
+import { pngOfSize } from '../../support/inputs.ts';
 
 const ORDINARY: Readonly<Record<string, string>> = {
   English:
@@ -15,6 +16,8 @@ const ORDINARY: Readonly<Record<string, string>> = {
   Korean: '위원회는 화요일에 보고서를 발표하지만 무엇이 쓰여 있는지 아무도 모른다. ',
   Hindi: 'समिति मंगलवार को अपनी रिपोर्ट प्रकाशित करेगी, हालांकि कोई नहीं जानता कि उसमें क्या है। ',
 };
+/** Reserved for a message beside its parts. */
+const TOKENS_PER_MESSAGE = 8;
 /** What may be reserved for each token of ordinary text. */
 const CLOSE_FACTOR_MAX = 5;
 
@@ -131,15 +134,30 @@ describe('the bound of a text’s tokens', () => {
 });
 
 describe('the bound of a prompt’s tokens', () => {
-  const picture = (detail?: string) => ({
-    messages: [
-      { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.b/c', detail } }] },
-    ],
+  const DETAILS = ['low', 'high', 'original', 'auto', undefined] as const;
+  const boundsOf = (url: string): number[] =>
+    DETAILS.map((detail) => {
+      const content = [{ type: 'image_url', image_url: { url, detail } }];
+      return maxPromptTokens({ messages: [{ role: 'user', content }] }) - TOKENS_PER_MESSAGE;
+    });
+
+  it('has the most that a picture of each detail can have, if its size is unknown', () => {
+    for (const url of ['https://a.b/c.png', `data:image/png;base64,${'A'.repeat(400)}`])
+      expect(boundsOf(url)).to.deep.equal([640, 3_800, 36_000, 36_000, 36_000]);
   });
 
-  it('has the most that a picture of each detail can have', () => {
-    const tokens = ['low', 'high', 'auto', undefined].map((detail) => maxPromptTokens(picture(detail)));
-    expect(tokens).to.deep.equal([648, 3_808, 10_008, 10_008]);
+  it('has 1.2 tokens for each patch of 32 pixels of a picture in the request, and no less than 10,000', () => {
+    const ofSize = (width: number, height: number): number[] => boundsOf(pngOfSize(width, height));
+    expect(ofSize(4_000, 3_000)).to.deep.equal([640, 3_800, 14_100, 14_100, 14_100]);
+    expect(ofSize(4_001, 3_009)).to.deep.equal([640, 3_800, 14_364, 14_364, 14_364]);
+    expect(ofSize(1, 1)).to.deep.equal([640, 3_800, 10_000, 10_000, 10_000]);
+    // More than the vendor takes: of what another upstream would bill for it, nothing is left out.
+    expect(ofSize(9_000, 6_000)).to.deep.equal([640, 3_800, 63_620, 63_620, 63_620]);
+  });
+
+  it('has a picture that is given as its URL alone', () => {
+    const content = [{ type: 'image_url', image_url: pngOfSize(4_000, 3_000) }];
+    expect(maxPromptTokens({ messages: [{ role: 'user', content }] })).to.equal(14_108);
   });
 
   it('has tools, functions and formats in it', () => {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { countTokens as count } from 'gpt-tokenizer/encoding/o200k_base';
 import { countPromptTokens, countTokens } from '../../../providers/chat/tokens.ts';
+import { pngOfSize } from '../../support/inputs.ts';
 
 const DENSE = 'q7#Zx9!Kv@3mW$';
 /** Longer texts are not counted whole. */
@@ -39,16 +40,20 @@ describe('many counts at once', () => {
 });
 
 describe('the count of a prompt’s tokens', () => {
-  it('has for a picture what its detail may have', async () => {
-    const picture = (detail?: string) => ({
-      messages: [
-        { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.b', detail } }] },
-      ],
-    });
-    const bare = await countPromptTokens({ messages: [{ role: 'user', content: [] }] });
-    const ofPicture = async (detail?: string) => (await countPromptTokens(picture(detail))) - bare;
-    const counts = ['low', 'high', 'original', 'auto', undefined].map(ofPicture);
-    expect(await Promise.all(counts)).to.deep.equal([640, 3_800, 10_000, 1_500, 1_500]);
+  it('has for a picture what its detail may have, and its size where the request holds it', async () => {
+    const count = (content: object[]) => countPromptTokens({ messages: [{ role: 'user', content }] });
+    const bare = await count([]);
+    for (const [url, ofSize] of [
+      ['https://a.b/c.png', 10_000],
+      [pngOfSize(1, 1), 1_500],
+      [pngOfSize(4_000, 3_000), 14_100],
+      [pngOfSize(6_400, 4_800), 36_000],
+    ] as const) {
+      const details = ['low', 'high', 'original', 'auto', undefined];
+      const counts = details.map((detail) => count([{ type: 'image_url', image_url: { url, detail } }]));
+      const tokens = (await Promise.all(counts)).map((sum) => sum - bare);
+      expect(tokens).to.deep.equal([640, 3_800, ofSize, ofSize, ofSize]);
+    }
   });
 });
 
