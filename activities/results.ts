@@ -1,13 +1,13 @@
 // Copying results to our storage right after success: a vendor's URL lives between an hour and a month.
 import { Readable } from 'node:stream';
 import { Context } from '@temporalio/activity';
-import pLimit, { type LimitFunction } from 'p-limit';
 import type { TaskOutput } from '../db/columns.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { findTask } from '../db/tasks/tasks.ts';
 import { fileExtensionOf, sniffMediaType, SNIFF_BYTES, type MediaType } from '../domain/files/media-types.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
+import { FairShare } from '../providers/http/fair-share.ts';
 import { fetchResult, type FetchedResult } from '../providers/http/fetch-result.ts';
 import { withTimeLimit } from '../providers/http/time-limit.ts';
 import { UpstreamFailure, type Provider, type UpstreamResult } from '../providers/provider.ts';
@@ -21,13 +21,16 @@ import { forkEm } from '../db/database.ts';
 /** A result whose download failed so often is given up. */
 const FETCHES_MAX = 8;
 const RENEW_LIMIT_MS = 60_000;
-/** Downloads from one family at once in a process: the others of a vendor that drips wait for these. */
-const DOWNLOADS_PER_FAMILY_MAX = 32;
+/**
+ * Downloads from one family at once in a process: the others of a vendor that drips wait for these. One user
+ * has half of them at most, so that the results of others are copied meanwhile.
+ */
+const DOWNLOADS_PER_FAMILY_MAX = 64;
 const COPYING = { phase: 'copying the result to storage', everyMs: 4_000 };
 
 export function createResults(dependencies: ActivityDependencies) {
   const { database, secrets, providers, storage } = dependencies;
-  const downloads = new Map<string, LimitFunction>();
+  const downloads = new Map<string, FairShare>();
 
   return {
     /** Safe to repeat: what is stored already is not fetched again. */
@@ -47,17 +50,21 @@ export function createResults(dependencies: ActivityDependencies) {
         const outputs: TaskOutput[] = [];
         for (const [index, result] of results.entries()) {
           const target = { task, index, mode: row.mode };
-          outputs.push(await limitOf(provider.family)(() => copy({ provider, handle }, result, target)));
+          const release = await placesOf(provider.family).take(
+            row.userId,
+            Context.current().cancellationSignal,
+          );
+          outputs.push(await copy({ provider, handle }, result, target).finally(release));
         }
         await retryWrite(() => submissions.recordStored(forkEm(database), task, { outputs }));
       });
     },
   };
 
-  function limitOf(family: string): LimitFunction {
-    const limit = downloads.get(family) ?? pLimit(DOWNLOADS_PER_FAMILY_MAX);
-    downloads.set(family, limit);
-    return limit;
+  function placesOf(family: string): FairShare {
+    const places = downloads.get(family) ?? new FairShare(DOWNLOADS_PER_FAMILY_MAX);
+    downloads.set(family, places);
+    return places;
   }
 
   async function copy(source: Source, result: KeptResult, target: ResultTarget): Promise<TaskOutput> {

@@ -156,9 +156,9 @@ describe('a vendor whose downloads drip', () => {
   });
   after(() => gateway.stop());
 
-  it('holds up no other vendor’s result, no failure and no cancellation', async () => {
+  it('holds up no other vendor’s result, no other user’s, no failure and no cancellation', async () => {
     const dripping = await Promise.all(
-      Array.from({ length: 24 }, () => orderVideo(owner.session, 'seconds=0 result=slow')),
+      Array.from({ length: 32 }, () => orderVideo(owner.session, 'seconds=0 result=slow')),
     );
     await until('all of them are copied', async () => {
       const [row] = await gateway
@@ -169,12 +169,14 @@ describe('a vendor whose downloads drip', () => {
       return row?.copied === dripping.length;
     });
     const stranger = await gateway.createUser(100);
-    const [image, failing, cancelled] = await Promise.all([
+    const [image, video, failing, cancelled] = await Promise.all([
       orderImage(stranger.session, 'seconds=0'),
+      orderVideo(stranger.session, 'seconds=0'),
       orderVideo(stranger.session, 'seconds=0 outcome=fail'),
       orderVideo(stranger.session, 'seconds=60'),
     ]);
     expect(await untilFinal(stranger.session, image.id)).to.include({ status: 'completed' });
+    expect(await untilFinal(stranger.session, video.id)).to.include({ status: 'completed' });
     expect(await untilFinal(stranger.session, failing.id)).to.include({ status: 'failed' });
     await untilPolled(gateway, cancelled);
     const answer = await stranger.session.delete(`/api/tasks/${cancelled.id}`);
