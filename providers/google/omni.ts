@@ -70,7 +70,7 @@ async function submit(api: JsonApi, settings: AdapterSettings, job: UpstreamJob)
     json: requestBody(job, await loadInputImages(job.inputImages)),
     toFailure: submitFailure,
   });
-  return acceptedJob(job, textOf(membersOf(json)['id']), upstreamRequestId);
+  return acceptedJob(job, membersOf(json)['id'], upstreamRequestId);
 }
 
 /**

@@ -4,6 +4,7 @@ import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { isWholeVideo } from '../../domain/files/media-types.ts';
 import { mapFailureText } from './errors.ts';
+import { acceptedJob } from '../accepted-job.ts';
 import { createTokenSource } from './token.ts';
 import { createJsonApi, type JsonApi, type JsonApiRequest, type JsonObject } from '../http/json-api.ts';
 import { loadInputImages, type InputImage } from '../http/input-images.ts';
@@ -64,15 +65,10 @@ async function submit(context: Context, job: UpstreamJob): Promise<Submission> {
   // The name becomes part of a path.
   if (operation === null || !/^[\w@-][\w.@-]*(\/[\w@-][\w.@-]*)*$/.test(operation))
     throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
-  const handle = {
-    // The id is shown to the owner, and the whole name contains the operator's project.
-    id: operation.slice(operation.lastIndexOf('/') + 1),
-    credential: job.credential,
-    dialect: service.name,
-    operation,
-    model: job.upstreamModel,
-  };
-  return { kind: 'accepted', handle, upstreamRequestId };
+  // The id is shown to the owner, and the whole name contains the operator's project.
+  const id = operation.slice(operation.lastIndexOf('/') + 1);
+  const details = { dialect: service.name, operation, model: job.upstreamModel };
+  return acceptedJob(job, id, upstreamRequestId, details);
 }
 
 /**

@@ -66,7 +66,7 @@ async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
     json: requestBody(job),
     toFailure: submitFailure,
   });
-  return acceptedJob(job, textOf(membersOf(json)['request_id']), upstreamRequestId);
+  return acceptedJob(job, membersOf(json)['request_id'], upstreamRequestId);
 }
 
 /**

@@ -51,7 +51,7 @@ async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
   const { upstreamRequestId } = response;
   const refusal = refusalIn(body, upstreamRequestId);
   if (refusal) throw refusal;
-  return acceptedJob(job, textOf(body['task_id']), upstreamRequestId, { dialect: hailuoV1.name });
+  return acceptedJob(job, body['task_id'], upstreamRequestId, { dialect: hailuoV1.name });
 }
 
 async function poll(api: JsonApi, { id, credential }: JobHandle, signal?: AbortSignal): Promise<JobState> {

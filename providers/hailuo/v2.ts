@@ -46,8 +46,7 @@ async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
     json: requestBody(job),
     toFailure: submitFailure,
   });
-  const id = textOf(membersOf(json)['task_id']);
-  return acceptedJob(job, id, upstreamRequestId, { dialect: hailuoV2.name });
+  return acceptedJob(job, membersOf(json)['task_id'], upstreamRequestId, { dialect: hailuoV2.name });
 }
 
 async function poll(api: JsonApi, { id, credential }: JobHandle, signal?: AbortSignal): Promise<JobState> {

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import { classOfMessage, costOfUnits, readSeconds } from './answers.ts';
 import { externalIdOf, type KlingVariant } from './variant.ts';
+import { jobIdOf } from '../accepted-job.ts';
 import type { JobState, UpstreamJob } from '../provider.ts';
 import type { JsonObject } from '../http/json-api.ts';
 import { listOf, membersOf, textOf, type Members } from '../http/json-fields.ts';
@@ -15,7 +16,7 @@ export const klingLegacy: KlingVariant = {
   pollPath: ({ id, kind }) => `/v1/videos/${readKind(kind)}/${encodeURIComponent(id)}`,
   lookUpPath: (job) => `/v1/videos/${kindOf(job)}/${encodeURIComponent(externalIdOf(job))}`,
   tasksIn: (data) => [membersOf(data)],
-  idOf: (task) => textOf(task['task_id']),
+  idOf: (task) => jobIdOf(task['task_id']),
   externalIdOf: (task) => textOf(membersOf(task['task_info'])['external_task_id']),
   readState,
 };

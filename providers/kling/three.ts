@@ -4,6 +4,7 @@ import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import { classOfMessage, costOfDollars, costOfUnits, readSeconds } from './answers.ts';
 import { externalIdOf, type KlingVariant } from './variant.ts';
+import { jobIdOf } from '../accepted-job.ts';
 import type { JobState, UpstreamJob } from '../provider.ts';
 import type { JsonObject } from '../http/json-api.ts';
 import { beginsWithFrame, frameRole } from '../image-roles.ts';
@@ -17,7 +18,7 @@ export const klingThree: KlingVariant = {
   pollPath: ({ id }) => `/tasks?task_ids=${encodeURIComponent(id)}`,
   lookUpPath: (job) => `/tasks?external_task_ids=${encodeURIComponent(externalIdOf(job))}`,
   tasksIn: (data) => (Array.isArray(data) ? data.map(membersOf) : [membersOf(data)]),
-  idOf: (task) => textOf(task['id']),
+  idOf: (task) => jobIdOf(task['id']),
   externalIdOf: (task) => textOf(task['external_id']) ?? textOf(task['external_task_id']),
   readState,
 };

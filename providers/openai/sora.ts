@@ -5,7 +5,7 @@ import type { JobHandle } from '../../domain/jobs.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import { authorizeByBearer, createJsonApi, type JsonApi } from '../http/json-api.ts';
 import { readVideoSeconds } from '../plausible.ts';
-import { acceptedJob } from '../accepted-job.ts';
+import { acceptedJob, jobIdOf } from '../accepted-job.ts';
 import { loadInputImages } from '../http/input-images.ts';
 import {
   UpstreamFailure,
@@ -103,7 +103,7 @@ async function lookUp(
 }
 
 function idOf(video: Members): string | null {
-  return textOf(video['id']) ?? textOf(video['task_id']);
+  return jobIdOf(video['id']) ?? jobIdOf(video['task_id']);
 }
 
 /** Some services refuse with status 200. Without a known error the work may have been taken. */

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { acceptedJob } from '../accepted-job.ts';
+import { acceptedJob, jobIdOf } from '../accepted-job.ts';
 import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
 import { beginsWithFrame, frameRole } from '../image-roles.ts';
 import {
@@ -56,7 +56,7 @@ async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
     json: requestBody(job),
     toFailure: submitFailure,
   });
-  return acceptedJob(job, textOf(membersOf(json)['id']), upstreamRequestId);
+  return acceptedJob(job, membersOf(json)['id'], upstreamRequestId);
 }
 
 /**
@@ -102,7 +102,7 @@ async function lookUp(api: JsonApi, job: UpstreamJob, sentAt: Date, signal?: Abo
   const matches = listOf(membersOf(json)['items'])
     .map(membersOf)
     .filter((entry) => matchesJob(entry, job, sentAt))
-    .map(({ id }) => textOf(id));
+    .map(({ id }) => jobIdOf(id));
   const [id] = matches;
   if (matches.length !== 1 || typeof id !== 'string') return { kind: 'unclear' };
   return { kind: 'found', handle: { id, credential } };

@@ -78,7 +78,7 @@ async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
     json: requestBody(job),
     toFailure: submitFailure,
   });
-  return acceptedJob(job, textOf(membersOf(json)['task_id']), upstreamRequestId);
+  return acceptedJob(job, membersOf(json)['task_id'], upstreamRequestId);
 }
 
 /**

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { acceptedJob } from '../accepted-job.ts';
+import { acceptedJob, jobIdOf } from '../accepted-job.ts';
 import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
 import { frameRole } from '../image-roles.ts';
 import { readSeconds, readVideoSeconds } from '../plausible.ts';
@@ -59,7 +59,7 @@ async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
     toFailure: submitFailure,
   });
   const body = membersOf(json);
-  const id = textOf(membersOf(body['output'])['task_id']);
+  const id = membersOf(body['output'])['task_id'];
   return acceptedJob(job, id, textOf(body['request_id']) ?? upstreamRequestId);
 }
 
@@ -110,7 +110,7 @@ async function lookUp(api: JsonApi, job: UpstreamJob, sentAt: Date, signal?: Abo
 function candidatesOf(list: Members, model: string, sentAt: Date): string[] {
   const candidates: { id: string; lateByMs: number }[] = [];
   for (const entry of listOf(list['data']).map(membersOf)) {
-    const id = textOf(entry['task_id']);
+    const id = jobIdOf(entry['task_id']);
     const createdAt = numberOf(entry['gmt_create']) ?? numberOf(entry['start_time']);
     if (id === null || createdAt === null || entry['model_name'] !== model) continue;
     const lateByMs = createdAt - sentAt.getTime();

@@ -42,6 +42,7 @@ describeSeedance((vendor) => {
       'of another resolution': [{ ...ours, resolution: '480p' }],
       'when two fit': [ours, { ...ours, id: 'cgt-twin' }],
       'without an id': [{ ...ours, id: undefined }],
+      'with an id that cannot be stored': [{ ...ours, id: 'cgt-1\0' }],
     };
     for (const [title, items] of Object.entries(doubts))
       it(`is unclear ${title}`, async () => {
