@@ -21,6 +21,7 @@ const STARTING_MS = 10_000;
 export function createSweep(dependencies: ActivityDependencies) {
   const { database, storage, requestKeptDays } = dependencies;
   const abandonedCalls = createAbandonedCalls(dependencies);
+  const unconfirmedCancels = createUnconfirmedCancels(dependencies);
 
   return {
     async sweepTasks(): Promise<{ started: number; settled: number }> {
@@ -32,7 +33,7 @@ export function createSweep(dependencies: ActivityDependencies) {
         async () => {
           swept.started += await startLostTasks(dependencies);
         },
-        () => repeatCancels(dependencies),
+        () => unconfirmedCancels.repeat(),
         async () => {
           swept.settled += await settleOrphans(dependencies);
         },
@@ -122,10 +123,24 @@ async function settleOrphans(dependencies: ActivityDependencies): Promise<number
   return start + failure;
 }
 
-async function repeatCancels(dependencies: ActivityDependencies): Promise<void> {
+/**
+ * Repeats cancellations that are not confirmed, a page in each round. The next page begins after the task
+ * that was tried last, so that none waits for those that stay unconfirmed. Throws when Temporal is away.
+ */
+function createUnconfirmedCancels(dependencies: ActivityDependencies) {
   const { database, taskRuns } = dependencies;
-  const tasks = await leftovers.findUnconfirmedCancels(forkEm(database), UNSTARTED_AFTER_SECONDS);
-  await forEachTask(dependencies, tasks, async (task) => void (await taskRuns.cancelTask(task, 0)));
+  let lastTriedId = '';
+  return {
+    async repeat(): Promise<void> {
+      const em = forkEm(database);
+      const tasks = await leftovers.listUnconfirmedCancels(em, UNSTARTED_AFTER_SECONDS, lastTriedId);
+      await forEachTask(dependencies, tasks, async (task) => {
+        lastTriedId = task.id;
+        const state = await taskRuns.cancelTask(task, 0);
+        if (state === 'unreachable') throw new Error('Temporal did not answer a cancellation');
+      });
+    },
+  };
 }
 
 /** How many tasks of each need were helped. */

@@ -4,6 +4,7 @@ import { firstIdAt } from '../ids.ts';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
 import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
+import { readRow } from '../read-row.ts';
 
 const BATCH = 200;
 const DAY_MS = 86_400_000;
@@ -57,14 +58,21 @@ const selectCancelRequested = prepare<{ id: string }>(
    order by cancel_requested_at limit ${BATCH}`,
 );
 
-/** Open tasks whose owner asked for the cancellation some time ago. */
-export async function findUnconfirmedCancels(em: Em, olderThanSeconds: number): Promise<Task[]> {
-  const before = new Date(Date.now() - olderThanSeconds * 1000);
-  const where = {
-    status: { $in: ['queued' as const, 'in_progress' as const] },
-    cancelRequestedAt: { $lt: before },
-  };
-  return em.find(TaskEntity, where, { orderBy: { cancelRequestedAt: 'asc' }, limit: BATCH });
+/**
+ * Open tasks whose owner asked for the cancellation some time ago: a page of them, in the order of their ids
+ * from the one after `afterId`, and from the first one again after the last.
+ */
+export async function listUnconfirmedCancels(
+  em: Em,
+  olderThanSeconds: number,
+  afterId: string,
+): Promise<Task[]> {
+  const rows = await em.execute<Record<string, unknown>[]>(sql`
+    select * from task
+    where status in ('queued', 'in_progress')
+      and cancel_requested_at < now() - make_interval(secs => ${olderThanSeconds})
+    order by id <= ${afterId}, id limit ${BATCH}`);
+  return rows.map((row) => readRow(em, TaskEntity, row));
 }
 
 /**

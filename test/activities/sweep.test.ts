@@ -2,6 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { createActivities } from '../../activities/index.ts';
+import type { TaskRuns } from '../../domain/task-runs.ts';
 import { dependenciesOf } from '../support/servers/activity-dependencies.ts';
 import { ageOpenTasks } from '../support/servers/engine.ts';
 import { startGateway, type TestGateway } from '../support/servers/gateway.ts';
@@ -79,6 +80,57 @@ describe('a round of the sweeper', () => {
     expect(gateway.logged()).to.match(/chat_contradictory.*abandoned chat calls contradict their accounts/);
     await gateway.em().execute(sql`delete from chat_call where user_id = ${stranger.id}`);
   });
+
+  it('repeats unconfirmed cancellations in turn, although more stay unconfirmed than a round repeats', async () => {
+    const ids = (await Promise.all([createTasks(150), createTasks(150)])).flat();
+    await requestCancels(ids);
+    const asked: string[] = [];
+    const { sweepTasks } = withCancels(async ({ id }) => {
+      asked.push(id);
+      return 'running';
+    });
+    await sweepTasks();
+    const first = new Set(asked.splice(0));
+    expect(first.size).to.be.lessThan(ids.length);
+    await sweepTasks();
+    expect([...first, ...asked]).to.include.members(ids);
+    expect(new Set(asked).size, 'a full page again').to.equal(first.size);
+    await confirmCancels();
+  });
+
+  it('repeats no more cancellations in a round in which Temporal does not answer three of them', async () => {
+    const ids = await createTasks(8);
+    await requestCancels(ids);
+    const asked: string[] = [];
+    const { sweepTasks } = withCancels(async ({ id }) => {
+      asked.push(id);
+      return 'unreachable';
+    });
+    const failure = await sweepTasks().catch((error: unknown) => String(error));
+    expect(failure).to.equal('Error: Temporal did not answer a cancellation');
+    expect(asked).to.have.length(3);
+    await sweepTasks().catch(() => null);
+    expect(new Set(asked).size, 'others in the next round').to.equal(6);
+    await confirmCancels();
+  });
+
+  /** Has these been cancelled a minute ago, in rows that changed just now: nothing else of them is due. */
+  async function requestCancels(ids: readonly string[]): Promise<void> {
+    await gateway.em().execute(sql`
+      update task set cancel_requested_at = now() - interval '1 minute', updated_at = now()
+      where id in (${ids})`);
+  }
+
+  async function confirmCancels(): Promise<void> {
+    await gateway.em().execute('update task set cancel_requested_at = null');
+  }
+
+  /** The sweeper of a gateway whose Temporal answers cancellations as the test says. */
+  function withCancels(cancelTask: TaskRuns['cancelTask']) {
+    const dependencies = dependenciesOf(gateway.config, gateway.services);
+    const taskRuns = { ...dependencies.taskRuns, cancelTask };
+    return createActivities({ ...dependencies, taskRuns });
+  }
 
   /** Creates tasks of a new user. */
   async function createTasks(count: number): Promise<string[]> {
