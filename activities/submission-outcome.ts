@@ -16,9 +16,9 @@ export interface HandoverState {
   state: 'accepted' | 'stored';
 }
 
-/** The attempt that is handed over, and the adapter of its vendor. */
+/** The try to hand an attempt over, and the adapter of its vendor. */
 export interface Handover {
-  task: TaskAttempt;
+  task: submissions.SubmissionTry;
   provider: Provider;
 }
 

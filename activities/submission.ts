@@ -70,11 +70,10 @@ export function createSubmission(dependencies: ActivityDependencies) {
       userId,
     });
     const intent = await submissions.intendSubmission(em, task, choiceOf(provider, upstreamModel));
-    const handover = { task, provider };
-    if (intent.kind === 'proceed')
-      return handOver(dependencies, handOvers, handover, jobWith(intent.credential));
     if (intent.kind === 'busy') throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);
-    return resume(dependencies, handover, jobWith);
+    if (intent.kind === 'already_submitted') return resume(dependencies, { task, provider }, jobWith);
+    const handover = { task: { ...task, sentAt: intent.sentAt }, provider };
+    return handOver(dependencies, handOvers, handover, jobWith(intent.credential));
   }
 
   function choiceOf({ family, credentialsFor }: Provider, upstreamModel: string): CredentialChoice {
@@ -113,11 +112,10 @@ async function handOver(
  */
 async function resume(
   dependencies: ActivityDependencies,
-  handover: Handover,
+  { task, provider }: { task: TaskAttempt; provider: Provider },
   jobWith: (credential: string) => UpstreamJob,
 ): Promise<HandoverState> {
   const { database } = dependencies;
-  const { task } = handover;
   await withHeartbeat(EARLIER_TRY, () => waitWhileFresh(dependencies, task));
   const submission = await submissions.findSubmission(forkEm(database), task);
   switch (submission?.state) {
@@ -133,7 +131,9 @@ async function resume(
       // The earlier try may have called the vendor and died before it recorded the answer.
       const job = jobWith(submission.credential ?? '');
       const failure = new UpstreamFailure('transient', 'unknown');
-      const lost = { job, sentAt: submission.sentAt, failure };
+      const { sentAt } = submission;
+      const handover = { task: { ...task, sentAt }, provider };
+      const lost = { job, sentAt, failure };
       return withHeartbeat(LOOK_UP, () => lookForLostJob(dependencies, handover, lost));
     }
     default: // there is no submission and none may be made: the task has ended

@@ -18,9 +18,14 @@ import { readRow } from '../read-row.ts';
  * `already_submitted`: a submission row exists, so this attempt may already have reached the vendor.
  */
 export type Intent =
-  | { kind: 'proceed'; credential: string }
+  | { kind: 'proceed'; credential: string; sentAt: Date }
   | { kind: 'busy' }
   | { kind: 'already_submitted' };
+
+/** One try to hand an attempt over. `sentAt`: when its intent was written, by which tries are told apart. */
+export interface SubmissionTry extends TaskAttempt {
+  sentAt: Date;
+}
 
 /** Writes the intent to submit, with the credential that is chosen for it. */
 export async function intendSubmission(em: Em, task: TaskAttempt, choice: CredentialChoice): Promise<Intent> {
@@ -31,10 +36,10 @@ export async function intendSubmission(em: Em, task: TaskAttempt, choice: Creden
   if (!intended) return { kind: 'already_submitted' };
   return intended.credential === null
     ? { kind: 'busy' }
-    : { kind: 'proceed', credential: intended.credential };
+    : { kind: 'proceed', credential: intended.credential, sentAt: new Date(Number(intended.sentAtMs)) };
 }
 
-const insertIntent = prepare<{ credential: string | null }>(
+const insertIntent = prepare<{ credential: string | null; sentAtMs: string }>(
   'intend-submission',
   `with chosen as (${CHOOSE_CREDENTIAL}), intended as (
     insert into submission (task_id, attempt, state, family, credential)
@@ -44,12 +49,12 @@ const insertIntent = prepare<{ credential: string | null }>(
     on conflict (task_id, attempt) do update
     set state = excluded.state, credential = excluded.credential, sent_at = now(), updated_at = now()
     where submission.state = 'not_received'
-    returning task_id, attempt, credential
+    returning task_id, attempt, credential, sent_at
   ), logged as (
     insert into task_event (task_id, attempt, event)
     select task_id, attempt, 'submitting' from intended where credential is not null
   )
-  select credential from intended`,
+  select credential, extract(epoch from sent_at) * 1000 as "sentAtMs" from intended`,
 );
 
 export async function findSubmission(em: Em, task: TaskAttempt): Promise<Submission | null> {
@@ -83,12 +88,21 @@ export async function isSubmissionFresh(em: Em, task: TaskAttempt, seconds: numb
   return rows.length > 0;
 }
 
-/** Records that the vendor surely did not take the work: another try is allowed. */
-export async function recordNotReceived(em: Em, task: TaskAttempt, errorText: string | null): Promise<void> {
+/**
+ * Records that the vendor surely did not take the work of this try: another one is allowed. One that has
+ * begun meanwhile goes on. Times are compared by the millisecond, because a `Date` has no microseconds.
+ */
+export async function recordNotReceived(
+  em: Em,
+  tried: SubmissionTry,
+  errorText: string | null,
+): Promise<void> {
+  const sentAt = tried.sentAt.toISOString();
   await em.execute(sql`
     with returned as (
       update submission set state = 'not_received', error_text = ${errorText}, updated_at = now()
-      where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'sending'
+      where task_id = ${tried.taskId} and attempt = ${tried.attempt} and state = 'sending'
+        and abs(extract(epoch from sent_at - ${sentAt}::timestamptz)) < 0.002
       returning task_id, attempt
     )
     insert into task_event (task_id, attempt, event) select task_id, attempt, 'submit_retried' from returned`);

@@ -37,6 +37,13 @@ describe('submissions', () => {
     submissions.recordAccepted(em(), task, { handle: handleOf(id), upstreamRequestId: null });
   const stateOf = async (task: TaskAttempt) => (await submissions.findSubmission(em(), task))?.state;
 
+  /** Writes the intent of a try. */
+  async function tryOf(task: TaskAttempt): Promise<submissions.SubmissionTry> {
+    const intent = await intend(task);
+    if (intent.kind !== 'proceed') throw new Error(`the try is ${intent.kind}`);
+    return { ...task, sentAt: intent.sentAt };
+  }
+
   async function startTask(owner = userId): Promise<TaskAttempt> {
     const task = await rows.queueTask(em(), owner, 0n);
     await reserve(em(), task);
@@ -61,9 +68,31 @@ describe('submissions', () => {
 
   it('may be tried again once the vendor surely did not take the work', async () => {
     const task = await startTask();
+    await submissions.recordNotReceived(em(), await tryOf(task), null);
+    expect(await intend(task, ['two'])).to.include({ kind: 'proceed', credential: 'two' });
+  });
+
+  it('may be tried again also by who finds the try in the row, whose times have no microseconds', async () => {
+    const task = await startTask();
     await intend(task);
-    await submissions.recordNotReceived(em(), task, null);
-    expect(await intend(task, ['two'])).to.deep.equal({ kind: 'proceed', credential: 'two' });
+    await em().execute(sql`
+      update submission set sent_at = '2026-01-01 00:00:00.288999+00' where task_id = ${task.taskId}`);
+    const found = await submissions.findSubmission(em(), task);
+    if (!found) throw new Error('the submission is gone');
+    await submissions.recordNotReceived(em(), { ...task, sentAt: found.sentAt }, null);
+    expect(await stateOf(task)).to.equal('not_received');
+  });
+
+  it('go on when it is told late that the try before was not received', async () => {
+    const task = await startTask();
+    const first = await tryOf(task);
+    await submissions.recordNotReceived(em(), first, null);
+    const second = await tryOf(task);
+    await submissions.recordNotReceived(em(), first, null);
+    expect(await stateOf(task)).to.equal('sending');
+    expect(await accept(task, 'job-of-the-second')).to.equal(true);
+    await submissions.recordNotReceived(em(), second, null);
+    expect(await stateOf(task)).to.equal('accepted');
   });
 
   it('wait while every credential has as many jobs as it may have', async () => {
