@@ -6,7 +6,7 @@ import { GENERATION_QUEUE } from '../../workflows/names.ts';
 import { ageOpenTasks, openEngine, sweepNow, type TestEngine } from '../support/servers/engine.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
 import { createActor, type Actor, type Answer } from '../support/http/http.ts';
-import { startApiProcess, type TestProcess } from '../support/servers/process.ts';
+import { startApiProcess, untilSessionsEnd, type TestProcess } from '../support/servers/process.ts';
 import { countSubmissions } from '../support/servers/sandbox.ts';
 import {
   expectOneChargeAndSubmission,
@@ -49,6 +49,12 @@ describe('an API that is killed', () => {
     );
   }
 
+  /** Nothing that it was asked is written any more afterwards. */
+  async function killApi(): Promise<void> {
+    await api?.kill();
+    if (api) await untilSessionsEnd(gateway.em(), api);
+  }
+
   const create = (actor: Actor, word: string): Promise<Answer> =>
     actor.post('/v1/images/generations', { model: IMAGE_MODEL, prompt: `${word} [[sandbox seconds=0.1]]` });
   const nowhere = async () => ({ TEMPORAL_ADDRESS: `127.0.0.1:${await findFreePort()}` });
@@ -62,7 +68,7 @@ describe('an API that is killed', () => {
     const caller = await atOwnApi(await nowhere());
     const word = uniqueWord();
     const { status, body } = await create(caller, word);
-    await api?.kill();
+    await killApi();
     expect(status).to.equal(202);
     expect(await tasksOf(owner)).to.deep.equal([{ id: body.id, status: 'queued', admitted: false }]);
     expect(await sweepNow(gateway)).to.deep.equal({ started: 1, settled: 0 });
@@ -80,7 +86,7 @@ describe('an API that is killed', () => {
     expect(body).to.include({ status: 'queued', creditsEstimate: 4 });
     expect(Date.now() - startedAt).to.be.below(2_000);
     task.id = body.id;
-    await api?.kill();
+    await killApi();
 
     await ageOpenTasks(gateway);
     const sweep = await engine.client.workflow.start('sweep', {
@@ -96,7 +102,7 @@ describe('an API that is killed', () => {
   it('after a cancellation that no engine heard: the task is cancelled, and never handed over', async () => {
     const caller = await atOwnApi(await nowhere());
     const { body } = await create(caller, uniqueWord());
-    await api?.kill();
+    await killApi();
     await gateway.em().execute(`update task set cancel_requested_at = now() where id = '${body.id}'`);
     await sweepNow(gateway);
     expect(await untilFinal(owner.session, body.id)).to.include({ status: 'cancelled', creditsCharged: 0 });
@@ -116,7 +122,7 @@ describe('an API that is killed', () => {
       );
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 500)); // the moment is the drill
       if (round === 3) await until('one is accepted', async () => answers.length > 0);
-      await api?.kill();
+      await killApi();
       await creates;
     }
     expect(answers.filter(({ status }) => status !== 202)).to.deep.equal([]);
@@ -140,7 +146,7 @@ describe('an API that is killed', () => {
   it('with several sweepers at once: each task is started once', async () => {
     const caller = await atOwnApi(await nowhere());
     const created = await Promise.all(Array.from({ length: 6 }, () => create(caller, uniqueWord())));
-    await api?.kill();
+    await killApi();
     await ageOpenTasks(gateway);
     await Promise.all([sweepNow(gateway), sweepNow(gateway), sweepNow(gateway)]);
     for (const { body } of created) {

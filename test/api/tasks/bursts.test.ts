@@ -7,7 +7,7 @@ import { expectError } from '../../support/http/expect-error.ts';
 import { createActor, type Actor, type Answer } from '../../support/http/http.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { sweepNow } from '../../support/servers/engine.ts';
-import { startApiProcess, type ApiProcess } from '../../support/servers/process.ts';
+import { startApiProcess, untilSessionsEnd, type ApiProcess } from '../../support/servers/process.ts';
 import { createCleanup } from '../../support/cleanup.ts';
 import { IMAGE_CREDITS, IMAGE_MODEL, readAvailable } from '../../support/tasks.ts';
 import { until, untilFinal } from '../../support/until.ts';
@@ -101,6 +101,7 @@ describe('a burst of creations', () => {
     await until('some were accepted', async () => accepted.length >= 5);
     await api.process.kill();
     await all;
+    await untilSessionsEnd(gateway.em(), api.process);
     const written = await gateway.em().execute<{ id: string }[]>(sql`
       select id from task where user_id = ${user.id}`);
     expect(written.map(({ id }) => id)).to.include.members(accepted);

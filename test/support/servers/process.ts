@@ -1,9 +1,13 @@
 // A process of the product (API, worker) as a child of the test, so that it can be killed like a machine that
 // dies.
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { sql } from '@mikro-orm/postgresql';
+import type { Em } from '../../../db/database.ts';
+import { until } from '../until.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const READY_LIMIT_MS = 90_000;
@@ -12,6 +16,8 @@ const LINES_SHOWN = 20;
 
 export interface TestProcess {
   pid: number;
+  /** The name under which PostgreSQL lists its sessions. */
+  sessionsName: string;
   /** The log line by which the process reported to be ready. */
   readyLine: string;
   /** Output of the process, line by line. */
@@ -32,9 +38,10 @@ async function startProcess(
   readyLine: RegExp,
 ): Promise<TestProcess> {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const sessionsName = `test-${randomUUID()}`;
   const child = spawn(process.execPath, [file], {
     cwd: ROOT,
-    env: { PATH, NODE_COMPILE_CACHE, ...env },
+    env: { PATH, NODE_COMPILE_CACHE, PGAPPNAME: sessionsName, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   // An interrupted test run leaves no process behind.
@@ -56,6 +63,7 @@ async function startProcess(
     const line = await ready.promise;
     return {
       pid: child.pid ?? 0,
+      sessionsName,
       readyLine: line,
       lines: () => lines,
       hasExited: () => child.exitCode !== null || child.signalCode !== null,
@@ -76,6 +84,18 @@ async function startProcess(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Waits until PostgreSQL has ended the sessions of a process that was killed: a statement that was under way
+ * goes on without its process, and may commit.
+ */
+export async function untilSessionsEnd(em: Em, { sessionsName }: TestProcess): Promise<void> {
+  await until('the sessions of the killed process have ended', async () => {
+    const sessions = await em.execute<{ pid: number }[]>(sql`
+      select pid from pg_stat_activity where application_name = ${sessionsName}`);
+    return sessions.length === 0;
+  });
 }
 
 export function startWorkerProcess(env: Record<string, string>): Promise<TestProcess> {
