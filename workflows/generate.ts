@@ -2,10 +2,14 @@
 import {
   ApplicationFailure,
   CancellationScope,
+  ContinueAsNew,
+  continueAsNew,
   isCancellation,
+  patched,
   setCurrentDetails,
   sleep,
   upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { isFinal, type TaskAttempt, type TaskStatus } from '../domain/tasks.ts';
@@ -15,6 +19,12 @@ import { SEARCH_ATTRIBUTES, type GenerateInput } from './names.ts';
 
 /** How long a run waits for the request that goes with a task that is already cancelled. */
 const CANCELLATION_ARRIVES_WITHIN = '10s';
+
+/**
+ * Temporal warns of a history with 10,240 events and ends a run with 51,200. A look for a slot makes six,
+ * every 15 seconds: so a run waits for seven hours, not for the 35 after which its task would fail.
+ */
+const WAITING_EVENTS_MAX = 10_000;
 
 /** Where the finished work is: in our storage, or still at the vendor. */
 type ResultLocation = 'stored' | 'upstream';
@@ -27,11 +37,12 @@ export async function generate(input: GenerateInput): Promise<void> {
   const task: TaskAttempt = { taskId: input.taskId, attempt: input.attempt };
   try {
     let { status } = await admit(task);
-    if (!isFinal(status)) ({ status } = await waitForSlot(task, status));
+    if (!isFinal(status)) ({ status } = await waitForSlot(input, task, status));
     if (isFinal(status)) return await reportFinalStatus(status); // cancelled meanwhile, a late start, an operator's Reset
     const location = await generateUpstream(input, task);
     await CancellationScope.nonCancellable(() => deliver(task, location));
   } catch (error) {
+    if (error instanceof ContinueAsNew) throw error;
     const outcome = await CancellationScope.nonCancellable(() => end(task, error));
     if (outcome !== 'completed') throw isCancellation(error) ? error : asFailure(error);
   }
@@ -51,11 +62,18 @@ async function admit(task: TaskAttempt): Promise<{ status: TaskStatus }> {
 
 /**
  * A user has a limited number of tasks in progress; the others wait here, and can be cancelled while they
- * do.
+ * do. A long wait goes on in a new run, which finds the credits reserved. Runs that an earlier release began
+ * have no such end in their histories; they come to it with their next look.
  */
-async function waitForSlot(task: TaskAttempt, first: TaskStatus): Promise<{ status: TaskStatus }> {
+async function waitForSlot(
+  input: GenerateInput,
+  task: TaskAttempt,
+  first: TaskStatus,
+): Promise<{ status: TaskStatus }> {
   let status = first;
   for (let waitMs = 1000; status === 'queued'; waitMs = Math.min(waitMs * 1.5, 15_000)) {
+    if (workflowInfo().historyLength >= WAITING_EVENTS_MAX && patched('wait-in-new-run'))
+      await continueAsNew<typeof generate>(input);
     setCurrentDetails('Queued: waiting for one of this user’s other tasks to end.');
     await sleep(waitMs * (0.75 + Math.random() / 2));
     ({ status } = await activities.begin(task));

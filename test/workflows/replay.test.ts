@@ -72,6 +72,16 @@ describe('recorded histories', () => {
     expect(results.size).to.equal(recorded.length);
   });
 
+  it('replay although they waited longer than a run waits now: earlier releases set no end to it', async () => {
+    if (!('code' in workflowBundle)) throw new Error('the bundle is a file, not code');
+    const limit = 'WAITING_EVENTS_MAX = 10000';
+    expect(workflowBundle.code.split(limit)).to.have.length(2);
+    const code = workflowBundle.code.replace(limit, 'WAITING_EVENTS_MAX = 1');
+    const waited = recorded.filter(({ name }) => ['waited-for-a-slot', 'queued-in-one-step'].includes(name));
+    const results = [...(await replay(waited, { ...workflowBundle, code })).values()];
+    expect(results).to.deep.equal([undefined, undefined]);
+  });
+
   it('do not replay with a workflow that leaves out a step', async () => {
     if (!('code' in workflowBundle)) throw new Error('the bundle is a file, not code');
     const step = 'await admit(task)';

@@ -75,6 +75,8 @@ export interface TestGatewayOptions {
   worker?: boolean;
   /** What the worker is given for webhooks, instead of the usual. */
   webhooks?: Partial<WebhookDependencies>;
+  /** Changes the bundled code of the workflows, such as a limit that no test could wait for. */
+  changeWorkflows?: (code: string) => string;
 }
 
 const PASSWORD = 'correct horse battery';
@@ -125,7 +127,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   services.publicUrl = () => baseUrl;
 
   const { startWorker, stopWorker } = createWorkerSwitch(
-    () => createTestWorkers(config, services, log, options.webhooks),
+    () => createTestWorkers(config, services, log, options.webhooks, options.changeWorkflows),
     () =>
       startWebhookOutbox({
         dependencies: dependenciesOf(config, services, options.webhooks),

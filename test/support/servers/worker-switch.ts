@@ -45,6 +45,7 @@ export async function createTestWorkers(
   services: Services,
   log: Log,
   webhooks: Partial<WebhookDependencies> = {},
+  changeWorkflows = (code: string): string => code,
 ): Promise<Workers> {
   // Installed once per process, before anything else uses Temporal's native runtime.
   if (!bundle) installRuntime(log);
@@ -54,7 +55,11 @@ export async function createTestWorkers(
     activitiesMax: 20,
     graceSeconds: config.workerGraceSeconds,
     log,
-    workflowBundle: await bundle,
+    workflowBundle: changed(await bundle, changeWorkflows),
     dependencies: dependenciesOf(config, services, webhooks),
   });
+}
+
+function changed(made: WorkflowBundleOption, change: (code: string) => string): WorkflowBundleOption {
+  return 'code' in made ? { ...made, code: change(made.code) } : made;
 }

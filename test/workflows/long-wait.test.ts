@@ -1,0 +1,61 @@
+// A task that waits for a slot for hours goes on in a new run before its history is too long for Temporal.
+import { expect } from 'chai';
+import { SEARCH_ATTRIBUTES } from '../../workflows/names.ts';
+import { startTestSystem } from '../support/servers/test-system.ts';
+import {
+  expectOneChargeAndSubmission,
+  orderVideo,
+  readAvailable,
+  untilPolled,
+  VIDEO_CREDITS,
+  VIDEO_MODEL,
+  type OrderedTask,
+} from '../support/tasks.ts';
+import { until, untilFinal } from '../support/until.ts';
+
+const LIMIT = 'WAITING_EVENTS_MAX = 10000';
+
+describe('a task that waits for a slot until its history is long', () => {
+  const system = startTestSystem({
+    env: { SVC_RUNNING_TASKS_PER_USER: '1' },
+    changeWorkflows: (code) => {
+      expect(code.split(LIMIT)).to.have.length(2);
+      return code.replace(LIMIT, 'WAITING_EVENTS_MAX = 12'); // the second look
+    },
+  });
+
+  let running: OrderedTask;
+  let waiting: OrderedTask;
+
+  beforeEach(async () => {
+    const { gateway, engine, owner } = system;
+    running = await orderVideo(owner.session, 'outcome=stuck');
+    await untilPolled(gateway, running);
+    waiting = await orderVideo(owner.session);
+    await until('it waits in a further run', async () => (await engine.runsOf(waiting.id)).length > 1);
+  });
+
+  const cancel = ({ id }: OrderedTask) => system.owner.session.delete(`/api/tasks/${id}`);
+
+  it('goes on in a new run, with its attributes and its one reservation, and completes when it has a slot', async () => {
+    const { gateway, engine, owner } = system;
+    const { typedSearchAttributes, memo } = await engine.handleOf(waiting.id).describe();
+    expect(typedSearchAttributes.get(SEARCH_ATTRIBUTES.taskStatus)).to.equal('queued');
+    expect(typedSearchAttributes.get(SEARCH_ATTRIBUTES.model)).to.equal(VIDEO_MODEL);
+    expect(typedSearchAttributes.get(SEARCH_ATTRIBUTES.attempt)).to.equal(1);
+    expect(memo).to.include({ taskId: waiting.id });
+    expect(await readAvailable(owner)).to.include({ reserved: 2 * VIDEO_CREDITS });
+    expect((await cancel(running)).status).to.equal(200);
+    const ended = await untilFinal(owner.session, waiting.id);
+    expect(ended).to.include({ status: 'completed', creditsCharged: VIDEO_CREDITS });
+    await expectOneChargeAndSubmission(gateway, owner, waiting);
+    expect(await engine.untilClosed(waiting.id)).to.equal('COMPLETED');
+  });
+
+  it('is cancelled in the run in which it waits', async () => {
+    expect((await cancel(waiting)).body.data).to.include({ status: 'cancelled', creditsCharged: 0 });
+    expect(await system.engine.untilClosed(waiting.id)).to.equal('CANCELLED');
+    expect(await readAvailable(system.owner)).to.include({ reserved: VIDEO_CREDITS });
+    await cancel(running);
+  });
+});
