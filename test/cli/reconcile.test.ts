@@ -5,8 +5,8 @@ import { createChatCalls } from '../../db/chat/chat-ledger.ts';
 import { makeId } from '../../db/ids.ts';
 import { findFreePort } from '../../dev/servers/ports.ts';
 import { runAdmin, type CommandOutcome } from '../support/command-line.ts';
-import { ageOpenTasks, openEngine, type TestEngine } from '../support/servers/engine.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { ageOpenTasks } from '../support/servers/engine.ts';
+import { startTestSystem } from '../support/servers/test-system.ts';
 import { orderVideo, untilPolled } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
 
@@ -22,20 +22,10 @@ const NOTHING = [
 ];
 
 describe('npm run admin -- reconcile', () => {
-  let gateway: TestGateway;
-  let engine: TestEngine;
-  let owner: TestUser;
-  before(async () => {
-    gateway = await startGateway();
-    engine = await openEngine(gateway);
-    owner = await gateway.createUser(1_000);
-  });
-  after(async () => {
-    await engine.close();
-    await gateway.stop();
-  });
+  const system = startTestSystem();
 
-  const run = (...args: string[]): Promise<CommandOutcome> => runAdmin(['reconcile', ...args], gateway.env);
+  const run = (...args: string[]): Promise<CommandOutcome> =>
+    runAdmin(['reconcile', ...args], system.gateway.env);
   const linesOf = ({ output }: CommandOutcome): string[] => output.trimEnd().split('\n');
 
   it('finds nothing where all agree', async () => {
@@ -45,17 +35,17 @@ describe('npm run admin -- reconcile', () => {
   });
 
   it('tells of a restore what it left apart, changes nothing, and mends it with --apply', async () => {
-    const ended = await orderVideo(owner.session, 'outcome=stuck');
-    await untilPolled(gateway, ended);
-    await engine.handleOf(ended.id).terminate('a drill');
-    await gateway.stopWorker();
+    const ended = await orderVideo(system.owner.session, 'outcome=stuck');
+    await untilPolled(system.gateway, ended);
+    await system.engine.handleOf(ended.id).terminate('a drill');
+    await system.gateway.stopWorker();
     const lost = await orderWithoutStart();
     await reserveAbandonedCall();
     const unknown = await startWithoutRow();
     const file = `results/${makeId('task')}/1/0.png`;
-    const { storage } = gateway.services;
+    const { storage } = system.gateway.services;
     await storage.write(file, Readable.from(['x']), { contentType: 'image/png' });
-    await ageOpenTasks(gateway);
+    await ageOpenTasks(system.gateway);
 
     const told = await until('Temporal lists the run', async () => {
       const outcome = await run();
@@ -90,32 +80,31 @@ describe('npm run admin -- reconcile', () => {
     ]);
     expect(await storage.size(file)).to.equal(null);
     expect(await stateOf(ended.id)).to.deep.equal({ status: 'failed', charged: '0' });
-    await gateway.startWorker();
-    expect(await untilFinal(owner.session, lost)).to.include({ status: 'completed' });
+    await system.gateway.startWorker();
+    expect(await untilFinal(system.owner.session, lost)).to.include({ status: 'completed' });
     await until('the run without a task has ended', async () => {
-      const { status } = await engine.handleOf(unknown).describe();
+      const { status } = await system.engine.handleOf(unknown).describe();
       return status.name === 'FAILED' || status.name === 'CANCELLED';
     });
-    await gateway.expectSoundMoney();
     await until('nothing is left', async () => (await run()).code === 0);
   });
 
   it('counts no retry as without a run that only waits for a worker', async () => {
-    const { id } = await orderVideo(owner.session, 'outcome=fail');
-    expect(await untilFinal(owner.session, id)).to.include({ status: 'failed' });
-    await engine.untilClosed(id); // a run that is still closing would leave the retry to the sweeper
-    await gateway.stopWorker();
-    expect((await owner.session.post(`/api/tasks/${id}/retry`)).status).to.equal(202);
-    await gateway.services.taskStarts.drain(10_000);
-    await ageOpenTasks(gateway);
+    const { id } = await orderVideo(system.owner.session, 'outcome=fail');
+    expect(await untilFinal(system.owner.session, id)).to.include({ status: 'failed' });
+    await system.engine.untilClosed(id); // a run that is still closing would leave the retry to the sweeper
+    await system.gateway.stopWorker();
+    expect((await system.owner.session.post(`/api/tasks/${id}/retry`)).status).to.equal(202);
+    await system.gateway.services.taskStarts.drain(10_000);
+    await ageOpenTasks(system.gateway);
     expect(linesOf(await run())).to.deep.equal(NOTHING);
-    await gateway.startWorker();
-    expect(await untilFinal(owner.session, id)).to.include({ status: 'failed', attempt: 2 });
+    await system.gateway.startWorker();
+    expect(await untilFinal(system.owner.session, id)).to.include({ status: 'failed', attempt: 2 });
   });
 
   it('says in one sentence that Temporal or the storage is away, or that an option is unknown', async () => {
     const TEMPORAL_ADDRESS = `127.0.0.1:${await findFreePort()}`;
-    const away = await runAdmin(['reconcile'], { ...gateway.env, TEMPORAL_ADDRESS });
+    const away = await runAdmin(['reconcile'], { ...system.gateway.env, TEMPORAL_ADDRESS });
     expect(away).to.deep.equal({
       ...{ code: 1, output: '' },
       errors: 'Temporal in TEMPORAL_ADDRESS does not answer.\n',
@@ -126,8 +115,8 @@ describe('npm run admin -- reconcile', () => {
   });
 
   it('mends nothing on a standby, which may not know the newest tasks', async () => {
-    const [{ name = '' } = {}] = await gateway.em().execute('select current_database() as name');
-    await gateway.em().execute(`alter database ${name} set default_transaction_read_only = on`); // as a standby is
+    const [{ name = '' } = {}] = await system.gateway.em().execute('select current_database() as name');
+    await system.gateway.em().execute(`alter database ${name} set default_transaction_read_only = on`); // as a standby is
     try {
       expect(await run('--apply')).to.deep.equal({
         ...{ code: 1, output: '' },
@@ -136,18 +125,20 @@ describe('npm run admin -- reconcile', () => {
       expect((await run()).code, 'to look is no harm').to.equal(0);
     } finally {
       const writable = 'set transaction_read_only = off';
-      await gateway.em().execute(`${writable}; alter database ${name} reset default_transaction_read_only`);
+      await system.gateway
+        .em()
+        .execute(`${writable}; alter database ${name} reset default_transaction_read_only`);
     }
   });
 
   /** As when the process died between the row and the start. */
   async function orderWithoutStart(): Promise<string> {
-    const { taskWorkflows } = gateway.services;
+    const { taskWorkflows } = system.gateway.services;
     const { startTaskWithin } = taskWorkflows;
     taskWorkflows.startTaskWithin = () => Promise.resolve(false);
     try {
-      const { id } = await orderVideo(owner.session, 'seconds=0');
-      await gateway.services.taskStarts.drain(10_000);
+      const { id } = await orderVideo(system.owner.session, 'seconds=0');
+      await system.gateway.services.taskStarts.drain(10_000);
       return id;
     } finally {
       taskWorkflows.startTaskWithin = startTaskWithin;
@@ -157,8 +148,8 @@ describe('npm run admin -- reconcile', () => {
   /** A call whose lease was over as it began. */
   async function reserveAbandonedCall(): Promise<void> {
     const amounts = { amount: 1_000n, amountMax: 1_000n, claim: null };
-    const call = { id: makeId('call'), userId: owner.id, keyId: owner.keyId, ...amounts };
-    const calls = createChatCalls(gateway.database, -1);
+    const call = { id: makeId('call'), userId: system.owner.id, keyId: system.owner.keyId, ...amounts };
+    const calls = createChatCalls(system.gateway.database, -1);
     await calls.reserve({ ...call, model: 'gpt-6-luna', stream: false, requestId: 'a-drill' });
   }
 
@@ -166,12 +157,17 @@ describe('npm run admin -- reconcile', () => {
   async function startWithoutRow(): Promise<string> {
     const id = makeId('task');
     const model = { mode: 'video', model: 'grok-imagine-video', family: 'grok' } as const;
-    await gateway.services.taskWorkflows.startTask({ id, attempt: 1, userId: owner.id, ...model });
+    await system.gateway.services.taskWorkflows.startTask({
+      id,
+      attempt: 1,
+      userId: system.owner.id,
+      ...model,
+    });
     return id;
   }
 
   async function stateOf(id: string): Promise<{ status: string; charged: string } | undefined> {
-    const [row] = await gateway
+    const [row] = await system.gateway
       .em()
       .execute<{ status: string; charged: string }[]>(
         `select status, credits_charged::text as charged from task where id = '${id}'`,

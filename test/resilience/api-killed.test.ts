@@ -3,8 +3,9 @@
 import { expect } from 'chai';
 import { findFreePort } from '../../dev/servers/ports.ts';
 import { GENERATION_QUEUE } from '../../workflows/names.ts';
-import { ageOpenTasks, openEngine, sweepNow, type TestEngine } from '../support/servers/engine.ts';
-import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { ageOpenTasks, sweepNow } from '../support/servers/engine.ts';
+import { type TestUser } from '../support/servers/gateway.ts';
+import { startTestSystem } from '../support/servers/test-system.ts';
 import { createActor, type Actor, type Answer } from '../support/http/http.ts';
 import { startApiProcess, untilSessionsEnd, type TestProcess } from '../support/servers/process.ts';
 import { countSubmissions } from '../support/servers/sandbox.ts';
@@ -18,41 +19,25 @@ import {
 import { until, untilFinal } from '../support/until.ts';
 
 describe('an API that is killed', () => {
-  let gateway: TestGateway;
-  let engine: TestEngine;
-  let owner: TestUser;
+  const system = startTestSystem();
   let api: TestProcess | undefined;
 
-  before(async () => {
-    gateway = await startGateway();
-    engine = await openEngine(gateway);
-  });
-  after(async () => {
-    await engine.close();
-    await gateway.stop();
-  });
-  beforeEach(async () => {
-    owner = await gateway.createUser(1_000);
-  });
-  afterEach(async () => {
-    await api?.kill();
-    await gateway.expectSoundMoney();
-  });
+  afterEach(() => api?.kill());
 
   /** The owner as a caller of an API process with these additional settings. */
   async function atOwnApi(env: Record<string, string> = {}): Promise<Actor> {
-    const started = await startApiProcess({ ...gateway.env, ...env });
+    const started = await startApiProcess({ ...system.gateway.env, ...env });
     api = started.process;
     return createActor(
       () => started.baseUrl,
-      () => ({ authorization: `Bearer ${owner.apiKey}` }),
+      () => ({ authorization: `Bearer ${system.owner.apiKey}` }),
     );
   }
 
   /** Nothing that it was asked is written any more afterwards. */
   async function killApi(): Promise<void> {
     await api?.kill();
-    if (api) await untilSessionsEnd(gateway.em(), api);
+    if (api) await untilSessionsEnd(system.gateway.em(), api);
   }
 
   const create = (actor: Actor, word: string): Promise<Answer> =>
@@ -60,7 +45,7 @@ describe('an API that is killed', () => {
   const nowhere = async () => ({ TEMPORAL_ADDRESS: `127.0.0.1:${await findFreePort()}` });
 
   async function tasksOf(user: TestUser): Promise<{ id: string; status: string; admitted: boolean }[]> {
-    return gateway.em().execute(`
+    return system.gateway.em().execute(`
       select id, status, admitted_at is not null as admitted from task where user_id = '${user.id}'`);
   }
 
@@ -70,11 +55,13 @@ describe('an API that is killed', () => {
     const { status, body } = await create(caller, word);
     await killApi();
     expect(status).to.equal(202);
-    expect(await tasksOf(owner)).to.deep.equal([{ id: body.id, status: 'queued', admitted: false }]);
-    expect(await sweepNow(gateway)).to.deep.equal({ started: 1, settled: 0 });
-    await untilFinal(owner.session, body.id);
+    expect(await tasksOf(system.owner)).to.deep.equal([{ id: body.id, status: 'queued', admitted: false }]);
+    expect(await sweepNow(system.gateway)).to.deep.equal({ started: 1, settled: 0 });
+    await untilFinal(system.owner.session, body.id);
     const task: OrderedTask = { id: body.id, word };
-    expect(await expectOneChargeAndSubmission(gateway, owner, task)).to.include({ status: 'completed' });
+    expect(await expectOneChargeAndSubmission(system.gateway, system.owner, task)).to.include({
+      status: 'completed',
+    });
   });
 
   it('after it answered 202 without the engine: the sweeper’s own workflow starts the task', async () => {
@@ -88,24 +75,29 @@ describe('an API that is killed', () => {
     task.id = body.id;
     await killApi();
 
-    await ageOpenTasks(gateway);
-    const sweep = await engine.client.workflow.start('sweep', {
+    await ageOpenTasks(system.gateway);
+    const sweep = await system.engine.client.workflow.start('sweep', {
       taskQueue: GENERATION_QUEUE,
       workflowId: 'sweep-drill',
       args: [],
     });
-    await untilFinal(owner.session, task.id);
+    await untilFinal(system.owner.session, task.id);
     await sweep.terminate('the drill is over');
-    expect(await expectOneChargeAndSubmission(gateway, owner, task)).to.include({ status: 'completed' });
+    expect(await expectOneChargeAndSubmission(system.gateway, system.owner, task)).to.include({
+      status: 'completed',
+    });
   });
 
   it('after a cancellation that no engine heard: the task is cancelled, and never handed over', async () => {
     const caller = await atOwnApi(await nowhere());
     const { body } = await create(caller, uniqueWord());
     await killApi();
-    await gateway.em().execute(`update task set cancel_requested_at = now() where id = '${body.id}'`);
-    await sweepNow(gateway);
-    expect(await untilFinal(owner.session, body.id)).to.include({ status: 'cancelled', creditsCharged: 0 });
+    await system.gateway.em().execute(`update task set cancel_requested_at = now() where id = '${body.id}'`);
+    await sweepNow(system.gateway);
+    expect(await untilFinal(system.owner.session, body.id)).to.include({
+      status: 'cancelled',
+      creditsCharged: 0,
+    });
   });
 
   it('at random moments under creates: nothing accepted is lost, everything written ends, nobody pays twice', async () => {
@@ -127,18 +119,20 @@ describe('an API that is killed', () => {
     }
     expect(answers.filter(({ status }) => status !== 202)).to.deep.equal([]);
     const accepted = answers.map(({ body }) => body.id);
-    const rows = await tasksOf(owner);
+    const rows = await tasksOf(system.owner);
     expect(rows.map(({ id }) => id)).to.include.members(accepted);
-    await sweepNow(gateway);
+    await sweepNow(system.gateway);
     let charged = 0;
     for (const { id } of rows) {
-      const { status, creditsCharged } = await untilFinal(owner.session, id);
+      const { status, creditsCharged } = await untilFinal(system.owner.session, id);
       expect(status).to.equal('completed');
       charged += creditsCharged;
     }
     expect(charged).to.equal(rows.length * 4);
-    expect(await readAvailable(owner)).to.include({ balance: 1_000 - charged, reserved: 0 });
-    const submissions = await Promise.all(words.map((word) => countSubmissions(gateway.sandboxUrl, word)));
+    expect(await readAvailable(system.owner)).to.include({ balance: 1_000 - charged, reserved: 0 });
+    const submissions = await Promise.all(
+      words.map((word) => countSubmissions(system.gateway.sandboxUrl, word)),
+    );
     expect(Math.max(...submissions)).to.equal(1);
     expect(submissions.filter((count) => count === 1)).to.have.length(rows.length);
   });
@@ -147,11 +141,11 @@ describe('an API that is killed', () => {
     const caller = await atOwnApi(await nowhere());
     const created = await Promise.all(Array.from({ length: 6 }, () => create(caller, uniqueWord())));
     await killApi();
-    await ageOpenTasks(gateway);
-    await Promise.all([sweepNow(gateway), sweepNow(gateway), sweepNow(gateway)]);
+    await ageOpenTasks(system.gateway);
+    await Promise.all([sweepNow(system.gateway), sweepNow(system.gateway), sweepNow(system.gateway)]);
     for (const { body } of created) {
-      expect(await untilFinal(owner.session, body.id)).to.include({ status: 'completed' });
-      expect(await engine.runsOf(body.id)).to.have.length(1);
+      expect(await untilFinal(system.owner.session, body.id)).to.include({ status: 'completed' });
+      expect(await system.engine.runsOf(body.id)).to.have.length(1);
     }
   });
 });

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { sendJson, startStandIn, type StandIn } from '../providers/stand-in.ts';
 import { createCleanup } from '../support/cleanup.ts';
-import { openEngine, type TestEngine } from '../support/servers/engine.ts';
 import { startGateway, type TestGateway, type TestUser } from '../support/servers/gateway.ts';
+import { startTestSystem } from '../support/servers/test-system.ts';
 import { readJournal } from '../support/servers/sandbox.ts';
 import {
   expectOneChargeAndSubmission,
@@ -19,39 +19,26 @@ import { until, untilFinal } from '../support/until.ts';
 const DEADLINE_SECONDS = 3;
 
 describe('a task with a deadline', () => {
-  let gateway: TestGateway;
-  let engine: TestEngine;
-  let owner: TestUser;
-
-  before(async () => {
-    gateway = await startGateway({
-      env: { SVC_TASK_DEADLINE_SECONDS: String(DEADLINE_SECONDS), SVC_UPSTREAM_TIMEOUT_SECONDS: '1' },
-    });
-    engine = await openEngine(gateway);
-    owner = await gateway.createUser(1_000);
+  const system = startTestSystem({
+    env: { SVC_TASK_DEADLINE_SECONDS: String(DEADLINE_SECONDS), SVC_UPSTREAM_TIMEOUT_SECONDS: '1' },
   });
-  after(async () => {
-    await engine.close();
-    await gateway.stop();
-  });
-  afterEach(() => gateway.expectSoundMoney());
 
   it('fails as upstream_timeout when the vendor never ends, and is not charged', async () => {
-    const task = await orderVideo(owner.session, 'outcome=stuck');
-    const ended = await untilFinal(owner.session, task.id);
+    const task = await orderVideo(system.owner.session, 'outcome=stuck');
+    const ended = await untilFinal(system.owner.session, task.id);
     expect(ended).to.include({ status: 'failed', errorCode: 'upstream_timeout', creditsCharged: 0 });
     // The deadline counts from the begin of the run, which lies between creation and start.
     const took = Date.parse(ended.completedAt) - Date.parse(ended.createdAt);
     expect(took).to.be.within(DEADLINE_SECONDS * 1000 - 200, DEADLINE_SECONDS * 1000 + 3_000);
-    expect(await engine.untilClosed(task.id)).to.equal('FAILED');
-    await expectOneChargeAndSubmission(gateway, owner, task);
+    expect(await system.engine.untilClosed(task.id)).to.equal('FAILED');
+    await expectOneChargeAndSubmission(system.gateway, system.owner, task);
   });
 
   it('is delivered and charged when the vendor turns out to have finished just before it', async () => {
-    const task = await orderVideo(owner.session, 'seconds=2 poll=500*3');
-    const ended = await untilFinal(owner.session, task.id);
+    const task = await orderVideo(system.owner.session, 'seconds=2 poll=500*3');
+    const ended = await untilFinal(system.owner.session, task.id);
     expect(ended).to.include({ status: 'completed', creditsCharged: VIDEO_CREDITS });
-    await expectOneChargeAndSubmission(gateway, owner, task);
+    await expectOneChargeAndSubmission(system.gateway, system.owner, task);
   });
 });
 

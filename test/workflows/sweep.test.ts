@@ -2,27 +2,17 @@
 import { ScheduleOverlapPolicy } from '@temporalio/client';
 import { expect } from 'chai';
 import { SWEEPER_STEPS } from '../../activities/index.ts';
-import { openEngine, readHistoryOf, type TestEngine } from '../support/servers/engine.ts';
-import { startGateway, type TestGateway } from '../support/servers/gateway.ts';
+import { readHistoryOf } from '../support/servers/engine.ts';
+import { startTestSystem } from '../support/servers/test-system.ts';
 import { until } from '../support/until.ts';
 import { SWEEP_SCHEDULE_ID } from '../../workflows/names.ts';
 
 describe('the schedule of the sweeper', () => {
-  let gateway: TestGateway;
-  let engine: TestEngine;
-
-  before(async () => {
-    gateway = await startGateway();
-    engine = await openEngine(gateway);
-  });
-  after(async () => {
-    await engine.close();
-    await gateway.stop();
-  });
+  const system = startTestSystem();
 
   it('a new system has one sweeper at once, and the minutes after it bring no second', async () => {
-    await gateway.services.taskWorkflows.ensureSweepSchedule();
-    const schedule = engine.client.schedule.getHandle(SWEEP_SCHEDULE_ID);
+    await system.gateway.services.taskWorkflows.ensureSweepSchedule();
+    const schedule = system.engine.client.schedule.getHandle(SWEEP_SCHEDULE_ID);
     const readRunning = async () => (await schedule.describe()).info;
     await until('the first run is known to run', async () => {
       const { runningActions } = await readRunning();
@@ -39,9 +29,9 @@ describe('the schedule of the sweeper', () => {
   });
 
   it('each of its steps, lost with its worker, is missed within seconds', async () => {
-    const { info } = await engine.client.schedule.getHandle(SWEEP_SCHEDULE_ID).describe();
+    const { info } = await system.engine.client.schedule.getHandle(SWEEP_SCHEDULE_ID).describe();
     const [{ workflow } = { workflow: null }] = info.recentActions.map(({ action }) => action);
-    const run = engine.client.workflow.getHandle(workflow?.workflowId ?? '');
+    const run = system.engine.client.workflow.getHandle(workflow?.workflowId ?? '');
     const timeouts = await until('a round has had all of its steps', async () => {
       const { events } = await readHistoryOf(run);
       const scheduled = events.flatMap(({ activityTaskScheduledEventAttributes: each }) =>
