@@ -24,14 +24,34 @@ const RARE_LETTER = 4;
 const RARE_LETTERS = 'jqxzJQXZ';
 const SPACE = 0x20;
 const ASCII_END = 0x80;
-const CAPITAL = 2;
 
 /** Thirds of a token for each UTF-16 unit; of letters of ASCII, within a word. */
 const WEIGHTS = weighUnits();
-/** 1 for each small letter of ASCII, 2 for each capital, 0 for all other units. */
-const LETTERS = Uint8Array.from({ length: WEIGHTS.length }, (_, code) =>
-  isLetter(code) ? (isCapital(code) ? CAPITAL : 1) : 0,
+
+/**
+ * Where the count stands after a unit of ASCII: outside of a word, behind a space, or in a word behind a
+ * small letter or a capital. The two of a word are three each, by the thirds of it beyond whole tokens.
+ */
+const OUTSIDE = 0;
+const BEHIND_SPACE = 1;
+const BEHIND_LETTER = 2;
+const BEHIND_CAPITAL = 5;
+const STATES = 8;
+
+/** For each state the thirds that complete a word's last token, if the word ends there. */
+const COMPLETIONS = Uint8Array.from({ length: STATES }, (_, state) => (THIRDS - restOf(state)) % THIRDS);
+/** For each state and unit of ASCII: the thirds that it adds, times STATES, plus the state behind it. */
+const STEPS = Uint8Array.from({ length: STATES * ASCII_END }, (_, index) =>
+  stepFrom(Math.floor(index / ASCII_END), index % ASCII_END),
 );
+
+/**
+ * A part of a text as numbers. Asking a string for its units one by one takes 3 to 18 nanoseconds each, by
+ * what strings the process has seen before; through a copy it takes 2.
+ */
+const UNITS_AT_ONCE = 65_536;
+const UNITS = new Uint16Array(UNITS_AT_ONCE);
+const BYTES_OF_UNITS = Buffer.from(UNITS.buffer);
 
 /** Upper bound of the prompt's tokens in a chat request. */
 export function maxPromptTokens(request: Readonly<Record<string, unknown>>): number {
@@ -44,25 +64,45 @@ export function maxPromptTokens(request: Readonly<Record<string, unknown>>): num
 /** Upper bound of a text's tokens. */
 export function maxTokens(text: string): number {
   let thirds = 0;
-  let word = 0;
+  let state = OUTSIDE;
   let before = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    const weight = WEIGHTS[code] ?? 0;
-    if (LETTERS[code] !== 0) {
-      // After a capital, two letters are not always merged.
-      word += LETTERS[before] === CAPITAL && weight < THIRDS ? THIRDS : weight;
-      // A word takes the space before it along, which was counted by itself.
-      if (before === SPACE) word -= THIRDS - LETTER;
-    } else {
-      thirds += roundUp(word) + weight;
-      word = 0;
-      // Where scripts meet, a token may take the first byte of a character and leave the others.
-      if (before >= ASCII_END && code >= ASCII_END && scriptOf(before) !== scriptOf(code)) thirds += THIRDS;
+  for (let from = 0; from < text.length; from += UNITS_AT_ONCE) {
+    const count = BYTES_OF_UNITS.write(text.slice(from, from + UNITS_AT_ONCE), 'utf16le') / 2;
+    for (let at = 0; at < count; at += 1) {
+      const code = UNITS[at] ?? 0;
+      if (code < ASCII_END) {
+        const step = STEPS[state * ASCII_END + code] ?? 0;
+        thirds += Math.floor(step / STATES);
+        state = step % STATES;
+      } else {
+        thirds += (COMPLETIONS[state] ?? 0) + (WEIGHTS[code] ?? 0);
+        // Where scripts meet, a token may take the first byte of a character and leave the others.
+        if (before >= ASCII_END && scriptOf(before) !== scriptOf(code)) thirds += THIRDS;
+        state = OUTSIDE;
+      }
+      before = code;
     }
-    before = code;
   }
-  return (thirds + roundUp(word)) / THIRDS;
+  return (thirds + (COMPLETIONS[state] ?? 0)) / THIRDS;
+}
+
+function stepFrom(state: number, code: number): number {
+  const weight = WEIGHTS[code] ?? 0;
+  if (!isLetter(code)) {
+    const added = (COMPLETIONS[state] ?? 0) + weight;
+    return added * STATES + (code === SPACE ? BEHIND_SPACE : OUTSIDE);
+  }
+  // After a capital, two letters are not always merged.
+  const merged = state >= BEHIND_CAPITAL ? Math.max(weight, THIRDS) : weight;
+  // A word takes the space before it along, which was counted by itself.
+  const added = state === BEHIND_SPACE ? merged - (THIRDS - LETTER) : merged;
+  const next = isCapital(code) ? BEHIND_CAPITAL : BEHIND_LETTER;
+  return added * STATES + next + ((restOf(state) + added) % THIRDS);
+}
+
+/** Thirds of the word beyond whole tokens in a state. */
+function restOf(state: number): number {
+  return state < BEHIND_LETTER ? 0 : (state - BEHIND_LETTER) % THIRDS;
 }
 
 function weighUnits(): Uint8Array {
@@ -93,9 +133,4 @@ function isLetter(code: number): boolean {
 
 function isCapital(code: number): boolean {
   return code >= 0x41 && code <= 0x5a;
-}
-
-function roundUp(thirds: number): number {
-  const rest = thirds % THIRDS;
-  return rest === 0 ? thirds : thirds + THIRDS - rest;
 }
