@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { SEARCH_ATTRIBUTES } from '../../workflows/names.ts';
 import { startTestSystem } from '../support/servers/test-system.ts';
+import { limitWaitingEvents } from '../support/servers/waiting-events.ts';
 import {
   expectOneChargeAndSubmission,
   orderVideo,
@@ -13,15 +14,10 @@ import {
 } from '../support/tasks.ts';
 import { until, untilFinal } from '../support/until.ts';
 
-const LIMIT = 'WAITING_EVENTS_MAX = 10000';
-
 describe('a task that waits for a slot until its history is long', () => {
   const system = startTestSystem({
     env: { SVC_RUNNING_TASKS_PER_USER: '1' },
-    changeWorkflows: (code) => {
-      expect(code.split(LIMIT)).to.have.length(2);
-      return code.replace(LIMIT, 'WAITING_EVENTS_MAX = 12'); // the second look
-    },
+    changeWorkflows: (code) => limitWaitingEvents(code, 12), // the second look
   });
 
   let running: OrderedTask;

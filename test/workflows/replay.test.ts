@@ -10,6 +10,7 @@ import { TRACING_MODULES } from '../../worker/workflow-spans.ts';
 import { bundleWorkflows } from '../../worker/workers.ts';
 import { decodedPayloads } from '../support/everything.ts';
 import { readHistories, recordHistories, type RecordedHistory } from '../support/servers/histories.ts';
+import { limitWaitingEvents } from '../support/servers/waiting-events.ts';
 
 describe('recorded histories', () => {
   let workflowBundle: WorkflowBundleOption;
@@ -74,9 +75,7 @@ describe('recorded histories', () => {
 
   it('replay although they waited longer than a run waits now: earlier releases set no end to it', async () => {
     if (!('code' in workflowBundle)) throw new Error('the bundle is a file, not code');
-    const limit = 'WAITING_EVENTS_MAX = 10000';
-    expect(workflowBundle.code.split(limit)).to.have.length(2);
-    const code = workflowBundle.code.replace(limit, 'WAITING_EVENTS_MAX = 1');
+    const code = limitWaitingEvents(workflowBundle.code, 1);
     const waited = recorded.filter(({ name }) => ['waited-for-a-slot', 'queued-in-one-step'].includes(name));
     const results = [...(await replay(waited, { ...workflowBundle, code })).values()];
     expect(results).to.deep.equal([undefined, undefined]);
