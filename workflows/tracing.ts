@@ -1,8 +1,14 @@
-// Workflow interceptors while tracing is on: they pass the trace on to activities and report the end of a
-// run. They add no step, wait for nothing and draw no random number, so that runs replay with and without
-// them.
+// Workflow interceptors while tracing is on: they pass the trace on to activities and to a further run, and
+// report the end of a run. They add no step, wait for nothing and draw no random number, so that runs replay
+// with and without them.
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
-import { proxySinks, workflowInfo, type Sinks, type WorkflowInterceptors } from '@temporalio/workflow';
+import {
+  ContinueAsNew,
+  proxySinks,
+  workflowInfo,
+  type Sinks,
+  type WorkflowInterceptors,
+} from '@temporalio/workflow';
 
 /** The header in which Temporal's client and activities carry a trace. */
 const TRACE_HEADER = '_tracer-data';
@@ -14,6 +20,7 @@ export interface RunSpan {
   parentSpanId: string;
   startedAt: number;
   endedAt: number;
+  /** Also true of a run that goes on in a further one, which is then a child of this span. */
   isCompleted: boolean;
 }
 
@@ -47,7 +54,7 @@ export const interceptors = (): WorkflowInterceptors => {
           const run = next(input);
           void run.then(
             () => report(true),
-            () => report(false),
+            (error: unknown) => report(error instanceof ContinueAsNew),
           );
           return run;
         },
@@ -57,6 +64,7 @@ export const interceptors = (): WorkflowInterceptors => {
       {
         scheduleActivity: (input, next) => next({ ...input, headers: { ...input.headers, ...own } }),
         scheduleLocalActivity: (input, next) => next({ ...input, headers: { ...input.headers, ...own } }),
+        continueAsNew: (input, next) => next({ ...input, headers: { ...input.headers, ...own } }),
       },
     ],
   };

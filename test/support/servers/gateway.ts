@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { WebhookDependencies } from '../../../activities/dependencies.ts';
 import { createApp } from '../../../api/app.ts';
 import { createHttpServer } from '../../../api/http/http-server.ts';
 import { securityHeaders } from '../../../api/middleware/security-headers.ts';
@@ -23,7 +22,7 @@ import { parseCredits } from '../../../domain/credits.ts';
 import { createLog } from '../../../log.ts';
 import { startWebhookOutbox } from '../../../worker/webhooks.ts';
 import { dependenciesOf } from './activity-dependencies.ts';
-import { createTestWorkers, createWorkerSwitch } from './worker-switch.ts';
+import { createTestWorkers, createWorkerSwitch, type TestWorkerOptions } from './worker-switch.ts';
 import { openDatabase } from '../../../db/open-database.ts';
 import { createDatabase } from './database.ts';
 import { createActor, type Actor } from '../http/http.ts';
@@ -68,15 +67,11 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-export interface TestGatewayOptions {
+export interface TestGatewayOptions extends TestWorkerOptions {
   /** Settings in addition to the usual ones, or instead of them. */
   env?: Record<string, string>;
   /** `false` when the test starts the worker itself, or as a process of its own. */
   worker?: boolean;
-  /** What the worker is given for webhooks, instead of the usual. */
-  webhooks?: Partial<WebhookDependencies>;
-  /** Changes the bundled code of the workflows, such as a limit that no test could wait for. */
-  changeWorkflows?: (code: string) => string;
 }
 
 const PASSWORD = 'correct horse battery';
@@ -116,7 +111,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     { write: (line: string) => void lines.push(line) },
   );
   const database = openDatabase({ url: stored.processUrl, connectionsMax: config.databaseConnectionsMax });
-  const services = openServices(config, database, log);
+  const services = openServices(config, database, log, { tracing: options.tracing ?? null });
   await services.limits.start();
   const { server } = createHttpServer(createApp(services), {
     headers: () => securityHeaders(services),
@@ -127,7 +122,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   services.publicUrl = () => baseUrl;
 
   const { startWorker, stopWorker } = createWorkerSwitch(
-    () => createTestWorkers(config, services, log, options.webhooks, options.changeWorkflows),
+    () => createTestWorkers(config, services, log, options),
     () =>
       startWebhookOutbox({
         dependencies: dependenciesOf(config, services, options.webhooks),
