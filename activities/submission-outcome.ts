@@ -2,7 +2,6 @@
 import { forkEm } from '../db/database.ts';
 import { hasReadyCredential, startCooldown, type CooldownReason } from '../db/tasks/credentials.ts';
 import * as submissions from '../db/tasks/submissions.ts';
-import type { TaskAttempt } from '../domain/tasks.ts';
 import type { Provider, Submission, UpstreamFailure, UpstreamJob } from '../providers/provider.ts';
 import { retryWrite } from './activity-retry.ts';
 import type { ActivityDependencies } from './dependencies.ts';
@@ -36,22 +35,22 @@ const RATE_COOLDOWN_SECONDS_MAX = 60;
 /** The vendor has taken the work, so this must be recorded, even if the database is away for a while. */
 export async function recordAnswer(
   dependencies: ActivityDependencies,
-  task: TaskAttempt,
+  task: submissions.SubmissionTry,
   answer: Submission,
 ): Promise<HandoverState> {
   const { database } = dependencies;
   if (answer.kind === 'accepted') {
-    const isOurs = await retryWrite(() => submissions.recordAccepted(forkEm(database), task, answer));
-    if (isOurs) return { state: 'accepted' };
+    const hasJob = await retryWrite(() => submissions.recordAccepted(forkEm(database), task, answer));
+    if (hasJob) return { state: 'accepted' };
     const failure = { code: 'upstream_outcome_unknown', errorText: null } as const;
-    await retryWrite(() => submissions.recordEnded(forkEm(database), task, failure));
+    await retryWrite(() => submissions.recordFailedTry(forkEm(database), task, failure));
     throw failTaskWith(failure.code);
   }
   const outputText = answer.results.find((result) => result.kind === 'text')?.text ?? null;
   const outputs = await storeInline(dependencies, task, answer.results);
   if (outputs.length === 0 && outputText === null) {
     const failure = { code: 'upstream_invalid_response', errorText: null } as const;
-    await retryWrite(() => submissions.recordEnded(forkEm(database), task, failure));
+    await retryWrite(() => submissions.recordFailedTry(forkEm(database), task, failure));
     throw failTaskWith(failure.code);
   }
   const images = answer.evidence.images === undefined ? {} : { images: outputs.length };
@@ -93,7 +92,7 @@ export async function recordRefusal(
     return retryLater(described.code, another ? 0 : retryAfterMs);
   }
   const ended = fate === 'unknown' ? { ...described, code: 'upstream_outcome_unknown' as const } : described;
-  await retryWrite(() => submissions.recordEnded(forkEm(database), task, ended));
+  await retryWrite(() => submissions.recordFailedTry(forkEm(database), task, ended));
   return failTaskWith(ended.code);
 }
 

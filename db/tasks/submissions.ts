@@ -27,6 +27,12 @@ export interface SubmissionTry extends TaskAttempt {
   sentAt: Date;
 }
 
+/** Why an attempt fails. `errorText`: in the vendor's words, masked; null where it said nothing. */
+interface Failure {
+  code: TaskFailureCode;
+  errorText: string | null;
+}
+
 /** Writes the intent to submit, with the credential that is chosen for it. */
 export async function intendSubmission(em: Em, task: TaskAttempt, choice: CredentialChoice): Promise<Intent> {
   const { family, credentials, jobsPerCredentialMax } = choice;
@@ -89,26 +95,45 @@ export async function isSubmissionFresh(em: Em, task: TaskAttempt, seconds: numb
 }
 
 /**
- * Records that the vendor surely did not take the work of this try: another one is allowed. One that has
- * begun meanwhile goes on. Times are compared by the millisecond, because a `Date` has no microseconds.
+ * Records that the vendor surely did not take the work of this try: another one is allowed. A try that
+ * has begun meanwhile goes on.
  */
 export async function recordNotReceived(
   em: Em,
   tried: SubmissionTry,
   errorText: string | null,
 ): Promise<void> {
-  const sentAt = tried.sentAt.toISOString();
   await em.execute(sql`
     with returned as (
       update submission set state = 'not_received', error_text = ${errorText}, updated_at = now()
-      where task_id = ${tried.taskId} and attempt = ${tried.attempt} and state = 'sending'
-        and abs(extract(epoch from sent_at - ${sentAt}::timestamptz)) < 0.002
+      where ${isUnderWay(tried)}
       returning task_id, attempt
     )
     insert into task_event (task_id, attempt, event) select task_id, attempt, 'submit_retried' from returned`);
 }
 
-/** Records the vendor's id of the job; false when another submission has that very job. */
+/**
+ * Records that the attempt fails with this try: the vendor refused the work, or its outcome stays unknown. A
+ * try that has begun meanwhile goes on, and so does a job that was found meanwhile.
+ */
+export async function recordFailedTry(em: Em, tried: SubmissionTry, failure: Failure): Promise<void> {
+  await em.execute(sql`
+    update submission
+    set state = 'ended', error_code = ${failure.code}, error_text = ${failure.errorText}, updated_at = now()
+    where ${isUnderWay(tried)}`);
+}
+
+/** Times are compared by the millisecond, because a `Date` has no microseconds. */
+function isUnderWay({ taskId, attempt, sentAt }: SubmissionTry) {
+  return sql`task_id = ${taskId} and attempt = ${attempt} and state = 'sending'
+    and abs(extract(epoch from sent_at - ${sentAt.toISOString()}::timestamptz)) < 0.002`;
+}
+
+/**
+ * Records the vendor's id of the job, whichever try it is of, also when that was given up: the vendor has
+ * taken the work. Of two jobs of an attempt the first stands. False when the attempt has none after all:
+ * another submission has that very job, or this one has failed.
+ */
 export async function recordAccepted(
   em: Em,
   task: TaskAttempt,
@@ -121,19 +146,20 @@ export async function recordAccepted(
     JSON.stringify(handle),
     handle.id,
     upstreamRequestId,
+    handle.credential,
   ]);
   if (rows.length > 0) return true;
-  const submission = await findSubmission(em, task); // written before, by a statement whose answer was lost
-  return submission?.handle?.id === handle.id;
+  const submission = await findSubmission(em, task); // written before: by another try, or the answer was lost
+  return Boolean(submission?.handle);
 }
 
 const accept = prepare<{ id: string }>(
   'record-accepted',
   `with accepted as (
-    update submission set state = 'accepted', handle = $3::jsonb, updated_at = now()
-    where task_id = $1 and attempt = $2 and state = 'sending' and not exists (
+    update submission set state = 'accepted', handle = $3::jsonb, credential = $6, updated_at = now()
+    where task_id = $1 and attempt = $2 and state in ('sending', 'not_received') and not exists (
       select from submission o
-      where o.family = submission.family and o.credential = submission.credential and o.handle ->> 'id' = $4
+      where o.family = submission.family and o.credential = $6 and o.handle ->> 'id' = $4
         and (o.task_id, o.attempt) <> (submission.task_id, submission.attempt))
     returning task_id, attempt
   ), shown as (
@@ -197,13 +223,13 @@ const keepOutputs = prepare(
 );
 
 /**
- * Records that the vendor refused the work or that the job failed there. A success recorded before stands.
- * `evidence`: what the vendor bills although the job failed.
+ * Records that the job failed at the vendor. A success recorded before stands. `evidence`: what the vendor
+ * bills although the job failed.
  */
 export async function recordEnded(
   em: Em,
   task: TaskAttempt,
-  failure: { code: TaskFailureCode; errorText: string | null },
+  failure: Failure,
   evidence?: Evidence,
 ): Promise<void> {
   const billed = evidence ? JSON.stringify(storeEvidence(evidence)) : null;
@@ -211,7 +237,7 @@ export async function recordEnded(
     update submission
     set state = 'ended', error_code = ${failure.code}, error_text = ${failure.errorText},
         evidence = coalesce(${billed}::jsonb, evidence), updated_at = now()
-    where task_id = ${task.taskId} and attempt = ${task.attempt} and state in ('sending', 'not_received', 'accepted')`);
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'accepted'`);
 }
 
 /** Records what the vendor bills for a job that failed there while its task was ended for another reason. */

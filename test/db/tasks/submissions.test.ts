@@ -5,7 +5,6 @@ import { forkEm } from '../../../db/database.ts';
 import { reserve } from '../../../db/ledger/reservations.ts';
 import { startCooldown } from '../../../db/tasks/credentials.ts';
 import * as submissions from '../../../db/tasks/submissions.ts';
-import type { JobHandle } from '../../../domain/jobs.ts';
 import type { TaskAttempt } from '../../../domain/tasks.ts';
 import * as rows from '../../support/rows.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
@@ -33,16 +32,25 @@ describe('submissions', () => {
   });
   const intend = (task: TaskAttempt, credentials = ['one'], max: number | null = null) =>
     submissions.intendSubmission(em(), task, choice(credentials, max));
-  const accept = (task: TaskAttempt, id: string) =>
-    submissions.recordAccepted(em(), task, { handle: handleOf(id), upstreamRequestId: null });
+  const accept = (task: TaskAttempt, id: string, credential = 'one') =>
+    submissions.recordAccepted(em(), task, { handle: { id, credential }, upstreamRequestId: null });
   const stateOf = async (task: TaskAttempt) => (await submissions.findSubmission(em(), task))?.state;
 
   /** Writes the intent of a try. */
-  async function tryOf(task: TaskAttempt): Promise<submissions.SubmissionTry> {
-    const intent = await intend(task);
+  async function tryOf(task: TaskAttempt, credentials = ['one']): Promise<submissions.SubmissionTry> {
+    const intent = await intend(task, credentials);
     if (intent.kind !== 'proceed') throw new Error(`the try is ${intent.kind}`);
     return { ...task, sentAt: intent.sentAt };
   }
+
+  /** Reads the newest try as a worker does that finds it. */
+  async function tryInRow(task: TaskAttempt): Promise<submissions.SubmissionTry> {
+    const found = await submissions.findSubmission(em(), task);
+    if (!found) throw new Error('the submission is gone');
+    return { ...task, sentAt: found.sentAt };
+  }
+
+  const fail = (tried: submissions.SubmissionTry) => submissions.recordFailedTry(em(), tried, FAILURE);
 
   async function startTask(owner = userId): Promise<TaskAttempt> {
     const task = await rows.queueTask(em(), owner, 0n);
@@ -77,9 +85,7 @@ describe('submissions', () => {
     await intend(task);
     await em().execute(sql`
       update submission set sent_at = '2026-01-01 00:00:00.288999+00' where task_id = ${task.taskId}`);
-    const found = await submissions.findSubmission(em(), task);
-    if (!found) throw new Error('the submission is gone');
-    await submissions.recordNotReceived(em(), { ...task, sentAt: found.sentAt }, null);
+    await submissions.recordNotReceived(em(), await tryInRow(task), null);
     expect(await stateOf(task)).to.equal('not_received');
   });
 
@@ -95,11 +101,45 @@ describe('submissions', () => {
     expect(await stateOf(task)).to.equal('accepted');
   });
 
+  it('go on when it is told late that the try before has failed, and when the work was found meanwhile', async () => {
+    const task = await startTask();
+    const first = await tryOf(task);
+    await submissions.recordNotReceived(em(), first, null);
+    const second = await tryOf(task);
+    await fail(first);
+    expect(await stateOf(task)).to.equal('sending');
+    expect(await accept(task, 'job-found')).to.equal(true);
+    await fail(second);
+    expect(await stateOf(task)).to.equal('accepted');
+  });
+
+  it('take up a job of which the vendor tells when its try was given up, and make no other one', async () => {
+    const task = await startTask();
+    await submissions.recordNotReceived(em(), await tryOf(task), null);
+    await intend(await startTask(), ['two']);
+    expect(await intend(task, ['two'], 1)).to.deep.equal({ kind: 'busy' });
+    expect(await accept(task, 'job-told-late')).to.equal(true);
+    const found = await submissions.findSubmission(em(), task);
+    expect(found).to.include({ state: 'accepted', credential: 'one' });
+    expect(await intend(task, ['two'])).to.deep.equal({ kind: 'already_submitted' });
+  });
+
+  it('go on with the job that was told first when the vendor took two tries', async () => {
+    const task = await startTask();
+    await submissions.recordNotReceived(em(), await tryOf(task), null);
+    await tryOf(task, ['two']);
+    expect(await accept(task, 'job-of-the-first')).to.equal(true);
+    expect(await accept(task, 'job-of-the-second', 'two')).to.equal(true);
+    const found = await submissions.findSubmission(em(), task);
+    expect(found).to.include({ state: 'accepted', credential: 'one' });
+    expect(found?.handle?.id).to.equal('job-of-the-first');
+  });
+
   it('wait while every credential has as many jobs as it may have', async () => {
     const [first, second] = [await startTask(), await startTask()];
     expect((await intend(first, ['one'], 1)).kind).to.equal('proceed');
     expect(await intend(second, ['one'], 1)).to.deep.equal({ kind: 'busy' });
-    await submissions.recordEnded(em(), first, FAILURE);
+    await fail(await tryInRow(first));
     expect((await intend(second, ['one'], 1)).kind).to.equal('proceed');
   });
 
@@ -109,7 +149,7 @@ describe('submissions', () => {
     for (const task of running) expect((await intend(task, ['one', 'two'], 2)).kind).to.equal('proceed');
     const [next, waiting] = [await startTask(), await startTask(other)];
     expect(await intend(waiting, ['one', 'two'], 2)).to.deep.equal({ kind: 'busy' });
-    for (const task of running.slice(0, 2)) await submissions.recordEnded(em(), task, FAILURE);
+    for (const task of running.slice(0, 2)) await fail(await tryInRow(task));
     expect(await intend(next, ['one', 'two'], 2), 'has half of them').to.deep.equal({ kind: 'busy' });
     expect((await intend(waiting, ['one', 'two'], 2)).kind).to.equal('proceed');
     expect((await intend(next, ['one', 'two'], 2)).kind, 'no other user waits').to.equal('proceed');
@@ -160,7 +200,3 @@ describe('submissions', () => {
     expect(await submissions.isSubmissionFresh(em(), task, 15)).to.equal(true);
   });
 });
-
-function handleOf(id: string): JobHandle {
-  return { id, credential: 'one' };
-}
