@@ -2,15 +2,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { SERVER_FLAGS } from '../../dev/node-flags.ts';
 
 export interface BenchProcess {
   pid: number;
   stop(): void;
 }
 
-/** Starts a script of the bench and waits until it prints that it is ready. */
+/** Starts a script of the bench, with the API's flags, and waits until it prints that it is ready. */
 export async function startBenchScript(script: string, env: Record<string, string>): Promise<BenchProcess> {
-  return startProgram([script], env, /ready/);
+  return startProgram([...SERVER_FLAGS, script], env, /ready/);
 }
 
 export async function startProgram(

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataFolder } from './data-folder.ts';
 import { waitForPort } from '../servers/ports.ts';
+import { SERVER_FLAGS } from '../node-flags.ts';
 import type { Priority } from '../priority.ts';
 import { launch, type RunningProcess } from '../processes.ts';
 
@@ -16,6 +17,7 @@ export type ProgramName = keyof typeof PROGRAMS;
 
 /** Callers wait for the API and for vendors; what the worker does must not hold that up. */
 const PRIORITIES: { [Name in ProgramName]?: Priority } = { worker: 'background' };
+const FLAGS: { [Name in ProgramName]?: readonly string[] } = { api: SERVER_FLAGS };
 
 export interface ServerScript {
   name: ProgramName;
@@ -31,7 +33,7 @@ const READY_TIMEOUT_MS = 60_000;
 export async function startServer(folder: DataFolder, server: ServerScript): Promise<RunningProcess> {
   const priority = PRIORITIES[server.name];
   const running = await launch({
-    ...nodeScript(PROGRAMS[server.name], [], server.env),
+    ...nodeScript(PROGRAMS[server.name], [], server.env, FLAGS[server.name]),
     logFile: folder.logFile(server.name),
     pidFile: folder.pidFile(server.name),
     ...(priority === undefined ? {} : { priority }),
@@ -91,6 +93,8 @@ function nodeScript(
   script: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
+  flags: readonly string[] = [],
 ): { command: string; args: string[]; env: NodeJS.ProcessEnv; cwd: string } {
-  return { command: process.execPath, args: [join(PROJECT_DIR, script), ...args], env, cwd: PROJECT_DIR };
+  const command = process.execPath;
+  return { command, args: [...flags, join(PROJECT_DIR, script), ...args], env, cwd: PROJECT_DIR };
 }
