@@ -6,6 +6,9 @@ export interface ImageSize {
   height: number;
 }
 
+const DATA_URI_START = /^data:image\/[a-z.+-]+;base64,/i;
+/** The comma comes within so many: a later one would have to be looked for in all of a text. */
+const DATA_URI_START_CHARACTERS_MAX = 40;
 /** The smallest image that tells its size: a WebP image whose first chunk is a lossy frame. */
 const HEAD_BYTES_MIN = 30;
 /** Decoded at once: far more than a marker, so that many small segments are decoded once together. */
@@ -20,24 +23,31 @@ const JPEG_START_OF_SCAN = 0xda;
 const JPEG_END = 0xd9;
 
 /**
- * Size in pixels of a PNG, JPEG or WebP image in a data URI of base64. Null for anything else, and for a
- * header that does not tell. That the rest is whole is for others to check.
+ * Size in pixels of a PNG, JPEG or WebP image in a data URI of base64. Null for anything else, also for a
+ * data URI with parameters, and for a header that does not tell. That the rest is whole is for others to
+ * check.
  */
 export function sizeOfDataUri(uri: string): ImageSize | null {
-  const head = readWindow(uri, 0);
-  const size = head.length < HEAD_BYTES_MIN ? null : sizeOf(head, uri);
+  const [start] = DATA_URI_START.exec(uri.slice(0, DATA_URI_START_CHARACTERS_MAX)) ?? [];
+  if (start === undefined) return null;
+  const read: WindowReader = (from) => readWindow(uri, start.length, from);
+  const head = read(0);
+  const size = head.length < HEAD_BYTES_MIN ? null : sizeOf(head, read);
   return size !== null && size.width > 0 && size.height > 0 ? size : null;
 }
 
 /** Decodes some bytes of the file from this one on: fewer at its end, none behind it. */
-function readWindow(uri: string, from: number): Buffer {
+type WindowReader = (from: number) => Buffer;
+
+/** Reads a window of the file whose base64 begins at `dataAt` in the URI. */
+function readWindow(uri: string, dataAt: number, from: number): Buffer {
   const skipped = from % 3; // four characters are three bytes
-  const begin = uri.indexOf(',') + 1 + ((from - skipped) / 3) * 4;
+  const begin = dataAt + ((from - skipped) / 3) * 4;
   const characters = Math.ceil((skipped + WINDOW_BYTES) / 3) * 4;
   return Buffer.from(uri.slice(begin, begin + characters), 'base64').subarray(skipped);
 }
 
-function sizeOf(head: Buffer, uri: string): ImageSize | null {
+function sizeOf(head: Buffer, read: WindowReader): ImageSize | null {
   switch (sniffMediaType(head)) {
     case 'image/png':
       // IHDR comes first (PNG, third edition, §11.2.1).
@@ -45,7 +55,7 @@ function sizeOf(head: Buffer, uri: string): ImageSize | null {
     case 'image/webp':
       return sizeOfWebp(head);
     case 'image/jpeg':
-      return sizeOfJpeg(head, uri);
+      return sizeOfJpeg(head, read);
     default:
       return null;
   }
@@ -68,13 +78,13 @@ function sizeOfWebp(head: Buffer): ImageSize | null {
 }
 
 /** Goes from marker to marker up to the frame. A thumbnail is inside a segment, which is passed over. */
-function sizeOfJpeg(head: Buffer, uri: string): ImageSize | null {
+function sizeOfJpeg(head: Buffer, read: WindowReader): ImageSize | null {
   let bytes = head;
   let windowAt = 0;
   let at = 2;
   for (let looked = 0; looked < JPEG_MARKERS_MAX; looked += 1) {
     if (at - windowAt + JPEG_LOOKED_AT_BYTES > bytes.length) {
-      bytes = readWindow(uri, at);
+      bytes = read(at);
       windowAt = at;
     }
     const here = at - windowAt;
