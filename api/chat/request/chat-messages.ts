@@ -4,6 +4,7 @@ import { GatewayError } from '../../../domain/errors.ts';
 import { cutText } from '../../../domain/cut-text.ts';
 import type { SentImage } from '../../uploads/input-images.ts';
 import { oneOf } from '../../http/request-fields.ts';
+import { TEXT_FIELDS } from '../../../providers/chat/prompt.ts';
 import { checkInputImage } from '../../../domain/files/input-images.ts';
 
 const MESSAGES_MAX = 5_000;
@@ -11,8 +12,6 @@ const MESSAGES_MAX = 5_000;
 const IMAGES_MAX = 500;
 /** Parts whose tokens the catalogue prices. */
 const PART_TYPES: readonly string[] = ['text', 'refusal', 'image_url'];
-/** Fields of a message that models read as text, whatever is in them. */
-const TEXT_FIELDS: readonly string[] = ['tool_calls', 'function_call', 'annotations'];
 const MEDIA_NAME = /ur[il]s?$|^file|^input[_-]?(?:audio|image|video|file)|^(?:audio|images?|videos?)$/i;
 const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] as const;
 

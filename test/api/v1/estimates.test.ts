@@ -3,6 +3,7 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { expectNoEffect } from '../../support/http/effects.ts';
 import { expectError } from '../../support/http/expect-error.ts';
+import { CHAT_MODEL } from '../../support/chat.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { PNG_DATA_URI } from '../../support/inputs.ts';
 
@@ -73,6 +74,17 @@ describe('POST /v1/estimates', () => {
       expectError(await expectNoEffect(gateway, () => owner.key.post(PATH, body)), status, code, param);
     });
   }
+
+  it('counts what a tool call holds as text, also in a member that is named as a picture is', async () => {
+    const url = `data:${'words '.repeat(20_000)}`;
+    const estimate = async (name: string): Promise<number> => {
+      const tool_calls = [{ id: 'a', type: 'function', [name]: { url, detail: 'low' } }];
+      const messages = [{ role: 'assistant', content: null, tool_calls }];
+      const body = { mode: 'text', model: CHAT_MODEL, max_tokens: 5, messages };
+      return (await owner.key.post(PATH, body)).body.data.creditsEstimate;
+    };
+    expect(await estimate('image_url')).to.be.at.least(await estimate('function'));
+  });
 
   it('ignores fields it does not know', async () => {
     expect((await owner.key.post(PATH, { ...IMAGE, style: 'vivid' })).status).to.equal(200);

@@ -169,6 +169,17 @@ describe('the bound of a prompt’s tokens', () => {
     expect(maxPromptTokens({ messages: [{ role: 'user', content }] })).to.equal(14_108);
   });
 
+  it('has calls and annotations in it as their JSON: no picture, no file, no name is left out', () => {
+    const url = 'words '.repeat(1_000);
+    const members = { image_url: { url, detail: 'low' }, file: { id: 'a' }, type: url, [url]: 7 };
+    const boundOf = (fields: object): number =>
+      maxPromptTokens({ messages: [{ role: 'assistant', ...fields }] }) - TOKENS_PER_MESSAGE;
+    for (const name of ['tool_calls', 'function_call', 'annotations']) {
+      expect(boundOf({ [name]: [members] }), name).to.equal(maxTokens(JSON.stringify([members])));
+      expect(boundOf({ [name]: null }), name).to.equal(0);
+    }
+  });
+
   it('has tools, functions and formats in it', () => {
     const bare = maxPromptTokens({ messages: [] });
     for (const name of ['tools', 'functions', 'response_format', 'prediction'])
