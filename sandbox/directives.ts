@@ -22,6 +22,7 @@ const CHOICES = {
     'reset',
     'accept_then_reset',
     'no_id',
+    'nul_id',
     'html',
     'truncated',
   ],

@@ -42,13 +42,15 @@ export function beginChat(request: SandboxRequest, prompt: string): Submission {
   return refuseAsDirected({ request, prompt, directives, active });
 }
 
+/** Creates the job, whose id ends with NUL under `submit=nul_id`. */
 export function createJob(
   { request, prompt, directives, active }: Submission,
   job: Pick<JobPlan, 'id' | 'ordered' | 'consumption'> & { readonly secondsByDefault: number },
 ): Job {
-  request.entry.jobId = job.id;
+  const id = active.choose('submit') === 'nul_id' ? `${job.id}\0` : job.id;
+  request.entry.jobId = id;
   return request.jobs.create({
-    id: job.id,
+    id,
     vendor: request.vendor,
     prompt,
     directives,

@@ -4,7 +4,7 @@ import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import { isWholeVideo } from '../../domain/files/media-types.ts';
 import { mapFailureText } from './errors.ts';
-import { acceptedJob } from '../accepted-job.ts';
+import { acceptedJob, jobIdOf } from '../accepted-job.ts';
 import { createTokenSource } from './token.ts';
 import { createJsonApi, type JsonApi, type JsonApiRequest, type JsonObject } from '../http/json-api.ts';
 import { loadInputImages, type InputImage } from '../http/input-images.ts';
@@ -61,7 +61,7 @@ async function submit(context: Context, job: UpstreamJob): Promise<Submission> {
     json: requestBody(service, job, await loadInputImages(job.inputImages)),
     toFailure: submitFailure,
   });
-  const operation = textOf(membersOf(json)['name']);
+  const operation = jobIdOf(membersOf(json)['name']);
   // The name becomes part of a path.
   if (operation === null || !/^[\w@-][\w.@-]*(\/[\w@-][\w.@-]*)*$/.test(operation))
     throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });

@@ -29,6 +29,8 @@ export interface Family {
 export const VIDEO_ENDINGS: Readonly<Record<string, string>> = {
   '': 'video/mp4',
   'submit=500': 'transient, unknown',
+  // Without the NUL it is the id of another job.
+  'submit=nul_id': 'invalid_response, unknown',
   'outcome=fail reason=internal': 'failed: transient',
   'outcome=fail reason=invalid': 'failed: invalid',
   'outcome=fail reason=quota': 'failed: quota',

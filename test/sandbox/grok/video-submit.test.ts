@@ -102,8 +102,9 @@ describe('sandbox: Grok video', () => {
 
     itBreaksConnections({ sandbox, submit: submitPrompt });
 
-    it('answers without an id with submit=no_id and with a page with submit=html', async () => {
+    it('answers without an id with submit=no_id, with NUL in it with submit=nul_id, with a page with submit=html', async () => {
       expect(await submit('submit=no_id')).to.deep.include({ status: 200, body: {} });
+      expect(at((await submit('submit=nul_id')).body, 'request_id')).to.match(/^[\w-]+\0$/);
       expect((await submit('submit=html')).headers.get('content-type')).to.contain('text/html');
     });
 
