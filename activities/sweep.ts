@@ -125,7 +125,8 @@ async function settleOrphans(dependencies: ActivityDependencies): Promise<number
 
 /**
  * Repeats cancellations that are not confirmed, a page in each round. The next page begins after the task
- * that was tried last, so that none waits for those that stay unconfirmed. Throws when Temporal is away.
+ * that this process tried last, so that none waits for those that stay unconfirmed. Throws when several in a
+ * row fail, as when Temporal is away (`forEachTask`).
  */
 function createUnconfirmedCancels(dependencies: ActivityDependencies) {
   const { database, taskRuns } = dependencies;

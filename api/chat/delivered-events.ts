@@ -39,7 +39,7 @@ export class DeliveredEvents {
   #text = '';
   #unparsed: string[] = [];
   #unparsedCharacters = 0;
-  /** Null when it was too long to be kept, by itself or beside the user's other streams. */
+  /** Null when it was too long to be kept: by itself, or beside the other streams of this user or of all. */
   #sent: string[] | null = [];
   #sentCharacters = 0;
   readonly #releases: (() => void)[] = [];
