@@ -72,7 +72,9 @@ async function waitForSlot(
 ): Promise<{ status: TaskStatus }> {
   let status = first;
   for (let waitMs = 1000; status === 'queued'; waitMs = Math.min(waitMs * 1.5, 15_000)) {
-    if (workflowInfo().historyLength >= WAITING_EVENTS_MAX && patched('wait-in-new-run'))
+    // A cancelled run ends in `sleep`: a new one would not know of a request that came with the last answer.
+    const isCancelled = CancellationScope.current().consideredCancelled;
+    if (!isCancelled && workflowInfo().historyLength >= WAITING_EVENTS_MAX && patched('wait-in-new-run'))
       await continueAsNew<typeof generate>(input);
     setCurrentDetails('Queued: waiting for one of this user’s other tasks to end.');
     await sleep(waitMs * (0.75 + Math.random() / 2));

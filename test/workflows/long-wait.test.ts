@@ -55,3 +55,29 @@ describe('a task that waits for a slot until its history is long', () => {
     await cancel(running);
   });
 });
+
+describe('a task whose cancellation comes with the answer that no slot is free, when its history is long', () => {
+  const LOOK = /await (\w+\.begin\(task\))\);\n/;
+  const system = startTestSystem({
+    env: { SVC_RUNNING_TASKS_PER_USER: '1' },
+    changeWorkflows: (code) => {
+      expect(code).to.match(LOOK);
+      // What Temporal's SDK does with a request of the same activation: before the workflow goes on.
+      const cancels = 'if (status === "queued") globalThis.__TEMPORAL_ACTIVATOR__.cancelWorkflow({});';
+      const look = `await $1.then(({ status }) => { ${cancels} return { status }; }));\n`;
+      return limitWaitingEvents(code.replace(LOOK, look), 5); // the first look
+    },
+  });
+
+  it('is cancelled, and does not go on in a new run, which would not know of it', async () => {
+    const { gateway, engine, owner } = system;
+    const running = await orderVideo(owner.session, 'outcome=stuck');
+    await untilPolled(gateway, running);
+    const waiting = await orderVideo(owner.session);
+    const ended = await untilFinal(owner.session, waiting.id);
+    expect(ended).to.include({ status: 'cancelled', creditsCharged: 0 });
+    expect(await engine.untilClosed(waiting.id)).to.equal('CANCELLED');
+    expect(await readAvailable(owner)).to.include({ reserved: VIDEO_CREDITS });
+    await owner.session.delete(`/api/tasks/${running.id}`);
+  });
+});
