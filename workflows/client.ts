@@ -63,9 +63,9 @@ async function cancelTask(
   let run: WorkflowHandle | null;
   try {
     run = await within(Math.max(waitMs, CANCEL_CALL_LIMIT_MS), async () => {
-      const found = attempt === null ? newest : await findRunning(temporal, { id, attempt });
-      await found?.cancel();
-      return found;
+      if (attempt !== null) return cancelRunning(temporal, { id, attempt });
+      await newest.cancel();
+      return newest;
     });
   } catch (error) {
     return error instanceof WorkflowNotFoundError ? 'unknown' : 'unreachable';
@@ -83,8 +83,8 @@ async function cancelTask(
 
 async function describeTask(temporal: Temporal, attempt: TaskRun): Promise<TaskRunState> {
   try {
-    const run = await temporal.within(CALL_LIMIT_MS, () => findRunning(temporal, attempt));
-    return run === null ? 'closed' : 'running';
+    const found = await temporal.within(CALL_LIMIT_MS, () => findRunning(temporal, attempt));
+    return found === null ? 'closed' : 'running';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'unknown';
     throw error;
@@ -94,14 +94,40 @@ async function describeTask(temporal: Temporal, attempt: TaskRun): Promise<TaskR
 type TaskRun = Pick<TaskToRun, 'id' | 'attempt'>;
 
 /**
- * The attempt's run, and no other that takes its place; null when it has closed, also when the newest run is
- * that of another attempt. Throws WorkflowNotFoundError when Temporal has no run of the task.
+ * Cancels the attempt in the run that is its newest when Temporal hears of it: the one found may have gone on
+ * in a new run, and Temporal accepts the cancellation of a closed run without effect. Answers the run found;
+ * null and errors are those of `findRunning`.
  */
-async function findRunning({ client }: Temporal, { id, attempt }: TaskRun): Promise<WorkflowHandle | null> {
+async function cancelRunning(temporal: Temporal, attempt: TaskRun): Promise<WorkflowHandle | null> {
+  const found = await findRunning(temporal, attempt);
+  try {
+    await found?.newest.cancel();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null; // the newest run is that of a retry by now
+    throw error;
+  }
+  return found && found.run;
+}
+
+/**
+ * The attempt's run, and a handle of the newest of the runs in which it goes on, never of another attempt;
+ * null when it has closed, also when the newest run is that of another attempt. Throws WorkflowNotFoundError
+ * when Temporal has no run of the task.
+ */
+async function findRunning(
+  { client }: Temporal,
+  { id, attempt }: TaskRun,
+): Promise<{ run: WorkflowHandle; newest: WorkflowHandle } | null> {
+  const { workflow } = client;
   const workflowId = workflowIdOf(id);
-  const { status, runId, typedSearchAttributes } = await client.workflow.getHandle(workflowId).describe();
+  const { status, runId, typedSearchAttributes, raw } = await workflow.getHandle(workflowId).describe();
   const isOfAttempt = typedSearchAttributes.get(SEARCH_ATTRIBUTES.attempt) === attempt;
-  return status.name === 'RUNNING' && isOfAttempt ? client.workflow.getHandle(workflowId, runId) : null;
+  if (status.name !== 'RUNNING' || !isOfAttempt) return null;
+  const firstExecutionRunId = raw.workflowExecutionInfo?.firstRunId || runId;
+  return {
+    run: workflow.getHandle(workflowId, runId),
+    newest: workflow.getHandle(workflowId, undefined, { firstExecutionRunId }),
+  };
 }
 
 async function listRunning({ client, within }: Temporal): Promise<string[]> {

@@ -6,7 +6,7 @@ import { failTask } from '../../db/tasks/settlement.ts';
 import { findTask, requestCancel } from '../../db/tasks/tasks.ts';
 import type { TaskRuns } from '../../domain/task-runs.ts';
 import { dependenciesOf } from '../support/servers/activity-dependencies.ts';
-import { ageOpenTasks, readHistory } from '../support/servers/engine.ts';
+import { ageOpenTasks, cancelAfter, readHistory } from '../support/servers/engine.ts';
 import { startTestSystem } from '../support/servers/test-system.ts';
 import { orderVideo, readAvailable, readEvents, untilPolled, type OrderedTask } from '../support/tasks.ts';
 import { until } from '../support/until.ts';
@@ -38,6 +38,15 @@ describe('a cancellation whose attempt has failed and was retried meanwhile', ()
     services.taskWorkflows = taskWorkflows;
     expect(status).to.equal(409);
     expect(body.error.code).to.equal('task_not_cancellable');
+    await expectRetryRuns(task);
+    expect((await system.owner.session.delete(`/api/tasks/${task.id}`)).status).to.equal(200);
+  });
+
+  it('on its way when the retry begins, does not reach the run of the retry', async () => {
+    const task = await orderVideo(system.owner.session, 'outcome=stuck');
+    await untilPolled(system.gateway, task);
+    const state = await cancelAfter(system.gateway, task.id, () => failAndRetry(task.id));
+    expect(state).to.equal('closed');
     await expectRetryRuns(task);
     expect((await system.owner.session.delete(`/api/tasks/${task.id}`)).status).to.equal(200);
   });

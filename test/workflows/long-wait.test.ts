@@ -1,6 +1,7 @@
 // A task that waits for a slot for hours goes on in a new run before its history is too long for Temporal.
 import { expect } from 'chai';
 import { SEARCH_ATTRIBUTES } from '../../workflows/names.ts';
+import { cancelAfter } from '../support/servers/engine.ts';
 import { startTestSystem } from '../support/servers/test-system.ts';
 import { limitWaitingEvents } from '../support/servers/waiting-events.ts';
 import {
@@ -52,6 +53,19 @@ describe('a task that waits for a slot until its history is long', () => {
     expect((await cancel(waiting)).body.data).to.include({ status: 'cancelled', creditsCharged: 0 });
     expect(await system.engine.untilClosed(waiting.id)).to.equal('CANCELLED');
     expect(await readAvailable(system.owner)).to.include({ reserved: VIDEO_CREDITS });
+    await cancel(running);
+  });
+
+  it('is cancelled although it goes on in a new run after it was found and before it is asked to stop', async () => {
+    const { gateway, engine, owner } = system;
+    const newestRun = async () => (await engine.handleOf(waiting.id).describe()).runId;
+    const state = await cancelAfter(gateway, waiting.id, async () => {
+      const found = await newestRun();
+      await until('it goes on in a new run', async () => (await newestRun()) !== found);
+    });
+    expect(state).to.equal('closed');
+    expect(await engine.untilClosed(waiting.id)).to.equal('CANCELLED');
+    expect(await untilFinal(owner.session, waiting.id)).to.include({ status: 'cancelled' });
     await cancel(running);
   });
 });

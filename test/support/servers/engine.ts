@@ -2,6 +2,7 @@
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { createActivities, type Activities } from '../../../activities/index.ts';
+import { connectTaskWorkflows, type TaskWorkflows } from '../../../workflows/client.ts';
 import { workflowIdOf } from '../../../workflows/names.ts';
 import { dependenciesOf } from './activity-dependencies.ts';
 import type { TestGateway } from './gateway.ts';
@@ -109,6 +110,30 @@ function toJson(history: Parameters<typeof historyToJSON>[0]): HistoryJson {
 /** Number of points that a run can be reset to. */
 export function countWorkflowTasks({ events }: HistoryJson): number {
   return events.filter(({ eventType }) => eventType === 'EVENT_TYPE_WORKFLOW_TASK_COMPLETED').length;
+}
+
+/**
+ * Cancels the first attempt as the gateway does, with a step after its run was found and before it is asked
+ * to stop. Waits up to 30 seconds for its end.
+ */
+export async function cancelAfter(
+  { config }: TestGateway,
+  taskId: string,
+  step: () => Promise<void>,
+): ReturnType<TaskWorkflows['cancelTask']> {
+  const taskWorkflows = connectTaskWorkflows({
+    ...config.temporal,
+    taskDeadlineSeconds: config.taskDeadlineSeconds,
+    interceptor: {
+      cancel: async (input, next) => {
+        await step();
+        return next(input);
+      },
+    },
+  });
+  const state = await taskWorkflows.cancelTask({ id: taskId, attempt: 1 }, 30_000);
+  await taskWorkflows.close();
+  return state;
 }
 
 /** The activities as the worker has them, to run the sweeper without waiting for its schedule. */
