@@ -10,6 +10,7 @@ export const TASK_FAILURES = {
   model_not_allowed: 'The API key may not use this model.',
   key_quota_exceeded: 'The API key’s quota did not cover the task.',
   daily_budget_exceeded: 'The API key’s budget for the day did not cover the task.',
+  queue_full: 'The task waited too long for one of the slots for running tasks.',
   model_not_found: 'The model is no longer offered.',
   content_rejected: 'The provider refused this content.',
   upstream_rejected: 'The provider refused this request.',

@@ -26,6 +26,9 @@ const CANCELLATION_ARRIVES_WITHIN = '10s';
  */
 const WAITING_EVENTS_MAX = 10_000;
 
+/** Room for what may come after the deadline: the withdrawal, half an hour for the result, the charge. */
+const AFTER_DEADLINE_MS = 3_600_000;
+
 /** Where the finished work is: in our storage, or still at the vendor. */
 type ResultLocation = 'stored' | 'upstream';
 
@@ -72,6 +75,7 @@ async function waitForSlot(
 ): Promise<{ status: TaskStatus }> {
   let status = first;
   for (let waitMs = 1000; status === 'queued'; waitMs = Math.min(waitMs * 1.5, 15_000)) {
+    requireTimeForWork(input);
     // A cancelled run ends in `sleep`: a new one would not know of a request that came with the last answer.
     const isCancelled = CancellationScope.current().consideredCancelled;
     if (!isCancelled && workflowInfo().historyLength >= WAITING_EVENTS_MAX && patched('wait-in-new-run'))
@@ -80,8 +84,23 @@ async function waitForSlot(
     await sleep(waitMs * (0.75 + Math.random() / 2));
     ({ status } = await activities.begin(task));
   }
-  if (status === 'in_progress') publishStatus('in_progress', 'Handing the work to the provider.');
+  if (status === 'in_progress') {
+    requireTimeForWork(input);
+    publishStatus('in_progress', 'Handing the work to the provider.');
+  }
   return { status };
+}
+
+/**
+ * Throws when Temporal may end the run before the vendor's job is withdrawn or delivered, which the vendor
+ * would bill all the same: the time until then counts from the start of the attempt's first run.
+ */
+function requireTimeForWork({ deadlineSeconds }: GenerateInput): void {
+  const { executionExpirationTime } = workflowInfo();
+  if (!executionExpirationTime) return;
+  const neededMs = deadlineSeconds * 1000 + AFTER_DEADLINE_MS;
+  if (Date.now() + neededMs > executionExpirationTime.getTime() && patched('slot-in-time'))
+    throw failRun(sentenceOf('queue_full'), 'queue_full');
 }
 
 /** The work is with the vendor from here on, until the deadline at most. */

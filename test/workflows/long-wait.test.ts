@@ -1,9 +1,10 @@
 // A task that waits for a slot for hours goes on in a new run before its history is too long for Temporal.
 import { expect } from 'chai';
 import { SEARCH_ATTRIBUTES } from '../../workflows/names.ts';
+import { readJournal } from '../support/servers/sandbox.ts';
 import { cancelAfter } from '../support/servers/engine.ts';
 import { startTestSystem } from '../support/servers/test-system.ts';
-import { limitWaitingEvents } from '../support/servers/waiting-events.ts';
+import { limitWaitingEvents, limitWaitingSeconds } from '../support/servers/waiting-events.ts';
 import {
   expectOneChargeAndSubmission,
   orderVideo,
@@ -93,5 +94,40 @@ describe('a task whose cancellation comes with the answer that no slot is free, 
     expect(await engine.untilClosed(waiting.id)).to.equal('CANCELLED');
     expect(await readAvailable(owner)).to.include({ reserved: VIDEO_CREDITS });
     await owner.session.delete(`/api/tasks/${running.id}`);
+  });
+});
+
+describe('a task that gets no slot until Temporal would soon end its runs', () => {
+  const system = startTestSystem({
+    env: { SVC_RUNNING_TASKS_PER_USER: '1' },
+    changeWorkflows: (code) => limitWaitingSeconds(limitWaitingEvents(code, 12), 5),
+  });
+
+  it('fails as queue_full in a further run, is not handed over, and has its credits back', async () => {
+    const { gateway, engine, owner } = system;
+    const running = await orderVideo(owner.session, 'outcome=stuck');
+    await untilPolled(gateway, running);
+    const waiting = await orderVideo(owner.session);
+    const ended = await untilFinal(owner.session, waiting.id);
+    expect(ended).to.include({ status: 'failed', errorCode: 'queue_full', creditsCharged: 0 });
+    expect(await engine.untilClosed(waiting.id)).to.equal('FAILED');
+    await until('both runs are listed', async () => (await engine.runsOf(waiting.id)).length > 1);
+    expect(await readJournal(gateway.sandboxUrl, waiting.word)).to.deep.equal([]);
+    expect(await readAvailable(owner)).to.include({ reserved: VIDEO_CREDITS });
+    await owner.session.delete(`/api/tasks/${running.id}`);
+  });
+});
+
+describe('a task that gets its slot when Temporal would soon end its run', () => {
+  const system = startTestSystem({ changeWorkflows: (code) => limitWaitingSeconds(code, 0) });
+
+  it('fails as queue_full, is not handed over, and has its credits and its slot back', async () => {
+    const { gateway, engine, owner } = system;
+    const task = await orderVideo(owner.session);
+    const ended = await untilFinal(owner.session, task.id);
+    expect(ended).to.include({ status: 'failed', errorCode: 'queue_full', creditsCharged: 0 });
+    expect(await engine.untilClosed(task.id)).to.equal('FAILED');
+    expect(await readJournal(gateway.sandboxUrl, task.word)).to.deep.equal([]);
+    expect(await readAvailable(owner)).to.include({ balance: 1_000, reserved: 0 });
   });
 });

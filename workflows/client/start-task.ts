@@ -10,8 +10,9 @@ export interface Origin {
 }
 
 /**
- * How long a run may stand open beyond the vendor's deadline: far longer than any queue of a user, and
- * than any outage that is waited out. Then Temporal ends it, and the sweeper settles its task as failed.
+ * How long an attempt may stand open beyond the vendor's deadline, all its runs together: far longer than any
+ * outage that is waited out. Then Temporal ends it, and the sweeper settles its task as failed. A task that
+ * waits for a slot so long fails before that, in its workflow (`AFTER_DEADLINE_MS`).
  */
 const EXECUTION_MARGIN_SECONDS = 7 * 24 * 3600;
 
