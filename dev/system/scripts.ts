@@ -17,6 +17,7 @@ export type ProgramName = keyof typeof PROGRAMS;
 
 /** Callers wait for the API and for vendors; what the worker does must not hold that up. */
 const PRIORITIES: { [Name in ProgramName]?: Priority } = { worker: 'background' };
+/** The sandbox is a vendor, which on a machine of its own would keep nothing else waiting. */
 const FLAGS: { [Name in ProgramName]?: readonly string[] } = { api: SERVER_FLAGS, sandbox: SERVER_FLAGS };
 
 export interface ServerScript {
