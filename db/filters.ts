@@ -14,17 +14,42 @@ export interface PageFilters {
 }
 
 /**
- * The condition that a row with the id `column` is older than `beforeId` and of the period. Ids begin with
- * their time, so that the index of the list serves the period too.
+ * The most that the time of an id may differ from `created_at` of its row: the id is made before the row is
+ * written, and by another clock.
+ */
+const ID_MARGIN_MS = 60_000;
+
+/** The columns by which a list is ordered and its period is told. */
+export interface PageColumns {
+  id: RawQueryFragment;
+  createdAt: RawQueryFragment;
+}
+
+/**
+ * The condition that a row is older than `beforeId` and was created in the period. Ids begin with their time,
+ * so that the index of the list serves the period too; at its ends the rows' own time decides.
  */
 export function isOnPage(
-  column: RawQueryFragment,
+  { id, createdAt }: PageColumns,
   prefix: IdPrefix,
   { beforeId, from, to }: PageFilters,
 ): RawQueryFragment {
-  const before = to ? firstIdAt(prefix, to) : null;
-  const end = beforeId !== null && (before === null || beforeId < before) ? beforeId : before;
-  return all([from && sql`${column} >= ${firstIdAt(prefix, from)}`, end !== null && sql`${column} < ${end}`]);
+  const firstId = from && firstIdAt(prefix, shift(from, -ID_MARGIN_MS));
+  return all([
+    beforeId !== null && sql`${id} < ${beforeId}`,
+    from && sql`${id} >= ${firstId} and ${createdAt} >= ${timeText(from)}::timestamptz`,
+    to &&
+      sql`${id} < ${firstIdAt(prefix, shift(to, ID_MARGIN_MS))} and ${createdAt} < ${timeText(to)}::timestamptz`,
+  ]);
+}
+
+function shift(moment: Date, milliseconds: number): Date {
+  return new Date(moment.getTime() + milliseconds);
+}
+
+/** Nothing is older than 1970; PostgreSQL knows no year 0. */
+function timeText(moment: Date): string {
+  return new Date(Math.max(0, moment.getTime())).toISOString();
 }
 
 /** Joins conditions; what is no condition is left out. */

@@ -44,7 +44,7 @@ type ListedColumns = Pick<
 export async function listOwnChatCalls(em: Em, userId: string, page: ChatCallPage): Promise<EndedChatCall[]> {
   const condition = all([
     sql`c.user_id = ${userId}`,
-    isOnPage(sql`c.id`, 'call', page),
+    isOnPage({ id: sql`c.id`, createdAt: sql`c.created_at` }, 'call', page),
     has(sql`c.model`, page.model),
     has(sql`c.key_id`, page.keyId),
     has(sql`c.status`, page.status),

@@ -37,7 +37,7 @@ export interface TaskFilters extends PageFilters {
 export function matches(filters: TaskFilters): RawQueryFragment {
   const { status, mode, model, keyId, errorCode } = filters;
   return all([
-    isOnPage(sql`t.id`, 'task', filters),
+    isOnPage({ id: sql`t.id`, createdAt: sql`t.created_at` }, 'task', filters),
     has(sql`t.status`, status),
     has(sql`t.mode`, mode),
     has(sql`t.model`, model),

@@ -58,6 +58,9 @@ describe('lists of tasks', () => {
         expect(await list(`from=${at}`)).to.deep.equal([failed, video]);
         expect(await list(`to=${at}`)).to.deep.equal([image]);
         expect(await list(`from=${at}&cursor=${failed}`)).to.deep.equal([video]);
+        const exactly = encodeURIComponent(createdAt);
+        expect(await list(`from=${exactly}`), 'from its own time').to.deep.equal([failed, video]);
+        expect(await list(`to=${exactly}`), 'before its own time').to.deep.equal([image]);
         expect(await list(`from=2020-01-01T00:00:00%2B02:00&to=2021-01-01T00:00:00Z`)).to.deep.equal([]);
         const actor = who === 'the owner' ? user.session : chief.session;
         for (const wrong of ['from=yesterday', 'to=2020-01-01', 'from=2020-02-31T00:00:00Z'])

@@ -135,6 +135,11 @@ describe('GET /api/usage', () => {
     expect((await list(`from=${at}`)).data.map(({ id }) => id)).to.deep.equal([last.id]);
     expect((await list(`to=${at}`)).data.map(({ id }) => id)).to.deep.equal([middle.id, first.id]);
     expect((await list(`to=${at}&cursor=${middle.id}`)).data.map(({ id }) => id)).to.deep.equal([first.id]);
+    const exactly = encodeURIComponent(middle.createdAt);
+    const since = (await list(`from=${exactly}`)).data.map(({ id }) => id);
+    expect(since, 'from its own time').to.deep.equal([last.id, middle.id]);
+    const earlier = (await list(`to=${exactly}`)).data.map(({ id }) => id);
+    expect(earlier, 'before its own time').to.deep.equal([first.id]);
     expect((await list('from=2020-01-01T00:00:00%2B02:00&to=2021-01-01T00:00:00Z')).data).to.deep.equal([]);
   });
 
