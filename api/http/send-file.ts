@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { MEDIA_TYPES } from '../../domain/files/media-types.ts';
 import { verifySignedUrl } from '../../storage/signed-urls.ts';
-import { StorageUnavailable, type ByteRange, type Storage } from '../../storage/storage.ts';
+import type { ByteRange, Storage } from '../../storage/storage.ts';
 import type { Services } from '../services.ts';
 
 /** The content types that files are sent with. */
@@ -27,8 +27,8 @@ export function isSigned(services: Services, { pathname, searchParams }: URL): b
 }
 
 /**
- * Answers with a file. Throws 404 for an unknown file, 503 when the storage is away. Serves one range;
- * ignores other Range headers.
+ * Answers with a file. Throws 404 for an unknown file, StorageUnavailable when the storage is away. Serves one
+ * range; ignores other Range headers.
  */
 export async function sendFile(
   storage: Storage,
@@ -57,19 +57,14 @@ export async function sendFile(
 }
 
 async function open(storage: Storage, key: string, header: string | undefined) {
-  try {
-    const bytes = header === undefined ? null : await storage.size(key);
-    const range = bytes === null ? null : readRange(header ?? '', bytes);
-    if (bytes === null || !range) {
-      const file = await storage.read(key);
-      return file && { ...file, range: null };
-    }
-    const stream = await storage.readPart(key, range);
-    return stream && { stream, bytes, range };
-  } catch (error) {
-    if (error instanceof StorageUnavailable) throw new GatewayError('storage_unavailable', { cause: error });
-    throw error;
+  const bytes = header === undefined ? null : await storage.size(key);
+  const range = bytes === null ? null : readRange(header ?? '', bytes);
+  if (bytes === null || !range) {
+    const file = await storage.read(key);
+    return file && { ...file, range: null };
   }
+  const stream = await storage.readPart(key, range);
+  return stream && { stream, bytes, range };
 }
 
 /**

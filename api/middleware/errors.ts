@@ -3,6 +3,7 @@ import type { ErrorRequestHandler, Response } from 'express';
 import { TooManyPasswords } from '../../db/identity/passwords.ts';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
+import { StorageUnavailable } from '../../storage/storage.ts';
 import { bodyOfError, noteErrorCode } from '../http/error-body.ts';
 import { requireLocal } from '../http/locals.ts';
 import { sendJson } from '../http/send-reply.ts';
@@ -50,6 +51,7 @@ function sendError(res: Response, error: GatewayError): void {
 function toGatewayError(thrown: unknown, isPoolExhausted: () => boolean): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   if (thrown instanceof TooManyPasswords) return new GatewayError('overloaded');
+  if (thrown instanceof StorageUnavailable) return new GatewayError('storage_unavailable', { cause: thrown });
   const code = codeOfParser(thrown) ?? codeOfDatabase(thrown, isPoolExhausted) ?? 'internal_error';
   return new GatewayError(code, { cause: thrown });
 }

@@ -15,7 +15,7 @@ import {
   type VideoType,
 } from '../../domain/files/media-types.ts';
 import { uploadKey } from '../../domain/files/uploads.ts';
-import { StorageUnavailable, type Storage } from '../../storage/storage.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { openFileForm } from './file-form.ts';
 
 /** A file in storage without a row in the database yet. */
@@ -28,7 +28,7 @@ export interface ReceivedFile {
   sha256: string;
 }
 
-/** Receives the file. Throws a GatewayError when that fails; then nothing is stored. */
+/** Receives the file. Throws a GatewayError or StorageUnavailable when that fails; then nothing is stored. */
 export async function receiveVideo(
   req: IncomingMessage,
   storage: Storage,
@@ -51,10 +51,6 @@ export async function receiveVideo(
     const source = Readable.from(hashed(), { objectMode: false });
     const { bytes } = await storage.write(uploadKey({ id, contentType }), source, { contentType });
     return { id, filename: cleanFileName(form.filename), contentType, bytes, sha256: hash.digest('hex') };
-  } catch (error) {
-    throw error instanceof StorageUnavailable
-      ? new GatewayError('storage_unavailable', { cause: error })
-      : error;
   } finally {
     form.close();
   }

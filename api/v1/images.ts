@@ -73,6 +73,7 @@ async function readImage({ services, em, caller, params }: RequestContext<KeyCal
   return { task, view: presentImageTask(services, task, await readInline(services, task)) };
 }
 
+/** Throws StorageUnavailable. */
 async function readInline(services: Services, task: Task): Promise<(string | null)[]> {
   if (task.ordered.responseFormat !== 'b64_json') return [];
   const inline: (string | null)[] = [];

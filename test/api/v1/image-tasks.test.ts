@@ -1,6 +1,7 @@
 // GET /v1/images/tasks/:id: how an image task looks while it runs and after it has ended.
 import { expect } from 'chai';
 import { SENSITIVE_PARTS } from '../../../sandbox/error-text.ts';
+import { StorageUnavailable } from '../../../storage/storage.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { until, untilFinal, untilStatus } from '../../support/until.ts';
@@ -88,6 +89,25 @@ describe('GET /v1/images/tasks/:id', () => {
       expect(stored.equals(Buffer.from(b64_json, 'base64'))).to.equal(true);
       expect(stored.subarray(1, 4).toString()).to.equal('PNG');
     }
+  });
+
+  it('answers 503 storage_unavailable while the storage is away that has the images to be put in', async () => {
+    const { body } = await create({ prompt: QUICK, response_format: 'b64_json' });
+    await finished(body.id);
+    const { storage } = gateway.services;
+    const away = (): never => {
+      throw new StorageUnavailable(new Error('ECONNREFUSED 10.0.0.1'));
+    };
+    gateway.services.storage = { ...storage, read: async () => away() };
+    try {
+      const answer = await read(body.id);
+      expectError(answer, 503, 'storage_unavailable', null);
+      expect(answer.headers.get('retry-after')).to.equal('1');
+      expect(JSON.stringify(answer.body)).not.to.include('10.0.0.1');
+    } finally {
+      gateway.services.storage = storage;
+    }
+    expect((await read(body.id)).body.result.data[0].b64_json).to.be.a('string');
   });
 
   it('reads tasks that were made in the console', async () => {
