@@ -27,8 +27,8 @@ export function isSigned(services: Services, { pathname, searchParams }: URL): b
 }
 
 /**
- * Answers with a file. Throws 404 for an unknown file, StorageUnavailable when the storage is away. Serves one
- * range; ignores other Range headers.
+ * Answers with a file. Throws 404 for an unknown file, StorageUnavailable when the storage is away. Serves
+ * one range; ignores other Range headers.
  */
 export async function sendFile(
   storage: Storage,

@@ -64,7 +64,7 @@ export function writeResponses(
     const shared = SHARED[status];
     responses[String(status)] = shared
       ? { $ref: `#/components/responses/${shared}` }
-      : writeRefusal(status, codes);
+      : writeRefusal(status, codes, route);
   }
   responses['default'] = { $ref: '#/components/responses/BeforeRoutes' };
   return responses;
@@ -110,8 +110,7 @@ function writeResponse(route: RouteRow, response: ResponseDescription, named: Na
   const written: JsonObject = referToHeaders(['X-Request-Id', ...(route.limit ? LIMIT_HEADERS : [])]);
   for (const [name, when] of Object.entries(headers))
     written[toHeaderName(name)] = { ...HANDLER_HEADERS[name as ResponseHeader], required: when === 'always' };
-  if (route.idempotent) written['Idempotent-Replayed'] = REPLAYED;
-  if (route.waits) written['Preference-Applied'] = APPLIED;
+  Object.assign(written, headersOfRoute(route));
   return { description, headers: written, ...(Object.keys(content).length > 0 && { content }) };
 }
 
@@ -120,7 +119,19 @@ function eventSchema(description: string): JsonObject {
   return { type: 'object', description, properties: { event: text, data: text, id: text } };
 }
 
-function writeRefusal(status: number, codes: readonly ErrorCode[]): JsonObject {
+/** Headers that every answer of such a route may have, whatever its status. */
+function headersOfRoute({ idempotent, waits }: Pick<RouteRow, 'idempotent' | 'waits'>): JsonObject {
+  return {
+    ...(idempotent && { 'Idempotent-Replayed': REPLAYED }),
+    ...(waits && { 'Preference-Applied': APPLIED }),
+  };
+}
+
+function writeRefusal(
+  status: number,
+  codes: readonly ErrorCode[],
+  route: Pick<RouteRow, 'idempotent' | 'waits'> = {},
+): JsonObject {
   const names: HeaderName[] = [];
   if (status === 429) names.push(...LIMIT_HEADERS, 'X-RateLimit-Backend');
   if (status === 429 || status === 503) names.push('Retry-After');
@@ -130,6 +141,8 @@ function writeRefusal(status: number, codes: readonly ErrorCode[]): JsonObject {
   return writeError(joinCodes(codes), codes, {
     ...referToHeaders(names),
     ...(isWaiting && { 'Retry-After': RETRY_AFTER }),
+    // Nothing before the credentials are known is repeated or waited for.
+    ...(status !== 401 && headersOfRoute(route)),
   });
 }
 

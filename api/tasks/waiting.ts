@@ -79,18 +79,22 @@ async function readEnded(
   { task }: ReadTask,
 ): Promise<Reply> {
   if (!readCreated) return answer();
-  if (task.status !== 'completed') throw failureOf(task);
   const replayed = created.headers?.['idempotent-replayed'];
+  const headers = replayed === undefined ? {} : { 'idempotent-replayed': replayed };
+  if (task.status !== 'completed') throw failureOf(task, headers);
   const reply = await readCreated(task.id);
-  return { ...reply, headers: { ...reply.headers, ...(replayed && { 'idempotent-replayed': replayed }) } };
+  return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
 /** The error of a task that did not complete, with the sentence that its owner reads in the task. */
-function failureOf({ id, status, errorCode, errorMessage }: Task): GatewayError {
+function failureOf(
+  { id, status, errorCode, errorMessage }: Task,
+  headers: Readonly<Record<string, string>>,
+): GatewayError {
   const code = status === 'cancelled' ? 'task_cancelled' : errorCode;
-  const extra = { task_id: id };
-  if (!code || !isErrorCode(code)) return new GatewayError('internal_error', { extra });
-  return new GatewayError(code, { extra, ...(errorMessage ? { message: errorMessage } : {}) });
+  const told = { extra: { task_id: id }, headers };
+  if (!code || !isErrorCode(code)) return new GatewayError('internal_error', told);
+  return new GatewayError(code, { ...told, ...(errorMessage ? { message: errorMessage } : {}) });
 }
 
 function isErrorCode(code: string): code is ErrorCode {

@@ -169,6 +169,9 @@ describe('the OpenAPI document', () => {
       expect(statuses, name).to.include.members(['429', '500', '503', 'default']);
       if (route.proof !== 'none') expect(statuses, name).to.include.members(['401', '403']);
       if (route.idempotent) expect(statuses, name).to.include.members(['409', '422']);
+      const headers = operation.responses['503'].headers;
+      if (route.idempotent) expect(headers, name).to.have.property('Idempotent-Replayed');
+      if (route.waits) expect(headers, name).to.have.property('Preference-Applied');
       if (takesBody) expect(statuses, name).to.include.members(['400', '413', '415']);
     }
   });
@@ -197,13 +200,8 @@ describe('an answer that the document does not promise', () => {
     price: [],
     usual_seconds: null,
   };
-  const error = {
-    message: 'x',
-    type: 'not_found_error',
-    param: null,
-    code: 'model_not_found',
-    request_id: 'a',
-  };
+  const code = 'model_not_found';
+  const error = { message: 'x', type: 'not_found_error', param: null, code, request_id: 'a' };
   const judge = (status: number, body: unknown, given: Headers = headers) =>
     findUndocumented('GET', '/v1/models/m', { status, body, headers: given });
   const without = (name: string): Headers => {

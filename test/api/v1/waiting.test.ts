@@ -111,6 +111,18 @@ describe('Prefer: wait', () => {
     expect([plain.status, plain.body.id]).to.deep.equal([202, first.body.id]);
   });
 
+  it('a repeat whose task has failed says that it is one, as any other', async () => {
+    const order = video('seconds=0 outcome=fail');
+    const key = { 'idempotency-key': 'wait-failed' };
+    const first = await user.key.post('/v1/videos/generations', order, { ...key, ...WAIT });
+    expectError(first, 502, 'upstream_error', null);
+    expect(first.headers.get('idempotent-replayed')).to.equal(null);
+    const again = await user.key.post('/v1/videos/generations', order, { ...key, ...WAIT });
+    expectError(again, 502, 'upstream_error', null);
+    expect(again.body.error.task_id).to.equal(first.body.error.task_id);
+    expect(again.headers.get('idempotent-replayed')).to.equal('true');
+  });
+
   it('holds no database connection, and cancels nothing when the caller leaves', async () => {
     const leaving = new AbortController();
     const calls = [1, 2, 3].map(() =>
