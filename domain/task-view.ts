@@ -29,6 +29,8 @@ export interface TaskColumns {
   cancelRequestedAt?: Date | null | undefined;
   /** When the result began to be removed by age. */
   resultExpiredAt?: Date | null | undefined;
+  /** When its owner deleted it; its files may still be there for a moment. */
+  deletedAt?: Date | null | undefined;
 }
 
 /** What the view takes from elsewhere. `linkTo` signs the link to a file of the task. */
@@ -42,7 +44,7 @@ export interface TaskViewParts {
 
 export function viewTask(task: TaskColumns, parts: TaskViewParts) {
   const { price, evidence, refunded, requestPayload, linkTo } = parts;
-  const kept = task.resultExpiredAt ? [] : task.outputs;
+  const kept = task.resultExpiredAt || task.deletedAt ? [] : task.outputs;
   const outputs = kept.map(({ key, contentType, previewKey }) => ({
     url: linkTo(key),
     contentType,

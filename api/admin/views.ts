@@ -56,7 +56,7 @@ export function presentUserRecord({ user, account, lastSeenAt }: UserRecord): Us
 
 /** A task of another user: prompt, payload, results and error texts are masked. */
 export function presentForeignTask(task: Task): ForeignTaskView {
-  const outputs = task.resultExpiredAt ? [] : task.outputs;
+  const outputs = task.resultExpiredAt || task.deletedAt ? [] : task.outputs;
   return {
     id: task.id,
     userId: task.userId,
