@@ -62,9 +62,9 @@ function readParams({ params }: Request): Record<string, string> {
   return read;
 }
 
-/** A parameter that spans segments comes as a list of them. */
+/** A parameter that spans segments comes as a list of them; after a slash at the end its last is empty. */
 function writeParam(value: string | string[] | undefined): string {
-  return Array.isArray(value) ? value.join('/') : String(value);
+  return Array.isArray(value) ? value.join('/').replace(/\/$/, '') : String(value);
 }
 
 /**

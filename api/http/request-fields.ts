@@ -19,6 +19,8 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   object: 'an object',
   record: 'an object',
 };
+/** How a message counts what has a length. */
+const LENGTH_UNITS: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
 /** The last instant whose ISO text has four digits for the year. */
 const INSTANT_MAX_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 /** The error of an id that is unknown, another user's or malformed, by the prefix of the id. */
@@ -34,7 +36,7 @@ const NOT_FOUND = {
 
 /** Parses a body. An absent field is `missing_field`, everything else about a field is `invalid_value`. */
 export function readBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(body, { error: describeWrongType });
+  const parsed = schema.safeParse(body, { error: describeIssue });
   if (parsed.success) return parsed.data;
   throw explain(parsed.error, body);
 }
@@ -167,11 +169,17 @@ export function readId(kind: keyof typeof NOT_FOUND, params: Readonly<Record<str
   return id;
 }
 
-/** Says what a field of the wrong type must be, where its schema has no sentence for that; else undefined. */
-function describeWrongType(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code !== 'invalid_type') return undefined;
-  const name = TYPE_NAMES[issue.expected];
-  return name && `must be ${name}`;
+/** Says what a field of the wrong type or length must be, unless its schema has a sentence of its own. */
+function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_type') {
+    const name = TYPE_NAMES[issue.expected];
+    return name && `must be ${name}`;
+  }
+  if (issue.code !== 'too_big' && issue.code !== 'too_small') return undefined;
+  const unit = LENGTH_UNITS[issue.origin];
+  if (issue.code === 'too_small' && issue.minimum === 1) return unit && 'must not be empty';
+  const bound = issue.code === 'too_big' ? `at most ${issue.maximum}` : `at least ${issue.minimum}`;
+  return unit && `must have ${bound} ${unit}`;
 }
 
 function explain(error: z.ZodError, body: unknown): GatewayError {

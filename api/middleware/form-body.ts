@@ -7,7 +7,7 @@ import { localsOf, requireLocal } from '../http/locals.ts';
 import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
 import { encodingOf, receiveBody, type BodyLimits } from '../http/receive-body.ts';
 import type { Services } from '../services.ts';
-import { bodyMemory, readJsonBody, rejectUnsound } from './json-body.ts';
+import { bodyMemory, isJson, readJsonBody, rejectUnsound } from './json-body.ts';
 
 /**
  * Middleware as `readJsonBody`, which reads everything but forms. The files of a form are held in memory, and
@@ -16,9 +16,13 @@ import { bodyMemory, readJsonBody, rejectUnsound } from './json-body.ts';
 export function readFormOrJsonBody(services: Services, limits: BodyLimits): RequestHandler {
   const readJson = readJsonBody(services, limits);
   return async (req, res, next) => {
-    if (!isForm(req.headers)) {
+    if (isJson(req)) {
       await readJson(req, res, next);
       return;
+    }
+    if (!isForm(req.headers)) {
+      const message = 'Send the body as multipart/form-data, or as application/json in UTF-8.';
+      throw new GatewayError('unsupported_media_type', { message });
     }
     if (encodingOf(req) !== 'identity') {
       const message = 'Send the form uncompressed.';

@@ -41,10 +41,14 @@ export function readJsonBody(services: Services, limits: BodyLimits): RequestHan
 }
 
 function requireJson(req: Request): void {
-  if (!isJson(req) || encodingOf(req) === null) throw new GatewayError('unsupported_media_type');
+  if (!isJson(req)) throw new GatewayError('unsupported_media_type');
+  if (encodingOf(req) !== null) return;
+  const message = 'Send the body as it is, or packed with gzip, deflate or br.';
+  throw new GatewayError('unsupported_media_type', { message });
 }
 
-function isJson(req: Request): boolean {
+/** Whether a body says that it is JSON in UTF-8. */
+export function isJson(req: Request): boolean {
   const [essence = '', ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
   if (essence.trim() !== 'application/json') return false;
   const charsets = parameters

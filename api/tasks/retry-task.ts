@@ -12,6 +12,8 @@ import { fitToCredits } from './answer-length.ts';
 import { createRefusalError, writeAndStart } from './admission.ts';
 import { routingOf } from './new-task.ts';
 
+const UPLOAD_GONE = { message: 'An uploaded video that this task needs has expired or was deleted.' };
+
 /**
  * Retries and starts a task, and answers with what `answer` makes of it. Throws 409 when the task did not
  * fail or its uploads are gone, and the errors of a creation.
@@ -21,8 +23,8 @@ export async function retryAndStartTask(
   task: Task,
   answer: (task: Task) => Reply,
 ): Promise<Reply> {
-  if (task.status !== 'failed' || task.deletedAt || (await hasMissingUploads(ctx.em, task.id)))
-    throw new GatewayError('task_not_retryable');
+  if (task.status !== 'failed' || task.deletedAt) throw new GatewayError('task_not_retryable');
+  if (await hasMissingUploads(ctx.em, task.id)) throw new GatewayError('task_not_retryable', UPLOAD_GONE);
   const renewed = await renewTask(ctx, task);
   return writeAndStart(ctx, (em) => rewriteTask(ctx, em, task, renewed), answer);
 }

@@ -1,4 +1,4 @@
-// Of a field of the wrong type, the message says what it must be, in words of ours.
+// Of a field of the wrong type or length, the message says what it must be, in words of ours.
 import { expect } from 'chai';
 import { z } from 'zod';
 import { readBody } from '../../../api/http/request-fields.ts';
@@ -12,9 +12,12 @@ const BODY = z.object({
   inside: z.object({}).optional(),
   names: z.record(z.string(), z.string()).optional(),
   own: z.string('must be a colour').optional(),
+  short: z.string().min(2).max(3).optional(),
+  few: z.array(z.string()).min(1).max(2).optional(),
+  ownLength: z.string().min(1, 'must not be empty').optional(),
 });
 
-describe('a field of the wrong type', () => {
+describe('a field of the wrong type or length', () => {
   const rows: [body: object, message: string][] = [
     [{ text: 5 }, 'text: must be a string.'],
     [{ count: '5' }, 'count: must be a number.'],
@@ -25,6 +28,11 @@ describe('a field of the wrong type', () => {
     [{ inside: [] }, 'inside: must be an object.'],
     [{ names: 1 }, 'names: must be an object.'],
     [{ own: 1 }, 'own: must be a colour.'],
+    [{ short: 'abcd' }, 'short: must have at most 3 characters.'],
+    [{ short: 'a' }, 'short: must have at least 2 characters.'],
+    [{ few: [] }, 'few: must not be empty.'],
+    [{ few: ['a', 'b', 'c'] }, 'few: must have at most 2 entries.'],
+    [{ ownLength: '' }, 'ownLength: must not be empty.'],
   ];
   for (const [body, message] of rows)
     it(`is named with what it must be: ${message}`, () => {

@@ -55,6 +55,15 @@ describe('every body', () => {
         expectError(await send(path, SOUND, headers), 415, 'unsupported_media_type', null);
     });
 
+  it('says that it may be a form where it may be one', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const path of ['/v1/images/edits', '/v1/videos']) {
+      const answer = await send(path, 'prompt=x', headers);
+      expectError(answer, 415, 'unsupported_media_type', null);
+      expect(answer.body.error.message).to.contain('multipart/form-data').and.to.contain('application/json');
+    }
+  });
+
   for (const type of [
     'application/json',
     'application/json; charset=utf-8',
@@ -175,6 +184,7 @@ describe('every body', () => {
       it(`with ${name} is refused with 415`, async () => {
         const answer = await estimate(gzipSync(SOUND), { 'content-encoding': name });
         expectError(answer, 415, 'unsupported_media_type', null);
+        expect(answer.body.error.message).to.contain('gzip, deflate or br');
       });
   });
 

@@ -163,7 +163,9 @@ describe('URLs in orders', () => {
       const { body } = await order([url], { prompt: 'x [[sandbox seconds=0 outcome=fail]]' });
       expect((await untilFinal(owner.session, body.data.id)).status).to.equal('failed');
       await owner.key.delete(`${UPLOADS}/${id}`);
-      expectError(await owner.session.post(`/api/tasks/${body.data.id}/retry`), 409, 'task_not_retryable');
+      const refused = await owner.session.post(`/api/tasks/${body.data.id}/retry`);
+      expectError(refused, 409, 'task_not_retryable');
+      expect(refused.body.error.message).to.contain('uploaded video');
     });
   });
 

@@ -54,6 +54,12 @@ describe('GET /v1/models', () => {
     expect(list.data).to.deep.include(body);
   });
 
+  it('takes a slash at the end, as every route does', async () => {
+    for (const path of ['/v1/models/', '/v1/models/gpt-image-2/'])
+      expect((await owner.key.get(path)).status, path).to.equal(200);
+    expectError(await owner.key.get('/v1/models/gpt-image-2//'), 404, 'model_not_found', 'model');
+  });
+
   it('shows a text model with its limits in tokens, and its prices for a million of them', async () => {
     const { body } = await owner.key.get('/v1/models/gpt-6-luna');
     expect(body).to.include({ kind: 'text', family: 'openai', billing_mode: 'per_token' });
