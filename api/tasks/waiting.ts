@@ -3,6 +3,7 @@ import { ERRORS, GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import { isId } from '../../db/ids.ts';
 import type { Reply, RequestContext } from '../context.ts';
+import type { Services } from '../services.ts';
 import type { ReadTask } from '../../db/changes.ts';
 
 /** Longest wait in seconds; a longer one is cut to this. */
@@ -33,7 +34,7 @@ export async function answerWhenEnded(ctx: RequestContext, route: WaitingRoute):
     ctx.dropBody();
     const signals = [timeUp, ctx.disconnected(), ctx.services.stopping];
     const ended = taskId && (await ctx.services.events.watcher.awaitEnd(taskId, AbortSignal.any(signals)));
-    const final = ended ? await readEnded(route, reply, ended) : reply;
+    const final = ended ? await readEnded(ctx.services, route, reply, ended) : reply;
     return { ...final, headers: { ...final.headers, ...applied } };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
@@ -74,6 +75,7 @@ function openTaskOf({ params }: RequestContext, { headers = {} }: Reply): string
 }
 
 async function readEnded(
+  { log }: Services,
   { answer, readCreated }: WaitingRoute,
   created: Reply,
   { task }: ReadTask,
@@ -82,8 +84,13 @@ async function readEnded(
   const replayed = created.headers?.['idempotent-replayed'];
   const headers = replayed === undefined ? {} : { 'idempotent-replayed': replayed };
   if (task.status !== 'completed') throw failureOf(task, headers);
-  const reply = await readCreated(task.id);
-  return { ...reply, headers: { ...reply.headers, ...headers } };
+  const reply = await readCreated(task.id).catch((error: unknown) => {
+    if (error instanceof GatewayError && error.status < 500) throw error;
+    log.warn({ err: error, taskId: task.id }, 'a completed task could not be read for its creation');
+    return null;
+  });
+  // The task is there and charged: an error of ours would have clients order it once more.
+  return reply ? { ...reply, headers: { ...reply.headers, ...headers } } : created;
 }
 
 /** The error of a task that did not complete, with the sentence that its owner reads in the task. */

@@ -43,7 +43,7 @@ export const OPENAI_MEDIA_DESCRIPTIONS = {
       },
       202: { description: 'Accepted.', shape: NEW_IMAGE_TASK, headers: accepted },
     },
-    refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS, ...WAITED_REFUSALS, 'storage_unavailable'],
+    refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS, ...WAITED_REFUSALS],
   },
   'POST /v1/videos': {
     id: 'createOpenaiVideo',

@@ -56,7 +56,7 @@ export const V1_DESCRIPTIONS = {
       },
       202: { description: 'Accepted.', shape: NEW_IMAGE_TASK, headers: accepted },
     },
-    refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS, ...WAITED_REFUSALS, 'storage_unavailable'],
+    refusals: [...CREATION_REFUSALS, ...KEY_REFUSALS, ...WAITED_REFUSALS],
   },
   ...OPENAI_MEDIA_DESCRIPTIONS,
   'GET /v1/images/tasks/:id': {

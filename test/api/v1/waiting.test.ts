@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import OpenAI from 'openai';
 import { readWait } from '../../../api/tasks/waiting.ts';
 import { readPoolMetrics } from '../../../db/pool.ts';
+import { StorageUnavailable } from '../../../storage/storage.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { failureOf } from '../../support/http/openai-client.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
@@ -48,6 +49,21 @@ describe('Prefer: wait', () => {
     const order = { ...image(), response_format: 'b64_json' };
     const { body } = await user.key.post('/v1/images/generations', order, WAIT);
     expect(Buffer.from(body.data[0].b64_json, 'base64').length).to.be.above(100);
+  });
+
+  it('answers 202 as without it when the images to be put in cannot be read: an error would order them again', async () => {
+    const { storage } = gateway.services;
+    const away = (): never => {
+      throw new StorageUnavailable(new Error('the bucket is away'));
+    };
+    gateway.services.storage = { ...storage, read: async () => away() };
+    const order = { ...image(), response_format: 'b64_json' };
+    const made = await user.key.post('/v1/images/generations', order, WAIT).finally(() => {
+      gateway.services.storage = storage;
+    });
+    expect([made.status, made.headers.get('preference-applied')]).to.deep.equal([202, 'wait=60']);
+    const read = await user.key.get(made.headers.get('location') ?? '');
+    expect(read.body).to.deep.include({ id: made.body.id, status: 'completed', creditsCharged: 4 });
   });
 
   it('answers a creation of videos, and of tasks in the console, with what GET answers', async () => {
