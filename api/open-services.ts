@@ -24,6 +24,7 @@ import {
   createAllTurns,
   ENTRY_TURN_LIMITS,
   LONG_WORK_TURN_LIMITS,
+  RECEIVING_TURN_LIMITS,
 } from './http/turn-limits.ts';
 import { createTurns } from './http/turns.ts';
 import { Subjects } from './http/subjects.ts';
@@ -103,6 +104,7 @@ export function openServices(
     subjects: new Subjects(),
     entryTurns: createTurns({ ...ENTRY_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
     countedTurns: createTurns({ ...COUNTED_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
+    receivingTurns: createTurns(RECEIVING_TURN_LIMITS),
     longWorkTurns: createTurns(LONG_WORK_TURN_LIMITS),
     overload: createOverloadGuard(
       overloadLimits({ inFlightMax, delayMs: config.overloadDelayMs }),

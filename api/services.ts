@@ -68,6 +68,8 @@ export interface Services {
   entryTurns: Turns;
   /** Lets requests go on that Redis has counted, some in each round of the event loop. */
   countedTurns: Turns;
+  /** Gives long bodies their turns to be received, some at once for each user. */
+  receivingTurns: Turns;
   /** Gives the work of long bodies its turns, one at a time. */
   longWorkTurns: Turns;
   /** Gives creations and retries their turns, a few at once for each user. */

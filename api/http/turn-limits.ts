@@ -1,4 +1,5 @@
-// The limits of turns: to be authenticated, to create, to read much, to work on long bodies, to go on.
+// The limits of turns: to be authenticated, to go on, to create, to read much, to receive and work on long
+// bodies.
 import { createTurns, type Turns } from './turns.ts';
 
 /**
@@ -42,6 +43,20 @@ export const READ_TURN_LIMITS = {
   linesMax: 2_000,
   waitMsMax: 10_000,
   beginsPerRoundMax: 1,
+} as const;
+
+/**
+ * Long bodies of a user that are received at once; others stay unread. Thousands of megabytes that never end,
+ * a quarter of a gigabyte of them read at once, made the calls of others take four times as long (bench
+ * `neighbours`): to copy and scan them holds the event loop, and their memory makes V8 collect garbage.
+ */
+export const RECEIVING_TURN_LIMITS = {
+  turnsMax: Infinity, // what all users may hold is the budget of bodies
+  turnsPerUserMax: 32,
+  lineMax: 128,
+  linesMax: 1_024,
+  waitMsMax: 10_000,
+  beginsPerRoundMax: 8,
 } as const;
 
 /** One long body at a time in this process; one that has waited this long is worked on beside it. */

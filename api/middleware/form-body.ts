@@ -8,6 +8,7 @@ import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
 import { encodingOf, receiveBody, type BodyLimits } from '../http/receive-body.ts';
 import type { Services } from '../services.ts';
 import { bodyMemory, isJson, readJsonBody, rejectUnsound } from './json-body.ts';
+import { receiveInTurn } from './turns.ts';
 
 /**
  * Middleware as `readJsonBody`, which reads everything but forms. The files of a form are held in memory, and
@@ -30,10 +31,12 @@ export function readFormOrJsonBody(services: Services, limits: BodyLimits): Requ
     }
     const announced = Number(req.headers['content-length'] ?? 0);
     if (announced > limits.bytesMax) throw new GatewayError('payload_too_large');
-    const reserve = bodyMemory(services, req, res);
-    if (announced > 0) reserve(2 * announced);
-    const bytes = await receiveBody(req, limits, (chunk) => {
-      if (announced === 0) reserve(2 * chunk.length);
+    const bytes = await receiveInTurn(services, res, announced > 0 ? announced : null, () => {
+      const reserve = bodyMemory(services, req, res);
+      if (announced > 0) reserve(2 * announced);
+      return receiveBody(req, limits, (chunk) => {
+        if (announced === 0) reserve(2 * chunk.length);
+      });
     });
     const parse = async (): Promise<object> => {
       const body = await parseForm(req.headers, bytes);

@@ -9,6 +9,7 @@ import { localsOf, requireLocal } from '../http/locals.ts';
 import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
 import { encodingOf, freeLongBody, receiveBody, type BodyLimits } from '../http/receive-body.ts';
 import type { Services } from '../services.ts';
+import { receiveInTurn } from './turns.ts';
 
 /**
  * Middleware that reads a body; the result is always an object. Runs after authentication. The memory for
@@ -20,15 +21,17 @@ export function readJsonBody(services: Services, limits: BodyLimits): RequestHan
     // By the announced length first, before anything is read.
     const announced = Number(req.headers['content-length'] ?? 0);
     if (announced > limits.bytesMax) throw new GatewayError('payload_too_large');
-    const reserve = bodyMemory(services, req, res);
     // How long a chunked or compressed body becomes shows while it arrives.
     const isLengthKnown = announced > 0 && encodingOf(req) === 'identity';
-    if (isLengthKnown) reserve(announced);
-    const scan = createJsonScan();
-    const bytes = await receiveBody(req, limits, (chunk) => {
-      if (!isLengthKnown) reserve(chunk.length);
-      const excess = scan(chunk);
-      if (excess !== null) throw new GatewayError('invalid_request', { message: excess });
+    const bytes = await receiveInTurn(services, res, isLengthKnown ? announced : null, () => {
+      const reserve = bodyMemory(services, req, res);
+      if (isLengthKnown) reserve(announced);
+      const scan = createJsonScan();
+      return receiveBody(req, limits, (chunk) => {
+        if (!isLengthKnown) reserve(chunk.length);
+        const excess = scan(chunk);
+        if (excess !== null) throw new GatewayError('invalid_request', { message: excess });
+      });
     });
     localsOf(res).bodyBytes = bytes.length;
     const { longWorkTurns } = services;

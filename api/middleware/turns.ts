@@ -4,6 +4,7 @@ import type { RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import { CREATION_TURN_LIMITS, READ_TURN_LIMITS } from '../http/turn-limits.ts';
+import { LONG_BODY_BYTES } from '../http/long-work.ts';
 import type { EndTurn, NoTurn, Turns } from '../http/turns.ts';
 import type { Services } from '../services.ts';
 
@@ -58,6 +59,31 @@ export async function goOnInTurn({ countedTurns }: Services, res: Response): Pro
   const subject = requireLocal(res, 'subject');
   const turn = countedTurns.tryTake(subject) ?? (await waitForTurn(countedTurns, subject, res));
   if (typeof turn !== 'string') turn();
+}
+
+/**
+ * Runs `receive`, which reads a body of so many bytes, in a turn of its user if the body is long; null is a
+ * length that was not announced. Until then it stays unread. Throws 503 when the turn does not come.
+ */
+export async function receiveInTurn<Result>(
+  { receivingTurns, metrics }: Services,
+  res: Response,
+  bytes: number | null,
+  receive: () => Promise<Result>,
+): Promise<Result> {
+  if (bytes !== null && bytes <= LONG_BODY_BYTES) return receive();
+  const subject = requireLocal(res, 'subject');
+  const turn = receivingTurns.tryTake(subject) ?? (await waitForTurn(receivingTurns, subject, res));
+  if (turn === 'left') return receive(); // which notices it
+  if (typeof turn === 'string') {
+    metrics.shed('receiving_turns');
+    throw new GatewayError('overloaded');
+  }
+  try {
+    return await receive();
+  } finally {
+    turn();
+  }
 }
 
 /** Ends the turn with the answer, unless it is ended before: then its listener goes with it. */

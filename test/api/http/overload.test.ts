@@ -3,6 +3,7 @@
 import { request } from 'node:http';
 import { expect } from 'chai';
 import { BODY_BUDGET } from '../../../api/http/body-budget.ts';
+import { RECEIVING_TURN_LIMITS } from '../../../api/http/turn-limits.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { sendRaw } from '../../support/http/raw.ts';
 import { until } from '../../support/until.ts';
@@ -102,10 +103,12 @@ describe('a gateway whose memory is limited', () => {
 
   it('counts small bodies too: those announced and never sent fill the share of their sender alone', async () => {
     const headers = { authorization: `Bearer ${owner.apiKey}`, 'content-type': 'application/json' };
-    const held = Array.from({ length: 128 }, () =>
-      request(`${gateway.baseUrl}/v1/chat/completions`, {
+    const { turnsPerUserMax } = RECEIVING_TURN_LIMITS;
+    const bytes = BODY_BUDGET.bytesPerCallerMax / turnsPerUserMax;
+    const held = Array.from({ length: turnsPerUserMax }, () =>
+      request(`${gateway.baseUrl}/v1/estimates`, {
         method: 'POST',
-        headers: { ...headers, 'content-length': String(1024 ** 2) },
+        headers: { ...headers, 'content-length': String(bytes) },
         agent: false,
       }),
     );
