@@ -1,6 +1,7 @@
 // What a vendor's answer to a submission leads to: a job, stored results, another try, or the end.
 import { forkEm } from '../db/database.ts';
 import { hasReadyCredential, startCooldown, type CooldownReason } from '../db/tasks/credentials.ts';
+import { recordAccepted } from '../db/tasks/accepted-jobs.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import type { Provider, Submission, UpstreamFailure, UpstreamJob } from '../providers/provider.ts';
 import { retryWrite } from './activity-retry.ts';
@@ -40,7 +41,7 @@ export async function recordAnswer(
 ): Promise<HandoverState> {
   const { database } = dependencies;
   if (answer.kind === 'accepted') {
-    const hasJob = await retryWrite(() => submissions.recordAccepted(forkEm(database), task, answer));
+    const hasJob = await retryWrite(() => recordAccepted(forkEm(database), task, answer));
     if (hasJob) return { state: 'accepted' };
     const failure = { code: 'upstream_outcome_unknown', errorText: null } as const;
     await retryWrite(() => submissions.recordFailedTry(forkEm(database), task, failure));

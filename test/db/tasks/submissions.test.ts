@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { forkEm } from '../../../db/database.ts';
 import { reserve } from '../../../db/ledger/reservations.ts';
 import { startCooldown } from '../../../db/tasks/credentials.ts';
+import { recordAccepted } from '../../../db/tasks/accepted-jobs.ts';
 import * as submissions from '../../../db/tasks/submissions.ts';
 import type { TaskAttempt } from '../../../domain/tasks.ts';
 import * as rows from '../../support/rows.ts';
@@ -33,7 +34,7 @@ describe('submissions', () => {
   const intend = (task: TaskAttempt, credentials = ['one'], max: number | null = null) =>
     submissions.intendSubmission(em(), task, choice(credentials, max));
   const accept = (task: TaskAttempt, id: string, credential = 'one') =>
-    submissions.recordAccepted(em(), task, { handle: { id, credential }, upstreamRequestId: null });
+    recordAccepted(em(), task, { handle: { id, credential }, upstreamRequestId: null });
   const stateOf = async (task: TaskAttempt) => (await submissions.findSubmission(em(), task))?.state;
 
   /** Writes the intent of a try. */
