@@ -3,6 +3,7 @@ import { forkEm } from '../db/database.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { withTimeLimit } from '../providers/http/time-limit.ts';
 import { UpstreamFailure, type LookUp, type Provider } from '../providers/provider.ts';
+import type { Handover } from './accepted-job.ts';
 import { retryWrite } from './activity-retry.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { retryLater } from './failures.ts';
@@ -11,7 +12,6 @@ import {
   recordAnswer,
   recordRefusal,
   type FailedSubmission,
-  type Handover,
   type HandoverState,
 } from './submission-outcome.ts';
 
@@ -39,7 +39,7 @@ export async function lookForLostJob(
     const found = await lookUp(provider, lost);
     if (found.kind === 'found') {
       const answer = { kind: 'accepted', handle: found.handle, upstreamRequestId: null } as const;
-      return recordAnswer(dependencies, task, answer);
+      return recordAnswer(dependencies, handover, answer);
     }
     if (found.kind === 'absent') {
       await retryWrite(() => submissions.recordNotReceived(forkEm(dependencies.database), task, null));

@@ -8,6 +8,7 @@ import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt } from '../domain/tasks.ts';
 import { withTimeLimit } from '../providers/http/time-limit.ts';
 import { UpstreamFailure, type JobState, type Provider, type UpstreamResult } from '../providers/provider.ts';
+import { cancelJob, WITHDRAW_LOOK_LIMIT_MS } from './cancel-job.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith } from './failures.ts';
 import { pause, withHeartbeat } from './heartbeat.ts';
@@ -20,8 +21,6 @@ import { createUsualEnds, type UsualEnds } from './usual-ends.ts';
 const NOT_FOUND_GRACE_MS = 30_000;
 /** A longer silence counts as no answer; the next look may bring one. */
 const LOOK_LIMIT_MS = 30_000;
-/** Shorter than a usual look, because the caller waits for the cancellation. */
-const WITHDRAW_LOOK_LIMIT_MS = 5_000;
 /** 100 is only for a task that has completed. */
 const RUNNING_PROGRESS_MAX = 99;
 
@@ -64,7 +63,7 @@ export function createPolling(dependencies: ActivityDependencies) {
       if (submission?.state === 'succeeded') return { state: 'finished' };
       if (submission?.state !== 'accepted') return { state: 'stopped' };
       const job = await findJob(dependencies, task);
-      if ((await cancelAtVendor(job)) === 'cancelled') return { state: 'stopped' };
+      if ((await cancelJob(job)) === 'cancelled') return { state: 'stopped' };
       const { state } = await look(job, WITHDRAW_LOOK_LIMIT_MS);
       if (state.kind === 'failed' && state.evidence)
         await submissions.recordBilled(forkEm(database), task, state.evidence);
@@ -179,15 +178,5 @@ async function look({ provider, handle, sentAt }: Job, limitMs: number, signal?:
     const isOld = Date.now() - sentAt.getTime() > NOT_FOUND_GRACE_MS;
     if (error.errorClass === 'expired' && isOld) return { state: { kind: 'expired' }, refusal: null };
     return { state: running, refusal: error.errorClass === 'rate' ? error : null };
-  }
-}
-
-async function cancelAtVendor({ provider, handle }: Job): Promise<'cancelled' | 'too_late'> {
-  const cancel = async (limit: AbortSignal) => provider.cancel?.(handle, limit);
-  try {
-    return (await withTimeLimit(WITHDRAW_LOOK_LIMIT_MS, undefined, cancel)) ?? 'too_late';
-  } catch (error) {
-    if (error instanceof UpstreamFailure) return 'too_late';
-    throw error;
   }
 }

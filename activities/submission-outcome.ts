@@ -1,9 +1,9 @@
 // What a vendor's answer to a submission leads to: a job, stored results, another try, or the end.
 import { forkEm } from '../db/database.ts';
 import { hasReadyCredential, startCooldown, type CooldownReason } from '../db/tasks/credentials.ts';
-import { recordAccepted } from '../db/tasks/accepted-jobs.ts';
 import * as submissions from '../db/tasks/submissions.ts';
-import type { Provider, Submission, UpstreamFailure, UpstreamJob } from '../providers/provider.ts';
+import type { Submission, UpstreamFailure, UpstreamJob } from '../providers/provider.ts';
+import { recordJob, type Handover } from './accepted-job.ts';
 import { retryWrite } from './activity-retry.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith, retryLater } from './failures.ts';
@@ -14,12 +14,6 @@ import { storeInline } from './results.ts';
  */
 export interface HandoverState {
   state: 'accepted' | 'stored';
-}
-
-/** The try to hand an attempt over, and the adapter of its vendor. */
-export interface Handover {
-  task: submissions.SubmissionTry;
-  provider: Provider;
 }
 
 export interface FailedSubmission {
@@ -36,16 +30,13 @@ const RATE_COOLDOWN_SECONDS_MAX = 60;
 /** The vendor has taken the work, so this must be recorded, even if the database is away for a while. */
 export async function recordAnswer(
   dependencies: ActivityDependencies,
-  task: submissions.SubmissionTry,
+  { task, provider }: Handover,
   answer: Submission,
 ): Promise<HandoverState> {
   const { database } = dependencies;
   if (answer.kind === 'accepted') {
-    const hasJob = await retryWrite(() => recordAccepted(forkEm(database), task, answer));
-    if (hasJob) return { state: 'accepted' };
-    const failure = { code: 'upstream_outcome_unknown', errorText: null } as const;
-    await retryWrite(() => submissions.recordFailedTry(forkEm(database), task, failure));
-    throw failTaskWith(failure.code);
+    await recordJob(dependencies, { task, provider }, answer);
+    return { state: 'accepted' };
   }
   const outputText = answer.results.find((result) => result.kind === 'text')?.text ?? null;
   const outputs = await storeInline(dependencies, task, answer.results);

@@ -13,13 +13,14 @@ import type { JsonValue } from '../domain/json.ts';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../providers/provider.ts';
 import type { Task } from '../db/entities/tasks.ts';
+import type { Handover } from './accepted-job.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createFamilySlots } from './family-slots.ts';
 import { failTaskWith, retryLater } from './failures.ts';
 import { createHandOvers, type HandOvers } from './hand-overs.ts';
 import { abortOnCancel, pause, withHeartbeat } from './heartbeat.ts';
 import { lookForLostJob } from './lost-job.ts';
-import { recordAnswer, recordRefusal, type Handover, type HandoverState } from './submission-outcome.ts';
+import { recordAnswer, recordRefusal, type HandoverState } from './submission-outcome.ts';
 
 /** A submission that was not kept fresh for so long is abandoned: its worker is dead. */
 const FRESH_SECONDS = 15;
@@ -103,7 +104,7 @@ async function handOver(
         return lookForLostJob(dependencies, handover, { job, sentAt, failure: error });
       throw await recordRefusal(dependencies, handover, { job, failure: error });
     }
-    return recordAnswer(dependencies, task, answer);
+    return recordAnswer(dependencies, handover, answer);
   });
 }
 

@@ -3,33 +3,34 @@ import type { JobHandle } from '../../domain/jobs.ts';
 import type { TaskAttempt } from '../../domain/tasks.ts';
 import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
-import { findSubmission } from './submissions.ts';
+
+/** What became of a job that the vendor has taken. */
+export interface AcceptedJob {
+  /** Whether the attempt goes on with a job: this one, or one that was recorded before. */
+  hasJob: boolean;
+  /** Whether no task waits for this job: its attempt has another one, or has ended. */
+  isOrphaned: boolean;
+}
 
 /**
  * Records the vendor's id of the job, whichever try it is of, also when that was given up: the vendor has
- * taken the work. Of two jobs of an attempt the first stands. False when the attempt has none after all:
- * another submission has that very job, or this one has failed.
+ * taken the work. Of two jobs of an attempt the first stands. The attempt has none after all when another
+ * submission has that very job, which is then no orphan, or when this one has failed. Safe to repeat.
  */
 export async function recordAccepted(
   em: Em,
-  task: TaskAttempt,
-  answer: { handle: JobHandle; upstreamRequestId: string | null },
-): Promise<boolean> {
-  const { handle, upstreamRequestId } = answer;
-  const rows = await accept(em, [
-    task.taskId,
-    task.attempt,
-    JSON.stringify(handle),
-    handle.id,
-    upstreamRequestId,
-    handle.credential,
-  ]);
-  if (rows.length > 0) return true;
-  const submission = await findSubmission(em, task); // written before: by another try, or the answer was lost
-  return Boolean(submission?.handle);
+  { taskId, attempt }: TaskAttempt,
+  { handle, upstreamRequestId }: { handle: JobHandle; upstreamRequestId: string | null },
+): Promise<AcceptedJob> {
+  const { id, credential } = handle;
+  const stored = JSON.stringify(handle);
+  const [accepted] = await accept(em, [taskId, attempt, stored, id, upstreamRequestId, credential]);
+  if (accepted) return { hasJob: true, isOrphaned: !accepted.isOpen };
+  const [known] = await findHolder(em, [taskId, attempt, id, credential]);
+  return { hasJob: known?.hasJob ?? false, isOrphaned: !known?.isHeld };
 }
 
-const accept = prepare<{ id: string }>(
+const accept = prepare<{ isOpen: boolean }>(
   'record-accepted',
   `with accepted as (
     update submission set state = 'accepted', handle = $3::jsonb, credential = $6, updated_at = now()
@@ -41,7 +42,18 @@ const accept = prepare<{ id: string }>(
   ), shown as (
     update task t set upstream_task_id = $4, upstream_request_id = $5, updated_at = now()
     from accepted a where t.id = a.task_id and t.attempt = a.attempt
+    returning t.status
+  ), logged as (
+    insert into task_event (task_id, attempt, event) select task_id, attempt, 'submitted' from accepted
   )
-  insert into task_event (task_id, attempt, event) select task_id, attempt, 'submitted' from accepted
-  returning task_id as id`,
+  select exists (select from shown where status in ('queued', 'in_progress')) as "isOpen" from accepted`,
+);
+
+/** For a job that was not recorded now: whether a submission has it, and whether the attempt has a job. */
+const findHolder = prepare<{ hasJob: boolean; isHeld: boolean }>(
+  'find-job-holder',
+  `select s.handle is not null as "hasJob", exists (
+     select from submission o
+     where o.family = s.family and o.credential = $4 and o.handle ->> 'id' = $3) as "isHeld"
+   from submission s where s.task_id = $1 and s.attempt = $2`,
 );

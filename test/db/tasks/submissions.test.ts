@@ -5,11 +5,13 @@ import { forkEm } from '../../../db/database.ts';
 import { reserve } from '../../../db/ledger/reservations.ts';
 import { startCooldown } from '../../../db/tasks/credentials.ts';
 import { recordAccepted } from '../../../db/tasks/accepted-jobs.ts';
+import { cancelTask } from '../../../db/tasks/settlement.ts';
 import * as submissions from '../../../db/tasks/submissions.ts';
 import type { TaskAttempt } from '../../../domain/tasks.ts';
 import * as rows from '../../support/rows.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 
+const TAKEN_UP = { hasJob: true, isOrphaned: false };
 const FAILURE = { code: 'upstream_error', errorText: null } as const;
 
 describe('submissions', () => {
@@ -97,7 +99,7 @@ describe('submissions', () => {
     const second = await tryOf(task);
     await submissions.recordNotReceived(em(), first, null);
     expect(await stateOf(task)).to.equal('sending');
-    expect(await accept(task, 'job-of-the-second')).to.equal(true);
+    expect(await accept(task, 'job-of-the-second')).to.deep.equal(TAKEN_UP);
     await submissions.recordNotReceived(em(), second, null);
     expect(await stateOf(task)).to.equal('accepted');
   });
@@ -109,7 +111,7 @@ describe('submissions', () => {
     const second = await tryOf(task);
     await fail(first);
     expect(await stateOf(task)).to.equal('sending');
-    expect(await accept(task, 'job-found')).to.equal(true);
+    expect(await accept(task, 'job-found')).to.deep.equal(TAKEN_UP);
     await fail(second);
     expect(await stateOf(task)).to.equal('accepted');
   });
@@ -119,7 +121,7 @@ describe('submissions', () => {
     await submissions.recordNotReceived(em(), await tryOf(task), null);
     await intend(await startTask(), ['two']);
     expect(await intend(task, ['two'], 1)).to.deep.equal({ kind: 'busy' });
-    expect(await accept(task, 'job-told-late')).to.equal(true);
+    expect(await accept(task, 'job-told-late')).to.deep.equal(TAKEN_UP);
     const found = await submissions.findSubmission(em(), task);
     expect(found).to.include({ state: 'accepted', credential: 'one' });
     expect(await intend(task, ['two'])).to.deep.equal({ kind: 'already_submitted' });
@@ -129,11 +131,20 @@ describe('submissions', () => {
     const task = await startTask();
     await submissions.recordNotReceived(em(), await tryOf(task), null);
     await tryOf(task, ['two']);
-    expect(await accept(task, 'job-of-the-first')).to.equal(true);
-    expect(await accept(task, 'job-of-the-second', 'two')).to.equal(true);
+    expect(await accept(task, 'job-of-the-first')).to.deep.equal(TAKEN_UP);
+    expect(await accept(task, 'job-of-the-second', 'two')).to.deep.equal({ hasJob: true, isOrphaned: true });
     const found = await submissions.findSubmission(em(), task);
     expect(found).to.include({ state: 'accepted', credential: 'one' });
     expect(found?.handle?.id).to.equal('job-of-the-first');
+  });
+
+  it('leave a job without a task when their attempt has ended, and when they were given up for lost', async () => {
+    const [ended, givenUp] = [await startTask(), await startTask()];
+    await tryOf(ended);
+    await cancelTask(em(), ended);
+    expect(await accept(ended, 'job-of-an-ended-task')).to.deep.equal({ hasJob: true, isOrphaned: true });
+    await fail(await tryOf(givenUp));
+    expect(await accept(givenUp, 'job-told-too-late')).to.deep.equal({ hasJob: false, isOrphaned: true });
   });
 
   it('wait while every credential has as many jobs as it may have', async () => {
@@ -169,9 +180,9 @@ describe('submissions', () => {
     const [first, second] = [await startTask(), await startTask()];
     await intend(first);
     await intend(second);
-    expect(await accept(first, 'job-1')).to.equal(true);
-    expect(await accept(second, 'job-1')).to.equal(false);
-    expect(await accept(first, 'job-1'), 'a repeat whose first answer was lost').to.equal(true);
+    expect(await accept(first, 'job-1')).to.deep.equal(TAKEN_UP);
+    expect(await accept(second, 'job-1')).to.deep.equal({ hasJob: false, isOrphaned: false });
+    expect(await accept(first, 'job-1'), 'a repeat whose first answer was lost').to.deep.equal(TAKEN_UP);
     expect(await stateOf(second)).to.equal('sending');
   });
 
