@@ -11,6 +11,12 @@ type OpenTaskDependencies = Pick<ActivityDependencies, 'database' | 'taskRuns' |
 /** What brings a task and its workflow together again: a run, the end as failed, or the end as cancelled. */
 export type TaskNeed = 'start' | 'failure' | 'cancellation';
 
+/**
+ * What came of help: `closing`: the run of the attempt before is still closing. `changed`: task or run went
+ * on or ended meanwhile. `unreachable`: Temporal did not answer.
+ */
+export type Help = 'helped' | 'closing' | 'changed' | 'unreachable';
+
 /** Failures one after the other, not for the row's own data, at which Temporal or the database is away. */
 const FAILURES_IN_ROW_MAX = 3;
 /** PostgreSQL's code for what `raise exception` of our functions says. */
@@ -28,23 +34,20 @@ export async function findNeed({ taskRuns }: OpenTaskDependencies, task: Task): 
   return state === 'unknown' ? 'start' : 'failure';
 }
 
-/** Does what the task needs. False: the run of the attempt before is still closing. Safe to repeat. */
+/** Does what the task needs. Safe to repeat. */
 export async function meetNeed(
   { database, taskRuns, log }: OpenTaskDependencies,
   task: Task,
   need: TaskNeed,
-): Promise<boolean> {
-  if (need === 'start') return taskRuns.startTask(task);
-  if (need === 'cancellation') {
-    const { id: taskId, attempt } = task;
-    await cancelUnreserved(forkEm(database), task.userId, { taskId, attempt });
-    return true;
-  }
+): Promise<Help> {
+  const attempt = { taskId: task.id, attempt: task.attempt };
+  if (need === 'start') return (await taskRuns.startTask(task)) ? 'helped' : 'closing';
+  if (need === 'cancellation')
+    return (await cancelUnreserved(forkEm(database), task.userId, attempt)) ? 'helped' : 'changed';
   // Fills a gap only: a workflow records the end of its task before its own.
   log.warn({ taskId: task.id }, 'the workflow ended without settling its task; the credits are given back');
   const failure = { code: 'internal_error', message: TASK_FAILURES.internal_error } as const;
-  await failTask(forkEm(database), { taskId: task.id, attempt: task.attempt }, failure);
-  return true;
+  return (await failTask(forkEm(database), attempt, failure)) === 'failed' ? 'helped' : 'changed';
 }
 
 /**

@@ -5,7 +5,7 @@ import { isId } from '../db/ids.ts';
 import { findUnknownTasks, listRestedTasks } from '../db/tasks/sweep.ts';
 import type { RunToCancel, TaskRuns } from '../domain/task-runs.ts';
 import type { ActivityDependencies } from './dependencies.ts';
-import { findNeed, forEachTask, meetNeed, type TaskNeed } from './open-tasks.ts';
+import { findNeed, forEachTask, meetNeed, type Help, type TaskNeed } from './open-tasks.ts';
 
 export type ReconcileDependencies = Pick<ActivityDependencies, 'database' | 'storage' | 'taskRuns' | 'log'>;
 
@@ -19,7 +19,17 @@ export type Mismatch =
   | 'runsWithoutTask'
   | 'filesWithoutTask';
 
-export type Reconciliation = Readonly<Record<Mismatch, { found: number; mended: number }>>;
+/** Why something was left as it is. `contradictory`: its figures contradict its account. */
+export type Obstacle = Exclude<Help, 'helped'> | 'contradictory';
+
+export interface Count {
+  found: number;
+  mended: number;
+  /** How many were left, by the reason; those of which only the log tells are missing. */
+  left: Partial<Record<Obstacle, number>>;
+}
+
+export type Reconciliation = Readonly<Record<Mismatch, Readonly<Count>>>;
 
 /** A workflow that lives moves its row within this time, or is found running. */
 const RESTED_AFTER_SECONDS = 30;
@@ -41,19 +51,21 @@ export async function reconcile(
   dependencies: ReconcileDependencies,
   mends: boolean,
 ): Promise<Reconciliation> {
-  const counts: Record<Mismatch, { found: number; mended: number }> = {
+  const counts: Record<Mismatch, Count> = {
     abandonedCalls: await reconcileCalls(dependencies, mends),
-    tasksWithoutRun: { found: 0, mended: 0 },
-    tasksOfEndedRuns: { found: 0, mended: 0 },
-    unheardCancellations: { found: 0, mended: 0 },
-    tasksNotHelped: { found: 0, mended: 0 },
-    runsWithoutTask: { found: 0, mended: 0 },
-    filesWithoutTask: { found: 0, mended: 0 },
+    tasksWithoutRun: none(),
+    tasksOfEndedRuns: none(),
+    unheardCancellations: none(),
+    tasksNotHelped: none(),
+    runsWithoutTask: none(),
+    filesWithoutTask: none(),
   };
-  const note = async (mismatch: Mismatch, mend: () => Promise<boolean>): Promise<void> => {
-    const isMended = mends && (await mend());
-    counts[mismatch].found += 1;
-    if (isMended) counts[mismatch].mended += 1;
+  const note: Note = async (mismatch, mend) => {
+    const help = mends ? await mend() : null;
+    const count = counts[mismatch];
+    count.found += 1;
+    if (help === 'helped') count.mended += 1;
+    else if (help !== null) count.left[help] = (count.left[help] ?? 0) + 1;
   };
   counts.tasksNotHelped.found = await reconcileTasks(dependencies, note);
   await reconcileRuns(dependencies, note);
@@ -61,17 +73,21 @@ export async function reconcile(
   return counts;
 }
 
-type Note = (mismatch: Mismatch, mend: () => Promise<boolean>) => Promise<void>;
+/** Counts what was found, and mends it if that is asked for. */
+type Note = (mismatch: Mismatch, mend: () => Promise<Help>) => Promise<void>;
 
-async function reconcileCalls(
-  { database }: ReconcileDependencies,
-  mends: boolean,
-): Promise<{ found: number; mended: number }> {
-  if (!mends) return { found: await countAbandonedCalls(forkEm(database)), mended: 0 };
+function none(): Count {
+  return { found: 0, mended: 0, left: {} };
+}
+
+async function reconcileCalls({ database }: ReconcileDependencies, mends: boolean): Promise<Count> {
+  if (!mends) return { ...none(), found: await countAbandonedCalls(forkEm(database)) };
   for (let mended = 0; ;) {
     const { settled, contradictory } = await settleAbandonedCalls(forkEm(database));
     mended += settled;
-    if (settled === 0) return { found: mended + contradictory.length, mended };
+    if (settled > 0) continue;
+    const found = mended + contradictory.length;
+    return { found, mended, left: contradictory.length > 0 ? { contradictory: contradictory.length } : {} };
   }
 }
 
@@ -108,7 +124,7 @@ async function reconcileFiles({ database, storage }: ReconcileDependencies, note
       for (const key of keysOf.get(taskId) ?? [])
         await note('filesWithoutTask', async () => {
           await storage.delete(key);
-          return true;
+          return 'helped';
         });
     [keysOf, keys] = [new Map(), 0];
   };
@@ -122,6 +138,9 @@ async function reconcileFiles({ database, storage }: ReconcileDependencies, note
   await look();
 }
 
-async function cancelRun(taskRuns: TaskRuns, run: RunToCancel): Promise<boolean> {
-  return (await taskRuns.cancelTask(run, 0)) !== 'unreachable';
+/** Asks the run to stop, which it does when a worker comes to it. */
+async function cancelRun(taskRuns: TaskRuns, run: RunToCancel): Promise<Help> {
+  const state = await taskRuns.cancelTask(run, 0);
+  if (state === 'running') return 'helped';
+  return state === 'unreachable' ? state : 'changed';
 }

@@ -152,7 +152,7 @@ async function meetNeeds(
   const met = { start: 0, failure: 0, cancellation: 0 };
   await forEachTask(dependencies, tasks, async (task) => {
     const need = await findNeed(dependencies, task);
-    if (need !== null && (await meetNeed(dependencies, task, need))) met[need] += 1;
+    if (need !== null && (await meetNeed(dependencies, task, need)) === 'helped') met[need] += 1;
   });
   return met;
 }

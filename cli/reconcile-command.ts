@@ -1,5 +1,5 @@
 // The command that compares database, Temporal and storage, such as after a restore, and mends what differs.
-import type { Mismatch, Reconciliation } from '../activities/reconcile.ts';
+import type { Count, Mismatch, Obstacle, Reconciliation } from '../activities/reconcile.ts';
 import { CHECK } from './check-command.ts';
 import { Refusal, type Command } from './program.ts';
 
@@ -13,6 +13,12 @@ const WORDS: Readonly<Record<Mismatch, readonly [found: string, mended: string]>
   tasksNotHelped: ['tasks that the log says more about', 'helped'],
   runsWithoutTask: ['runs without a task', 'cancelled'],
   filesWithoutTask: ['results without a task', 'removed'],
+};
+const OBSTACLES: Readonly<Record<Obstacle, string>> = {
+  unreachable: 'Temporal did not answer',
+  closing: 'the run before is still closing',
+  changed: 'it went on or ended meanwhile',
+  contradictory: 'their figures contradict their accounts',
 };
 const COUNT_WIDTH = 6;
 
@@ -37,16 +43,25 @@ export const RECONCILE: Command = {
   },
 };
 
-function describe(reconciliation: Reconciliation, mends: boolean): { text: string; remaining: number } {
+/** The lines for operators, and how much is left as it was found. */
+export function describe(
+  reconciliation: Reconciliation,
+  mends: boolean,
+): { text: string; remaining: number } {
   const mismatches = Object.keys(WORDS) as Mismatch[];
   const lines = mismatches.map((mismatch) => {
-    const { found, mended } = reconciliation[mismatch];
+    const count = reconciliation[mismatch];
     const [what, done] = WORDS[mismatch];
-    const rest = mends && found > 0 ? `: ${mended} ${done}` : '';
-    return `${String(found).padStart(COUNT_WIDTH)} ${what}${rest}\n`;
+    const rest = mends && count.found > 0 ? `: ${count.mended} ${done}${describeLeft(count)}` : '';
+    return `${String(count.found).padStart(COUNT_WIDTH)} ${what}${rest}\n`;
   });
   const counts = Object.values(reconciliation);
   const remaining = counts.reduce((sum, { found, mended }) => sum + found - mended, 0);
   const advice = remaining > 0 && !mends ? `run it with ${APPLY} to mend this\n` : '';
   return { text: `${lines.join('')}${advice}`, remaining };
+}
+
+function describeLeft({ left }: Readonly<Count>): string {
+  const obstacles = Object.keys(left) as Obstacle[];
+  return obstacles.map((obstacle) => `, ${left[obstacle]} not: ${OBSTACLES[obstacle]}`).join('');
 }
