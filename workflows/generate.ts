@@ -1,7 +1,9 @@
 // The story of one attempt of one task, as Temporal runs it and operators read it.
 import {
+  ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  CancelledFailure,
   ContinueAsNew,
   continueAsNew,
   isCancellation,
@@ -44,8 +46,9 @@ export async function generate(input: GenerateInput): Promise<void> {
     if (isFinal(status)) return await reportFinalStatus(status); // cancelled meanwhile, a late start, an operator's Reset
     const location = await generateUpstream(input, task);
     await CancellationScope.nonCancellable(() => deliver(task, location));
-  } catch (error) {
-    if (error instanceof ContinueAsNew) throw error;
+  } catch (reason) {
+    if (reason instanceof ContinueAsNew) throw reason;
+    const error = wasCancelledMeanwhile(reason) ? new CancelledFailure('The task was cancelled.') : reason;
     const outcome = await CancellationScope.nonCancellable(() => end(task, error));
     if (outcome !== 'completed') throw isCancellation(error) ? error : asFailure(error);
   }
@@ -126,6 +129,18 @@ async function deliver(task: TaskAttempt, location: ResultLocation): Promise<voi
   }
   const { status } = await activities.charge(task);
   await reportFinalStatus(status);
+}
+
+/**
+ * Whether the task was cancelled although it is another failure that broke the story off: a time that ran out
+ * in the same activation, or a try that is not repeated because of the cancellation. What the vendor itself
+ * said of the work stands.
+ */
+function wasCancelledMeanwhile(error: unknown): boolean {
+  if (isCancellation(error) || !CancellationScope.current().consideredCancelled) return false;
+  const isTimeOut = ['upstream_timeout', 'queue_full'].includes(failureCodeOf(error));
+  const isNotRepeated = error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED';
+  return (isTimeOut || isNotRepeated) && patched('cancelled-meanwhile');
 }
 
 /** Does what is left to do when the story breaks off. Answers the status the task really has afterwards. */
