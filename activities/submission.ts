@@ -1,7 +1,8 @@
 // Handing work to the vendor: intent first, one call, and no second one unless the first surely did not
 // arrive.
+import { randomUUID } from 'node:crypto';
 import { Context } from '@temporalio/activity';
-import { forkEm } from '../db/database.ts';
+import { forkEm, type Database } from '../db/database.ts';
 import type { CredentialChoice } from '../db/tasks/credentials.ts';
 import { decryptRequest, type DecryptedRequest } from '../db/tasks/requests.ts';
 import * as submissions from '../db/tasks/submissions.ts';
@@ -14,6 +15,7 @@ import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../providers/provider.ts';
 import type { Task } from '../db/entities/tasks.ts';
 import type { Handover } from './accepted-job.ts';
+import { retryWrite } from './activity-retry.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createFamilySlots } from './family-slots.ts';
 import { failTaskWith, retryLater } from './failures.ts';
@@ -29,6 +31,7 @@ const FRESH_CHECK_INTERVAL_MS = 500;
 const HAND_OVERS_PER_FAMILY_MAX = 1_000;
 /** Wait before the next try when every credential has as many jobs as it may have. */
 const BUSY_WAIT_MS = 2_000;
+const INTENT = { phase: 'choosing a credential', everyMs: 4_000 };
 const EARLIER_TRY = { phase: 'waiting for an earlier try', everyMs: 4_000 };
 const LOOK_UP = { phase: 'looking for the earlier try', everyMs: 4_000 };
 
@@ -70,7 +73,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
       upstreams: row.mode === 'text' ? upstreamsFor(models.get(row.model), row) : [],
       userId,
     });
-    const intent = await submissions.intendSubmission(em, task, choiceOf(provider, upstreamModel));
+    const intent = await intend(database, task, choiceOf(provider, upstreamModel));
     if (intent.kind === 'busy') throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);
     if (intent.kind === 'already_submitted') return resume(dependencies, { task, provider }, jobWith);
     const handover = { task: { ...task, sentAt: intent.sentAt }, provider };
@@ -81,6 +84,20 @@ export function createSubmission(dependencies: ActivityDependencies) {
     const credentials = credentialsFor(upstreamModel);
     return { family, credentials, jobsPerCredentialMax: providers.jobsPerCredentialMax(family) };
   }
+}
+
+/**
+ * Writes the intent, and repeats that until it is answered: the database may have written it and not said so,
+ * and another run of this activity could not know that the vendor was never called.
+ */
+function intend(
+  database: Database,
+  task: TaskAttempt,
+  choice: CredentialChoice,
+): Promise<submissions.Intent> {
+  const tried = { ...task, tryId: randomUUID() };
+  const write = () => submissions.intendSubmission(forkEm(database), tried, choice);
+  return withHeartbeat(INTENT, () => retryWrite(write));
 }
 
 /** Calls the vendor, once. */

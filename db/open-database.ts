@@ -65,6 +65,7 @@ import { Migration106TimeRanges } from './migrations/106-time-ranges.ts';
 import { Migration107ValidSpans } from './migrations/107-valid-spans.ts';
 import { Migration108UsageAdditions } from './migrations/108-usage-additions.ts';
 import { Migration109WaitingSubmissions } from './migrations/109-waiting-submissions.ts';
+import { Migration110SubmissionTries } from './migrations/110-submission-tries.ts';
 import { grantProcessRights } from './process-role.ts';
 import { openConnections, registerPool, type DriverPool } from './pool.ts';
 import { forkEm, type Database } from './database.ts';
@@ -113,6 +114,7 @@ export const MIGRATIONS = [
   { name: '107-valid-spans', class: Migration107ValidSpans },
   { name: '108-usage-additions', class: Migration108UsageAdditions },
   { name: '109-waiting-submissions', class: Migration109WaitingSubmissions },
+  { name: '110-submission-tries', class: Migration110SubmissionTries },
 ];
 
 const ENTITIES = [

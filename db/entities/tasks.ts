@@ -97,6 +97,8 @@ export const SubmissionEntity = defineEntity({
     /** The vendor account it is handed over with: the family and the id of its credential. */
     family: p.text().nullable(),
     credential: p.text().nullable(),
+    /** Which try wrote the intent; null when a worker of an earlier release did. */
+    tryId: p.text().nullable(),
     handle: p.json<StoredHandle>().nullable(),
     /** Where the vendor put the results, encrypted: such URLs are secrets. */
     results: p.blob().nullable(),

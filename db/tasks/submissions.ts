@@ -32,11 +32,23 @@ interface Failure {
   errorText: string | null;
 }
 
-/** Writes the intent to submit, with the credential that is chosen for it. */
-export async function intendSubmission(em: Em, task: TaskAttempt, choice: CredentialChoice): Promise<Intent> {
+/** A try that is to be made. `tryId`: its own, by which it recognises the intent that it wrote. */
+export interface IntendedTry extends TaskAttempt {
+  tryId: string;
+}
+
+/**
+ * Writes the intent to submit, with the credential that is chosen for it. Safe to repeat for the same try as
+ * long as it has not called the vendor: where the first answer was lost, the repeat answers the same.
+ */
+export async function intendSubmission(
+  em: Em,
+  { taskId, attempt, tryId }: IntendedTry,
+  choice: CredentialChoice,
+): Promise<Intent> {
   const { family, credentials, jobsPerCredentialMax } = choice;
   const jobsMax = jobsPerCredentialMax ?? Number.MAX_SAFE_INTEGER;
-  const intend = (on: Em) => insertIntent(on, [task.taskId, task.attempt, family, credentials, jobsMax]);
+  const intend = (on: Em) => insertIntent(on, [taskId, attempt, family, credentials, jobsMax, tryId]);
   const [intended] = await (jobsPerCredentialMax === null ? intend(em) : withFamilyLock(em, family, intend));
   if (!intended) return { kind: 'already_submitted' };
   return intended.credential === null
@@ -47,17 +59,21 @@ export async function intendSubmission(em: Em, task: TaskAttempt, choice: Creden
 const insertIntent = prepare<{ credential: string | null; sentAtMs: string }>(
   'intend-submission',
   `with chosen as (${CHOOSE_CREDENTIAL}), intended as (
-    insert into submission (task_id, attempt, state, family, credential)
+    insert into submission as s (task_id, attempt, state, family, credential, try_id)
     select id, attempt, case when (select credential from chosen) is null then 'not_received' else 'sending' end,
-           $3, (select credential from chosen)
+           $3, (select credential from chosen), $6
     from task where id = $1 and attempt = $2 and status = 'in_progress'
     on conflict (task_id, attempt) do update
-    set state = excluded.state, credential = excluded.credential, sent_at = now(), updated_at = now()
-    where submission.state = 'not_received'
+    set state = case when s.state = 'sending' then s.state else excluded.state end,
+        credential = case when s.state = 'sending' then s.credential else excluded.credential end,
+        sent_at = case when s.state = 'sending' then s.sent_at else now() end,
+        try_id = excluded.try_id, updated_at = now()
+    where case s.state when 'not_received' then s.try_id is distinct from excluded.try_id
+                       when 'sending' then s.try_id = excluded.try_id end
     returning task_id, attempt, credential, sent_at
   ), logged as (
     insert into task_event (task_id, attempt, event)
-    select task_id, attempt, 'submitting' from intended where credential is not null
+    select task_id, attempt, 'submitting' from intended where credential is not null and sent_at = now()
   )
   select credential, extract(epoch from sent_at) * 1000 as "sentAtMs" from intended`,
 );

@@ -35,7 +35,7 @@ describe('a job that a vendor took and that no task waits for', () => {
     await reserve(em(), task);
     await rows.begin(em(), task);
     const choice = { family: 'seedance', credentials: ['default'], jobsPerCredentialMax: null };
-    const intent = await submissions.intendSubmission(em(), task, choice);
+    const intent = await submissions.intendSubmission(em(), { ...task, tryId: 'try-1' }, choice);
     if (intent.kind !== 'proceed') throw new Error(`the try is ${intent.kind}`);
     return { ...task, sentAt: intent.sentAt };
   }
