@@ -2,6 +2,7 @@
 // Cooldowns stand in a table: workers share the accounts, and the statement that writes the intent chooses
 // one. Chat keeps its own in memory (providers/chat/targets.ts), where a call must not cost a query for them.
 import { sql } from '@mikro-orm/postgresql';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { CredentialRest } from '../entities/credentials.ts';
 import { lockUntilEnd } from '../advisory-lock.ts';
 import type { Em } from '../database.ts';
@@ -48,19 +49,27 @@ export const CHOOSE_CREDENTIAL = `
   )
   order by is_cooling, case when is_cooling then rests_until end, jobs, position limit 1`;
 
+/** Who waits for the lock of a family in this process. */
+const turns = new Map<string, LimitFunction>();
+
 /**
  * Runs `work` in a transaction that excludes others of the family: counting jobs and adding one must not
- * interleave.
+ * interleave. Those of this process come one after the other and wait without a connection: hundreds of
+ * tasks may wait for a place, and each of them asks again and again.
  */
 export async function withFamilyLock<Result>(
   em: Em,
   family: string,
   work: (em: Em) => Promise<Result>,
 ): Promise<Result> {
-  return em.transactional(async (tx) => {
-    await lockUntilEnd(tx, 'credentials', family);
-    return work(tx);
-  });
+  const turn = turns.get(family) ?? pLimit(1);
+  turns.set(family, turn);
+  return turn(() =>
+    em.transactional(async (tx) => {
+      await lockUntilEnd(tx, 'credentials', family);
+      return work(tx);
+    }),
+  );
 }
 
 /** Passes a credential over for a while. Of two cooldowns the longer stands. */

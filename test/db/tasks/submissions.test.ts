@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { forkEm } from '../../../db/database.ts';
+import { readPoolMetrics } from '../../../db/pool.ts';
 import { reserve } from '../../../db/ledger/reservations.ts';
 import { startCooldown } from '../../../db/tasks/credentials.ts';
 import { recordAccepted } from '../../../db/tasks/accepted-jobs.ts';
@@ -54,6 +55,11 @@ describe('submissions', () => {
     const found = await submissions.findSubmission(em(), task);
     if (!found) throw new Error('the submission is gone');
     return { ...task, sentAt: found.sentAt };
+  }
+
+  function inUse(): number {
+    const { open, idle, waiting } = readPoolMetrics(test.database);
+    return open - idle + waiting;
   }
 
   const fail = (tried: submissions.SubmissionTry) => submissions.recordFailedTry(em(), tried, FAILURE);
@@ -172,6 +178,17 @@ describe('submissions', () => {
     expect(await intend(second, ['one'], 1)).to.deep.equal({ kind: 'busy' });
     await fail(await tryInRow(first));
     expect((await intend(second, ['one'], 1)).kind).to.equal('proceed');
+  });
+
+  it('leave all but one of the connections to others while hundreds wait for a place', async () => {
+    const task = await startTask();
+    await intend(task, ['one'], 1);
+    const asked = Array.from({ length: 300 }, async () => intend(task, ['one'], 1));
+    const most: number[] = [];
+    const watch = setInterval(() => most.push(inUse()), 1);
+    await Promise.all(asked);
+    clearInterval(watch);
+    expect(Math.max(...most)).to.equal(1);
   });
 
   it('leave the next place to another user who waits, when half of the places are taken by one', async () => {
