@@ -22,6 +22,7 @@ import { failTaskWith, retryLater } from './failures.ts';
 import { createHandOvers, type HandOvers } from './hand-overs.ts';
 import { abortOnCancel, pause, withHeartbeat } from './heartbeat.ts';
 import { lookForLostJob } from './lost-job.ts';
+import { WaitingWork } from './waiting-work.ts';
 import { recordAnswer, recordRefusal, type HandoverState } from './submission-outcome.ts';
 
 /** A submission that was not kept fresh for so long is abandoned: its worker is dead. */
@@ -29,8 +30,6 @@ const FRESH_SECONDS = 15;
 const FRESH_CHECK_INTERVAL_MS = 500;
 /** A vendor that is slow beyond this many hand-overs in one process only delays its own family. */
 const HAND_OVERS_PER_FAMILY_MAX = 1_000;
-/** Wait before the next try when every credential has as many jobs as it may have. */
-const BUSY_WAIT_MS = 2_000;
 const INTENT = { phase: 'choosing a credential', everyMs: 4_000 };
 const EARLIER_TRY = { phase: 'waiting for an earlier try', everyMs: 4_000 };
 const LOOK_UP = { phase: 'looking for the earlier try', everyMs: 4_000 };
@@ -38,6 +37,7 @@ const LOOK_UP = { phase: 'looking for the earlier try', everyMs: 4_000 };
 export function createSubmission(dependencies: ActivityDependencies) {
   const { database, secrets, providers, models } = dependencies;
   const slots = createFamilySlots(HAND_OVERS_PER_FAMILY_MAX);
+  const waiting = new WaitingWork();
   const handOvers = createHandOvers({
     keepFresh: (tasks) => submissions.keepSubmissionsFresh(forkEm(database), tasks),
     findCancelRequested: () => findCancelRequested(forkEm(database)),
@@ -50,7 +50,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
       const provider = providers.get(row.adapter);
       if (!provider) throw failTaskWith('model_not_found');
       const handedOver = await slots.run(provider.family, () => submitInSlot(task, row, provider));
-      if (handedOver === null) throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);
+      if (handedOver === null) throw waitForPlace(task, provider);
       return handedOver;
     },
   };
@@ -74,10 +74,16 @@ export function createSubmission(dependencies: ActivityDependencies) {
       userId,
     });
     const intent = await intend(database, task, choiceOf(provider, upstreamModel));
-    if (intent.kind === 'busy') throw retryLater('upstream_rate_limited', BUSY_WAIT_MS);
+    if (intent.kind === 'busy') throw waitForPlace(task, provider);
+    waiting.end(provider.family, task.taskId);
     if (intent.kind === 'already_submitted') return resume(dependencies, { task, provider }, jobWith);
     const handover = { task: { ...task, sentAt: intent.sentAt }, provider };
     return handOver(dependencies, handOvers, handover, jobWith(intent.credential));
+  }
+
+  /** For work that has to wait since its vendor has as much as it may have; it holds no slot meanwhile. */
+  function waitForPlace({ taskId }: TaskAttempt, { family }: Provider): Error {
+    return retryLater('upstream_rate_limited', waiting.wait(family, taskId, Date.now()));
   }
 
   function choiceOf({ family, credentialsFor }: Provider, upstreamModel: string): CredentialChoice {
