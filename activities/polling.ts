@@ -32,7 +32,8 @@ interface Job {
   handle: JobHandle;
   /** Adapter and the vendor's name of the model, of which it is known when jobs usually end. */
   model: string;
-  sentAt: Date;
+  /** Since the hand-over. The worker's clock may not be that of the database, which wrote the time. */
+  ageMs(): number;
   /** The vendor's success is recorded already. */
   isFinished: boolean;
 }
@@ -85,7 +86,7 @@ async function pollUntilFinished(
   let unfinishedMs = 0; // another worker may have looked before
   for (;;) {
     const { state, refusal } = await look(job, LOOK_LIMIT_MS, cancellationSignal);
-    const ageMs = Date.now() - job.sentAt.getTime();
+    const ageMs = job.ageMs();
     if (isEnd(state)) {
       const isSeenEnding = state.kind === 'succeeded' && unfinishedMs > 0;
       if (isSeenEnding) usualEnds.note(job.model, { unfinishedMs, finishedMs: ageMs });
@@ -110,7 +111,9 @@ async function findJob({ database, providers }: ActivityDependencies, task: Task
   if (!submission?.handle || !row || !provider?.poll) throw failTaskWith('internal_error');
   const isFinished = submission.state === 'succeeded';
   const model = `${row.adapter}:${row.upstreamModel}`;
-  return { provider, handle: submission.handle, model, sentAt: submission.sentAt, isFinished };
+  const beganAt = performance.now() - submission.ageMs;
+  const ageMs = () => performance.now() - beganAt;
+  return { provider, handle: submission.handle, model, ageMs, isFinished };
 }
 
 type EndState = Exclude<JobState, { kind: 'queued' | 'running' }>;
@@ -168,14 +171,14 @@ interface Look {
 }
 
 /** Asks once. Trouble on the way counts as "still running": the deadline ends the job, not a bad minute. */
-async function look({ provider, handle, sentAt }: Job, limitMs: number, signal?: AbortSignal): Promise<Look> {
+async function look({ provider, handle, ageMs }: Job, limitMs: number, signal?: AbortSignal): Promise<Look> {
   const running = { kind: 'running', progress: null } as const;
   try {
     const state = await withTimeLimit(limitMs, signal, async (limit) => provider.poll?.(handle, limit));
     return { state: state ?? running, refusal: null };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    const isOld = Date.now() - sentAt.getTime() > NOT_FOUND_GRACE_MS;
+    const isOld = ageMs() > NOT_FOUND_GRACE_MS;
     if (error.errorClass === 'expired' && isOld) return { state: { kind: 'expired' }, refusal: null };
     return { state: running, refusal: error.errorClass === 'rate' ? error : null };
   }

@@ -78,14 +78,18 @@ const insertIntent = prepare<{ credential: string | null; sentAtMs: string }>(
   select credential, extract(epoch from sent_at) * 1000 as "sentAtMs" from intended`,
 );
 
-export async function findSubmission(em: Em, task: TaskAttempt): Promise<Submission | null> {
+/** `ageMs`: since the hand-over, by the database's clock alone. */
+export type FoundSubmission = Submission & { ageMs: number };
+
+export async function findSubmission(em: Em, task: TaskAttempt): Promise<FoundSubmission | null> {
   const [row] = await selectSubmission(em, [task.taskId, task.attempt]);
-  return row ? readRow(em, SubmissionEntity, row) : null;
+  return row ? { ...readRow(em, SubmissionEntity, row), ageMs: row.ageMs } : null;
 }
 
-const selectSubmission = prepare<Record<string, unknown>>(
+const selectSubmission = prepare<Record<string, unknown> & { ageMs: number }>(
   'find-submission',
-  'select * from submission where task_id = $1 and attempt = $2',
+  `select *, (extract(epoch from now() - sent_at) * 1000)::float8 as "ageMs"
+   from submission where task_id = $1 and attempt = $2`,
 );
 
 /** Records that the worker that submits these is alive and still waits for the vendors' answers. */
