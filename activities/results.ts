@@ -112,6 +112,17 @@ export async function storeInline(
   return outputs;
 }
 
+/** Removes the files of outputs, with their previews. Throws StorageUnavailable. */
+export async function removeFiles(
+  storage: ActivityDependencies['storage'],
+  outputs: readonly TaskOutput[],
+): Promise<void> {
+  for (const { key, previewKey } of outputs) {
+    await storage.delete(key);
+    if (previewKey !== undefined) await storage.delete(previewKey);
+  }
+}
+
 /** A result whose address was recorded; `poll_again`: its bytes come with another poll. */
 export type KeptResult =
   | Exclude<UpstreamResult, { kind: 'inline' | 'text' }>

@@ -1,4 +1,5 @@
 // What a vendor's answer to a submission leads to: a job, stored results, another try, or the end.
+import type { TaskOutput } from '../db/columns.ts';
 import { forkEm } from '../db/database.ts';
 import { hasReadyCredential, startCooldown, type CooldownReason } from '../db/tasks/credentials.ts';
 import * as submissions from '../db/tasks/submissions.ts';
@@ -7,7 +8,7 @@ import { recordJob, type Handover } from './accepted-job.ts';
 import { retryWrite } from './activity-retry.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith, retryLater } from './failures.ts';
-import { storeInline } from './results.ts';
+import { removeFiles, storeInline } from './results.ts';
 
 /**
  * `accepted`: the vendor works on it. `stored`: it was finished at once, and the results are in our storage.
@@ -29,7 +30,7 @@ const RATE_COOLDOWN_SECONDS_MAX = 60;
 
 /** The vendor has taken the work, so this must be recorded, even if the database is away for a while. */
 export async function recordAnswer(
-  dependencies: ActivityDependencies,
+  dependencies: Pick<ActivityDependencies, 'database' | 'storage' | 'log'>,
   { task, provider }: Handover,
   answer: Submission,
 ): Promise<HandoverState> {
@@ -53,7 +54,18 @@ export async function recordAnswer(
     upstreamRequestId: answer.upstreamRequestId,
   };
   await retryWrite(() => submissions.recordStored(forkEm(database), task, stored));
+  await retryWrite(() => removeUnknown(dependencies, task, outputs));
   return { state: 'stored' };
+}
+
+/** Removes the files of an answer that came when its try had been given up: no row names them. */
+async function removeUnknown(
+  { database, storage }: Pick<ActivityDependencies, 'database' | 'storage'>,
+  task: submissions.SubmissionTry,
+  outputs: readonly TaskOutput[],
+): Promise<void> {
+  const submission = await submissions.findSubmission(forkEm(database), task);
+  if (submission?.state === 'ended') await removeFiles(storage, outputs);
 }
 
 /**

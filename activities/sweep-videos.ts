@@ -2,6 +2,7 @@
 import { forkEm } from '../db/database.ts';
 import { forgetFiles, listDeletedWithFiles } from '../db/tasks/videos.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { removeFiles } from './results.ts';
 
 /** Safe to repeat. Throws StorageUnavailable when the storage is away. */
 export async function sweepDeletedVideos({
@@ -12,10 +13,7 @@ export async function sweepDeletedVideos({
     const deleted = await listDeletedWithFiles(forkEm(database));
     if (deleted.length === 0) return;
     for (const { id, outputs } of deleted) {
-      for (const { key, previewKey } of outputs) {
-        await storage.delete(key);
-        if (previewKey !== undefined) await storage.delete(previewKey);
-      }
+      await removeFiles(storage, outputs);
       await forgetFiles(forkEm(database), id);
     }
   }
