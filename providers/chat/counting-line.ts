@@ -1,9 +1,10 @@
-// The one line of this process for counting tokens: a bounded time of each round of the event loop.
+// The one line of this process for reading the prompts that are counted: a bounded time of each round of the
+// event loop.
 //
 // Two hundred streams that are left at once are counted at once; if each took its turn in every round, a
 // round would take as long as all of them.
 
-/** Time of counting in one round after which no further work begins in it. */
+/** Time of reading in one round after which no further work begins in it. */
 const ROUND_MS_MAX = 2;
 
 const waiting: (() => void)[] = [];
@@ -12,8 +13,8 @@ let isServing = false;
 
 /**
  * Runs `work`, a few milliseconds at most, in its turn: at once if none waits and none was run in this round,
- * otherwise first come, first served. Who has more to do comes again, behind all others. Rejects as `work`
- * throws.
+ * otherwise first come, first served. Rejects as
+ * `work` throws.
  */
 export function inTurn<Result>(work: () => Result): Promise<Result> {
   return new Promise((resolve, reject) => {
