@@ -53,12 +53,12 @@ const UNITS_AT_ONCE = 65_536;
 const UNITS = new Uint16Array(UNITS_AT_ONCE);
 const BYTES_OF_UNITS = Buffer.from(UNITS.buffer);
 
-/** Upper bound of the prompt's tokens in a chat request. */
+/** Upper bound of the prompt's tokens in a request of chat completions or Responses. */
 export function maxPromptTokens(request: Readonly<Record<string, unknown>>): number {
-  const { texts, messages, images, files } = readPrompt(request);
+  const { texts, messages, joints, images, files } = readPrompt(request);
   const ofTexts = texts.reduce((sum, text) => sum + maxTokens(text), 0);
   const ofImages = images.reduce((sum, image) => sum + maxImageTokens(image), 0);
-  return ofTexts + ofImages + messages * TOKENS_PER_MESSAGE + files * TOKENS_PER_FILE;
+  return ofTexts + ofImages + messages * TOKENS_PER_MESSAGE + joints + files * TOKENS_PER_FILE;
 }
 
 /** Upper bound of a text's tokens. */

@@ -85,7 +85,9 @@ export function priceChat(
   const images = checkMessageParts(request.messages);
   rejectCostlierOptions(request);
   const limit = readLimit(request);
-  const order = resolveTextOrder(model, { promptTokens: maxPromptTokens(request), ...limit });
+  // An upstream that speaks Responses reads the call itself, with what its translation leaves out.
+  const promptTokens = Math.max(maxPromptTokens(request), maxPromptTokens(responses?.body ?? {}));
+  const order = resolveTextOrder(model, { promptTokens, ...limit });
   const answerTokens = answerBounds(model, limit);
   const price = snapshotPrice(model);
   const stream = request.stream ?? false;

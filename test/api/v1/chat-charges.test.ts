@@ -65,6 +65,20 @@ describe('a chat call', () => {
       expect(JSON.parse(events.at(-2) ?? '').usage.completion_tokens).to.equal(30);
     });
 
+    it('from what a field that is not known holds, too: 402 to a user whose credits do not cover it', async () => {
+      const poor = await gateway.createUser(1);
+      const text = 'some words '.repeat(30_000);
+      const messages = say();
+      for (const fields of [
+        { foo: { type: text } },
+        { foo: Array.from({ length: 90_000 }, () => 7) },
+        { messages: [{ ...messages[0], extra: { role: text } }] },
+        { metadata: { [text]: true } },
+      ])
+        expectError(await ask(poor, '', { max_tokens: 1, ...fields }), 402, 'insufficient_credits', null);
+      expect((await ask(poor, '', { max_tokens: 1, metadata: { order: '7' } })).status).to.equal(200);
+    });
+
     it('less for what the upstream had in its cache, and more for what it wrote there', async () => {
       const messages = say('tokens=10', `${uniqueWord()} ${'word '.repeat(500)}`);
       const params = { messages, prompt_cache_key: 'one', model: CHAT_MODEL };

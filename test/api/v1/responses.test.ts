@@ -131,6 +131,25 @@ describe('POST /v1/responses', () => {
     expect(answer.body.error.required).to.be.above(0);
   });
 
+  it('says 402 to a user who has too little for fields that are passed on and not known', async () => {
+    const poor = await gateway.createUser(1);
+    const text = 'some words '.repeat(30_000);
+    const message = { role: 'user', content: inputOf() };
+    for (const fields of [
+      { foo: { type: text } },
+      { input: [message, { type: 'reasoning', summary: [{ type: 'summary_text', text }] }] },
+      { input: [{ ...message, extra: { role: text } }] },
+      { reasoning: { effort: 'low', extra: text } },
+    ])
+      expectError(
+        await respond(poor, { max_output_tokens: 1, ...fields }),
+        402,
+        'insufficient_credits',
+        null,
+      );
+    expect((await respond(poor, { max_output_tokens: 1, input: [message] })).status).to.equal(200);
+  });
+
   for (const model of [CHAT_MODEL, TRANSLATED_MODEL])
     it(`repeats the answer of an Idempotency-Key and charges once, whole and streamed: ${model}`, async () => {
       const user = await gateway.createUser();

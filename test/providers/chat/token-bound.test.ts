@@ -180,6 +180,68 @@ describe('the bound of a prompt’s tokens', () => {
     }
   });
 
+  const TEXT = 'words '.repeat(1_000);
+  const NUMBERS = Array.from({ length: 1_000 }, (_, index) => index);
+  const PART = { type: 'text', text: 'hi' };
+  const IMAGE = { url: 'https://a.b/c.png', detail: 'low' };
+  const ofPart = (part: object): object => ({ messages: [{ role: 'user', content: [part] }] });
+  const ofItem = (item: object): object => ({ input: [item] });
+  const PLACES: Readonly<Record<string, (fields: object) => object>> = {
+    'the request': (fields) => ({ messages: [], ...fields }),
+    'a message': (fields) => ({ messages: [{ role: 'user', content: 'hi', ...fields }] }),
+    'a part of text': (fields) => ofPart({ ...PART, ...fields }),
+    'a picture': (fields) => ofPart({ type: 'image_url', image_url: { ...IMAGE, ...fields } }),
+    'an item of Responses': (fields) => ofItem({ type: 'reasoning', status: 'completed', ...fields }),
+    'its part': (fields) =>
+      ofItem({ role: 'user', content: [{ type: 'input_text', text: 'hi', ...fields }] }),
+  };
+  for (const [place, put] of Object.entries(PLACES))
+    it(`has every unknown field of ${place} in it as its JSON, whatever it holds`, () => {
+      const bare = maxPromptTokens({ ...put({}) });
+      for (const value of [TEXT, NUMBERS, { type: TEXT }, { role: [{ file: TEXT }] }, 7, true, null])
+        for (const name of ['foo', TEXT]) {
+          const fields = { [name]: value };
+          const added = maxPromptTokens({ ...put(fields) }) - bare;
+          expect(added, name.slice(0, 5)).to.equal(maxTokens(JSON.stringify(fields)));
+        }
+    });
+
+  it('has roles and types that are no words of the form in it', () => {
+    const bare = maxPromptTokens({ messages: [{ role: 'user' }] });
+    for (const fields of [{ role: TEXT }, { role: 'user', type: TEXT }, { role: 'user', status: NUMBERS }])
+      expect(maxPromptTokens({ messages: [fields] }) - bare).to.be.at.least(NUMBERS.length);
+  });
+
+  it('has no settings in it, unless one is longer than any that vendors take', () => {
+    const bare = maxPromptTokens({ messages: [] });
+    const settings = {
+      ...{
+        model: 'a',
+        n: 1,
+        max_tokens: 9,
+        temperature: 0.5,
+        seed: 7,
+        stop: ['\n\n', 'END'],
+        logprobs: true,
+      },
+      ...{ stream: true, stream_options: { include_usage: true }, user: 'u', metadata: { order: '7' } },
+      ...{ reasoning_effort: 'low', reasoning: { effort: 'low' }, store: false, include: [], top_p: 1 },
+    };
+    expect(maxPromptTokens({ messages: [], ...settings })).to.equal(bare);
+    for (const name of Object.keys(settings))
+      expect(maxPromptTokens({ messages: [], [name]: TEXT.repeat(2) }) - bare, name).to.be.above(4_000);
+  });
+
+  it('has a token for each place where two parts of a message meet', () => {
+    const boundOf = (parts: number): number =>
+      maxPromptTokens({ messages: [{ role: 'user', content: Array.from({ length: parts }, () => PART) }] });
+    expect(boundOf(1_000)).to.equal(boundOf(1) + 999 * (maxTokens('hi') + 1));
+  });
+
+  it('has a part of a kind that is not known in it as a file', () => {
+    expect(maxPromptTokens({ ...ofPart({ type: 'file', file: { file_id: 'a' } }) })).to.be.above(10_000_000);
+  });
+
   it('has tools, functions and formats in it', () => {
     const bare = maxPromptTokens({ messages: [] });
     for (const name of ['tools', 'functions', 'response_format', 'prediction'])
