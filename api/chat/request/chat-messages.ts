@@ -13,6 +13,8 @@ const IMAGES_MAX = 500;
 /** Parts whose tokens the catalogue prices. */
 const PART_TYPES: readonly string[] = ['text', 'refusal', 'image_url'];
 const MEDIA_NAME = /ur[il]s?$|^file|^input[_-]?(?:audio|image|video|file)|^(?:audio|images?|videos?)$/i;
+/** Fields of a message that are read as text or looked at part by part. */
+const NO_MEDIA_FIELDS = [...TEXT_FIELDS, 'content'];
 const ROLES = ['developer', 'system', 'user', 'assistant', 'tool', 'function'] as const;
 
 const MESSAGE = z.looseObject({
@@ -36,10 +38,10 @@ export const CHAT_MESSAGES = z
  * upstream would fetch what they lead to, perhaps from inside a private network.
  */
 export function checkMessageParts(messages: z.output<typeof CHAT_MESSAGES>): SentImage[] {
-  const images = messages.flatMap(({ content, ...fields }, index) => {
+  const images = messages.flatMap((message, index) => {
+    const { content } = message;
     const path = `messages[${index}]`;
-    for (const [name, field] of Object.entries(fields))
-      if (!TEXT_FIELDS.includes(name)) rejectMedia({ [name]: field }, path);
+    rejectMedia(message, path, NO_MEDIA_FIELDS);
     if (!Array.isArray(content)) return [];
     return content.flatMap((part, partIndex) => checkPart(part, `${path}.content[${partIndex}]`));
   });
@@ -51,28 +53,35 @@ export function checkMessageParts(messages: z.output<typeof CHAT_MESSAGES>): Sen
 }
 
 function checkPart(part: { [field: string]: unknown; type: string }, path: string): SentImage[] {
-  const { type, image_url: image, ...fields } = part;
+  const { type, image_url: image } = part;
   if (!PART_TYPES.includes(type)) throw notOffered(`${path}.type`, type);
   if (type !== 'image_url') {
     rejectMedia(part, path);
     return [];
   }
-  rejectMedia(fields, path);
+  rejectMedia(part, path, ['image_url']);
   const param = `${path}.image_url`;
-  const { url, ...details } =
-    typeof image === 'object' && image !== null ? { url: null, ...image } : { url: image };
+  const isObject = typeof image === 'object' && image !== null;
+  const url: unknown = isObject ? Reflect.get(image, 'url') : image;
   if (typeof url !== 'string')
     throw new GatewayError('invalid_value', { param, message: `${param} must hold a url.` });
-  rejectMedia(details, param);
+  if (isObject) rejectMedia(image, param, ['url']);
   checkInputImage(url, `${param}.url`);
   return [{ url, param: `${param}.url` }];
 }
 
-/** Throws for a field, at any depth and in any spelling, that carries a medium or leads to one. */
-function rejectMedia(value: object, path: string): void {
-  for (const [name, member] of Object.entries(value)) {
+/**
+ * Throws for a field, at any depth and in any spelling, that carries a medium or leads to one; fields of the
+ * value itself that are `checked` are not looked at.
+ */
+function rejectMedia(value: object, path: string, checked: readonly string[] = []): void {
+  for (const name in value) {
+    const member: unknown = Reflect.get(value, name);
+    if (member === null || checked.includes(name)) continue;
+    const isMedium = MEDIA_NAME.test(name);
+    if (!isMedium && typeof member !== 'object') continue;
     const param = Array.isArray(value) ? `${path}[${name}]` : `${path}.${name}`;
-    if (member !== null && MEDIA_NAME.test(name)) throw notOffered(param);
+    if (isMedium) throw notOffered(param);
     if (typeof member === 'object' && member !== null) rejectMedia(member, param);
   }
 }

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { createJsonScan } from '../../../api/http/json-scan.ts';
 
 const TOO_MANY = 'The body holds more than 100000 values.';
+const TOO_MANY_FIELDS = 'The body holds more than 1000 fields.';
 const TOO_DEEP = 'The body is nested deeper than 32 levels.';
 
 describe('the scan of a JSON text', () => {
@@ -12,7 +13,11 @@ describe('the scan of a JSON text', () => {
     ['100,001 entries', `[${'1,'.repeat(100_000)}1]`, TOO_MANY],
     ['100,000 empty objects', `[${'{},'.repeat(99_999)}{}]`, null],
     ['50,001 pairs of a list and its entry', `[${'[1],'.repeat(50_000)}[1]]`, TOO_MANY],
-    ['100,001 fields', `{${'"":1,'.repeat(100_000)}"":1}`, TOO_MANY],
+    ['49,999 fields in a list', `[{${'"":1,'.repeat(49_998)}"":1}]`, null],
+    ['50,000 fields in a list', `[{${'"":1,'.repeat(49_999)}"":1}]`, TOO_MANY],
+    ['1,000 fields of the body', `{${'"":1,'.repeat(999)}"":1}`, null],
+    ['1,001 fields of the body', `{${'"":1,'.repeat(1_000)}"":1}`, TOO_MANY_FIELDS],
+    ['colons in a text', `["${':'.repeat(200_000)}"]`, null],
     ['commas and brackets in a text', `["${'[{,'.repeat(200_000)}"]`, null],
     ['commas behind an escaped quote', `["\\"${','.repeat(200_000)}"]`, null],
     ['commas behind a text that ends in a backslash', `["\\\\"${',1'.repeat(100_000)}]`, TOO_MANY],
@@ -69,6 +74,7 @@ describe('the scan of a JSON text', () => {
 
   function entriesOf(value: unknown): number {
     if (typeof value !== 'object' || value === null) return 0;
-    return Object.values(value).reduce<number>((sum, member) => sum + 1 + entriesOf(member), 0);
+    const weight = Array.isArray(value) ? 1 : 2; // a field counts with its name
+    return Object.values(value).reduce<number>((sum, member) => sum + weight + entriesOf(member), 0);
   }
 });
