@@ -34,6 +34,12 @@ export interface KeptShare {
   userId: string;
 }
 
+/**
+ * Longest text of a stream, in the same units: eight answers of a million tokens. No vendor's answers are as
+ * long, and the memory of this process is not endless.
+ */
+const TEXT_CHARACTERS_MAX = 32 * 1024 * 1024;
+
 export class DeliveredEvents {
   #isEmpty = true;
   #text = '';
@@ -64,6 +70,11 @@ export class DeliveredEvents {
 
   get isEmpty(): boolean {
     return this.#isEmpty;
+  }
+
+  /** Whether there is more text than a model writes: the upstream sends without end. */
+  get isEndless(): boolean {
+    return this.#text.length > TEXT_CHARACTERS_MAX;
   }
 
   /** Returns the text that the model wrote so far, with what is not shown to readers of the answer. */

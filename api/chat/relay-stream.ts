@@ -125,6 +125,7 @@ function takePiece({ state, form, delivered }: Stream, piece: TakenPiece): strin
   state.lastText = piece.text;
   const sent = form.render(piece.text);
   delivered.add(piece.text, sent);
+  if (delivered.isEndless) throw new MalformedStreamError('a stream longer than any answer');
   return sent;
 }
 

@@ -1,5 +1,6 @@
 // Splits an upstream's stream into server-sent events, and parses only those that billing needs.
 import { StringDecoder } from 'node:string_decoder';
+import { isTooDeep } from '../../domain/json.ts';
 
 /** A piece of a stream, as it is relayed. */
 export type StreamPiece =
@@ -60,6 +61,7 @@ function inspectEvent(event: string): StreamPiece {
   const data = dataOf(event);
   if (data === '[DONE]') return { kind: 'done' };
   const json = parse(data);
+  if (isTooDeep(json)) throw new MalformedStreamError('an event nested too deeply');
   if (typeof json !== 'object' || json === null) return { kind: 'text', text: `${event}\n\n` };
   const error: unknown = Reflect.get(json, 'error');
   if (error !== undefined && error !== null) return { kind: 'error', message: messageOf(error) };

@@ -1,5 +1,6 @@
 // Reads an answer that is not streamed, bills it, and passes it on with its cost.
 import { toUpstreamFailure, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
+import { isTooDeep } from '../../domain/json.ts';
 import { readChatUsage } from '../../providers/chat/usage.ts';
 import type { Reply } from '../context.ts';
 import type { WholeForm } from './answer-form.ts';
@@ -38,7 +39,7 @@ async function readAnswer(upstream: UpstreamAnswer, form: WholeForm): Promise<Re
     throw toUpstreamFailure(error, upstream);
   });
   const answer = bytes && parseObject(bytes.toString('utf8'));
-  if (!answer || !form.isAnswer(answer))
+  if (!answer || isTooDeep(answer) || !form.isAnswer(answer))
     throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
   return answer;
 }

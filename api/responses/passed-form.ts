@@ -1,6 +1,7 @@
 // The form of an answer of an upstream that speaks Responses: passed on, with its model and its cost put in.
 import { StringDecoder } from 'node:string_decoder';
 import type { AnswerForm, StreamForm, WholeForm } from '../chat/answer-form.ts';
+import { isTooDeep } from '../../domain/json.ts';
 import { MalformedStreamError, parseEvent, type StreamPiece } from '../chat/stream-events.ts';
 import { asText, listOf, membersOf } from './members.ts';
 import { presentUsage, writeEvent, writeFailure } from './response-object.ts';
@@ -44,6 +45,7 @@ function streamForm(model: string, requestId: string): StreamForm {
 
   const look = (event: string): StreamPiece => {
     const json = membersOf(parseEvent(event));
+    if (isTooDeep(json)) throw new MalformedStreamError('an event nested too deeply');
     const { type, response, sequence_number: number, ...others } = json;
     if (typeof number === 'number') sequence = number;
     // Some services end a stream with an error as bodies have it.
