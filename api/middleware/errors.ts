@@ -20,7 +20,8 @@ const SOCKET_CODES: ReadonlySet<string> = new Set([
  * use.
  */
 export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorRequestHandler {
-  return (thrown: unknown, req, res, next) => {
+  // Express tells a handler of errors from others by its four parameters.
+  return (thrown: unknown, req, res, _next) => {
     const error = toGatewayError(thrown, isPoolExhausted);
     // A request refused for overload has no cause; its line in the request log is enough.
     if (error.status >= 500 && !(error.code === 'overloaded' && error.cause === undefined))
@@ -29,7 +30,9 @@ export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorReq
         error.code,
       );
     if (res.headersSent) {
-      next(thrown); // Express cuts the connection: half an answer must not look whole
+      // Half an answer must not look whole. Passed on, the error would make Express take the request's
+      // parameters away, which the request log still reads.
+      res.destroy();
       return;
     }
     sendError(res, error);

@@ -3,21 +3,29 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import { answerErrors } from '../../../api/middleware/errors.ts';
 import { setRequestId } from '../../../api/middleware/request-id.ts';
 import { createLog } from '../../../log.ts';
+import { until } from '../../support/until.ts';
 
 describe('an error of a database connection', () => {
   let server: Server;
   let url = '';
   let thrown = new Error();
+  let isBegun = false;
+  const paramsAtEnd: unknown[] = [];
 
   before(async () => {
     const app = express();
-    const fail = (): never => {
+    const fail: RequestHandler = (_req, res) => {
+      if (isBegun) res.write('the beginning');
       throw thrown;
     };
+    app.use((req, res, next) => {
+      res.once('close', () => paramsAtEnd.push(req.params));
+      next();
+    });
     const log = createLog({ process: 'test', level: 'silent' });
     app.use(
       setRequestId,
@@ -49,6 +57,15 @@ describe('an error of a database connection', () => {
       expect([answer.status, answer.headers.get('retry-after')]).to.deep.equal([503, '1']);
       expect(await answer.json()).to.have.nested.property('error.code', 'service_unavailable');
     });
+
+  it('after the answer has begun cuts the connection, and leaves the request to those who log it', async () => {
+    paramsAtEnd.length = 0;
+    isBegun = true;
+    const read = fetch(url).then((answer) => answer.text());
+    expect(await read.catch(() => 'cut').finally(() => (isBegun = false))).to.equal('cut');
+    await until('the request is closed', async () => paramsAtEnd.length > 0);
+    expect(paramsAtEnd[0]).to.be.an('object');
+  });
 
   it('is no excuse for our own mistakes: those are 500', async () => {
     thrown = new TypeError('undefined is not a function');
