@@ -129,7 +129,7 @@ class Story {
   /** Ends what is whole when another item begins. A call whose arguments go on later stays open. */
   #endOthers(): string {
     return this.#places
-      .filter(({ item }) => item.isWhole())
+      .filter(({ item, isEnded }) => !isEnded && item.isWhole())
       .map((place) => this.#endItem(place, 'completed'))
       .join('');
   }

@@ -41,6 +41,13 @@ const short = ({ type, output_index: index }: Told): string =>
   `${type.replace('response.', '')}${index === undefined ? '' : ` ${index}`}`;
 
 describe('a stream of chat completions that is told as a response', () => {
+  it('of hundreds of calls take milliseconds, however long their arguments are', () => {
+    const text = JSON.stringify({ days: Array.from({ length: 2_000 }, (_, day) => day) });
+    const before = process.threadCpuUsage();
+    tell(Array.from({ length: 400 }, (_, index) => named(index, 'weather', text)));
+    expect(process.threadCpuUsage(before).user / 1000).to.be.below(600);
+  });
+
   it('tells reasoning before the text, each as an item of its own', () => {
     const events = tell([
       { role: 'assistant', content: '' },
