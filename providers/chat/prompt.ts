@@ -22,7 +22,7 @@ export const TEXT_FIELDS: readonly string[] = ['tool_calls', 'function_call', 'a
 const UNNAMED = new Set([
   ...TEXT_FIELDS,
   ...['content', 'text', 'refusal', 'name', 'tool_call_id', 'reasoning_content', 'reasoning'],
-  ...['tools', 'functions', 'response_format', 'prediction', 'tool_choice'],
+  ...['tools', 'functions', 'response_format', 'tool_choice'],
   ...['instructions', 'input', 'output', 'arguments', 'call_id', 'encrypted_content', 'summary'],
 ]);
 /** Fields beside the messages that steer a vendor and that no model reads. */

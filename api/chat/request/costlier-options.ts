@@ -25,6 +25,8 @@ const COSTLIER_FIELDS = [
   'preset', // OpenRouter: a stored configuration that may name another model (…/features/presets)
   'data_sources', // Azure OpenAI: searches in data of the operator (On Your Data)
   'audio', // OpenAI: spoken answers
+  'prediction', // OpenAI: what of it is not in the answer is billed as answer, beyond any limit
+  'best_of', // vLLM: answers that are written, and not returned
 ] as const;
 
 /** Kinds of tools that the caller runs. Tools of other kinds are run, and billed, by the vendor. */

@@ -131,6 +131,8 @@ describe('a chat call', () => {
           ['models', ['gpt-6-astra']],
           ['provider', { order: ['dear'] }],
           ['enable_search', true],
+          ['prediction', { type: 'content', content: 'some words' }],
+          ['best_of', 8],
         ] as const
       ).map(([field, value]): [string, object, number, string, string] => [
         `a field that buys more: ${field}`,
