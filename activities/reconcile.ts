@@ -33,6 +33,8 @@ export type Reconciliation = Readonly<Record<Mismatch, Readonly<Count>>>;
 
 /** A workflow that lives moves its row within this time, or is found running. */
 const RESTED_AFTER_SECONDS = 30;
+/** Many pages where thousands run. */
+const LIST_LIMIT_MS = 120_000;
 const FILES_PER_LOOK = 500;
 const RESULTS_FOLDER = 'results';
 const KIND_OF_NEED: Readonly<Record<TaskNeed, Mismatch>> = {
@@ -110,7 +112,7 @@ async function reconcileTasks(dependencies: ReconcileDependencies, note: Note): 
 
 /** A row is there before its run, so that a run without one is of a task that a restore took back. */
 async function reconcileRuns({ database, taskRuns }: ReconcileDependencies, note: Note): Promise<void> {
-  const running = await taskRuns.listRunning();
+  const running = await taskRuns.listRunning(LIST_LIMIT_MS);
   for (const taskId of await findUnknownTasks(forkEm(database), running))
     await note('runsWithoutTask', () => cancelRun(taskRuns, { id: taskId, attempt: null }));
 }

@@ -15,8 +15,13 @@ import { sweepDeletedVideos } from './sweep-videos.ts';
 const UNSTARTED_AFTER_SECONDS = 10;
 /** A workflow that lives moves its row, or is found running. */
 const MAYBE_ORPHANED_AFTER_SECONDS = 30;
-/** How long a round goes on starting lost starts: the check of the ledger, which comes after, is not late. */
-const STARTING_MS = 10_000;
+/**
+ * How long a round goes on starting lost starts, and how long on ending orphans: the check of the ledger,
+ * which comes after, is not late.
+ */
+const HELPING_MS = 10_000;
+/** A page of the list holds 1,000 runs. Without the list a round goes on, and finds less. */
+const LIST_LIMIT_MS = 10_000;
 
 export function createSweep(dependencies: ActivityDependencies) {
   const { database, storage, requestKeptDays } = dependencies;
@@ -63,19 +68,12 @@ export function createSweep(dependencies: ActivityDependencies) {
   };
 }
 
-/**
- * Starts tasks whose starts were lost, batch after batch while most of a batch were: thousands after an
- * outage of Temporal. A batch that mostly runs, or that the API is starting, is looked at once a round.
- * Answers how many were started.
- */
+/** Starts tasks whose starts were lost. Answers how many. */
 async function startLostTasks(dependencies: ActivityDependencies): Promise<number> {
-  const endsAt = Date.now() + STARTING_MS;
-  for (let started = 0; ;) {
-    const batch = await leftovers.claimUnstarted(forkEm(dependencies.database), UNSTARTED_AFTER_SECONDS);
-    const { start } = await meetNeeds(dependencies, batch);
-    started += start;
-    if (start * 2 <= batch.length || Date.now() > endsAt) return started;
-  }
+  const { start } = await meetNeedsOfBatches(dependencies, () =>
+    leftovers.claimUnstarted(forkEm(dependencies.database), UNSTARTED_AFTER_SECONDS),
+  );
+  return start;
 }
 
 /** Runs one after the other; a part that fails keeps none of the others back. Throws the first error. */
@@ -115,11 +113,20 @@ function createAbandonedCalls({ database, chatLeaseSeconds, log }: ActivityDepen
   };
 }
 
-/** Ends tasks whose workflow was ended by force, and starts those that have none. Answers how many. */
+/**
+ * Ends tasks whose workflow was ended by force, and starts those that have none. Answers how many. The list
+ * of runs is a few calls for thousands of tasks, but it may be behind: those that it lacks are looked at
+ * first, and each of the others in its turn, also while it runs as far as the list knows.
+ */
 async function settleOrphans(dependencies: ActivityDependencies): Promise<number> {
-  const em = forkEm(dependencies.database);
-  const orphaned = await leftovers.claimMaybeOrphaned(em, MAYBE_ORPHANED_AFTER_SECONDS);
-  const { start, failure } = await meetNeeds(dependencies, orphaned);
+  const { database, taskRuns, log } = dependencies;
+  const runningIds = await taskRuns.listRunning(LIST_LIMIT_MS).catch((err: unknown) => {
+    log.warn({ err }, 'Temporal did not list its runs; orphaned tasks are found later');
+    return [];
+  });
+  const { start, failure } = await meetNeedsOfBatches(dependencies, () =>
+    leftovers.claimMaybeOrphaned(forkEm(database), MAYBE_ORPHANED_AFTER_SECONDS, runningIds),
+  );
   return start + failure;
 }
 
@@ -142,6 +149,26 @@ function createUnconfirmedCancels(dependencies: ActivityDependencies) {
       });
     },
   };
+}
+
+/**
+ * Helps batch after batch while most of a batch needed it: thousands after an outage of Temporal. A batch
+ * that mostly runs, or that the API is starting, is looked at once a round. Answers how many tasks were
+ * started, and how many failed.
+ */
+async function meetNeedsOfBatches(
+  dependencies: ActivityDependencies,
+  claim: () => Promise<Task[]>,
+): Promise<{ start: number; failure: number }> {
+  const endsAt = Date.now() + HELPING_MS;
+  const met = { start: 0, failure: 0 };
+  for (;;) {
+    const batch = await claim();
+    const { start, failure } = await meetNeeds(dependencies, batch);
+    met.start += start;
+    met.failure += failure;
+    if ((start + failure) * 2 <= batch.length || Date.now() > endsAt) return met;
+  }
 }
 
 /** How many tasks of each need were helped. */

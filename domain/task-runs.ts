@@ -29,6 +29,9 @@ export interface TaskRuns {
    */
   cancelTask(task: RunToCancel, waitMs: number): Promise<TaskRunState | 'unreachable'>;
   describeTask(task: Pick<TaskToRun, 'id' | 'attempt'>): Promise<TaskRunState>;
-  /** The ids of all tasks whose workflow runs; one that began or ended in this second may be wrong. */
-  listRunning(): Promise<string[]>;
+  /**
+   * The ids of all tasks whose workflow runs; one that began or ended in this second may be wrong. Rejects
+   * when the list takes longer than `waitMs`.
+   */
+  listRunning(waitMs: number): Promise<string[]>;
 }

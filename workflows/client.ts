@@ -26,8 +26,6 @@ export interface TaskWorkflowsSettings extends TemporalSettings {
 }
 
 const CANCEL_CALL_LIMIT_MS = 1_000;
-/** Many pages where thousands run. */
-const LIST_LIMIT_MS = 120_000;
 
 /** Connects when first used, so that a Temporal that is away does not stop reads. */
 export function connectTaskWorkflows(settings: TaskWorkflowsSettings): TaskWorkflows {
@@ -40,7 +38,7 @@ export function connectTaskWorkflows(settings: TaskWorkflowsSettings): TaskWorkf
     startTask: (task) => startTask(temporal, { task, deadlineSeconds }),
     cancelTask: (task, waitMs) => cancelTask(temporal, task, waitMs),
     describeTask: (task) => describeTask(temporal, task),
-    listRunning: () => listRunning(temporal),
+    listRunning: (waitMs) => listRunning(temporal, waitMs),
     startWebhook: (webhook) => startWebhook(temporal, webhook),
     ensureSweepSchedule: () => ensureSweepSchedule(client),
     isReachable: (waitMs) =>
@@ -130,9 +128,9 @@ async function findRunning(
   };
 }
 
-async function listRunning({ client, within }: Temporal): Promise<string[]> {
+async function listRunning({ client, within }: Temporal, waitMs: number): Promise<string[]> {
   const query = `WorkflowType = 'generate' and ExecutionStatus = 'Running'`;
-  return within(LIST_LIMIT_MS, async () => {
+  return within(waitMs, async () => {
     const taskIds: string[] = [];
     for await (const { workflowId } of client.workflow.list({ query })) taskIds.push(taskIdOf(workflowId));
     return taskIds;

@@ -13,15 +13,30 @@ const ID_MARGIN_MS = DAY_MS;
 
 /** Queued tasks for which nothing was reserved: their start was lost, or Temporal was down. */
 export async function claimUnstarted(em: Em, olderThanSeconds: number): Promise<Task[]> {
-  return claim(em, sql`status = 'queued' and admitted_at is null`, olderThanSeconds);
+  return findClaimed(em, await claimUnreserved(em, [olderThanSeconds]));
 }
+
+const claimUnreserved = prepareClaim('claim-unstarted', {
+  which: `status = 'queued' and admitted_at is null`,
+  first: 'swept_at nulls first, updated_at',
+});
 
 /**
  * Open tasks with a reservation whose row has not changed for a while: they run, or their workflow is gone.
+ * Those that are not among `runningIds` come first.
  */
-export async function claimMaybeOrphaned(em: Em, olderThanSeconds: number): Promise<Task[]> {
-  return claim(em, sql`status in ('queued', 'in_progress') and admitted_at is not null`, olderThanSeconds);
+export async function claimMaybeOrphaned(
+  em: Em,
+  olderThanSeconds: number,
+  runningIds: readonly string[],
+): Promise<Task[]> {
+  return findClaimed(em, await claimReserved(em, [olderThanSeconds, runningIds]));
 }
+
+const claimReserved = prepareClaim('claim-maybe-orphaned', {
+  which: `status in ('queued', 'in_progress') and admitted_at is not null`,
+  first: 'id in (select unnest($2::text[])), swept_at nulls first, updated_at',
+});
 
 /**
  * Open tasks whose row has not changed for a while, in the order of their ids, after `afterId`: a page of
@@ -99,18 +114,26 @@ export async function removeExpiredSessions(em: Em): Promise<void> {
   await em.execute(sql`delete from login_flow where expires_at < now()`);
 }
 
-/** Claims due tasks: two sweepers never get the same one, and those unseen for longest come first. */
-async function claim(em: Em, which: ReturnType<typeof sql>, olderThanSeconds: number): Promise<Task[]> {
-  const rows = await em.execute<{ id: string }[]>(sql`
-    with due as (
+/**
+ * Claims tasks whose row has not changed, and which no sweeper has seen, for `$1` seconds: two sweepers never
+ * get the same one. `first`: the order in which they are claimed.
+ */
+function prepareClaim(name: string, { which, first }: { which: string; first: string }) {
+  return prepare<{ id: string }>(
+    name,
+    `with due as (
       select id from task
-      where ${which} and updated_at < now() - make_interval(secs => ${olderThanSeconds})
-        and (swept_at is null or swept_at < now() - make_interval(secs => ${olderThanSeconds}))
-      order by swept_at nulls first, updated_at
+      where ${which} and updated_at < now() - make_interval(secs => $1)
+        and (swept_at is null or swept_at < now() - make_interval(secs => $1))
+      order by ${first}
       limit ${BATCH} for update skip locked
     )
     update task t set swept_at = now() from due where t.id = due.id
-    returning t.id`);
+    returning t.id`,
+  );
+}
+
+async function findClaimed(em: Em, rows: readonly { id: string }[]): Promise<Task[]> {
   if (rows.length === 0) return [];
   return em.find(TaskEntity, { id: { $in: rows.map((row) => row.id) } }, { refresh: true });
 }
