@@ -2,10 +2,9 @@
 import { forkEm } from '../db/database.ts';
 import { recordAccepted } from '../db/tasks/accepted-jobs.ts';
 import { recordFailedTry, type SubmissionTry } from '../db/tasks/submissions.ts';
-import type { JobHandle } from '../domain/jobs.ts';
 import type { Provider, Submission } from '../providers/provider.ts';
 import { retryWrite } from './activity-retry.ts';
-import { cancelJob } from './cancel-job.ts';
+import { stopOrphan } from './cancel-job.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { failTaskWith } from './failures.ts';
 
@@ -27,26 +26,10 @@ export async function recordJob(
   answer: Extract<Submission, { kind: 'accepted' }>,
 ): Promise<void> {
   const { hasJob, isOrphaned } = await retryWrite(() => recordAccepted(forkEm(database), task, answer));
-  if (isOrphaned) await stopOrphan(log, { task, provider }, answer.handle);
+  const { family } = provider;
+  if (isOrphaned) await stopOrphan(log, { task, family, provider, handle: answer.handle });
   if (hasJob) return;
   const failure = { code: 'upstream_outcome_unknown', errorText: null } as const;
   await retryWrite(() => recordFailedTry(forkEm(database), task, failure));
   throw failTaskWith(failure.code);
-}
-
-/**
- * Stops a job for which no task waits, where the vendor can. Never throws: what the job costs is the
- * operator's loss, and the task has nothing to do with it.
- */
-async function stopOrphan(
-  log: JobDependencies['log'],
-  { task: { taskId, attempt }, provider }: Handover,
-  handle: JobHandle,
-): Promise<void> {
-  const job = { taskId, attempt, family: provider.family, jobId: handle.id };
-  const stopped = await cancelJob({ provider, handle }).then(
-    (cancellation) => ({ isStopped: cancellation === 'cancelled' }),
-    (err: unknown) => ({ isStopped: false, err }),
-  );
-  log.warn({ ...job, ...stopped }, 'the vendor took a job that no task waits for');
 }

@@ -6,6 +6,7 @@ import { removeExpiredKeys } from '../db/idempotency/idempotency-keys.ts';
 import * as leftovers from '../db/tasks/sweep.ts';
 import { removeOldWebhookEvents } from '../db/webhooks/retention.ts';
 import { RENEWALS_PER_LEASE } from '../domain/chat-calls.ts';
+import { stopJobOf } from './cancel-job.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { findNeed, forEachTask, meetNeed, type TaskNeed } from './open-tasks.ts';
 import { sweepUploads } from './sweep-uploads.ts';
@@ -171,15 +172,21 @@ async function meetNeedsOfBatches(
   }
 }
 
-/** How many tasks of each need were helped. */
+/**
+ * How many tasks of each need were helped. The jobs of those that were failed are stopped meanwhile: a vendor
+ * that does not answer keeps no other task waiting.
+ */
 async function meetNeeds(
   dependencies: ActivityDependencies,
   tasks: readonly Task[],
 ): Promise<Record<TaskNeed, number>> {
   const met = { start: 0, failure: 0, cancellation: 0 };
+  const stops: Promise<void>[] = [];
   await forEachTask(dependencies, tasks, async (task) => {
     const need = await findNeed(dependencies, task);
-    if (need !== null && (await meetNeed(dependencies, task, need)) === 'helped') met[need] += 1;
-  });
+    if (need === null || (await meetNeed(dependencies, task, need)) !== 'helped') return;
+    met[need] += 1;
+    if (need === 'failure') stops.push(stopJobOf(dependencies, task));
+  }).finally(() => Promise.all(stops));
   return met;
 }

@@ -1,6 +1,8 @@
 // What operators do to a task's workflow, reset or terminate, changes neither its outcome nor its money.
 import { expect } from 'chai';
 import { countWorkflowTasks, readHistory, sweepNow } from '../support/servers/engine.ts';
+import { findTask } from '../../db/tasks/tasks.ts';
+import { readJournal } from '../support/servers/sandbox.ts';
 import { startTestSystem } from '../support/servers/test-system.ts';
 import {
   expectOneChargeAndSubmission,
@@ -8,6 +10,7 @@ import {
   orderVideo,
   readAvailable,
   readEvents,
+  uniqueWord,
   untilPolled,
   untilSubmitted,
   VIDEO_CREDITS,
@@ -96,6 +99,24 @@ describe('the workflow of a task', () => {
       expect(ended).to.include({ errorCode: 'internal_error', creditsCharged: 0 });
       expect(await readAvailable(system.owner)).to.include({ balance: 1_000, reserved: 0 });
       expect(await sweepNow(system.gateway)).to.deep.equal({ started: 0, settled: 0 });
+    });
+
+    it('its job is stopped at a vendor that can, and logged with its id', async () => {
+      const order = { mode: 'video', model: 'gemini-omni-1.1-flash', duration: 3 };
+      const word = uniqueWord();
+      const prompt = `${word} [[sandbox outcome=stuck]]`;
+      const { body } = await system.owner.session.post('/api/tasks', { ...order, prompt });
+      const task = { id: body.data.id, word };
+      await untilPolled(system.gateway, task);
+      await system.engine.handleOf(task.id).terminate('a drill');
+      await sweepNow(system.gateway);
+      const asked = (await readJournal(system.gateway.sandboxUrl, word)).map(({ operation }) => operation);
+      expect(asked).to.include('cancel');
+      const { upstreamTaskId } = (await findTask(system.gateway.em(), task.id)) ?? {};
+      const lines = system.gateway.logged().split('\n');
+      const line = lines.find((each) => each.includes(task.id) && each.includes('no task waits for'));
+      const job = { taskId: task.id, attempt: 1, family: 'gemini', jobId: upstreamTaskId };
+      expect(JSON.parse(line ?? '{}')).to.include({ ...job, isStopped: true });
     });
 
     it('is settled as failed by the sweeper when it had not even begun', async () => {
