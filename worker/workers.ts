@@ -1,5 +1,5 @@
 // Builds the workers of this process, one for each kind of slot: hand-over, what must happen soon, waiting,
-// and webhooks.
+// withdrawing, and webhooks.
 import { fileURLToPath } from 'node:url';
 import {
   bundleWorkflowCode,
@@ -20,6 +20,7 @@ import {
   SOON_QUEUE,
   STORE_QUEUE,
   WEBHOOK_QUEUE,
+  WITHDRAW_QUEUE,
 } from '../workflows/names.ts';
 import { createBoundary } from './boundary.ts';
 import { SWEEPER_HEARTBEATS } from './heartbeats.ts';
@@ -35,6 +36,8 @@ const HAND_OVER_SLOTS = 4_000;
 const STORE_SLOTS = 1_000;
 /** Jobs waited for at the same time in one process. */
 const POLL_SLOTS = 10_000;
+/** Jobs that vendors are asked to stop at the same time, each for ten seconds at most. */
+const WITHDRAW_SLOTS = 1_000;
 /** For each attempt that may be under way: those beyond say that they find no place, and wait for no slot. */
 const SLOTS_PER_WEBHOOK_ATTEMPT = 2;
 /**
@@ -123,10 +126,15 @@ function slotsOf(options: WorkerOptions, workflowBundle: WorkflowBundleOption): 
       ...{ ...grace, taskQueue: STORE_QUEUE, activities: { store } },
       maxConcurrentActivityTaskExecutions: STORE_SLOTS,
     },
-    // A poller that stops is resumed elsewhere with the next look: it needs no grace.
+    // A poller that stops is resumed elsewhere with the next look: it needs no grace. Runs that are under way
+    // during an upgrade may have asked for a withdrawal here.
     {
       ...{ taskQueue: POLL_QUEUE, activities: { poll, withdraw } },
       maxConcurrentActivityTaskExecutions: POLL_SLOTS,
+    },
+    {
+      ...{ ...grace, taskQueue: WITHDRAW_QUEUE, activities: { withdraw } },
+      maxConcurrentActivityTaskExecutions: WITHDRAW_SLOTS,
     },
     // Runs and attempts: a burst of them keeps no task waiting.
     {

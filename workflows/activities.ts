@@ -1,7 +1,7 @@
 // The activities as the workflow calls them: time-outs, retries, cancellation, and summaries for operators.
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import { POLL_QUEUE, SOON_QUEUE, STORE_QUEUE } from './names.ts';
+import { POLL_QUEUE, SOON_QUEUE, STORE_QUEUE, WITHDRAW_QUEUE } from './names.ts';
 
 /**
  * Policy for what every task passes, each one short statement: local, so that it needs no step of its own in
@@ -71,6 +71,6 @@ const settlement = (summary: string, taskQueue = SOON_QUEUE) =>
     summary,
   });
 
-export const { withdraw } = settlement('Stop the provider, or take what it finished', POLL_QUEUE);
+export const { withdraw } = settlement('Stop the provider, or take what it finished', WITHDRAW_QUEUE);
 export const { recordFailure } = settlement('Record the failure and give the credits back');
 export const { recordCancellation } = settlement('Record the cancellation and give the credits back');

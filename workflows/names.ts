@@ -13,8 +13,10 @@ export const SOON_QUEUE = 'generation-soon';
 export const EARLIER_HAND_OVER_QUEUE = 'generation-submit';
 /** Copying results, which takes as long as a vendor's download. */
 export const STORE_QUEUE = 'generation-store';
-/** Waiting for vendors' jobs, and asking to stop them, thousands at a time. */
+/** Waiting for vendors' jobs, thousands at a time. */
 export const POLL_QUEUE = 'generation-poll';
+/** Asking vendors to stop jobs: a caller waits for it, so that it waits behind no job. */
+export const WITHDRAW_QUEUE = 'generation-withdraw';
 
 /** Deliveries of webhooks, runs and attempts: however many there are, no task waits behind them. */
 export const WEBHOOK_QUEUE = 'webhooks';

@@ -1,5 +1,6 @@
 // Cancelling a task at every moment: what the row, the money, the vendor and Temporal show afterwards.
 import { expect } from 'chai';
+import { readHistory } from '../support/servers/engine.ts';
 import { startTestSystem } from '../support/servers/test-system.ts';
 import { readJournal } from '../support/servers/sandbox.ts';
 import {
@@ -81,6 +82,20 @@ describe('DELETE /api/tasks/:id', () => {
       'cancel_requested',
       'cancelled',
     ]);
+  });
+
+  it('while the vendor works on it: the vendor is told on a queue where no job is waited for', async () => {
+    const task = await orderVideo(system.owner.session, 'outcome=stuck');
+    await untilPolled(system.gateway, task);
+    expect((await cancel(task)).status).to.equal(200);
+    const { events } = await readHistory(system.engine, task.id);
+    const steps = events.flatMap(({ activityTaskScheduledEventAttributes: each }) => (each ? [each] : []));
+    const queueOf = (name: string) =>
+      (steps as { activityType: { name: string }; taskQueue: { name: string } }[]).find(
+        ({ activityType }) => activityType.name === name,
+      )?.taskQueue.name;
+    expect(queueOf('withdraw')).to.be.a('string');
+    expect(queueOf('withdraw')).to.not.equal(queueOf('poll'));
   });
 
   it('after the vendor finished, but before we knew: delivered and charged, and the answer says so', async () => {
