@@ -29,10 +29,9 @@ export async function readBalance({
   const account = await findAccount(em, caller.user.id);
   const balance = presentBalance(account);
   if (includeLedger === '0') return { status: 200, body: { data: balance } };
-  const lines = await listTransfers(em, caller.user.id, {
-    limit: limit + 1,
-    beforeSequence: cursor === undefined ? null : BigInt(cursor),
-  });
+  // What was transferred since the account was read is not in its balance either.
+  const beforeSequence = cursor === undefined ? account.sequence + 1n : BigInt(cursor);
+  const lines = await listTransfers(em, caller.user.id, { limit: limit + 1, beforeSequence });
   const page = cutPage(lines, limit, ({ sequence }) => String(sequence));
   const data = {
     ...balance,

@@ -1,8 +1,10 @@
 // GET /v1/balance: the account behind the key, and its ledger.
 import { expect } from 'chai';
+import { grant } from '../../../db/ledger/ledger.ts';
+import { parseCredits } from '../../../domain/credits.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
-import { untilFinal } from '../../support/until.ts';
+import { until, untilFinal } from '../../support/until.ts';
 
 const PATH = '/v1/balance';
 
@@ -100,6 +102,26 @@ describe('GET /v1/balance', () => {
       cursor = page.ledgerNextCursor;
     }
     expect(pages).to.deep.equal(all.ledger);
+  });
+
+  it('shows balance and ledger of one moment, although a grant comes between reading them', async () => {
+    const user = await gateway.createUser(40);
+    const reading = await gateway.em().transactional(async (tx) => {
+      await tx.execute('lock table ledger_transfer in access exclusive mode');
+      const data = read('?includeLedger=1', user);
+      await until('the ledger is being read, after the balance', async () => {
+        const waiting = await gateway.em().execute(`
+          select 1 from pg_stat_activity
+          where wait_event_type = 'Lock' and query like '%from "ledger_transfer"%' and datname = current_database()`);
+        return waiting.length > 0;
+      });
+      const move = { userId: user.id, amount: parseCredits(2), idempotencyKey: `grant:${user.id}:2` };
+      await grant(tx, { ...move, description: 'Meanwhile' });
+      return { data };
+    });
+    const { balance, ledger } = await reading.data;
+    expect(ledger[0].balanceAfter).to.equal(balance);
+    expect((await read('?includeLedger=1', user)).ledger[0]).to.include({ amount: 2, balanceAfter: 42 });
   });
 
   for (const query of ['', '?includeLedger=0', '?[a]=1', '?includeLedger[a]=1', '?x=1'])
