@@ -121,7 +121,7 @@ export const ERRORS = {
   upstream_outcome_unknown: entry(
     502,
     'upstream_error',
-    'The connection to the provider broke while the request was being handed over.',
+    'No clear answer from the provider reached us when the work was handed over.',
   ),
   result_unavailable: entry(
     502,

@@ -19,7 +19,7 @@ export const TASK_FAILURES = {
   upstream_rate_limited: 'The provider stayed overloaded until the deadline.',
   upstream_timeout: 'The provider did not finish before the deadline.',
   upstream_outcome_unknown:
-    'The connection to the provider broke while the request was being handed over. It is not known whether the work was done; you are not charged.',
+    'No clear answer from the provider reached us when the work was handed over. It is not known whether it was done; you are not charged.',
   result_unavailable: 'The provider finished, but its result could not be fetched.',
   url_not_allowed: 'An input URL cannot be used.',
   invalid_image: 'An input image could not be read.',

@@ -26,7 +26,8 @@ export const errors = {
   upstream_rejected: 'The vendor refused this request.',
   upstream_error: 'The vendor could not do it.',
   upstream_timeout: 'The vendor did not finish in time.',
-  upstream_outcome_unknown: 'The answer of the vendor was lost, so the task was given up. It cost nothing.',
+  upstream_outcome_unknown:
+    'No clear answer came from the vendor, so the task was given up. It cost nothing.',
   task_not_ended: 'The task is being stopped. Try again in a moment.',
   task_cancelled: 'The task was cancelled.',
   service_unavailable: 'Not available at the moment. It is worth another try soon.',

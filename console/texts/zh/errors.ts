@@ -27,7 +27,7 @@ export const errors: typeof en = {
   upstream_rejected: '供应商拒绝了此请求。',
   upstream_error: '供应商未能完成。',
   upstream_timeout: '供应商没有按时完成。',
-  upstream_outcome_unknown: '供应商的答复丢失，任务已放弃，未收取费用。',
+  upstream_outcome_unknown: '未收到供应商的明确答复，任务已放弃，未收取费用。',
   task_not_ended: '任务正在停止，请稍后再试。',
   task_cancelled: '任务已取消。',
   service_unavailable: '暂时不可用，请稍后再试。',

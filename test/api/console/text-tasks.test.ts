@@ -69,6 +69,13 @@ describe('text tasks', () => {
     expect(task.creditsCharged).to.be.at.most(task.creditsEstimate);
   });
 
+  it('one whose vendor answers 500: failed without a charge, and no word of a broken connection', async () => {
+    const task = await untilFinal(owner.session, await order({ prompt: '[[sandbox submit=500]]' }));
+    expect(task).to.include({ status: 'failed', errorCode: 'upstream_outcome_unknown', creditsCharged: 0 });
+    expect(task.errorMessage).to.match(/^No clear answer from the provider reached us .* Provider says: "/);
+    expect(task.errorMessage).to.not.contain('connection');
+  });
+
   describe('are refused', () => {
     const say = { messages: [{ role: 'user', content: 'x' }] };
     const link = [{ type: 'image_url', image_url: { url: 'http://169.254.169.254/' } }];
