@@ -17,6 +17,8 @@ const counter = new Piscina<string, number>({
   atomics: 'disabled', // which would have the thread wait for one text after the other
   niceIncrement: 5,
 });
+// The death of a thread that has nothing to count fails no call: the next text starts another.
+counter.on('error', () => undefined);
 
 /** Tokens of a message beside its text: its role and its delimiters. */
 const TOKENS_PER_MESSAGE = 4;
