@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { finished } from 'node:stream/promises';
 import busboy from 'busboy';
 import { GatewayError } from '../../domain/errors.ts';
-import { createJsonScan } from './json-scan.ts';
+import { createJsonScan } from '../../domain/json-scan.ts';
 import { sniffMediaType, SNIFF_BYTES } from '../../domain/files/media-types.ts';
 
 /** A field, one entry of a list (`image[]`), or one member of an object (`metadata[resolution]`). */

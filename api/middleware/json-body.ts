@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
-import { createJsonScan } from '../http/json-scan.ts';
+import { createJsonScan } from '../../domain/json-scan.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
 import { encodingOf, freeLongBody, receiveBody, type BodyLimits } from '../http/receive-body.ts';

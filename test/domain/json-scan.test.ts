@@ -1,7 +1,7 @@
 // Values and depth of a JSON text are counted from its bytes, however they are cut into chunks.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createJsonScan } from '../../../api/http/json-scan.ts';
+import { createJsonScan } from '../../domain/json-scan.ts';
 
 const TOO_MANY = 'The body holds more than 100000 values.';
 const TOO_MANY_FIELDS = 'The body holds more than 1000 fields.';
