@@ -27,6 +27,9 @@ const COSTLIER_FIELDS = [
   'audio', // OpenAI: spoken answers
   'prediction', // OpenAI: what of it is not in the answer is billed as answer, beyond any limit
   'best_of', // vLLM: answers that are written, and not returned
+  'chat_template', // vLLM, SGLang: a program that writes the prompt, of any length
+  'mm_processor_kwargs', // vLLM, SGLang: in how many tokens a picture is cut
+  'vl_high_resolution_images', // Alibaba: pictures of up to 16,384 tokens (DashScope, compatible mode)
 ] as const;
 
 /** Kinds of tools that the caller runs. Tools of other kinds are run, and billed, by the vendor. */

@@ -133,6 +133,9 @@ describe('a chat call', () => {
           ['enable_search', true],
           ['prediction', { type: 'content', content: 'some words' }],
           ['best_of', 8],
+          ['chat_template', '{% for i in range(100000) %}word {% endfor %}'],
+          ['mm_processor_kwargs', { min_pixels: 100_000_000 }],
+          ['vl_high_resolution_images', true],
         ] as const
       ).map(([field, value]): [string, object, number, string, string] => [
         `a field that buys more: ${field}`,
