@@ -6,6 +6,7 @@ import * as submissions from '../db/tasks/submissions.ts';
 import { findTask, recordProgress } from '../db/tasks/tasks.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt } from '../domain/tasks.ts';
+import { URL_CHARACTERS_MAX } from '../providers/http/address-guard.ts';
 import { withTimeLimit } from '../providers/http/time-limit.ts';
 import { UpstreamFailure, type JobState, type Provider, type UpstreamResult } from '../providers/provider.ts';
 import { cancelJob, WITHDRAW_LOOK_LIMIT_MS } from './cancel-job.ts';
@@ -175,11 +176,19 @@ async function look({ provider, handle, ageMs }: Job, limitMs: number, signal?: 
   const running = { kind: 'running', progress: null } as const;
   try {
     const state = await withTimeLimit(limitMs, signal, async (limit) => provider.poll?.(handle, limit));
-    return { state: state ?? running, refusal: null };
+    return { state: state ? withKeepableLinks(state) : running, refusal: null };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
     const isOld = ageMs() > NOT_FOUND_GRACE_MS;
     if (error.errorClass === 'expired' && isOld) return { state: { kind: 'expired' }, refusal: null };
     return { state: running, refusal: error.errorClass === 'rate' ? error : null };
   }
+}
+
+/** A link that is too long to be fetched is not kept either: answers may have megabytes. */
+function withKeepableLinks(state: JobState): JobState {
+  if (state.kind !== 'succeeded') return state;
+  const isTooLong = state.results.some((result) => 'url' in result && result.url.length > URL_CHARACTERS_MAX);
+  const { evidence } = state;
+  return isTooLong ? { kind: 'failed', errorClass: 'invalid_response', text: null, evidence } : state;
 }

@@ -10,6 +10,7 @@ import { acceptedJob } from '../accepted-job.ts';
 import { loadInputImages, type InputImage } from '../http/input-images.ts';
 import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
 import { bytesOf, listOf, membersOf, numberOf, textOf, type Members } from '../http/json-fields.ts';
+import { meaningOf } from '../patterns.ts';
 import {
   UpstreamFailure,
   type Cancellation,
@@ -142,7 +143,7 @@ function readState(interaction: Members): JobState {
   if (status === 'completed') return readCompleted(interaction);
   if (status === 'cancelled') return { kind: 'cancelled' };
   if (status === 'queued') return { kind: 'queued' };
-  const end = ENDS[status ?? ''];
+  const end = meaningOf(ENDS, status);
   const text = readErrorText(interaction);
   // An interaction that was refused while it ran has an error and no status.
   if (end === undefined && (status !== null || text === null)) return { kind: 'running', progress: null };

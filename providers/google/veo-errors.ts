@@ -8,7 +8,7 @@ import { numberOf, textOf, type Members } from '../http/json-fields.ts';
 
 const VERDICT_OF_MESSAGE: Patterns<Verdict> = [
   [
-    /responsible ai|sensitive words|safety (filter|setting|polic)|violat\w*.{0,80}(polic|guideline|practice|terms)/s,
+    /responsible ai|sensitive words|safety (filter|setting|polic)|violat.{0,90}(polic|guideline|practice|terms)/s,
     { errorClass: 'moderation', fate: 'refused' },
   ],
   [/no longer available/, { errorClass: 'model_retired', fate: 'refused' }],

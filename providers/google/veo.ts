@@ -147,7 +147,16 @@ function readDone(response: Members): JobState {
   ];
   if (videos.length === 0) {
     const reasons = listOf(wrapped['raiMediaFilteredReasons'] ?? response['raiMediaFilteredReasons']);
-    return { kind: 'failed', errorClass: 'moderation', text: textOf(reasons.map(String).join(' ')) };
+    return {
+      kind: 'failed',
+      errorClass: 'moderation',
+      text: textOf(
+        reasons
+          .map(textOf)
+          .filter((reason) => reason !== null)
+          .join(' '),
+      ),
+    };
   }
   const [result] = videos.map(readVideo).filter((video) => video !== null);
   if (!result) return { kind: 'failed', errorClass: 'invalid_response', text: null };

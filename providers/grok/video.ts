@@ -7,6 +7,7 @@ import type { Evidence } from '../../domain/pricing.ts';
 import { acceptedJob } from '../accepted-job.ts';
 import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
+import { meaningOf } from '../patterns.ts';
 import { readVideoSeconds } from '../plausible.ts';
 import {
   UpstreamFailure,
@@ -146,7 +147,7 @@ function readFailed(body: Members, error: VendorError | null): JobState {
   const text = error?.message ?? blockReason;
   if (blockReason !== null) return { kind: 'failed', errorClass: 'moderation', text };
   const refined = error === null ? undefined : refine(error);
-  const errorClass = refined?.errorClass ?? CLASS_OF_CODE[error?.code ?? ''] ?? 'transient';
+  const errorClass = refined?.errorClass ?? meaningOf(CLASS_OF_CODE, error?.code) ?? 'transient';
   return { kind: 'failed', errorClass, text };
 }
 

@@ -7,7 +7,7 @@ import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict }
 import { acceptedJob } from '../accepted-job.ts';
 import type { JsonApi, JsonObject } from '../http/json-api.ts';
 import { hasFrame, frameRole } from '../image-roles.ts';
-import { findMeaning, type Patterns } from '../patterns.ts';
+import { findMeaning, meaningOf, type Patterns } from '../patterns.ts';
 import { readSeconds, readVideoSeconds } from '../plausible.ts';
 import {
   UpstreamFailure,
@@ -130,13 +130,18 @@ function readDone(task: Members): JobState {
 
 function readFailed({ code, message }: Members): JobState {
   const text = textOf(message);
-  const errorClass = CLASS_OF_CODE[String(code)] ?? classOfMessage(text) ?? 'transient';
+  const errorClass = meaningOf(CLASS_OF_CODE, readCode(code)) ?? classOfMessage(text) ?? 'transient';
   return { kind: 'failed', errorClass, text };
+}
+
+/** Codes come as numbers and as texts. */
+function readCode(code: unknown): string | null {
+  return typeof code === 'number' ? String(code) : textOf(code);
 }
 
 function classOfMessage(message: string | null): UpstreamErrorClass | undefined {
   const code = /[([](\d{4})[)\]]\s*$/.exec(message ?? '')?.[1];
-  return CLASS_OF_CODE[code ?? ''] ?? findMeaning(CLASS_OF_MESSAGE, message);
+  return meaningOf(CLASS_OF_CODE, code) ?? findMeaning(CLASS_OF_MESSAGE, message);
 }
 
 function submitFailure(response: UpstreamResponse): UpstreamFailure {

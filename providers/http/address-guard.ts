@@ -15,7 +15,8 @@ export class AddressRefused extends Error {
 /** All addresses of a host name. Rejects, or resolves to an empty list, when there are none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-const URL_CHARACTERS_MAX = 2_048;
+/** Longer URLs are never fetched. */
+export const URL_CHARACTERS_MAX = 2_048;
 const CONNECT_TIMEOUT_MS = 3_000;
 const ADDRESSES_TRIED_MAX = 3;
 const PORT_OF_SCHEME: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };

@@ -1,5 +1,6 @@
 // HTTP requests to vendors: bounded in time and size, without redirects, with the fate of whatever failed.
 import { Agent, buildConnector, request, type Dispatcher, type FormData } from 'undici';
+import { createJsonScan } from '../../domain/json-scan.ts';
 import { failureOfStatus, type ToFailure, type UpstreamResponse } from './status.ts';
 import { withTimeLimit } from './time-limit.ts';
 import { UpstreamFailure } from '../provider.ts';
@@ -22,6 +23,11 @@ const CONNECT_TIMEOUT_MS = 5_000;
  */
 const TOTAL_TIMEOUT_FACTOR = 5;
 const ERROR_BYTES_MAX = 64 * 1024;
+/**
+ * Longer JSON is counted before it is parsed: it is long for the files in it, and the same bytes as empty
+ * objects would take forty times their memory.
+ */
+const UNCOUNTED_BYTES_MAX = 1024 * 1024;
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-tt-logid', 'x-trace-id', 'trace-id'];
 
 /** No connection came about, so no byte was sent: the only network error whose outcome is known. */
@@ -59,7 +65,7 @@ export async function sendRequest(call: UpstreamRequest): Promise<UpstreamRespon
 /**
  * Sends one request and returns its response with the parsed JSON, null for an empty body. Throws what
  * `sendRequest` throws, the UpstreamFailure that `toFailure` makes of a status outside 2xx, and
- * `invalid_response`, `unknown` for HTML and cut JSON.
+ * `invalid_response`, `unknown` for HTML, cut JSON, and JSON of too many values.
  */
 export async function requestJson(
   call: UpstreamRequest,
@@ -68,16 +74,20 @@ export async function requestJson(
   const response = await sendRequest(call);
   if (response.status < 200 || response.status > 299) throw toFailure(response);
   try {
-    return {
-      ...response,
-      json: response.body.length === 0 ? null : JSON.parse(response.body.toString('utf8')),
-    };
+    return { ...response, json: parseJson(response.body) };
   } catch {
     // The parser's message quotes the body, so it is not kept as a cause.
     throw new UpstreamFailure('invalid_response', 'unknown', {
       upstreamRequestId: response.upstreamRequestId,
     });
   }
+}
+
+function parseJson(body: Buffer): unknown {
+  if (body.length === 0) return null;
+  if (body.length > UNCOUNTED_BYTES_MAX && createJsonScan()(body) !== null)
+    throw new Error('too many values');
+  return JSON.parse(body.toString('utf8'));
 }
 
 async function sendWithin(signal: AbortSignal, call: UpstreamRequest): Promise<UpstreamResponse> {
@@ -154,6 +164,10 @@ export function flattenHeaders(
 
 /** The vendor's id of the request, or null where it gave none of printable characters. */
 export function readRequestId(headers: Readonly<Record<string, string>>): string | null {
-  const id = REQUEST_ID_HEADERS.map((name) => headers[name]).find((value) => value !== undefined);
-  return id !== undefined && /^[\x21-\x7e]{1,200}$/.test(id) ? id : null;
+  return requestIdOf(REQUEST_ID_HEADERS.map((name) => headers[name]).find((value) => value !== undefined));
+}
+
+/** A vendor's id of a request, wherever it stands; null for what is not 1 to 200 printable characters. */
+export function requestIdOf(value: unknown): string | null {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value) ? value : null;
 }

@@ -1,9 +1,10 @@
 // Kling's answers: one envelope around everything, whose code counts more than the HTTP status.
 import { parseCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
+import { requestIdOf } from '../http/client.ts';
 import type { JsonApi, JsonApiRequest } from '../http/json-api.ts';
 import { failureOfStatus, verdictOfStatus, type Verdict } from '../http/status.ts';
-import { findMeaning, type Patterns } from '../patterns.ts';
+import { findMeaning, meaningOf, type Patterns } from '../patterns.ts';
 import { UpstreamFailure } from '../provider.ts';
 import { membersOf, numberOf, textOf, type VendorError } from '../http/json-fields.ts';
 
@@ -75,7 +76,7 @@ export async function sendToKling(
   });
   const envelope = membersOf(response.json);
   const code = numberOf(envelope['code']);
-  const upstreamRequestId = textOf(envelope['request_id']) ?? response.upstreamRequestId;
+  const upstreamRequestId = requestIdOf(envelope['request_id']) ?? response.upstreamRequestId;
   if (code === null) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
   if (code === 0) return { data: envelope['data'], upstreamRequestId };
   const message = textOf(envelope['message']);
@@ -85,7 +86,7 @@ export async function sendToKling(
 }
 
 function verdictOf({ code, message }: VendorError, status: number, about: Subject): Verdict | undefined {
-  const verdict = VERDICTS[code ?? ''] ?? (status > 299 ? verdictOfStatus(status) : undefined);
+  const verdict = meaningOf(VERDICTS, code) ?? (status > 299 ? verdictOfStatus(status) : undefined);
   if (about === 'submission' || verdict === undefined) return verdict;
   const isUnknownJob = verdict.errorClass === 'invalid' && /not (be )?(found|exist)/i.test(message ?? '');
   const isGone = verdict.errorClass === 'model_retired' || isUnknownJob;

@@ -22,7 +22,7 @@ export function matchListed(list: Members, job: UpstreamJob, sentAt: Date): Memb
   const until = sentAtSeconds + CREATED_AFTER_SECONDS_MAX;
   const times = entries.map((entry) => numberOf(entry['created_at']) ?? from);
   const isFull = list['has_more'] === true || entries.length >= LIST_ENTRIES_MAX;
-  if (isFull && Math.min(...times) >= from) return null;
+  if (isFull && times.every((time) => time >= from)) return null;
   const matches = entries.filter((entry) => {
     const createdAt = numberOf(entry['created_at']) ?? Infinity;
     return createdAt >= from && createdAt <= until && matchesJob(entry, job);
@@ -34,7 +34,7 @@ export function matchListed(list: Members, job: UpstreamJob, sentAt: Date): Memb
 /** Whether the entry shows what was ordered, member by member. */
 function matchesJob(entry: Members, job: UpstreamJob): boolean {
   const { model, prompt, seconds, size } = orderedFields(job);
-  const listedSeconds = textOf(entry['seconds']) ?? String(entry['seconds']);
+  const listedSeconds = textOf(entry['seconds']) ?? String(numberOf(entry['seconds']));
   return (
     entry['model'] === model &&
     entry['prompt'] === prompt &&

@@ -9,6 +9,7 @@ import { beginsWithFrame } from '../image-roles.ts';
 import { acceptedJob } from '../accepted-job.ts';
 import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
+import { meaningOf } from '../patterns.ts';
 import {
   UpstreamFailure,
   type Cancellation,
@@ -158,7 +159,7 @@ function readDone(body: Members): JobState {
 function readFailed(text: string | null): JobState {
   const word = wordOf(text);
   if (word === 'usercancelled') return { kind: 'cancelled' };
-  return { kind: 'failed', errorClass: CLASS_OF_WORD[word] ?? 'transient', text };
+  return { kind: 'failed', errorClass: meaningOf(CLASS_OF_WORD, word) ?? 'transient', text };
 }
 
 /** The vendor reports what it bills, not how long the video is. */
@@ -175,7 +176,7 @@ function readCost(credits: number | null): MicroCredits | null {
 
 /** Reads `reason`, and `code`, which is sometimes the same word and sometimes the HTTP status. */
 function refine({ code, type }: VendorError, status: number): Verdict | undefined {
-  const errorClass = CLASS_OF_WORD[type ?? ''] ?? CLASS_OF_WORD[code ?? ''];
+  const errorClass = meaningOf(CLASS_OF_WORD, type) ?? meaningOf(CLASS_OF_WORD, code);
   if (errorClass === undefined) return undefined;
   const fate: RequestFate = NOT_RECEIVED.has(errorClass) ? 'not_received' : 'refused';
   // Behind a 5xx may be any internal error of the vendor, whatever the word.

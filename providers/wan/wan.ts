@@ -4,6 +4,7 @@ import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import { acceptedJob, jobIdOf } from '../accepted-job.ts';
+import { requestIdOf } from '../http/client.ts';
 import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
 import { frameRole } from '../image-roles.ts';
 import { readSeconds, readVideoSeconds } from '../plausible.ts';
@@ -60,7 +61,7 @@ async function submit(api: JsonApi, job: UpstreamJob): Promise<Submission> {
   });
   const body = membersOf(json);
   const id = membersOf(body['output'])['task_id'];
-  return acceptedJob(job, id, textOf(body['request_id']) ?? upstreamRequestId);
+  return acceptedJob(job, id, requestIdOf(body['request_id']) ?? upstreamRequestId);
 }
 
 /**

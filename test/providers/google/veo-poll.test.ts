@@ -70,6 +70,14 @@ describeVeo((veo) => {
         expect(await poll(done({ videos: [video] }), veo.vertex, VERTEX_JOB)).to.deep.equal(failed);
       });
 
+    it('reads the failure of an operation at once, though its message repeats a prompt of 32 KB', async () => {
+      const message = `I cannot do this: ${'violat'.repeat(5_500)}`;
+      const startedAt = performance.now();
+      const state = await poll({ done: true, error: { code: 3, message } });
+      expect(state).to.include({ kind: 'failed', errorClass: 'invalid', text: message });
+      expect(performance.now() - startedAt).to.be.lessThan(1_000);
+    });
+
     it('reads done without any response as an answer that makes no sense', async () => {
       for (const response of [undefined, null, 'x'])
         expect(await poll({ done: true, response })).to.include({ errorClass: 'invalid_response' });

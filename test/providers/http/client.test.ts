@@ -103,6 +103,18 @@ describeCalls((vendor) => {
         verdict: 'invalid_response, unknown',
       },
     ];
+    it('is invalid_response, unknown when its answer has more values than a file and what is said of it', async () => {
+      const values = Buffer.from(`[${'{},'.repeat(400_000)}{}]`);
+      const file = Buffer.from(JSON.stringify({ data: '[{,'.repeat(400_000) }));
+      vendor.play = (res, { path }) => res.writeHead(200).end(path === '/file' ? file : values);
+      const bytesMax = 2_000_000;
+      expect(verdictOf(await failureOf(requestJson(call({ bytesMax }))))).to.equal(
+        'invalid_response, unknown',
+      );
+      const { json } = await requestJson(call({ url: `${vendor.url}/file`, bytesMax }));
+      expect(json).to.have.property('data').with.lengthOf(1_200_000);
+    });
+
     for (const { title, play: answer, verdict } of cases) {
       it(`is ${verdict} when it was ${title}`, async () => {
         vendor.play = answer;
