@@ -15,12 +15,13 @@ export type Parameter =
 /**
  * Makes a statement with the parameters `$1`, `$2`… into a function. `name` tells it from all others. In a
  * transaction of `em` it runs there; else on any connection of the pool, where the connection that ran it
- * before knows it. All limits of `openDatabase` hold.
+ * before knows it. All limits of `openDatabase` hold. A migration may give its rows another column meanwhile.
  */
 export function prepare<Row extends object>(
   name: string,
   text: string,
 ): (em: Em, values: readonly Parameter[]) => Promise<Row[]> {
+  let version = 1;
   return async (em, values) => {
     if (em.isInTransaction()) {
       const query = { kind: 'RawNode', sqlFragments: [text], parameters: [] } as const;
@@ -29,9 +30,20 @@ export function prepare<Row extends object>(
       return rows;
     }
     const pool = await driverPoolOf(em);
-    const { rows } = await pool.query<Row>({ name, text, values });
+    const asked = version;
+    const ask = () => pool.query<Row>({ name: `${name} ${version}`, text, values });
+    const { rows } = await ask().catch((error: unknown) => {
+      if (!hasOtherColumns(error)) throw error;
+      if (version === asked) version += 1; // under a new name it is parsed anew; it has not run
+      return ask();
+    });
     return rows;
   };
+}
+
+/** PostgreSQL's `cached plan must not change result type`: the connection knows the statement as it was. */
+function hasOtherColumns(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '0A000';
 }
 
 /**
