@@ -11,8 +11,11 @@ export interface BodyLimits {
   inflatedBytesMax: number;
 }
 
-/** Called for every chunk, inflated; throws what is wrong with the body as far as it has come. */
-export type CheckChunk = (chunk: Buffer) => void;
+/**
+ * Called for every chunk, inflated, with the bytes received so far; throws what is wrong with the body as far
+ * as it has come. No more is read until the promise that it may answer is resolved.
+ */
+export type CheckChunk = (chunk: Buffer, received: number) => void | Promise<void>;
 
 const INFLATERS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress } as const;
 const CHUNK_BYTES = 64 * 1024;
@@ -45,7 +48,8 @@ export async function receiveBody(
     for await (const chunk of chunksOf(source)) {
       bytes += chunk.length;
       if (bytes > limit) throw new GatewayError('payload_too_large');
-      check(chunk);
+      const waiting = check(chunk, bytes);
+      if (waiting) await waiting;
       body.add(chunk);
     }
   } catch (error) {

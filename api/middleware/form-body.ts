@@ -31,11 +31,13 @@ export function readFormOrJsonBody(services: Services, limits: BodyLimits): Requ
     }
     const announced = Number(req.headers['content-length'] ?? 0);
     if (announced > limits.bytesMax) throw new GatewayError('payload_too_large');
-    const bytes = await receiveInTurn(services, res, announced > 0 ? announced : null, () => {
+    const bytes = await receiveInTurn(services, res, async (takeTurnFor) => {
+      await takeTurnFor(announced);
       const reserve = bodyMemory(services, req, res);
       if (announced > 0) reserve(2 * announced);
-      return receiveBody(req, limits, (chunk) => {
+      return receiveBody(req, limits, (chunk, received) => {
         if (announced === 0) reserve(2 * chunk.length);
+        return takeTurnFor(received);
       });
     });
     const parse = async (): Promise<object> => {

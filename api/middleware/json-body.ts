@@ -23,14 +23,16 @@ export function readJsonBody(services: Services, limits: BodyLimits): RequestHan
     if (announced > limits.bytesMax) throw new GatewayError('payload_too_large');
     // How long a chunked or compressed body becomes shows while it arrives.
     const isLengthKnown = announced > 0 && encodingOf(req) === 'identity';
-    const bytes = await receiveInTurn(services, res, isLengthKnown ? announced : null, () => {
+    const bytes = await receiveInTurn(services, res, async (takeTurnFor) => {
+      await takeTurnFor(announced);
       const reserve = bodyMemory(services, req, res);
       if (isLengthKnown) reserve(announced);
       const scan = createJsonScan();
-      return receiveBody(req, limits, (chunk) => {
+      return receiveBody(req, limits, (chunk, received) => {
         if (!isLengthKnown) reserve(chunk.length);
         const excess = scan(chunk);
         if (excess !== null) throw new GatewayError('invalid_request', { message: excess });
+        return takeTurnFor(received);
       });
     });
     localsOf(res).bodyBytes = bytes.length;

@@ -61,29 +61,42 @@ export async function goOnInTurn({ countedTurns }: Services, res: Response): Pro
   if (typeof turn !== 'string') turn();
 }
 
+/** Waits for a turn as soon as a body is long: `bytes` is what it has, or says that it will have. */
+export type TakeTurnFor = (bytes: number) => Promise<void> | undefined;
+
 /**
- * Runs `receive`, which reads a body of so many bytes, in a turn of its user if the body is long; null is a
- * length that was not announced. Until then it stays unread. Throws 503 when the turn does not come.
+ * Runs `receive`, which reads a body, and ends the turn that it took for it. The rest of the body stays unread
+ * while it waits. Throws 503 when the turn does not come.
  */
 export async function receiveInTurn<Result>(
+  services: Services,
+  res: Response,
+  receive: (takeTurnFor: TakeTurnFor) => Promise<Result>,
+): Promise<Result> {
+  let isTaken = false;
+  let end: EndTurn = () => undefined;
+  const takeTurnFor: TakeTurnFor = (bytes) => {
+    if (isTaken || bytes <= LONG_BODY_BYTES) return undefined;
+    isTaken = true;
+    return takeReceivingTurn(services, res).then((turn) => {
+      if (turn !== 'left') end = turn; // who has left is noticed by reading on
+    });
+  };
+  try {
+    return await receive(takeTurnFor);
+  } finally {
+    end();
+  }
+}
+
+async function takeReceivingTurn(
   { receivingTurns, metrics }: Services,
   res: Response,
-  bytes: number | null,
-  receive: () => Promise<Result>,
-): Promise<Result> {
-  if (bytes !== null && bytes <= LONG_BODY_BYTES) return receive();
-  const subject = requireLocal(res, 'subject');
-  const turn = receivingTurns.tryTake(subject) ?? (await waitForTurn(receivingTurns, subject, res));
-  if (turn === 'left') return receive(); // which notices it
-  if (typeof turn === 'string') {
-    metrics.shed('receiving_turns');
-    throw new GatewayError('overloaded');
-  }
-  try {
-    return await receive();
-  } finally {
-    turn();
-  }
+): Promise<EndTurn | 'left'> {
+  const turn = await waitForTurn(receivingTurns, requireLocal(res, 'subject'), res);
+  if (typeof turn !== 'string' || turn === 'left') return turn;
+  metrics.shed('receiving_turns');
+  throw new GatewayError('overloaded');
 }
 
 /** Ends the turn with the answer, unless it is ended before: then its listener goes with it. */

@@ -54,6 +54,27 @@ describe('long bodies of a user', () => {
     expect(read.status).to.equal(200);
   });
 
+  it('of no announced length take their turn when they have become long, and short ones take none', async () => {
+    const { services } = gateway;
+    const usual = services.receivingTurns;
+    services.receivingTurns = createTurns({ ...RECEIVING_TURN_LIMITS, turnsPerUserMax: 1 });
+    const end = services.receivingTurns.tryTake(owner.id);
+    const short = await sendUnannounced(ORDER);
+    const long = sendUnannounced(LONG);
+    await until('the long one waits', async () => services.receivingTurns.countWaiting(owner.id) === 1);
+    end?.();
+    const statuses = [short.status, (await long).status];
+    services.receivingTurns = usual;
+    expect(statuses).to.deep.equal([200, 200]);
+  });
+
+  /** Sends a body in chunks, without its length. */
+  function sendUnannounced(order: object): Promise<Response> {
+    const headers = { authorization: `Bearer ${owner.apiKey}`, 'content-type': 'application/json' };
+    const body = new Blob([JSON.stringify(order)]).stream();
+    return fetch(`${gateway.baseUrl}/v1/estimates`, { method: 'POST', headers, body, duplex: 'half' });
+  }
+
   /** Sends all of a long body but its last two characters. */
   async function sendSlowly({ apiKey }: TestUser): Promise<Socket> {
     const body = JSON.stringify(LONG);
