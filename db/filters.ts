@@ -15,9 +15,10 @@ export interface PageFilters {
 
 /**
  * The most that the time of an id may differ from `created_at` of its row: the id is made before the row is
- * written, and by another clock.
+ * written, and by another clock. What the id lets through beyond a period is read and left out, so that a day
+ * would be too much for a list of many calls.
  */
-const ID_MARGIN_MS = 60_000;
+const ID_MARGIN_MS = 300_000;
 
 /** The columns by which a list is ordered and its period is told. */
 export interface PageColumns {

@@ -65,8 +65,8 @@ export async function goOnInTurn({ countedTurns }: Services, res: Response): Pro
 export type TakeTurnFor = (bytes: number) => Promise<void> | undefined;
 
 /**
- * Runs `receive`, which reads a body, and ends the turn that it took for it. The rest of the body stays unread
- * while it waits. Throws 503 when the turn does not come.
+ * Runs `receive`, which reads a body, and ends the turn that it took for it. The rest of the body stays
+ * unread while it waits. Throws 503 when the turn does not come.
  */
 export async function receiveInTurn<Result>(
   services: Services,

@@ -12,9 +12,8 @@ const waiting: (() => void)[] = [];
 let isServing = false;
 
 /**
- * Runs `work`, a few milliseconds at most, in its turn: at once if none waits and none was run in this round,
- * otherwise first come, first served. Rejects as
- * `work` throws.
+ * Runs `work`, which takes ten milliseconds at most, in its turn: at once if none waits and none was run in
+ * this round, otherwise first come, first served. Rejects as `work` throws.
  */
 export function inTurn<Result>(work: () => Result): Promise<Result> {
   return new Promise((resolve, reject) => {

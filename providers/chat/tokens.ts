@@ -17,7 +17,7 @@ const counter = new Piscina<string, number>({
   atomics: 'disabled', // which would have the thread wait for one text after the other
   niceIncrement: 5,
 });
-// The death of a thread that has nothing to count fails no call: the next text starts another.
+// The death of a thread that has nothing to count fails no call: without a listener it would end the process.
 counter.on('error', () => undefined);
 
 /** Tokens of a message beside its text: its role and its delimiters. */
@@ -32,7 +32,8 @@ export async function loadTokenizer(): Promise<void> {
 
 /** Tokens of a text in the encoding of OpenAI's current models (o200k); other vendors' are close to it. */
 export async function countTokens(text: string): Promise<number> {
-  return text === '' ? 0 : counter.run(text);
+  if (text === '') return 0;
+  return counter.run(text).catch(() => counter.run(text)); // the thread died: another one counts
 }
 
 /** Approximate tokens of the prompt in the body of a chat request. */

@@ -1,5 +1,7 @@
 // Counting tokens here: long texts by pieces from all over them, and pictures by their detail.
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { countTokens as count } from 'gpt-tokenizer/encoding/o200k_base';
 import { countPromptTokens, countTokens } from '../../../providers/chat/tokens.ts';
@@ -10,6 +12,21 @@ const DENSE = 'q7#Zx9!Kv@3mW$';
 const COUNTED_WHOLE_CHARACTERS = 200_000;
 /** Some turns of counting on a busy machine; two hundred together take much longer. */
 const ROUND_MS_MAX = 60;
+
+const execute = promisify(execFile);
+/** Ends the thread while it counts, and again when it has nothing to do. */
+const DYING_THREAD = `
+  import { countTokens } from '${new URL('../../../providers/chat/tokens.ts', import.meta.url).href}';
+  import { once } from 'node:events';
+  const [begun, usual] = [once(process, 'worker'), await countTokens('one two three '.repeat(1_000))];
+  const [first] = await begun;
+  const again = once(process, 'worker');
+  const counted = countTokens('one two three '.repeat(1_000));
+  await first.terminate();
+  const [second] = await again;
+  const tokens = await counted;
+  await second.terminate();
+  console.log(tokens === usual, await countTokens('one two three'));`;
 
 describe('the count of a text’s tokens', () => {
   it('of a long text is close to the whole, wherever its dense parts stand, and the same each time', async () => {
@@ -47,6 +64,13 @@ describe('many counts at once', () => {
     expect(await countTokens('one two three')).to.equal(3);
     expect(counted).to.equal(0);
     await Promise.all(hostile);
+  });
+});
+
+describe('the thread that counts', () => {
+  it('fails no count when it dies, and lets its process end', async () => {
+    const { stdout } = await execute(process.execPath, ['--input-type=module', '--eval', DYING_THREAD]);
+    expect(stdout).to.equal('true 3\n');
   });
 });
 
