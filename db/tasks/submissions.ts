@@ -39,7 +39,10 @@ export interface IntendedTry extends TaskAttempt {
 
 /**
  * Writes the intent to submit, with the credential that is chosen for it. Safe to repeat for the same try as
- * long as it has not called the vendor: where the first answer was lost, the repeat answers the same.
+ * long as it has not called the vendor: where the answer `proceed` was lost, the repeat says it again, with a
+ * later `sentAt`, so that what another run learned of the intent before is no verdict on this one. Where
+ * `busy` was lost, the repeat says `already_submitted`: the row tells that the vendor has nothing, and the
+ * next run asks for a place.
  */
 export async function intendSubmission(
   em: Em,
@@ -56,6 +59,10 @@ export async function intendSubmission(
     : { kind: 'proceed', credential: intended.credential, sentAt: new Date(Number(intended.sentAtMs)) };
 }
 
+/**
+ * The repeat of a try is one microsecond later than its transaction, which tells it from a first write: that
+ * alone is an event. A statement that the database held back until a later repeat was done changes no time.
+ */
 const insertIntent = prepare<{ credential: string | null; sentAtMs: string }>(
   'intend-submission',
   `with chosen as (${CHOOSE_CREDENTIAL}), intended as (
@@ -66,7 +73,8 @@ const insertIntent = prepare<{ credential: string | null; sentAtMs: string }>(
     on conflict (task_id, attempt) do update
     set state = case when s.state = 'sending' then s.state else excluded.state end,
         credential = case when s.state = 'sending' then s.credential else excluded.credential end,
-        sent_at = case when s.state = 'sending' then s.sent_at else now() end,
+        sent_at = case when s.state = 'sending' then greatest(s.sent_at, now() + interval '1 microsecond')
+                       else now() end,
         try_id = excluded.try_id, updated_at = now()
     where case s.state when 'not_received' then s.try_id is distinct from excluded.try_id
                        when 'sending' then s.try_id = excluded.try_id end

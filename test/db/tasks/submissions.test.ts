@@ -35,10 +35,8 @@ describe('submissions', () => {
     credentials,
     jobsPerCredentialMax,
   });
-  const intendAs = (tryId: string, task: TaskAttempt, credentials = ['one'], max: number | null = null) =>
-    submissions.intendSubmission(em(), { ...task, tryId }, choice(credentials, max));
-  const intend = (task: TaskAttempt, credentials?: string[], max?: number | null) =>
-    intendAs(randomUUID(), task, credentials, max);
+  const intend = (task: TaskAttempt, credentials = ['one'], max: number | null = null) =>
+    submissions.intendSubmission(em(), { ...task, tryId: randomUUID() }, choice(credentials, max));
   const accept = (task: TaskAttempt, id: string, credential = 'one') =>
     recordAccepted(em(), task, { handle: { id, credential }, upstreamRequestId: null });
   const stateOf = async (task: TaskAttempt) => (await submissions.findSubmission(em(), task))?.state;
@@ -84,22 +82,6 @@ describe('submissions', () => {
     const task = await startTask();
     expect(await intend({ ...task, attempt: 2 })).to.deep.equal({ kind: 'already_submitted' });
     expect(await submissions.findSubmission(em(), queued)).to.equal(null);
-  });
-
-  it('are the same when their try writes them again because the answer was lost, and no other one', async () => {
-    const task = await startTask();
-    const first = await intendAs('first', task, ['one']);
-    expect(first.kind).to.equal('proceed');
-    const repeats = await Promise.all(Array.from({ length: 5 }, () => intendAs('first', task, ['two'])));
-    for (const repeat of repeats) expect(repeat).to.deep.equal(first);
-    expect(await intendAs('second', task)).to.deep.equal({ kind: 'already_submitted' });
-    await submissions.recordNotReceived(em(), await tryInRow(task), null);
-    expect(await intendAs('first', task), 'of a try that is over').to.deep.equal({
-      kind: 'already_submitted',
-    });
-    expect((await intendAs('second', task)).kind).to.equal('proceed');
-    expect(await accept(task, 'job-of-the-second-try')).to.deep.equal(TAKEN_UP);
-    expect(await intendAs('second', task)).to.deep.equal({ kind: 'already_submitted' });
   });
 
   it('may be tried again once the vendor surely did not take the work', async () => {
