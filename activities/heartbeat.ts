@@ -36,6 +36,16 @@ export function abortOnCancel(): AbortSignal {
 }
 
 /**
+ * Whether this run of the activity is not wanted any more: it was cancelled, or Temporal has given it up. Not
+ * for a worker that shuts down or a pause by an operator, which look like a cancellation, too. Temporal tells
+ * of it with the answer to a heartbeat.
+ */
+export function isRunGivenUp(): boolean {
+  const { cancelRequested, notFound, timedOut } = Context.current().cancellationDetails ?? {};
+  return cancelRequested === true || notFound === true || timedOut === true;
+}
+
+/**
  * Pauses; a cancellation of the activity ends the pause by throwing. The SDK's own sleep leaves a reaction at
  * the activity's promise of its cancellation each time, for as long as the activity runs.
  */

@@ -20,7 +20,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { createFamilySlots } from './family-slots.ts';
 import { failTaskWith, retryLater } from './failures.ts';
 import { createHandOvers, type HandOvers } from './hand-overs.ts';
-import { abortOnCancel, pause, withHeartbeat } from './heartbeat.ts';
+import { abortOnCancel, isRunGivenUp, pause, withHeartbeat } from './heartbeat.ts';
 import { lookForLostJob } from './lost-job.ts';
 import { WaitingWork } from './waiting-work.ts';
 import { recordAnswer, recordRefusal, type HandoverState } from './submission-outcome.ts';
@@ -94,7 +94,8 @@ export function createSubmission(dependencies: ActivityDependencies) {
 
 /**
  * Writes the intent, and repeats that until it is answered: the database may have written it and not said so,
- * and another run of this activity could not know that the vendor was never called.
+ * and another run of this activity could not know that the vendor was never called. Rejects when this run is
+ * given up meanwhile, as by a cancellation or at the deadline: the work is not to be handed over any more.
  */
 function intend(
   database: Database,
@@ -103,7 +104,20 @@ function intend(
 ): Promise<submissions.Intent> {
   const tried = { ...task, tryId: randomUUID() };
   const write = () => submissions.intendSubmission(forkEm(database), tried, choice);
-  return withHeartbeat(INTENT, () => retryWrite(write));
+  return withHeartbeat(INTENT, async () => {
+    const intent = await retryWrite(write, requireWanted);
+    if (intent.kind === 'proceed' && isRunGivenUp()) {
+      const { sentAt } = intent;
+      await retryWrite(() => submissions.recordNotReceived(forkEm(database), { ...task, sentAt }, null));
+      await requireWanted();
+    }
+    return intent;
+  });
+}
+
+/** Rejects, as a cancelled activity does, when this run is given up. */
+async function requireWanted(): Promise<void> {
+  if (isRunGivenUp()) await Context.current().cancelled;
 }
 
 /** Calls the vendor, once. */
