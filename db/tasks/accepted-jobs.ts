@@ -15,7 +15,8 @@ export interface AcceptedJob {
 /**
  * Records the vendor's id of the job, whichever try it is of, also when that was given up: the vendor has
  * taken the work. Of two jobs of an attempt the first stands. The attempt has none after all when another
- * submission has that very job, which is then no orphan, or when this one has failed. Safe to repeat.
+ * submission has that very job, which is then no orphan, or when this one has failed. Safe to repeat: the
+ * same job of a task that has ended without it is an orphan each time.
  */
 export async function recordAccepted(
   em: Em,
@@ -49,11 +50,17 @@ const accept = prepare<{ isOpen: boolean }>(
   select exists (select from shown where status in ('queued', 'in_progress')) as "isOpen" from accepted`,
 );
 
-/** For a job that was not recorded now: whether a submission has it, and whether the attempt has a job. */
+/**
+ * For a job that was not recorded now: whether the attempt has a job, and whether a submission holds this
+ * one. That of the attempt itself does so while its task is open, and when the task was completed with it.
+ */
 const findHolder = prepare<{ hasJob: boolean; isHeld: boolean }>(
   'find-job-holder',
   `select s.handle is not null as "hasJob", exists (
      select from submission o
-     where o.family = s.family and o.credential = $4 and o.handle ->> 'id' = $3) as "isHeld"
+     where o.family = s.family and o.credential = $4 and o.handle ->> 'id' = $3
+       and ((o.task_id, o.attempt) <> (s.task_id, s.attempt) or exists (
+         select from task t where t.id = s.task_id and t.attempt = s.attempt
+           and t.status in ('queued', 'in_progress', 'completed')))) as "isHeld"
    from submission s where s.task_id = $1 and s.attempt = $2`,
 );

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { recordJob } from '../../activities/accepted-job.ts';
 import { forkEm } from '../../db/database.ts';
 import { reserve } from '../../db/ledger/reservations.ts';
-import { cancelTask } from '../../db/tasks/settlement.ts';
+import { recordAccepted } from '../../db/tasks/accepted-jobs.ts';
+import { cancelTask, completeTask } from '../../db/tasks/settlement.ts';
 import * as submissions from '../../db/tasks/submissions.ts';
 import { createSeedance } from '../../providers/seedance/seedance.ts';
 import * as rows from '../support/rows.ts';
@@ -77,6 +78,23 @@ describe('a job that a vendor took and that no task waits for', () => {
     expect(await tellJob(failed, 'cgt-later')).to.equal('upstream_outcome_unknown');
     expect(stopped()).to.deep.equal(['cgt-late', 'cgt-later']);
     expect(lines).to.have.length(2);
+  });
+
+  it('is logged and cancelled when the answer that its task had ended was lost, and it is recorded again', async () => {
+    const task = await startTry();
+    await cancelTask(em(), task);
+    const answer = { handle: { id: 'cgt-lost', credential: 'default' }, upstreamRequestId: null };
+    await recordAccepted(em(), task, answer);
+    expect(await tellJob(task, 'cgt-lost')).to.equal('accepted');
+    expect({ logged: lines.length, stopped: stopped() }).to.deep.equal({ logged: 1, stopped: ['cgt-lost'] });
+  });
+
+  it('is left alone when it is recorded again after its task was completed with it', async () => {
+    const task = await startTry();
+    await tellJob(task, 'cgt-done');
+    await completeTask(em(), task, { outputs: [], outputText: null, amount: 0n, loss: 0n });
+    expect(await tellJob(task, 'cgt-done')).to.equal('accepted');
+    expect({ lines, stopped: stopped() }).to.deep.equal({ lines: [], stopped: [] });
   });
 
   it('is logged, and the task goes on, when the vendor refuses to cancel it', async () => {
