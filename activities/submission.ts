@@ -30,13 +30,18 @@ const FRESH_SECONDS = 15;
 const FRESH_CHECK_INTERVAL_MS = 500;
 /** A vendor that is slow beyond this many hand-overs in one process only delays its own family. */
 const HAND_OVERS_PER_FAMILY_MAX = 1_000;
+/** Wait before the next try when that many are under way. */
+const SLOT_WAIT_MS = 2_000;
 const INTENT = { phase: 'choosing a credential', everyMs: 4_000 };
 const EARLIER_TRY = { phase: 'waiting for an earlier try', everyMs: 4_000 };
 const LOOK_UP = { phase: 'looking for the earlier try', everyMs: 4_000 };
 
-export function createSubmission(dependencies: ActivityDependencies) {
+export function createSubmission(
+  dependencies: ActivityDependencies,
+  handOversPerFamilyMax = HAND_OVERS_PER_FAMILY_MAX,
+) {
   const { database, secrets, providers, models } = dependencies;
-  const slots = createFamilySlots(HAND_OVERS_PER_FAMILY_MAX);
+  const slots = createFamilySlots(handOversPerFamilyMax);
   const waiting = new WaitingWork();
   const handOvers = createHandOvers({
     keepFresh: (tasks) => submissions.keepSubmissionsFresh(forkEm(database), tasks),
@@ -50,7 +55,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
       const provider = providers.get(row.adapter);
       if (!provider) throw failTaskWith('model_not_found');
       const handedOver = await slots.run(provider.family, () => submitInSlot(task, row, provider));
-      if (handedOver === null) throw waitForPlace(task, provider);
+      if (handedOver === null) throw retryLater('upstream_rate_limited', SLOT_WAIT_MS);
       return handedOver;
     },
   };
@@ -74,7 +79,7 @@ export function createSubmission(dependencies: ActivityDependencies) {
       userId,
     });
     const intent = await intend(database, task, choiceOf(provider, upstreamModel));
-    if (intent.kind === 'busy') throw waitForPlace(task, provider);
+    if (intent.kind === 'busy') throw waitForPlace(row, provider);
     waiting.end(provider.family, task.taskId);
     if (intent.kind === 'already_submitted') return resume(dependencies, { task, provider }, jobWith);
     const handover = { task: { ...task, sentAt: intent.sentAt }, provider };
@@ -82,8 +87,8 @@ export function createSubmission(dependencies: ActivityDependencies) {
   }
 
   /** For work that has to wait since its vendor has as much as it may have; it holds no slot meanwhile. */
-  function waitForPlace({ taskId }: TaskAttempt, { family }: Provider): Error {
-    return retryLater('upstream_rate_limited', waiting.wait(family, taskId, Date.now()));
+  function waitForPlace(task: Task, { family }: Provider): Error {
+    return retryLater('upstream_rate_limited', waiting.wait(family, task, Date.now()));
   }
 
   function choiceOf({ family, credentialsFor }: Provider, upstreamModel: string): CredentialChoice {
