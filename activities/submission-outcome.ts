@@ -53,8 +53,8 @@ export async function recordAnswer(
     evidence: { ...answer.evidence, ...images },
     upstreamRequestId: answer.upstreamRequestId,
   };
-  await retryWrite(() => submissions.recordStored(forkEm(database), task, stored));
-  await retryWrite(() => removeUnknown(dependencies, task, outputs));
+  const isRecorded = await retryWrite(() => submissions.recordStored(forkEm(database), task, stored));
+  if (!isRecorded) await retryWrite(() => removeUnknown(dependencies, task, outputs));
   return { state: 'stored' };
 }
 

@@ -174,7 +174,10 @@ const succeed = prepare(
    where task_id = $1 and attempt = $2 and state = 'accepted'`,
 );
 
-/** Records that the results are in our storage; for an immediate vendor this is its success as well. */
+/**
+ * Records that the results are in our storage; for an immediate vendor this is its success as well. Answers
+ * false where nothing was changed: it was recorded before, or the try was given up.
+ */
 export async function recordStored(
   em: Em,
   task: TaskAttempt,
@@ -184,13 +187,14 @@ export async function recordStored(
     evidence?: Evidence;
     upstreamRequestId?: string | null;
   },
-): Promise<void> {
+): Promise<boolean> {
   const { outputs, outputText = null, upstreamRequestId = null } = stored;
   const evidence = stored.evidence ? storableJson(storeEvidence(stored.evidence)) : null;
-  await keepOutputs(em, [
+  const kept = await keepOutputs(em, [
     ...[task.taskId, task.attempt, storableJson(outputs), outputText && storableText(outputText)],
     ...[evidence, upstreamRequestId && storableText(upstreamRequestId)],
   ]);
+  return kept.length > 0;
 }
 
 const keepOutputs = prepare(
@@ -205,7 +209,8 @@ const keepOutputs = prepare(
     update task t set upstream_request_id = coalesce($6, t.upstream_request_id)
     from kept k where t.id = k.task_id and t.attempt = k.attempt
   )
-  insert into task_event (task_id, attempt, event) select task_id, attempt, 'stored' from kept`,
+  insert into task_event (task_id, attempt, event) select task_id, attempt, 'stored' from kept
+  returning task_id`,
 );
 
 /**

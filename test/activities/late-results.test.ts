@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { recordAnswer } from '../../activities/submission-outcome.ts';
 import { forkEm } from '../../db/database.ts';
+import { driverPoolOf } from '../../db/pool.ts';
 import { reserve } from '../../db/ledger/reservations.ts';
 import * as submissions from '../../db/tasks/submissions.ts';
 import { createOpenaiImages } from '../../providers/openai/images.ts';
@@ -59,6 +60,19 @@ describe('an image that a vendor delivers', () => {
     await deliver(task);
     await deliver(task);
     expect(await filesOf(task)).to.deep.equal(['0.png', '0.preview.webp']);
+  });
+
+  it('is recorded by one statement, which nothing is read after', async () => {
+    const task = await startTry();
+    const pool = await driverPoolOf(em());
+    const query = pool.query.bind(pool);
+    const asked: string[] = [];
+    pool.query = (statement) => {
+      asked.push(statement.name.split(' ')[0] ?? '');
+      return query(statement);
+    };
+    await deliver(task).finally(() => (pool.query = query));
+    expect(asked).to.deep.equal(['record-stored']);
   });
 
   it('leaves no file when its try has been given up, since no row would name it', async () => {
