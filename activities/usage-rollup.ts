@@ -1,6 +1,6 @@
 // Carries the sums of usage forward, in steps that are short transactions each.
 import { forkEm } from '../db/database.ts';
-import { addEnds, addTransfers, readHorizon } from '../db/usage/rollup.ts';
+import { addEnds, addTransfers, readHorizon, spanQuarters } from '../db/usage/rollup.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 
 /** A round ends after this; the next one goes on. */
@@ -32,7 +32,10 @@ export function createUsageRollup({ database }: Pick<ActivityDependencies, 'data
         stepMs = Math.max(STEP_MS.min, stepMs / 4); // it may have taken too long
         throw error;
       });
-      if (until >= horizon || Date.now() >= deadline) return { until: until.toISOString() };
+      if (until >= horizon || Date.now() >= deadline) {
+        while (Date.now() < deadline && (await spanQuarters(forkEm(database))));
+        return { until: until.toISOString() };
+      }
       if (written > SUMS_PER_STEP.max) stepMs = Math.max(STEP_MS.min, stepMs / 2);
       if (written < SUMS_PER_STEP.min) stepMs = Math.min(STEP_MS.max, stepMs * 2);
     }

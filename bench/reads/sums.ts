@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { forkEm, type Database, type Em } from '../../db/database.ts';
 import { addSpans } from '../../db/migrations/103-usage-six-hours.ts';
-import { addEnds, addSums, addTransfers, countRows } from '../../db/usage/rollup.ts';
+import { addEnds, addSums, addTransfers, countRows, spanQuarters } from '../../db/usage/rollup.ts';
 import { ENDS, SUMS, TRANSFERS } from '../../db/usage/sources.ts';
 
 const DAY_MS = 86_400_000;
@@ -28,6 +28,7 @@ export async function makeSums(database: Database, from: Date, to: Date): Promis
   await em.execute(sql`
     with counted as materialized (${countRows(SOURCES, { from: floorDay(from), to: last })})
     ${addSums(sql`counted`)}`);
+  await em.execute('update usage_rollup set is_spanned = true');
   await em.execute('alter table usage_rollup enable trigger user');
   await em.execute(addSpans('usage_rollup'));
   await em.execute(sql`
@@ -50,6 +51,7 @@ async function carryForward(database: Database, horizon: Date): Promise<number> 
   for (let after: string | null = ''; after !== null;) after = await addTransfers(forkEm(database), after);
   for (let until = new Date(0); until < horizon;)
     ({ until } = await addEnds(forkEm(database), horizon, CARRYING_STEP_MS));
+  while (await spanQuarters(forkEm(database)));
   return performance.now() - beganAt;
 }
 

@@ -31,6 +31,8 @@ export const UsageRollupEntity = defineEntity({
     /** Empty for chat calls, whose rows do not name it. */
     family: p.text().primary(),
     ...sums(),
+    /** Whether it is in the sums by hour, day and month: when its quarter of an hour is over. */
+    isSpanned: p.boolean().defaultRaw('true'),
   },
 });
 

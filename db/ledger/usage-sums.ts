@@ -22,10 +22,10 @@ const TOTALS = COUNTED.map((name) => sql`coalesce(sum(${sql.ref(name)}), 0) as $
 const FINER = { day: ['hour', 'six_hours'], month: ['day'] } as const;
 
 /**
- * Finds accounts of these whose sums by quarter of an hour do not add up to what their mark says, or to their
- * sums by hour, six hours, day and month, or to those beside other users. With that and the rule that holds
- * the mark against the ledger, a summary over all time is the ledger's sum. The account '' stands for all
- * users.
+ * Finds accounts of these whose sums by quarter of an hour do not add up to what their mark says, or, as far as
+ * they are in spans, to those by hour, six hours, day and month, or to those beside other users. With that and
+ * the rule that holds the mark against the ledger, a summary over all time is the ledger's sum. The account ''
+ * stands for all users.
  */
 export async function findUsageViolations(tx: Em, userIds: readonly string[]): Promise<Violation[]> {
   const spans = (['hour', 'six_hours', 'day', 'month'] as const).map(
@@ -40,10 +40,11 @@ export async function findUsageViolations(tx: Em, userIds: readonly string[]): P
   return tx.execute<Violation[]>(sql`
     select distinct ${USAGE_RULE} as rule, i.id as subject, nullif(i.id, '') as "userId"
     from jsonb_array_elements_text(${JSON.stringify(userIds)}::jsonb) i (id)
-    cross join lateral (select i.id, ${TOTALS} from usage_rollup r where r.user_id = i.id) r
+    cross join lateral (select i.id, ${TOTALS} from usage_rollup r where r.user_id = i.id and r.is_spanned) r
     cross join lateral (${unite([...spans, compared])}) s
-    where r is distinct from s or r.credits <> (
-      select coalesce(sum(m.charged), 0) from usage_mark m where i.id in (m.user_id, ''))`);
+    where r is distinct from s
+      or (select coalesce(sum(credits), 0) from usage_rollup where user_id = i.id)
+        <> (select coalesce(sum(m.charged), 0) from usage_mark m where i.id in (m.user_id, ''))`);
 }
 
 /** The days and months of which there are sums, for `findComparisonViolations`. */

@@ -110,7 +110,10 @@ async function listPieces(
   }));
 }
 
-/** The sums of the piece `p` group by group: of one user, or, with the user '', of all users together. */
+/**
+ * The sums of the piece `p` group by group: of one user, or, with the user '', of all users together. What is
+ * in no span yet is of the last half hour or so, and is added to those that it will be in.
+ */
 function sumsWithin(userId: string, group: UsageGroup): RawQueryFragment {
   return sql`
     select ${COLUMNS[group]}, ${TOTALS} from (
@@ -119,6 +122,9 @@ function sumsWithin(userId: string, group: UsageGroup): RawQueryFragment {
       union all
       select null, key_id, user_id, kind, model, family, ${SUMS} from usage_rollup
       where p.span = 'quarter' and user_id = ${userId} and bucket >= p.since and bucket < p.until
+      union all
+      select null, key_id, user_id, kind, model, family, ${SUMS} from usage_rollup
+      where p.span <> 'quarter' and not is_spanned and user_id = ${userId} and bucket >= p.since and bucket < p.until
     ) r group by ${COLUMNS[group]}`;
 }
 
@@ -134,7 +140,10 @@ function rowsOfEach(group: 'user' | 'key', pieces: readonly StoredPiece[]): RawQ
     where span = p.span and start >= p.since and start < p.until and ${isCompared}
     union all
     select user_id, key_id, ${SUMS} from usage_rollup
-    where p.span = 'quarter' and user_id <> '' and bucket >= p.since and bucket < p.until`;
+    where p.span = 'quarter' and user_id <> '' and bucket >= p.since and bucket < p.until
+    union all
+    select user_id, key_id, ${SUMS} from usage_rollup
+    where p.span <> 'quarter' and not is_spanned and user_id <> '' and bucket >= p.since and bucket < p.until`;
   const [added, taken] = [
     pieces.filter((piece) => piece.added_to_s !== null),
     pieces.filter((piece) => piece.taken_from_s !== null),

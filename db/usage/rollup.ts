@@ -10,6 +10,8 @@ export const BUCKET_MS = 15 * 60_000;
 /** Accounts that one step looks at, and transfers that it adds at most, about: a correction waits for it. */
 const ACCOUNTS_PER_STEP = 500;
 const TRANSFERS_PER_STEP = 5_000;
+/** Sums of quarters that one step adds to their spans; each is in twelve of these. */
+const SPANNED_PER_STEP = 500;
 /** The clock may be set back by so much without an end being missed. */
 const CLOCK_MARGIN_SECONDS = 10;
 /** Ids are made by the clocks of other machines. */
@@ -87,6 +89,30 @@ export async function addEnds(
 }
 
 /**
+ * Adds the sums of quarters that were over at the watermark to those of their hours, days and months: some of
+ * them, oldest first. Those of the present one change with every round, and each change would be twelve more.
+ * Triggers add what a late transfer or a correction changes afterwards. Answers whether there were as many as
+ * one step adds, so that there may be more.
+ */
+export async function spanQuarters(em: Em): Promise<boolean> {
+  return em.transactional(async (tx) => {
+    await findByIndex(tx);
+    await lockWatermark(tx);
+    const spanned = await tx.execute(sql`
+      update usage_rollup r set is_spanned = true
+      from (
+        select user_id, bucket, key_id, kind, model, family from usage_rollup
+        where not is_spanned and bucket < (select date_bin('15 minutes', until, 'epoch') from usage_watermark)
+        order by bucket, user_id limit ${SPANNED_PER_STEP}
+      ) d
+      where (r.user_id, r.bucket, r.key_id, r.kind, r.model, r.family)
+        = (d.user_id, d.bucket, d.key_id, d.kind, d.model, d.family)
+      returning 1`);
+    return spanned.length === SPANNED_PER_STEP;
+  });
+}
+
+/**
  * Rows are found by their indexes, whatever the statistics say: a step must stay as short as its rows are
  * few.
  */
@@ -130,12 +156,15 @@ function keysOf({ userId, at, keyId, kind, model, family }: UsageSource): RawQue
     coalesce(${kind}, '') as kind, coalesce(${model}, '') as model, coalesce(${family}, '') as family`;
 }
 
-/** Adds the sums of the CTE to those of each user, and to those of all users, in a table such as this. */
+/**
+ * Adds the sums of the CTE to those of each user, and to those of all users, in a table such as this. New
+ * ones are in no span yet.
+ */
 export function addSums(source: RawQueryFragment, table = sql`usage_rollup`): RawQueryFragment {
   return sql`
-    insert into ${table} as r (user_id, bucket, key_id, kind, model, family, ${SUMS})
-    select coalesce(user_id, ''), bucket, coalesce(key_id, ''), kind, model, family, sum(credits), sum(loss), sum(tasks),
-           sum(calls), sum(failed), sum(prompt_tokens), sum(completion_tokens), sum(images), sum(seconds)
+    insert into ${table} as r (user_id, bucket, key_id, kind, model, family, is_spanned, ${SUMS})
+    select coalesce(user_id, ''), bucket, coalesce(key_id, ''), kind, model, family, false, sum(credits), sum(loss),
+           sum(tasks), sum(calls), sum(failed), sum(prompt_tokens), sum(completion_tokens), sum(images), sum(seconds)
     from ${source}
     group by grouping sets ((user_id, bucket, key_id, kind, model, family), (bucket, kind, model, family))
     order by 2, 1, 3, 4, 5, 6

@@ -3,7 +3,7 @@ import { sql } from '@mikro-orm/postgresql';
 import { forkEm, type Database, type Em } from '../../db/database.ts';
 import { makeId } from '../../db/ids.ts';
 import { grant, refund } from '../../db/ledger/ledger.ts';
-import { addEnds, addTransfers } from '../../db/usage/rollup.ts';
+import { addEnds, addTransfers, spanQuarters } from '../../db/usage/rollup.ts';
 import type { UsageRequest } from '../../db/usage/summary.ts';
 import { orderOf } from './orders.ts';
 import * as rows from './rows.ts';
@@ -77,6 +77,7 @@ export class PastUsage {
       case 'carry':
         await carryTransfers(em);
         await addEnds(em, now, Infinity);
+        await spanQuarters(em);
         return;
       case 'carry transfers':
         return carryTransfers(em);

@@ -11,7 +11,7 @@ import {
   listComparedSpans,
 } from '../../../db/ledger/usage-sums.ts';
 import { listSixHours } from '../../../db/migrations/103-usage-six-hours.ts';
-import { addEnds, addTransfers, readHorizon } from '../../../db/usage/rollup.ts';
+import { addEnds, addTransfers, readHorizon, spanQuarters } from '../../../db/usage/rollup.ts';
 import type { UsageRow } from '../../../db/usage/intervals.ts';
 import { readUsage } from '../../../db/usage/summary.ts';
 import { ALL_USAGE_GROUPS, USAGE_INTERVALS, type UsageGroup } from '../../../domain/usage.ts';
@@ -103,38 +103,40 @@ describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, long
     });
   });
 
-  it('of whole days in the past, which sums alone answer, are grouped by everything', async () => {
-    const owner = await rows.createOwner(em(), 1_000n);
-    const day = floor(new Date(Date.now() - 3 * DAY_MS), DAY_MS);
-    const at = new Date(day.getTime() + DAY_MS / 2).toISOString();
-    await addPastCall(em(), { userId: owner, at, charge: 5 });
-    await addTransfers(em(), '');
-    for (let end = new Date(0); end < FAR;) ({ until: end } = await addEnds(em(), FAR, Infinity));
-    const groups: Readonly<Record<(typeof ALL_USAGE_GROUPS)[number], string | null>> = {
-      none: null,
-      model: 'gpt-6-luna',
-      key: 'key_none',
-      kind: 'chat',
-      family: 'openai',
-      user: owner,
-    };
-    const families = new Map([['gpt-6-luna', 'openai']]);
-    const period = {
-      from: day,
-      to: new Date(day.getTime() + DAY_MS),
-      timezone: 'UTC',
-      families,
-      rowsMax: 10,
-    };
-    for (const group of ALL_USAGE_GROUPS)
-      for (const userId of [owner, null]) {
-        const answer = await readUsage(em(), { ...period, userId, interval: 'day', group });
-        const told =
-          answer.kind === 'summary' &&
-          answer.rows.map(({ start, ...row }) => [start, row.group, row.credits]);
-        expect(told, group).to.deep.equal([[day, groups[group], 5n]]);
-      }
-  });
+  for (const isSpanned of [false, true])
+    it(`of whole days in the past, which sums ${isSpanned ? 'by day' : 'by quarter alone'} answer, are grouped by everything`, async () => {
+      const owner = await rows.createOwner(em(), 1_000n);
+      const day = floor(new Date(Date.now() - 3 * DAY_MS), DAY_MS);
+      const at = new Date(day.getTime() + DAY_MS / 2).toISOString();
+      await addPastCall(em(), { userId: owner, at, charge: 5 });
+      await addTransfers(em(), '');
+      for (let end = new Date(0); end < FAR;) ({ until: end } = await addEnds(em(), FAR, Infinity));
+      if (isSpanned) await spanQuarters(em());
+      const groups: Readonly<Record<(typeof ALL_USAGE_GROUPS)[number], string | null>> = {
+        none: null,
+        model: 'gpt-6-luna',
+        key: 'key_none',
+        kind: 'chat',
+        family: 'openai',
+        user: owner,
+      };
+      const families = new Map([['gpt-6-luna', 'openai']]);
+      const period = {
+        from: day,
+        to: new Date(day.getTime() + DAY_MS),
+        timezone: 'UTC',
+        families,
+        rowsMax: 10,
+      };
+      for (const group of ALL_USAGE_GROUPS)
+        for (const userId of [owner, null]) {
+          const answer = await readUsage(em(), { ...period, userId, interval: 'day', group });
+          const told =
+            answer.kind === 'summary' &&
+            answer.rows.map(({ start, ...row }) => [start, row.group, row.credits]);
+          expect(told, group).to.deep.equal([[day, groups[group], 5n]]);
+        }
+    });
 
   it('are found by the check where any of their sums was changed', async () => {
     const owner = await rows.createOwner(em(), 1_000n);
@@ -145,6 +147,7 @@ describe(`summaries of usage (seed ${SEED}; set another one with TEST_SEED, long
     });
     await addTransfers(em(), '');
     for (let end = new Date(0); end < FAR;) ({ until: end } = await addEnds(em(), FAR, Infinity));
+    await spanQuarters(em());
     const countViolations = async (tx: Em): Promise<number> => {
       const found = await findUsageViolations(tx, ['', owner]);
       for (const span of await listComparedSpans(tx))
