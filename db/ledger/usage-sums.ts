@@ -24,8 +24,8 @@ const FINER = { day: ['hour', 'six_hours'], month: ['day'] } as const;
 /**
  * Finds accounts of these whose sums by quarter of an hour do not add up to what their mark says, or, as far
  * as they are in spans, to those by hour, six hours, day and month, or to those beside other users. With that
- * and the rule that holds the mark against the ledger, a summary over all time is the ledger's sum. The account
- * '' stands for all users.
+ * and the rule that holds the mark against the ledger, a summary over all time is the ledger's sum. The
+ * account '' stands for all users.
  */
 export async function findUsageViolations(tx: Em, userIds: readonly string[]): Promise<Violation[]> {
   const spans = (['hour', 'six_hours', 'day', 'month'] as const).map(

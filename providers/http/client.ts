@@ -1,6 +1,7 @@
 // HTTP requests to vendors: bounded in time and size, without redirects, with the fate of whatever failed.
-import { Agent, buildConnector, request, type Dispatcher, type FormData } from 'undici';
+import { Agent, buildConnector, request, type FormData } from 'undici';
 import { createJsonScan } from '../../domain/json-scan.ts';
+import { FairShare, type Release } from './fair-share.ts';
 import { failureOfStatus, type ToFailure, type UpstreamResponse } from './status.ts';
 import { withTimeLimit } from './time-limit.ts';
 import { UpstreamFailure } from '../provider.ts';
@@ -28,6 +29,13 @@ const ERROR_BYTES_MAX = 64 * 1024;
  * objects would take forty times their memory.
  */
 const UNCOUNTED_BYTES_MAX = 1024 * 1024;
+/** Beyond it, a body of a 2xx response is a long one: a video or a large picture in base64. */
+const LONG_BODY_BYTES = 4 * 1024 * 1024;
+/**
+ * Long bodies that a process reads at once, half of them of one vendor. A video of 60 MB takes thrice its
+ * size until it is parsed, and those of many tasks may end in the same second.
+ */
+const LONG_BODIES_MAX = 16;
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-tt-logid', 'x-trace-id', 'trace-id'];
 
 /** No connection came about, so no byte was sent: the only network error whose outcome is known. */
@@ -43,6 +51,8 @@ export const connectWithReason: buildConnector.connector = (options, callback) =
     else callback(null, socket);
   });
 };
+
+const longBodies = new FairShare(LONG_BODIES_MAX);
 
 const keepAliveAgent = new Agent({ connect: connectWithReason });
 /**
@@ -105,7 +115,8 @@ async function sendWithin(signal: AbortSignal, call: UpstreamRequest): Promise<U
   });
   const headers = flattenHeaders(response.headers);
   const answer = { status: response.statusCode, headers, upstreamRequestId: readRequestId(headers) };
-  return { ...answer, body: await readBody(response, call.bytesMax, answer.upstreamRequestId) };
+  if (answer.status > 299) return { ...answer, body: await readErrorBytes(response.body) };
+  return { ...answer, body: await readBody(response.body, call, signal, answer.upstreamRequestId) };
 }
 
 /** The failure of a request that brought no response. */
@@ -132,22 +143,27 @@ export async function readErrorBytes(body: AsyncIterable<Buffer>): Promise<Buffe
   return Buffer.concat(chunks);
 }
 
+/** The rest of a long body stays unread, in the vendor's hands, while it waits for its place. */
 async function readBody(
-  response: Dispatcher.ResponseData,
-  bytesMax: number,
+  body: AsyncIterable<Buffer>,
+  { url, bytesMax }: UpstreamRequest,
+  signal: AbortSignal,
   upstreamRequestId: string | null,
 ): Promise<Buffer> {
-  if (response.statusCode > 299) return readErrorBytes(response.body);
   const chunks: Buffer[] = [];
   let bytes = 0;
+  let endTurn: Release | null = null;
   try {
-    for await (const chunk of response.body) {
+    for await (const chunk of body) {
       bytes += chunk.length;
       if (bytes > bytesMax) break;
       chunks.push(chunk);
+      if (bytes > LONG_BODY_BYTES) endTurn ??= await longBodies.take(new URL(url).origin, signal);
     }
   } catch (error) {
     throw new UpstreamFailure('transient', 'unknown', { cause: error, upstreamRequestId });
+  } finally {
+    endTurn?.();
   }
   if (bytes > bytesMax) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
   return Buffer.concat(chunks);
