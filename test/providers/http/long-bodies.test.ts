@@ -38,7 +38,7 @@ describe('long answers of a vendor', () => {
     await until('all places are taken', async () => held.length === PLACES);
     let isRead = false;
     const next = read(`${vendor.url}/ends`).finally(() => (isRead = true));
-    expect(await read(other.url)).to.equal(LONG.length);
+    for (let times = 0; times < 5; times += 1) expect(await read(other.url)).to.equal(LONG.length);
     expect(isRead).to.equal(false);
     held.pop()?.end();
     expect(await next).to.equal(LONG.length);
@@ -51,7 +51,7 @@ describe('long answers of a vendor', () => {
     await until('all places are taken', async () => held.length === PLACES);
     const impatient = new AbortController();
     const left = read(`${vendor.url}/ends`, impatient.signal).catch(() => 'left');
-    await read(other.url);
+    for (let times = 0; times < 5; times += 1) await read(other.url);
     impatient.abort();
     expect(await left).to.equal('left');
     for (const res of held.splice(0)) res.destroy();
