@@ -40,11 +40,11 @@ export async function findUsageViolations(tx: Em, userIds: readonly string[]): P
   return tx.execute<Violation[]>(sql`
     select distinct ${USAGE_RULE} as rule, i.id as subject, nullif(i.id, '') as "userId"
     from jsonb_array_elements_text(${JSON.stringify(userIds)}::jsonb) i (id)
+    cross join lateral (select coalesce(sum(credits), 0) as credits from usage_rollup where user_id = i.id) every
     cross join lateral (select i.id, ${TOTALS} from usage_rollup r where r.user_id = i.id and r.is_spanned) r
     cross join lateral (${unite([...spans, compared])}) s
     where r is distinct from s
-      or (select coalesce(sum(credits), 0) from usage_rollup where user_id = i.id)
-        <> (select coalesce(sum(m.charged), 0) from usage_mark m where i.id in (m.user_id, ''))`);
+      or every.credits <> (select coalesce(sum(m.charged), 0) from usage_mark m where i.id in (m.user_id, ''))`);
 }
 
 /** The days and months of which there are sums, for `findComparisonViolations`. */

@@ -1,7 +1,8 @@
 // When sums of usage by quarter of an hour reach those by hour, six hours, day and month.
 import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
-import { forkEm } from '../../../db/database.ts';
+import { forkEm, type Em } from '../../../db/database.ts';
+import { onOneSnapshot } from '../../../db/ledger/slices.ts';
 import { findUsageViolations } from '../../../db/ledger/usage-sums.ts';
 import { addEnds, addTransfers, BUCKET_MS, spanQuarters } from '../../../db/usage/rollup.ts';
 import { readUsage } from '../../../db/usage/summary.ts';
@@ -51,5 +52,23 @@ describe('sums of usage', () => {
     await carryTo(BUCKET_MS + 1);
     expect([await readCalls('usage_rollup'), await readCalls('usage_span')]).to.deep.equal([2, SPANS]);
     expect(await findUsageViolations(em(), ['', owner])).to.deep.equal([]);
+  });
+
+  it('are read twice by the check, however many spans they are held against', async () => {
+    const owner = await rows.createOwner(em(), 1_000n);
+    await addPastCall(em(), { userId: owner, at: new Date(Date.now() - DAY_MS).toISOString(), charge: 5 });
+    await addTransfers(em(), '');
+    await addEnds(em(), new Date(), Infinity);
+    await spanQuarters(em());
+    const countRead = async (tx: Em): Promise<number> => {
+      const [row] = await tx.execute<{ rows: number }[]>(`
+        select (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables where relname = 'usage_rollup'`);
+      return row?.rows ?? NaN;
+    };
+    await onOneSnapshot(em(), true, async (tx) => {
+      const before = await countRead(tx);
+      expect(await findUsageViolations(tx, [owner])).to.deep.equal([]);
+      expect((await countRead(tx)) - before).to.equal(2);
+    });
   });
 });
