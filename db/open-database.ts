@@ -67,6 +67,7 @@ import { Migration108UsageAdditions } from './migrations/108-usage-additions.ts'
 import { Migration109WaitingSubmissions } from './migrations/109-waiting-submissions.ts';
 import { Migration110SubmissionTries } from './migrations/110-submission-tries.ts';
 import { Migration111LateSpans } from './migrations/111-late-spans.ts';
+import { Migration112UnspannedSums } from './migrations/112-unspanned-sums.ts';
 import { grantProcessRights } from './process-role.ts';
 import { openConnections, registerPool, type DriverPool } from './pool.ts';
 import { forkEm, type Database } from './database.ts';
@@ -117,6 +118,7 @@ export const MIGRATIONS = [
   { name: '109-waiting-submissions', class: Migration109WaitingSubmissions },
   { name: '110-submission-tries', class: Migration110SubmissionTries },
   { name: '111-late-spans', class: Migration111LateSpans },
+  { name: '112-unspanned-sums', class: Migration112UnspannedSums },
 ];
 
 const ENTITIES = [

@@ -12,11 +12,11 @@ export class Migration111LateSpans extends Migration {
 
 /**
  * Whether a row is in the sums of its spans. True unless a statement says otherwise: a process of the release
- * before adds to spans at once, as it did. What is in none is read beside them, by the index.
+ * before adds to spans at once, as it did. What is in none is read beside them, by the index of the next
+ * migration, which would lock readers out here.
  */
 const MARK = `
 alter table usage_rollup add column is_spanned boolean not null default true;
-create index usage_rollup_unspanned on usage_rollup (bucket, user_id) where not is_spanned;
 `;
 
 const COLUMNS = [

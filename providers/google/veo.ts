@@ -83,6 +83,7 @@ async function poll(context: Context, handle: JobHandle, signal?: AbortSignal): 
     ...service.pollRequest(operation, textOf(handle['model']) ?? ''),
     credential: handle.credential,
     bytesMax: OPERATION_BYTES_MAX,
+    isRead: true,
     signal,
     toFailure: pollFailure,
   });

@@ -16,6 +16,8 @@ export interface UpstreamRequest {
   /** Longest body of a 2xx response. Error bodies are read up to 64 KiB. */
   bytesMax: number;
   signal?: AbortSignal | undefined;
+  /** Asks for what can be asked for again, as every GET does: a long answer waits for its place. */
+  isRead?: boolean | undefined;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -32,8 +34,9 @@ const UNCOUNTED_BYTES_MAX = 1024 * 1024;
 /** Beyond it, a body of a 2xx response is a long one: a video or a large picture in base64. */
 const LONG_BODY_BYTES = 4 * 1024 * 1024;
 /**
- * Long bodies that a process reads at once, half of them of one vendor. A video of 60 MB takes thrice its
- * size until it is parsed, and those of many tasks may end in the same second.
+ * Long bodies of reads that a process takes at once, half of them of one vendor. A video of 60 MB takes
+ * thrice its size until it is parsed, and those of many tasks may end in the same second. Any other answer
+ * may be the only copy of what was paid for, and waits for none.
  */
 const LONG_BODIES_MAX = 16;
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'x-tt-logid', 'x-trace-id', 'trace-id'];
@@ -146,7 +149,7 @@ export async function readErrorBytes(body: AsyncIterable<Buffer>): Promise<Buffe
 /** The rest of a long body stays unread, in the vendor's hands, while it waits for its place. */
 async function readBody(
   body: AsyncIterable<Buffer>,
-  { url, bytesMax }: UpstreamRequest,
+  { method, url, bytesMax, isRead = method === 'GET' }: UpstreamRequest,
   signal: AbortSignal,
   upstreamRequestId: string | null,
 ): Promise<Buffer> {
@@ -158,7 +161,7 @@ async function readBody(
       bytes += chunk.length;
       if (bytes > bytesMax) break;
       chunks.push(chunk);
-      if (bytes > LONG_BODY_BYTES) endTurn ??= await longBodies.take(new URL(url).origin, signal);
+      if (bytes > LONG_BODY_BYTES && isRead) endTurn ??= await longBodies.take(new URL(url).origin, signal);
     }
   } catch (error) {
     throw new UpstreamFailure('transient', 'unknown', { cause: error, upstreamRequestId });

@@ -28,6 +28,8 @@ export interface JsonApiRequest {
   /** Longest body of a 2xx response, by default 1 MiB. */
   bytesMax?: number;
   signal?: AbortSignal | undefined;
+  /** Whether it can be asked again (`UpstreamRequest`); a GET can. */
+  isRead?: boolean;
   /** What a response outside 2xx stands for, by default `failureOfStatus`. */
   toFailure?: ToFailure;
 }
@@ -60,6 +62,7 @@ export function createJsonApi(settings: AdapterSettings, authorize: Authorize = 
         timeoutMs: settings.upstreamTimeoutMs,
         bytesMax: request.bytesMax ?? RESPONSE_BYTES_MAX,
         signal,
+        isRead: request.isRead,
       };
       return requestJson(call, request.toFailure ?? failureOfStatus);
     },

@@ -28,8 +28,15 @@ describe('long answers of a vendor', () => {
     await other.close();
   });
 
-  const read = async (url: string, signal?: AbortSignal): Promise<number> => {
-    const call = { method: 'GET', url, headers: {}, timeoutMs: 20_000, bytesMax: 2 * LONG.length } as const;
+  const read = async (url: string, signal?: AbortSignal, isRead = true): Promise<number> => {
+    const call = {
+      method: 'POST',
+      isRead,
+      url,
+      headers: {},
+      timeoutMs: 20_000,
+      bytesMax: 2 * LONG.length,
+    } as const;
     return (await sendRequest({ ...call, signal })).body.length;
   };
 
@@ -40,6 +47,7 @@ describe('long answers of a vendor', () => {
     const next = read(`${vendor.url}/ends`).finally(() => (isRead = true));
     for (let times = 0; times < 5; times += 1) expect(await read(other.url)).to.equal(LONG.length);
     expect(isRead).to.equal(false);
+    expect(await read(`${vendor.url}/ends`, undefined, false), 'what was ordered').to.equal(LONG.length);
     held.pop()?.end();
     expect(await next).to.equal(LONG.length);
     for (const res of held.splice(0)) res.end();
