@@ -4,8 +4,7 @@
 // `Route` is a row of a table that says who may call it and what is limited, read and repeated; its handler
 // takes a `RequestContext` and returns a `Reply`, or throws a GatewayError (`api/context.ts`). Only
 // `createContext` and `sendReply` in `api/http/` translate between Express and these types.
-import express, { type Express, type RequestHandler, type Response } from 'express';
-import { forkEm } from '../db/database.ts';
+import express, { type Express, type RequestHandler } from 'express';
 import { isPoolExhausted } from '../db/pool.ts';
 import { GatewayError } from '../domain/errors.ts';
 import { ADMIN_ROUTES } from './admin/routes.ts';
@@ -17,9 +16,8 @@ import { createContext } from './http/create-context.ts';
 import { createDispatcher, type Dispatcher } from './http/dispatcher.ts';
 import { localsOf, requireLocal } from './http/locals.ts';
 import { sendReply } from './http/send-reply.ts';
-import { readUserAgent } from './http/user-agent.ts';
-import { countForUser, rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
-import { authenticateKey } from './middleware/bearer-key.ts';
+import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
+import { authenticate, settleDoubts } from './middleware/authenticate.ts';
 import { answerErrors } from './middleware/errors.ts';
 import { readFormOrJsonBody } from './middleware/form-body.ts';
 import { limitGuesses } from './middleware/guess-limit.ts';
@@ -29,7 +27,6 @@ import { limitRate } from './middleware/rate-limit.ts';
 import { setRequestId } from './middleware/request-id.ts';
 import { recordRequests } from './middleware/request-log.ts';
 import { setSecurityHeaders } from './middleware/security-headers.ts';
-import { authenticateSession, rejectOtherSites, requirePermission } from './middleware/session.ts';
 import { limitStrays } from './middleware/stray-limit.ts';
 import { enterInTurn, takeTurn } from './middleware/turns.ts';
 import { boundUnreadBodies } from './middleware/unread-bodies.ts';
@@ -145,47 +142,6 @@ const endEntry: RequestHandler = (_req, res, next) => {
   requireLocal(res, 'endEntry')();
   next();
 };
-
-/** Authenticates before the body is read, so that unauthenticated uploads cost nothing. */
-function authenticate(services: Services, route: Route): RequestHandler {
-  return async (req, res, next) => {
-    // Decided by the route's method, not the request's: HEAD is answered by the route of GET.
-    if (route.path.startsWith('/api/') && route.method !== 'GET')
-      rejectOtherSites(req.headers, new URL(services.publicUrl()).origin);
-    const locals = localsOf(res);
-    locals.caller = { proof: 'none' };
-    if (route.proof === 'key') {
-      // Of a burst beyond the limit each request is refused, which is worth no look into the database.
-      locals.isKeyDoubtful = seemsBeyondLimit(services, route, res);
-      const mayBeRemembered = route.limit === 'chat' || locals.isKeyDoubtful;
-      locals.caller = await authenticateKey(services, req, mayBeRemembered);
-    }
-    if (route.proof === 'session') {
-      locals.em = forkEm(services.database);
-      const caller = await authenticateSession(services, locals.em, req.headers.cookie, {
-        ip: req.ip ?? null,
-        userAgent: readUserAgent(req.headers),
-      });
-      requirePermission(services.log, route, caller, requireLocal(res, 'requestId'));
-      locals.caller = caller;
-    }
-    countForUser(services, req, res);
-    next();
-  };
-}
-
-function seemsBeyondLimit({ limits }: Services, route: Route, res: Response): boolean {
-  return route.limit === 'create' && limits.counterOf(route).seemsSpent(requireLocal(res, 'subject'));
-}
-
-/** Looks the key of a request up after all that was within the limit against all appearances. */
-function settleDoubts(services: Services): RequestHandler {
-  return async (req, res, next) => {
-    const locals = localsOf(res);
-    if (locals.isKeyDoubtful) locals.caller = await authenticateKey(services, req, false);
-    next();
-  };
-}
 
 function answer(services: Services, route: Route): RequestHandler {
   return async (req, res) => {
