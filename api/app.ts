@@ -17,7 +17,7 @@ import { createDispatcher, type Dispatcher } from './http/dispatcher.ts';
 import { localsOf, requireLocal } from './http/locals.ts';
 import { sendReply } from './http/send-reply.ts';
 import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
-import { authenticate, settleDoubts } from './middleware/authenticate.ts';
+import { authenticate, authenticateAgain, settleDoubts } from './middleware/authenticate.ts';
 import { answerErrors } from './middleware/errors.ts';
 import { readFormOrJsonBody } from './middleware/form-body.ts';
 import { limitGuesses } from './middleware/guess-limit.ts';
@@ -145,6 +145,7 @@ const endEntry: RequestHandler = (_req, res, next) => {
 
 function answer(services: Services, route: Route): RequestHandler {
   return async (req, res) => {
+    await authenticateAgain(services, route, req, res);
     const ctx = createContext(services, route, req, res);
     const answerOnce = (): Promise<Reply> =>
       handleIdempotently(ctx, () => limitGuesses(route, ctx, () => handle(route, ctx)));

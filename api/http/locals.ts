@@ -24,6 +24,8 @@ export interface RequestLocals {
   caller: Caller;
   /** Whether the caller's key was taken from memory, since the request seemed one that is refused anyway. */
   isKeyDoubtful: boolean;
+  /** Whether the body, or a part of it, had not come when the caller was known. */
+  isBodyLate: boolean;
   limitBackend: LimitBackend;
   /** Set on routes that create or retry a task, and on long reads. */
   endTurn: EndTurn;

@@ -1,5 +1,5 @@
 // Finds out who sends a request, by the proof that its route asks for.
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { forkEm } from '../../db/database.ts';
 import type { Route } from '../context.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
@@ -23,18 +23,29 @@ export function authenticate(services: Services, route: Route): RequestHandler {
       const mayBeRemembered = route.limit === 'chat' || locals.isKeyDoubtful;
       locals.caller = await authenticateKey(services, req, mayBeRemembered);
     }
-    if (route.proof === 'session') {
-      locals.em = forkEm(services.database);
-      const caller = await authenticateSession(services, locals.em, req.headers.cookie, {
-        ip: req.ip ?? null,
-        userAgent: readUserAgent(req.headers),
-      });
-      requirePermission(services.log, route, caller, requireLocal(res, 'requestId'));
-      locals.caller = caller;
-    }
+    if (route.proof === 'session') await admitSession(services, route, req, res);
+    locals.isBodyLate = !req.complete;
     countForUser(services, req, res);
     next();
   };
+}
+
+/**
+ * Authenticates again the sender of a body that came later than its head: it may have taken minutes, in which
+ * a session ended, a permission was taken away or a key revoked. Throws as `authenticate` does. Keys that
+ * create or chat are left out: the reservation of credits looks at them anew.
+ */
+export async function authenticateAgain(
+  services: Services,
+  route: Route,
+  req: Request,
+  res: Response,
+): Promise<void> {
+  const locals = localsOf(res);
+  if (!locals.isBodyLate) return;
+  if (route.proof === 'session') await admitSession(services, route, req, res);
+  if (route.proof === 'key' && route.limit !== 'chat' && route.limit !== 'create')
+    locals.caller = await authenticateKey(services, req, false);
 }
 
 /** Looks the key of a request up after all that was within the limit against all appearances. */
@@ -44,6 +55,18 @@ export function settleDoubts(services: Services): RequestHandler {
     if (locals.isKeyDoubtful) locals.caller = await authenticateKey(services, req, false);
     next();
   };
+}
+
+/** Finds the caller of a session and checks that the route is theirs; what was read before is read anew. */
+async function admitSession(services: Services, route: Route, req: Request, res: Response): Promise<void> {
+  const locals = localsOf(res);
+  locals.em = forkEm(services.database);
+  const caller = await authenticateSession(services, locals.em, req.headers.cookie, {
+    ip: req.ip ?? null,
+    userAgent: readUserAgent(req.headers),
+  });
+  requirePermission(services.log, route, caller, requireLocal(res, 'requestId'));
+  locals.caller = caller;
 }
 
 function seemsBeyondLimit({ limits }: Services, route: Route, res: Response): boolean {
