@@ -1,5 +1,5 @@
 // What administrators do with users. A change and its audit entry share a transaction; no change, no entry.
-import { LockMode, sql } from '@mikro-orm/postgresql';
+import { sql } from '@mikro-orm/postgresql';
 import { BALANCE_MAX, toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import type { JsonValue } from '../../domain/json.ts';
@@ -56,7 +56,10 @@ export async function changeUser(
 ): Promise<User | 'not_found' | 'refused' | 'last_administrator'> {
   const passwordHash = changes.password === undefined ? null : await hashPassword(changes.password);
   return em.transactional(async (tx) => {
-    const user = await tx.findOne(UserEntity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    // Not `for update`: a redemption that has locked the account, for which this waits, still has to name
+    // its user.
+    await tx.execute(sql`select 1 from app_user where id = ${id} for no key update`);
+    const user = await tx.findOne(UserEntity, { id }, { refresh: true });
     if (!user) return 'not_found';
     const isAllowed = mayChange(user);
     const isOwn = origin.actorId === id;
