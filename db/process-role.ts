@@ -16,6 +16,7 @@ const NARROW_RIGHTS: Readonly<Record<string, readonly string[]>> = {
   chat_call: ['update (lease_until, known_charge, prompt_tokens, completion_tokens)'],
   audit_entry: ['insert'],
   retention_floor: [],
+  removed_call: [],
   usage_day: [],
   mikro_orm_migrations: [],
   sql_function: [],

@@ -102,6 +102,8 @@ describe('the database user of the processes', () => {
       `update audit_entry set action = 'OTHER'`,
       `update retention_floor set kept = '0'`,
       `delete from retention_floor`,
+      `insert into removed_call values ('${userId}', 1, 5000000)`,
+      `update removed_call set loss = 0`,
       `delete from mikro_orm_migrations`,
       ...[...MONEY, 'audit_entry'].map((table) => `delete from ${table}`),
     ])
