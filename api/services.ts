@@ -37,7 +37,7 @@ export interface Services {
   storage: Storage;
   catalog: Catalog;
   keyCache: ApiKeyCache;
-  /** Tokens of the last seconds that no session has. */
+  /** Hashes of the tokens of the last seconds that no session has. */
   endedSessions: LRUCache<string, true>;
   /** Collects when each API key was last used, and writes it periodically. */
   lastUses: LastUses;

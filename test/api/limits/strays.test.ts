@@ -81,4 +81,11 @@ describe('stray requests', () => {
         expect(verdictOf(await get('/api/tasks', { ...freshAddress(), ...wrong }))).to.equal('401');
     });
   });
+
+  it('take no more memory for a long cookie than for a short one', async () => {
+    const long = cookie(randomBytes(10_000).toString('base64url'));
+    expect(verdictOf(await get('/api/tasks', { ...freshAddress(), ...long }))).to.equal('401');
+    const lengths = [...gateway.services.endedSessions.keys()].map(({ length }) => length);
+    expect(Math.max(...lengths)).to.be.below(100);
+  });
 });
