@@ -147,12 +147,20 @@ async function openResult(source: Source, result: KeptResult, index: number): Pr
   }
 }
 
+/**
+ * Asks for the job once more. As with every look at a job, trouble on the way says nothing of it, and neither
+ * does the answer that it still runs, since its success is recorded: both are `transient`.
+ */
 async function renew({ provider, handle }: Source, index: number): Promise<UpstreamResult> {
   const ask = async (limit: AbortSignal) => provider.poll?.(handle, limit);
-  const state = await withTimeLimit(RENEW_LIMIT_MS, undefined, ask);
+  const state = await withTimeLimit(RENEW_LIMIT_MS, undefined, ask).catch((error: unknown) => {
+    const isTrouble = error instanceof UpstreamFailure && error.errorClass !== 'expired';
+    throw isTrouble ? new UpstreamFailure('transient', 'not_received', { cause: error }) : error;
+  });
   const renewed = state?.kind === 'succeeded' ? state.results[index] : undefined;
-  if (!renewed) throw new UpstreamFailure('expired', 'refused');
-  return renewed;
+  if (renewed) return renewed;
+  const isUnfinished = state?.kind === 'queued' || state?.kind === 'running';
+  throw new UpstreamFailure(isUnfinished ? 'transient' : 'expired', 'refused');
 }
 
 /** Where a result belongs. */

@@ -25,9 +25,12 @@ export interface FetchOptions {
 
 const RESULT_TIMEOUT_MS = 600_000;
 const RESULT_SILENCE_MS = 30_000;
+/** Storages answer 400, 401 or 403 to a signed link that has ended, 404 or 410 for a file that is gone. */
+const EXPIRED_STATUSES = new Set([400, 401, 403, 404, 410]);
 
 /**
- * Opens a result for reading. Throws an UpstreamFailure: `expired` when it is gone, `transient` for network
+ * Opens a result for reading. Throws an UpstreamFailure: `expired` when it is gone or its link has ended,
+ * `transient` for network
  * errors (they may be tried again, since a download hands over no work), `invalid_response` for what cannot
  * be a result. The kind of the file is not checked.
  */
@@ -94,7 +97,7 @@ function failureOfDownload(error: unknown): UpstreamFailure {
 }
 
 function failureOfStatus(status: number): UpstreamFailure {
-  if (status === 404 || status === 410) return new UpstreamFailure('expired', 'refused');
+  if (EXPIRED_STATUSES.has(status)) return new UpstreamFailure('expired', 'refused');
   if (status === 408 || status === 429 || status >= 500)
     return new UpstreamFailure('transient', 'not_received');
   return new UpstreamFailure('invalid_response', 'refused');

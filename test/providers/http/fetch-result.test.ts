@@ -65,9 +65,12 @@ describe('fetching a result', () => {
   const statuses: Record<number, string> = {
     204: 'invalid_response, refused',
     304: 'invalid_response, refused',
-    403: 'invalid_response, refused',
+    400: 'expired, refused',
+    401: 'expired, refused',
+    403: 'expired, refused',
     404: 'expired, refused',
     410: 'expired, refused',
+    418: 'invalid_response, refused',
     429: 'transient, not_received',
     500: 'transient, not_received',
     503: 'transient, not_received',
