@@ -156,6 +156,14 @@ describe('/v1/uploads/videos', () => {
       }
     });
 
+    it('hands out all of it when a range is only for a file that has not changed, which cannot be told', async () => {
+      const { url } = await make(300);
+      for (const ifRange of ['"etag"', 'Tue, 24 Nov 2026 10:00:00 GMT']) {
+        const { status, headers } = await download(url, { range: 'bytes=0-9', 'if-range': ifRange });
+        expect([status, headers['content-length']], ifRange).to.deep.equal([200, '300']);
+      }
+    });
+
     it('leads nowhere when anything of it was changed, or when nobody has such a file', async () => {
       const { id, url } = await make();
       const { pathname, search } = new URL(url);
