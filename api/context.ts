@@ -59,6 +59,8 @@ export interface RequestContext<Who extends Caller = Caller> {
   header: (name: string) => string | null;
   /** Returns a signal that is aborted when the caller disconnects before the answer is complete. */
   disconnected: () => AbortSignal;
+  /** Calls `end` when the answer has left this process, or its caller has. */
+  afterAnswer: (end: () => void) => void;
   /**
    * State of the Idempotency-Key; null without one. Handlers use it through `api/idempotent-effects.ts`
    * only.

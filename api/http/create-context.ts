@@ -42,6 +42,10 @@ export function createContext(services: Services, route: Route, req: Request, re
     endTurn: localsOf(res).endTurn ?? noTurn,
     header: (name) => req.get(name) ?? null,
     disconnected: () => signalDisconnection(res),
+    afterAnswer: (end) => {
+      if (res.closed) end();
+      else res.once('close', end);
+    },
     idempotency: readIdempotencyKey(route, req.headers['idempotency-key']?.toString(), parsed),
     workOnBody: async (work) =>
       (localsOf(res).bodyBytes ?? 0) > LONG_BODY_BYTES

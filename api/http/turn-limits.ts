@@ -1,5 +1,5 @@
 // The limits of turns: to be authenticated, to go on, to create, to read much, to receive and work on long
-// bodies.
+// bodies, to send images.
 import { createTurns, type Turns } from './turns.ts';
 
 /**
@@ -79,6 +79,19 @@ export const LATE_WORK_TURN_LIMITS = {
   lineMax: 4_000,
   linesMax: 4_000,
   waitMsMax: 30_000,
+  beginsPerRoundMax: 1,
+} as const;
+
+/**
+ * Answers with images as base64: each is up to 14 MB, which are in memory until its caller has taken them. A
+ * hundred that one caller left unread had more than a gigabyte.
+ */
+export const INLINE_TURN_LIMITS = {
+  turnsMax: 32,
+  turnsPerUserMax: 4,
+  lineMax: 1_000,
+  linesMax: 4_000,
+  waitMsMax: 5_000,
   beginsPerRoundMax: 1,
 } as const;
 

@@ -1,7 +1,5 @@
 // Creates and reads image tasks: POST /v1/images/generations and /v1/images/edits, GET /v1/images/tasks/:id.
-import { buffer } from 'node:stream/consumers';
 import { findOwnTask } from '../../db/tasks/tasks.ts';
-import type { Task } from '../../db/entities/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isFinal } from '../../domain/tasks.ts';
 import { toUnixSeconds } from '../../domain/times.ts';
@@ -9,14 +7,12 @@ import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { readId } from '../http/request-fields.ts';
 import { createAndStartTask } from '../tasks/create-task.ts';
 import { readEditRequest, renameEditFields } from '../tasks/image-edits.ts';
+import { readInlineImages } from '../tasks/inline-images.ts';
 import type { TaskRequest } from '../tasks/price-request.ts';
 import { readImageRequest } from '../tasks/task-requests.ts';
-import type { Services } from '../services.ts';
 import { presentImageTask } from '../tasks/views.ts';
 
 const RETRY_AFTER = { 'retry-after': '2' };
-/** Most bytes of images that are put into one answer. */
-const INLINE_BYTES_MAX = 10 * 1024 * 1024;
 
 /**
  * Creates an image task. The endpoint has one model, the catalogue's entry marked as such; any other image
@@ -67,21 +63,9 @@ export async function readCreatedImage(ctx: RequestContext<KeyCaller>): Promise<
   return { status: 200, body: { ...view, created: toUnixSeconds(task.completedAt ?? task.createdAt), data } };
 }
 
-async function readImage({ services, em, caller, params }: RequestContext<KeyCaller>) {
+async function readImage(ctx: RequestContext<KeyCaller>) {
+  const { services, em, caller, params } = ctx;
   const task = await findOwnTask(em, caller.user.id, readId('task', params));
   if (task?.mode !== 'image') throw new GatewayError('task_not_found');
-  return { task, view: presentImageTask(services, task, await readInline(services, task)) };
-}
-
-/** Throws StorageUnavailable. */
-async function readInline(services: Services, task: Task): Promise<(string | null)[]> {
-  if (task.ordered.responseFormat !== 'b64_json') return [];
-  const inline: (string | null)[] = [];
-  let bytesLeft = INLINE_BYTES_MAX;
-  for (const { key, bytes } of task.outputs) {
-    const file = bytes <= bytesLeft ? await services.storage.read(key) : null;
-    bytesLeft -= bytes;
-    inline.push(file && (await buffer(file.stream)).toString('base64'));
-  }
-  return inline;
+  return { task, view: presentImageTask(services, task, await readInlineImages(ctx, task)) };
 }

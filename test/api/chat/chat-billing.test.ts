@@ -80,6 +80,7 @@ describe('the billing of a chat call', () => {
       body: { model: CHAT_MODEL, messages: say() },
       header: () => null,
       disconnected: () => new AbortController().signal,
+      afterAnswer: () => undefined,
       workOnBody: async (work) => work(),
       endTurn: () => undefined,
       dropBody: () => undefined,
