@@ -55,6 +55,11 @@ export interface Changes {
 
 /** Most tasks in one read. The rest follows in the next one. */
 const TASKS_MAX = 200;
+/**
+ * Bytes of prompts and answers after which a read takes no further task: a conversation has megabytes, and a
+ * stream keeps four of them for a reader (`api/events/event-stream.ts`).
+ */
+const TEXT_BYTES_MAX = 2 * 1024 * 1024;
 
 /**
  * Reads one page. Without a position no changed task is read: the answer's position is the beginning. A task
@@ -108,9 +113,17 @@ function changedTasks(position: ChangePosition | null, userIds: readonly string[
     and t.changed_xid < pg_snapshot_xmax(m.snapshot) and not pg_visible_in_snapshot(t.changed_xid, ${snapshot}::pg_snapshot)`;
   const rest = page ? sql`and (t.changed_xid, t.id) > (${page.afterXid}::xid8, ${page.afterId})` : sql``;
   return sql`
+    page as (
+      select t.id, t.changed_xid, coalesce(octet_length(q.prompt), 0) + coalesce(octet_length(t.output_text), 0) as bytes
+      from (
+        select t.id, t.changed_xid, t.output_text from task t cross join moment m where ${span} ${rest}
+        order by t.changed_xid, t.id limit ${TASKS_MAX}
+      ) t left join task_request q on q.task_id = t.id
+    ), measured as (
+      select p.id, sum(p.bytes) over (order by p.changed_xid, p.id) - p.bytes as bytes_before from page p
+    ),
     changed as (
-      select t.* from task t cross join moment m where ${span} ${rest}
-      order by t.changed_xid, t.id limit ${TASKS_MAX}
+      select t.* from measured p join task t on t.id = p.id where p.bytes_before < ${TEXT_BYTES_MAX}
     )`;
 }
 
@@ -143,6 +156,7 @@ interface Row extends Record<string, unknown> {
   sealed_prompt: DetailsRow['sealed_prompt'];
   evidence: DetailsRow['evidence'];
   refunded: DetailsRow['refunded'];
+  output_text: string | null;
   changed_xid: string | null;
   id: string | null;
 }
@@ -154,7 +168,8 @@ function readRows(em: Em, secrets: Secrets, position: ChangePosition | null, row
   const read = (reason: Row['reason']): ReadTask[] =>
     rows.filter((row) => row.reason === reason).map((row) => readTask(em, secrets, row));
   const tasks = read('changed');
-  const last = rows.findLast((row) => row.reason === 'changed');
+  const changed = rows.filter(({ reason }) => reason === 'changed');
+  const isFull = changed.length === TASKS_MAX || textBytesOf(changed) >= TEXT_BYTES_MAX;
   return {
     tasks,
     ended: read('ended'),
@@ -165,8 +180,15 @@ function readRows(em: Em, secrets: Secrets, position: ChangePosition | null, row
       ]),
     ),
     liveSessionIds: new Set(facts?.live_sessions ?? []),
-    position: nextPosition(position, first.moment, tasks.length === TASKS_MAX ? last : undefined),
+    position: nextPosition(position, first.moment, isFull ? changed.at(-1) : undefined),
   };
+}
+
+/** As the statement counts them. */
+function textBytesOf(rows: readonly Row[]): number {
+  return rows.reduce((sum, { sealed_prompt: prompt, output_text: answer }) => {
+    return sum + (prompt?.length ?? 0) + Buffer.byteLength(answer ?? '');
+  }, 0);
 }
 
 /**

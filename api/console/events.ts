@@ -105,11 +105,11 @@ async function catchUp(
 ): Promise<ChangePosition> {
   const query = { userIds: [caller.user.id], sessionIds: [], awaitedTaskIds: [] };
   for (let from = position; ;) {
+    if (stream.hasEnded()) return from;
     const { tasks, balances, position: to }: Changes = await services.events.readChanges(from, query);
     writer.write({ tasks, balance: balances.get(caller.user.id) ?? null, from, to });
     if (to.page === null) return to;
     await stream.drained();
-    if (stream.hasEnded()) return to;
     from = to;
   }
 }

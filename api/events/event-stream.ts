@@ -47,6 +47,7 @@ export function openEventStream(res: ServerResponse, commentEveryMs: number): Ev
   write(`retry: ${RETRY_MS}\n\n`);
   return {
     send: ({ event, id, data }) => {
+      if (hasEnded()) return; // writing megabytes as JSON takes time
       lastId = id;
       write(`${idLine(id)}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
     },

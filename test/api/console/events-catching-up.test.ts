@@ -48,4 +48,24 @@ describe('GET /api/events, resumed', () => {
       Object.assign(events, { readChanges, streams });
     }
   });
+
+  it('reaches the end past changes of more megabytes than are kept for one reader', async () => {
+    const user = await gateway.createUser(1_000);
+    const prompt = 'a'.repeat(990_000);
+    const ids: string[] = [];
+    for (let count = 0; count < 8; count += 1) {
+      const order = { mode: 'text', model: 'gpt-6-luna', max_tokens: 10, prompt };
+      ids.push((await user.session.post('/api/tasks', order)).body.data.id);
+    }
+    const token = await createSession(gateway.em(), gateway.secrets, user.id);
+    const reader = await openEvents(gateway.baseUrl, token, { 'last-event-id': '1' });
+    try {
+      await reader.next('the last task is told', ({ data }) => data.id === ids.at(-1));
+      const told = reader.events.filter(({ event }) => event === 'task').map(({ data }) => data.id);
+      expect(told).to.deep.equal(ids);
+      expect(reader.hasEnded()).to.equal(false);
+    } finally {
+      reader.close();
+    }
+  });
 });
