@@ -27,7 +27,7 @@ export const ALL_TASKS_QUERY = z.object({
 export async function listTasksOfAllUsers({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {
   const { limit, cursor, ...filters } = readQuery(ALL_TASKS_QUERY, query);
   const found = await listAllTasks(em, { limit: limit + 1, beforeId: cursor ?? null, ...filters });
-  return answerPage(found, limit, presentForeignTask);
+  return answerPage(found.tasks, limit, presentForeignTask, found.isFull);
 }
 
 /** Reads one task of any user, masked, with what happened to it and what it cost. */

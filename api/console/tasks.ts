@@ -37,7 +37,7 @@ export async function listTasks({
   const { limit, cursor, ...filters } = readQuery(TASK_LIST_QUERY, query);
   const page = { limit: limit + 1, beforeId: cursor ?? null, ...filters };
   const found = await listOwnTasks(em, caller.user.id, page);
-  const { rows: tasks, hasMore, nextCursor } = cutPage(found, limit, ({ id }) => id);
+  const { rows: tasks, hasMore, nextCursor } = cutPage(found.tasks, limit, ({ id }) => id, found.isFull);
   const details = await readDetails(em, services.secrets, tasks);
   const data = tasks.map((task) => presentTask(services, task, details.get(task.id) ?? NO_DETAILS));
   return { status: 200, body: { data, hasMore, nextCursor } };

@@ -16,23 +16,29 @@ export function pageCursor(prefix: IdPrefix) {
   return idOr(prefix, 'use a nextCursor').optional();
 }
 
-/** Answers one page. `found` has to have one row more than the limit if there is another page. */
+/** Answers one page. `found` has to have one row more than the limit if there is another page, or is full. */
 export function answerPage<Row extends { id: string }>(
   found: readonly Row[],
   limit: number,
   present: (row: Row) => unknown,
+  isFull = false,
 ): Reply {
-  const { rows, hasMore, nextCursor } = cutPage(found, limit, ({ id }) => id);
+  const { rows, hasMore, nextCursor } = cutPage(found, limit, ({ id }) => id, isFull);
   return { status: 200, body: { data: rows.map(present), hasMore, nextCursor } };
 }
 
 /**
- * Cuts off the row beyond the limit. `nextCursor` is the cursor of the last row kept; null on the last
- * page.
+ * Cuts off the row beyond the limit. `isFull`: there may be more, although these are not beyond it.
+ * `nextCursor` is the cursor of the last row kept; null on the last page.
  */
-export function cutPage<Row>(found: readonly Row[], limit: number, cursorOf: (row: Row) => string) {
+export function cutPage<Row>(
+  found: readonly Row[],
+  limit: number,
+  cursorOf: (row: Row) => string,
+  isFull = false,
+) {
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
-  const hasMore = found.length > limit;
+  const hasMore = isFull || found.length > limit;
   return { rows, hasMore, nextCursor: hasMore && last !== undefined ? cursorOf(last) : null };
 }

@@ -25,7 +25,7 @@ Every key of a user reads the same tasks. Somebody else's task and one that does
 
 Bodies are JSON objects in UTF-8 (an upload is a form), sent as \`application/json\`, at most 1 MiB, or 32 MiB for orders of images and videos and their estimates. They may be compressed with gzip, deflate or br. NUL characters, half characters, infinite numbers and more than 32 levels are refused. Fields that are not described are ignored on \`/v1\` and refused on \`/api\`. Query parameters may stand once each; unknown ones are ignored.
 
-Lists take \`limit\` and \`cursor\` and answer \`{ data, hasMore, nextCursor }\`, newest first.
+Lists take \`limit\` and \`cursor\` and answer \`{ data, hasMore, nextCursor }\`, newest first. A page may have fewer entries than \`limit\` although \`hasMore\` is true: tasks end it after 2 MiB of their texts.
 
 ## Errors
 

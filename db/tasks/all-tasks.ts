@@ -1,9 +1,8 @@
 // The task log as administrators read it: the tasks of all users.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
-import type { Task } from '../entities/tasks.ts';
 import { has, all } from '../filters.ts';
-import { findTasks, matches, type TaskFilters } from './tasks.ts';
+import { findTasks, matches, type TaskFilters, type TaskPage } from './tasks.ts';
 
 export interface AllTasksFilters extends TaskFilters {
   userId?: string | undefined;
@@ -13,7 +12,7 @@ export interface AllTasksFilters extends TaskFilters {
  * Newest first. A key belongs to one user, so that the tasks of a key are found among those of its user, by
  * the index of the user's list.
  */
-export async function listAllTasks(em: Em, filters: AllTasksFilters): Promise<Task[]> {
+export async function listAllTasks(em: Em, filters: AllTasksFilters): Promise<TaskPage> {
   const { userId, keyId, limit } = filters;
   const ofKey =
     keyId !== undefined && sql`t.user_id = (select k.user_id from api_key k where k.id = ${keyId})`;

@@ -21,7 +21,7 @@ export async function findOwnTask(em: Em, userId: string, id: string): Promise<T
 }
 
 /** Tasks of one user, newest first, older than the task `beforeId` if given; at most `limit`. */
-export async function listOwnTasks(em: Em, userId: string, filters: TaskFilters): Promise<Task[]> {
+export async function listOwnTasks(em: Em, userId: string, filters: TaskFilters): Promise<TaskPage> {
   return findTasks(em, sql`t.user_id = ${userId} and ${matches(filters)}`, filters.limit);
 }
 
@@ -46,11 +46,31 @@ export function matches(filters: TaskFilters): RawQueryFragment {
   ]);
 }
 
-/** Tasks `t` that fulfil the condition, newest first. */
-export async function findTasks(em: Em, condition: RawQueryFragment, limit: number): Promise<Task[]> {
-  const rows = await em.execute<Record<string, unknown>[]>(sql`
-    select t.* from task t where ${condition} order by t.id desc limit ${limit}`);
-  return rows.map((row) => readRow(em, TaskEntity, row));
+export interface TaskPage {
+  tasks: Task[];
+  /** Whether their prompts and answers are so long that no further task was read. */
+  isFull: boolean;
+}
+
+/**
+ * Bytes of prompts and answers after which a page takes no further task: conversations have megabytes, and a
+ * hundred of them, written as JSON at once, held up every other request for half a second.
+ */
+const TEXT_BYTES_MAX = 2 * 1024 * 1024;
+
+/** Tasks `t` that fulfil the condition, newest first: so many, or one at least and fewer if they are long. */
+export async function findTasks(em: Em, condition: RawQueryFragment, limit: number): Promise<TaskPage> {
+  const rows = await em.execute<(Record<string, unknown> & { read_bytes: string })[]>(sql`
+    select * from (
+      select t.*, b.bytes as own_bytes, sum(b.bytes) over (order by t.id desc) as read_bytes
+      from (select t.* from task t where ${condition} order by t.id desc limit ${limit}) t
+      left join task_request q on q.task_id = t.id
+      cross join lateral (
+        select coalesce(octet_length(t.output_text), 0) + coalesce(octet_length(q.prompt), 0) as bytes
+      ) b
+    ) t where t.read_bytes - t.own_bytes < ${TEXT_BYTES_MAX} order by t.id desc`);
+  const isFull = Number(rows.at(-1)?.read_bytes ?? 0) >= TEXT_BYTES_MAX;
+  return { tasks: rows.map((row) => readRow(em, TaskEntity, row)), isFull };
 }
 
 export async function listEvents(em: Em, taskId: string): Promise<TaskEventRow[]> {
