@@ -88,7 +88,7 @@ export const LATE_WORK_TURN_LIMITS = {
  */
 export const INLINE_TURN_LIMITS = {
   turnsMax: 32,
-  turnsPerUserMax: 4,
+  turnsPerUserMax: 8,
   lineMax: 1_000,
   linesMax: 4_000,
   waitMsMax: 5_000,

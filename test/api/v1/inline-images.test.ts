@@ -46,7 +46,7 @@ describe('images in answers as base64', () => {
     return { socket, status: () => status };
   }
 
-  it(`are ${ANSWERS_OF_USER_MAX} at once of one user who takes none; others get theirs, and so does he later`, async () => {
+  it(`are ${ANSWERS_OF_USER_MAX} at once of one user who takes none; others get theirs, and that user later`, async () => {
     const [slow, other] = [await gateway.createUser(1_000), await gateway.createUser(1_000)];
     const [path, othersPath] = [await createImage(slow), await createImage(other)];
     const readers = Array.from({ length: READERS }, () => ask(slow, path));
