@@ -42,6 +42,8 @@ export async function grantProcessRights(database: Database, role: string): Prom
       where pronamespace = current_schema()::regnamespace and prosecdef
         and proname = any(string_to_array(${CALLED_FUNCTIONS.join()}, ','))`);
     const statements = [
+      // A database that comes from PostgreSQL 14 lets everyone create tables there: one in the place of ours.
+      `revoke create on schema ${place.schema} from public, ${place.role}`,
       `grant usage on schema ${place.schema} to ${place.role}`,
       ...tables.flatMap(({ name, table }) => [
         `revoke all on table ${table} from ${place.role}`,

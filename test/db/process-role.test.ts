@@ -5,6 +5,7 @@ import { forkEm, type Database } from '../../db/database.ts';
 import { createUser } from '../../db/identity/users.ts';
 import { grant } from '../../db/ledger/ledger.ts';
 import { migrate, openDatabase } from '../../db/open-database.ts';
+import { grantProcessRights } from '../../db/process-role.ts';
 import { createDatabase, type TestDatabase } from '../support/servers/database.ts';
 
 /** PostgreSQL's code for a missing right. */
@@ -36,6 +37,11 @@ describe('the database user of the processes', () => {
         (error: unknown) => (error instanceof Error && 'code' in error ? error.code : error),
       );
   }
+
+  const roleOfProcesses = async (): Promise<string> => {
+    const [row] = await forkEm(processes).execute<{ role: string }[]>('select current_user::text as role');
+    return row?.role ?? '';
+  };
 
   const balance = async (): Promise<string | undefined> => {
     const [row] = await forkEm(processes).execute<{ balance: string }[]>(sql`
@@ -72,6 +78,14 @@ describe('the database user of the processes', () => {
       'set session_replication_role = replica',
     ])
       expect(await refusalOf(statement), statement).to.equal(FORBIDDEN);
+  });
+
+  it('creates nothing after a migration, although PostgreSQL 14 let everyone do so', async () => {
+    await forkEm(stored.database).execute('grant create on schema public to public');
+    expect(await refusalOf('create table extra (id text)')).to.equal(null);
+    await forkEm(stored.database).execute('drop table extra');
+    await grantProcessRights(stored.database, await roleOfProcesses());
+    expect(await refusalOf('create table extra (id text)')).to.equal(FORBIDDEN);
   });
 
   it('reads the days of usage that the release before it reads, and does not write them', async () => {
