@@ -10,6 +10,7 @@ import type { Em } from './database.ts';
 import { TaskEntity, type Task } from './entities/tasks.ts';
 import { isLive } from './identity/sessions.ts';
 import { openDetails, type DetailsRow, type TaskDetails } from './tasks/details.ts';
+import { TEXT_BYTES, TEXT_BYTES_MAX } from './tasks/text-bytes.ts';
 import type { Secrets } from './secrets.ts';
 import { readRow } from './read-row.ts';
 
@@ -55,11 +56,6 @@ export interface Changes {
 
 /** Most tasks in one read. The rest follows in the next one. */
 const TASKS_MAX = 200;
-/**
- * Bytes of prompts and answers after which a read takes no further task: a conversation has megabytes, and a
- * stream keeps four of them for a reader (`api/events/event-stream.ts`).
- */
-const TEXT_BYTES_MAX = 2 * 1024 * 1024;
 
 /**
  * Reads one page. Without a position no changed task is read: the answer's position is the beginning. A task
@@ -114,7 +110,7 @@ function changedTasks(position: ChangePosition | null, userIds: readonly string[
   const rest = page ? sql`and (t.changed_xid, t.id) > (${page.afterXid}::xid8, ${page.afterId})` : sql``;
   return sql`
     page as (
-      select t.id, t.changed_xid, coalesce(octet_length(q.prompt), 0) + coalesce(octet_length(t.output_text), 0) as bytes
+      select t.id, t.changed_xid, ${TEXT_BYTES} as bytes
       from (
         select t.id, t.changed_xid, t.output_text from task t cross join moment m where ${span} ${rest}
         order by t.changed_xid, t.id limit ${TASKS_MAX}

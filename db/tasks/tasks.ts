@@ -7,6 +7,7 @@ import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
 import { all, has, isOnPage, type PageFilters } from '../filters.ts';
 import { readRow } from '../read-row.ts';
+import { TEXT_BYTES, TEXT_BYTES_MAX } from './text-bytes.ts';
 
 export async function findTask(em: Em, id: string): Promise<Task | null> {
   const [row] = await selectTask(em, [id]);
@@ -52,12 +53,6 @@ export interface TaskPage {
   isFull: boolean;
 }
 
-/**
- * Bytes of prompts and answers after which a page takes no further task: conversations have megabytes, and a
- * hundred of them, written as JSON at once, held up every other request for half a second.
- */
-const TEXT_BYTES_MAX = 2 * 1024 * 1024;
-
 /** Tasks `t` that fulfil the condition, newest first: so many, or one at least and fewer if they are long. */
 export async function findTasks(em: Em, condition: RawQueryFragment, limit: number): Promise<TaskPage> {
   const rows = await em.execute<(Record<string, unknown> & { read_bytes: string })[]>(sql`
@@ -65,9 +60,7 @@ export async function findTasks(em: Em, condition: RawQueryFragment, limit: numb
       select t.*, b.bytes as own_bytes, sum(b.bytes) over (order by t.id desc) as read_bytes
       from (select t.* from task t where ${condition} order by t.id desc limit ${limit}) t
       left join task_request q on q.task_id = t.id
-      cross join lateral (
-        select coalesce(octet_length(t.output_text), 0) + coalesce(octet_length(q.prompt), 0) as bytes
-      ) b
+      cross join lateral (select ${TEXT_BYTES} as bytes) b
     ) t where t.read_bytes - t.own_bytes < ${TEXT_BYTES_MAX} order by t.id desc`);
   const isFull = Number(rows.at(-1)?.read_bytes ?? 0) >= TEXT_BYTES_MAX;
   return { tasks: rows.map((row) => readRow(em, TaskEntity, row)), isFull };
