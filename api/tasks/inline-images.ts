@@ -33,8 +33,9 @@ export async function readInlineImages(
   return inline;
 }
 
-async function takeTurn({ caller, disconnected }: RequestContext<KeyCaller>): Promise<EndTurn> {
+async function takeTurn({ services, caller, disconnected }: RequestContext<KeyCaller>): Promise<EndTurn> {
   const turn = turns.tryTake(caller.user.id) ?? (await turns.take(caller.user.id, disconnected()));
   if (typeof turn !== 'string') return turn;
+  if (turn !== 'left') services.metrics.shed('inline_turns');
   throw new GatewayError('overloaded', { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } });
 }
