@@ -47,8 +47,7 @@ const KIND_OF_NEED: Readonly<Record<TaskNeed, Mismatch>> = {
  * Looks at every open task, every run of a task and every result, whatever the sweeper has looked at.
  * `mends`: does what the sweeper does in its rounds, but for the jobs at vendors, which it does not stop;
  * cancels runs whose task is unknown, and removes results whose task is unknown. Safe to repeat, and beside
- * the sweeper. Throws StorageUnavailable, and errors of
- * the database and of Temporal.
+ * the sweeper. Throws StorageUnavailable, and errors of the database and of Temporal.
  */
 export async function reconcile(
   dependencies: ReconcileDependencies,

@@ -30,9 +30,8 @@ const EXPIRED_STATUSES = new Set([400, 401, 403, 404, 410]);
 
 /**
  * Opens a result for reading. Throws an UpstreamFailure: `expired` when it is gone or its link has ended,
- * `transient` for network
- * errors (they may be tried again, since a download hands over no work), `invalid_response` for what cannot
- * be a result. The kind of the file is not checked.
+ * `transient` for network errors (they may be tried again, since a download hands over no work),
+ * `invalid_response` for what cannot be a result. The kind of the file is not checked.
  */
 export async function fetchResult(
   provider: Provider,
