@@ -7,6 +7,7 @@ import { openDatabase } from '../db/open-database.ts';
 import { findFreePort } from '../dev/servers/ports.ts';
 import { ensureRedisProgram, startRedis } from '../dev/servers/redis.ts';
 import { createCallers } from './chat/callers.ts';
+import { checkAccounting } from './chat/accounting.ts';
 import { benchKilled } from './chat/killed.ts';
 import { loadTarget, timeCall, timeStream, type Load, type Target } from './chat/load.ts';
 import { startPortkey, type Portkey } from './chat/portkey.ts';
@@ -144,7 +145,13 @@ async function judgeExactness(verdict: Verdict, system: BenchSystem, upstreamPor
            (select count(*)::int from ledger_transfer where kind = 'charge') as charges,
            (select count(*)::int from chat_call where status = 'open') as open`);
   const violations = await findViolations(em);
+  const floor = await checkAccounting(database);
   await database.close();
+  verdict.exact(
+    'the floor charges each of its calls once',
+    floor.calls > 0 && floor.isExact,
+    `${floor.calls} calls, balances ${floor.isExact ? 'fit' : 'do not fit'}`,
+  );
   const upstream = await countUpstream(upstreamPort);
   const { calls = 0, recorded = 0, charges = 0, open = 0 } = counts ?? {};
   const isExact =

@@ -1,43 +1,27 @@
-// A proxy that the gateway is compared with: Express and undici alone, or with accounting. Accounting is
-// one durable statement before and one after each call, batched with those of other calls. Neither variant
+// A proxy that the gateway is compared with: Express and undici alone, or with accounting. Neither variant
 // knows keys, limits or prices.
 import { randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
-import { sql } from '@mikro-orm/postgresql';
 import express, { type Request, type Response } from 'express';
 import { Agent, request } from 'undici';
 import { openDatabase } from '../../db/open-database.ts';
-import { batch } from '../../db/batching.ts';
-import { forkEm } from '../../db/database.ts';
+import { startAccounting } from './accounting.ts';
 
 const upstream = `http://127.0.0.1:${process.env['UPSTREAM_PORT']}/v1/chat/completions`;
-const accounts = process.env['ACCOUNTING'] === '1';
-const database = openDatabase({ url: process.env['DATABASE_URL'] ?? '', connectionsMax: 4 });
 const dispatcher = new Agent({ connections: 512 });
-const batchOptions = { itemsMax: 100, gatherMs: 1, isOneItemsFault: () => false };
-
-const before = batch(async (ids: readonly string[]) => {
-  await forkEm(database).execute(sql`
-    insert into bench_hold (id) select id from jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb) e(id)`);
-  return ids;
-}, batchOptions);
-const after = batch(async (ids: readonly string[]) => {
-  await forkEm(database).execute(sql`
-    update bench_hold set settled_at = now()
-    where id in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))`);
-  return ids;
-}, batchOptions);
-
-if (accounts)
-  await forkEm(database).execute(
-    'create table if not exists bench_hold (id text primary key, settled_at timestamptz)',
-  );
+const accounting =
+  process.env['ACCOUNTING'] === '1'
+    ? await startAccounting(openDatabase({ url: process.env['DATABASE_URL'] ?? '', connectionsMax: 4 }))
+    : null;
 
 const app = express();
 app.disable('x-powered-by');
 async function relay(req: Request, res: Response): Promise<void> {
   const id = randomUUID();
-  if (accounts) await before(id);
+  if (accounting && !(await accounting.reserve(id))) {
+    res.status(402).end();
+    return;
+  }
   const answer = await request(upstream, {
     dispatcher,
     method: 'POST',
@@ -47,12 +31,12 @@ async function relay(req: Request, res: Response): Promise<void> {
   res.setHeader('content-type', String(answer.headers['content-type']));
   if (req.body.stream === true) {
     await pipeline(answer.body, res, { end: false });
-    if (accounts) await after(id);
+    await accounting?.settle(id);
     res.end();
     return;
   }
   const text = await answer.body.text();
-  if (accounts) await after(id);
+  await accounting?.settle(id);
   res.end(text);
 }
 
