@@ -17,6 +17,7 @@ import { ConcurrentCalls } from './chat/concurrent-calls.ts';
 import { KEPT_BUDGET } from './chat/delivered-events.ts';
 import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/stream-cut.ts';
 import { SettlementWriter } from './chat/settlement-writer.ts';
+import { createLongAnswers } from './long-answers/long-answers.ts';
 import { createUsualTimes } from './tasks/usual-times.ts';
 import { openEvents } from './events/services.ts';
 import {
@@ -147,6 +148,7 @@ function openChat(
     upstreams: createChatUpstreams({ families, upstreamTimeoutMs, upstreamConnectionsMax }),
     calls,
     settlementWriter: new SettlementWriter(calls, leaseSeconds, log),
+    readLongAnswer: createLongAnswers(log),
     leaseSeconds,
     running: new ConcurrentCalls(config.chatConcurrentPerUserMax),
     keptStreams: createBodyBudget(KEPT_BUDGET),

@@ -13,6 +13,7 @@ import type { HashRenewals } from '../db/keys/hash-renewals.ts';
 import type { LastUses } from '../db/keys/last-uses.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { ChatUpstreams } from '../providers/chat/chat.ts';
+import type { ReadLongAnswer } from './chat/whole-reading.ts';
 import type { ConcurrentCalls } from './chat/concurrent-calls.ts';
 import type { StreamLimits } from './chat/stream-cut.ts';
 import type { SettlementWriter } from './chat/settlement-writer.ts';
@@ -103,6 +104,7 @@ export interface ChatServices {
   upstreams: ChatUpstreams;
   calls: ChatCalls;
   settlementWriter: SettlementWriter;
+  readLongAnswer: ReadLongAnswer;
   leaseSeconds: number;
   /** The calls under way in this process. */
   running: ConcurrentCalls;

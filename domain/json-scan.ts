@@ -10,6 +10,15 @@ const VALUES_MAX = 100_000;
 /** Most fields of the body itself, which is copied several times on its way to a vendor. */
 const FIELDS_MAX = 1_000;
 
+/** Those of a request, and of what a vendor answers a worker. */
+const USUAL_BOUNDS: JsonBounds = { depthMax: DEPTH_MAX, valuesMax: VALUES_MAX, fieldsMax: FIELDS_MAX };
+
+export interface JsonBounds {
+  depthMax: number;
+  valuesMax: number;
+  fieldsMax: number;
+}
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -24,7 +33,7 @@ const SHORT_TEXT_BYTES = 64;
  * too much, as a sentence for the caller. Whether the text is JSON at all is left to the parser. Takes time
  * linear in the length.
  */
-export function createJsonScan(): (chunk: Buffer) => string | null {
+export function createJsonScan(bounds: JsonBounds = USUAL_BOUNDS): (chunk: Buffer) => string | null {
   let depth = 0;
   let values = 0;
   let fields = 0;
@@ -69,26 +78,27 @@ export function createJsonScan(): (chunk: Buffer) => string | null {
   }
 
   return (chunk) => {
-    const { length } = chunk;
-    for (let position = 0; position < length;) {
+    for (let position = 0; position < chunk.length;) {
       if (isText) {
         position = readText(chunk, position);
         continue;
       }
       let byte = SPACE;
-      for (; byte <= SPACE && position < length; position += 1) byte = chunk[position] ?? 0;
+      for (; byte <= SPACE && position < chunk.length; position += 1) byte = chunk[position] ?? 0;
       if (byte <= SPACE) break; // there was nothing but space
       readStructure(byte);
-      if (depth > DEPTH_MAX || fields > FIELDS_MAX || values > VALUES_MAX) return excess(depth, fields);
+      const excess = excessOf(bounds, depth, fields, values);
+      if (excess) return excess;
     }
     return null;
   };
 }
 
-function excess(depth: number, fields: number): string {
-  if (depth > DEPTH_MAX) return `The body is nested deeper than ${DEPTH_MAX} levels.`;
-  const most = fields > FIELDS_MAX ? `${FIELDS_MAX} fields` : `${VALUES_MAX} values`;
-  return `The body holds more than ${most}.`;
+function excessOf(bounds: JsonBounds, depth: number, fields: number, values: number): string | null {
+  const { depthMax, valuesMax, fieldsMax } = bounds;
+  if (depth > depthMax) return `The body is nested deeper than ${depthMax} levels.`;
+  if (fields > fieldsMax) return `The body holds more than ${fieldsMax} fields.`;
+  return values > valuesMax ? `The body holds more than ${valuesMax} values.` : null;
 }
 
 function backslashesBefore(chunk: Buffer, end: number, from: number): number {

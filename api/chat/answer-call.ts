@@ -70,7 +70,8 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
   try {
     upstream = await openUpstream(ctx, chat, cut.signal);
     form = formOf(chat, upstream, ctx.requestId);
-    if (!chat.stream) return await answerWhole(chat, billing, upstream, form.whole);
+    const { readLongAnswer: readLong } = ctx.services.chat;
+    if (!chat.stream) return await answerWhole(chat, billing, upstream, { form: form.whole, readLong });
   } catch (thrown) {
     const isDisconnected = disconnected.aborted;
     const cutCode = cut.signal.aborted ? explainCut(chat, lost, stopping) : null;

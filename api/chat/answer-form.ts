@@ -3,6 +3,7 @@ import type { GatewayError } from '../../domain/errors.ts';
 import type { UpstreamAnswer } from '../../providers/chat/chat.ts';
 import type { RequestContext, KeyCaller } from '../context.ts';
 import type { ChatCharge } from './chat-billing.ts';
+import type { WholeFormSource } from './whole-reading.ts';
 import type { PricedChat } from './request/read-chat.ts';
 import type { StreamPiece } from './stream-events.ts';
 
@@ -32,8 +33,12 @@ export interface WholeForm {
   usageOf(json: Record<string, unknown>): unknown;
   /** All text that the model wrote, for counting. */
   billableTextOf(json: Record<string, unknown>): string;
-  /** The body for the caller. `usage` is the upstream's own; null when its tokens were counted here. */
-  present(json: Record<string, unknown>, usage: unknown, charge: ChatCharge): object;
+  /** The usage for the caller, from the upstream's own; null when its tokens were counted here. */
+  presentUsage(reported: unknown, charge: ChatCharge): object;
+  /** The body for the caller; `usage` is its member of that name. */
+  present(json: Record<string, unknown>, usage: object | string): object;
+  /** From which a thread makes the same form. */
+  source: WholeFormSource;
 }
 
 export interface StreamForm {

@@ -10,7 +10,7 @@ import { presentUsage } from './views.ts';
 const FINISHED = /"finish_reason"\s*:\s*"/;
 
 export function chatForm(chat: PricedChat, requestId: string): AnswerForm {
-  return { whole: wholeForm(chat), openStream: () => streamForm(chat, requestId) };
+  return { whole: wholeChat({ model: chat.model.id }), openStream: () => streamForm(chat, requestId) };
 }
 
 /** How answers of chat completions are read, also where a response is told of them. */
@@ -19,6 +19,20 @@ export const READ_WHOLE: Pick<WholeForm, 'isAnswer' | 'usageOf' | 'billableTextO
   usageOf: (json) => json['usage'],
   billableTextOf,
 };
+
+/** `model` is the id of the catalogue's model. */
+export function wholeChat({ model }: { model: string }): WholeForm {
+  return {
+    ...READ_WHOLE,
+    presentUsage,
+    present: (json, usage) => {
+      json['model'] = model;
+      json['usage'] = usage;
+      return json;
+    },
+    source: { kind: 'chat', model },
+  };
+}
 
 /** How streams of chat completions are read. */
 export function readChatStream(): Pick<StreamForm, 'read' | 'billableTextOf' | 'isFinished' | 'requireEnd'> {
@@ -34,17 +48,6 @@ export function readChatStream(): Pick<StreamForm, 'read' | 'billableTextOf' | '
 /** The body of an error, as events of streams hold it. */
 export function errorOfEvent({ code, message, param }: GatewayError, requestId: string): object {
   return { message, type: ERRORS[code].type, param, code, request_id: requestId };
-}
-
-function wholeForm({ model }: PricedChat): WholeForm {
-  return {
-    ...READ_WHOLE,
-    present: (json, usage, charge) => {
-      json['model'] = model.id;
-      json['usage'] = presentUsage(usage, charge);
-      return json;
-    },
-  };
 }
 
 function streamForm({ model, includeUsage }: PricedChat, requestId: string): StreamForm {

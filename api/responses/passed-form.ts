@@ -18,21 +18,18 @@ const STARTED = 'response.output_item.added';
 
 /** `model` is the id of the catalogue's model. */
 export function passedForm(model: string, requestId: string): AnswerForm {
-  return { whole: wholeForm(model), openStream: () => streamForm(model, requestId) };
+  return { whole: wholePassed({ model }), openStream: () => streamForm(model, requestId) };
 }
 
-function wholeForm(model: string): WholeForm {
+export function wholePassed({ model }: { model: string }): WholeForm {
   return {
     isAnswer: ({ object, output, status }) =>
       object === 'response' && Array.isArray(output) && status !== 'failed',
     usageOf: ({ usage }) => toChatUsage(usage),
     billableTextOf: ({ output }) => textOfItems(output),
-    present: (json, usage, charge) => ({
-      ...json,
-      model,
-      store: false,
-      usage: presentUsage(usage, charge),
-    }),
+    presentUsage,
+    present: (json, usage) => ({ ...json, model, store: false, usage }),
+    source: { kind: 'passed', model },
   };
 }
 

@@ -19,7 +19,7 @@ export type IncompleteReason = 'max_output_tokens' | 'content_filter';
 export interface ResponseEnd {
   status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   output: readonly object[];
-  usage?: object;
+  usage?: object | string;
   incompleteReason?: IncompleteReason | null;
   error?: { code: string; message: string };
 }

@@ -1,6 +1,6 @@
 // The schema of a request of OpenAI's Responses API.
 import { z } from 'zod';
-import { TOKENS } from '../chat/request/read-chat.ts';
+import { TOKENS } from '../chat/request/token-limit.ts';
 
 const ITEMS_MAX = 5_000;
 const object = z.looseObject({});

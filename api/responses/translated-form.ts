@@ -11,29 +11,32 @@ import { translatedStream } from './translated-stream.ts';
 
 export function translatedForm(chat: PricedChat, request: ResponsesBody, requestId: string): AnswerForm {
   return {
-    whole: wholeForm(chat, request),
-    openStream: () => translatedStream(request, newHead(chat), requestId),
+    whole: wholeTranslated({ model: chat.model.id, request }),
+    openStream: () => translatedStream(request, newHead(chat.model.id), requestId),
   };
 }
 
-function newHead({ model }: PricedChat): ResponseHead {
+function newHead(model: string): ResponseHead {
   const id = `resp_${randomUUID().replaceAll('-', '')}`;
-  return { id, createdAt: Math.trunc(Date.now() / 1000), model: model.id };
+  return { id, createdAt: Math.trunc(Date.now() / 1000), model };
 }
 
-function wholeForm(chat: PricedChat, request: ResponsesBody): WholeForm {
+export function wholeTranslated(source: { model: string; request: ResponsesBody }): WholeForm {
+  const { model, request } = source;
   return {
     ...READ_WHOLE,
-    present: (json, usage, charge) => {
+    presentUsage,
+    present: (json, usage) => {
       const [choice] = listOf(json['choices']);
       const incompleteReason = incompleteReasonOf(membersOf(choice)['finish_reason']);
-      return writeResponse(newHead(chat), request, {
+      return writeResponse(newHead(model), request, {
         status: incompleteReason ? 'incomplete' : 'completed',
         incompleteReason,
         output: itemsOf(membersOf(membersOf(choice)['message']), incompleteReason !== null),
-        usage: presentUsage(usage, charge),
+        usage,
       });
     },
+    source: { kind: 'translated', model, request },
   };
 }
 

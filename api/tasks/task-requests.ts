@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { GatewayError } from '../../domain/errors.ts';
 import { TASK_MODES } from '../../domain/tasks.ts';
 import { CHAT_MESSAGES, checkMessageParts } from '../chat/request/chat-messages.ts';
-import { TOKENS } from '../chat/request/read-chat.ts';
+import { TOKENS } from '../chat/request/token-limit.ts';
 import { maxPromptTokens } from '../../providers/chat/token-bound.ts';
 import { NOT_BLANK, oneOf, readBody } from '../http/request-fields.ts';
 import { conflict, nameImages, readInputImages, readVideoImages } from './ordered-images.ts';

@@ -20,13 +20,10 @@ import { readBody } from '../../http/request-fields.ts';
 import type { SentImage } from '../../uploads/input-images.ts';
 import { CHAT_MESSAGES, checkMessageParts } from './chat-messages.ts';
 import { rejectCostlierOptions } from './costlier-options.ts';
+import { TOKENS } from './token-limit.ts';
 
 const ANSWERS_MAX = 8;
 const ANSWERS_RULE = `must be a whole number from 1 to ${ANSWERS_MAX}`;
-
-const TOKENS_RULE = 'must be a whole number, 1 or more';
-/** Schema of a number of tokens. */
-export const TOKENS = z.int(TOKENS_RULE).min(1, TOKENS_RULE);
 
 /** Schema of the body. Further fields of OpenAI's API are accepted and passed on. */
 export const CHAT_BODY = z.looseObject({

@@ -1,0 +1,104 @@
+// Whole answers that are long, as with the likeliest alternatives of every token.
+import { expect } from 'chai';
+import { ask, CHAT_MODEL, INPUT_PRICE, OUTPUT_PRICE, readCalls, say } from '../../support/chat.ts';
+import { createCleanup } from '../../support/cleanup.ts';
+import { expectError } from '../../support/http/expect-error.ts';
+import { isReplay } from '../../support/http/repeatable.ts';
+import { longAnswer } from '../../support/long-answers.ts';
+import { catalogWithTranslatedModel, respond, TRANSLATED_MODEL } from '../../support/responses.ts';
+import { playChatUpstream } from '../../support/servers/chat-upstream.ts';
+
+/** 1.3 MB: more than is read at once, and than most answers have. */
+const TOKENS = 1_000;
+const REPORTED = { prompt_tokens: 3, completion_tokens: TOKENS, total_tokens: TOKENS + 3 };
+const CHARGE = 3 * INPUT_PRICE + TOKENS * OUTPUT_PRICE;
+const NEARLY_ALL_BYTES = 31 * 1024 * 1024;
+
+describe('a long answer that is not streamed', () => {
+  const cleanup = createCleanup();
+  const chat = playChatUpstream(catalogWithTranslatedModel(cleanup));
+  after(() => cleanup.run());
+
+  const play = (text: string): void => {
+    chat.play = (res) => {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      res.end(text);
+    };
+  };
+  const playJson = (json: object): void => play(JSON.stringify(json));
+
+  it('is the vendor’s in every value, with our model, and charged as the vendor counted', async () => {
+    const answer = longAnswer(TOKENS, { usage: REPORTED });
+    playJson(answer);
+    const { status, body, headers } = await ask(chat.owner);
+    expect([status, headers.get('content-type')]).to.deep.equal([200, 'application/json; charset=utf-8']);
+    const { credits_charged: charged, credits_estimate: estimate, ...usage } = body.usage;
+    expect({ ...body, usage }).to.deep.equal({ ...answer, model: CHAT_MODEL, usage: REPORTED });
+    expect(charged).to.be.closeTo(CHARGE, 1e-9).and.at.most(estimate);
+  });
+
+  it('is charged by our own count when its usage is missing', async () => {
+    playJson(longAnswer(TOKENS));
+    const { status, body } = await ask(chat.owner);
+    expect([status, body.usage.credits_charged > 0]).to.deep.equal([200, true]);
+    const [call] = await readCalls(chat.gateway, chat.owner);
+    expect(call).to.include({ status: 'completed', basis: 'estimated' });
+  });
+
+  it('is charged by our own count when its usage is an answer of its own', async () => {
+    playJson(longAnswer(TOKENS, { usage: { ...REPORTED, details: longAnswer(TOKENS) } }));
+    const { status, body } = await ask(chat.owner);
+    expect([status, body.usage.details]).to.deep.equal([200, undefined]);
+    const [call] = await readCalls(chat.gateway, chat.owner);
+    expect(call).to.include({ status: 'completed', basis: 'estimated' });
+  });
+
+  it('is the same for a repeat under its Idempotency-Key, which is not charged', async () => {
+    playJson(longAnswer(TOKENS, { usage: REPORTED }));
+    const send = () =>
+      chat.owner.key.post(
+        '/v1/chat/completions',
+        { model: CHAT_MODEL, messages: say() },
+        { 'idempotency-key': 'long' },
+      );
+    const first = await send();
+    const repeat = await send();
+    expect([isReplay(first), isReplay(repeat)]).to.deep.equal([false, true]);
+    expect(repeat.body).to.deep.equal(first.body);
+    expect(await readCalls(chat.gateway, chat.owner)).to.have.length(1);
+  });
+
+  it('of Responses is the vendor’s as well', async () => {
+    const output = [{ type: 'message', content: longAnswer(TOKENS).choices }];
+    const usage = { input_tokens: 3, output_tokens: TOKENS, total_tokens: TOKENS + 3 };
+    playJson({ id: 'resp_1', object: 'response', status: 'completed', model: 'theirs', output, usage });
+    const { status, body } = await respond(chat.owner, {});
+    expect([status, body.model, body.store]).to.deep.equal([200, CHAT_MODEL, false]);
+    expect(body.output).to.deep.equal(output);
+    expect(body.usage.credits_charged).to.be.closeTo(CHARGE, 1e-9);
+  });
+
+  it('is told as a response where the vendor knows chat only', async () => {
+    playJson(longAnswer(TOKENS, { usage: REPORTED }));
+    const { status, body } = await respond(chat.owner, { model: TRANSLATED_MODEL, metadata: { a: 'b' } });
+    expect([status, body.status, body.metadata]).to.deep.equal([200, 'completed', { a: 'b' }]);
+    expect(body.output[0].content[0].text).to.equal('wörd '.repeat(TOKENS));
+    expect(body.usage.credits_charged).to.be.closeTo(CHARGE, 1e-9);
+  });
+
+  it('that is no answer is 502, and not charged', async () => {
+    playJson({ data: longAnswer(TOKENS) });
+    expectError(await ask(chat.owner), 502, 'upstream_invalid_response', null);
+    play(JSON.stringify(longAnswer(TOKENS)).slice(0, -1));
+    expectError(await ask(chat.owner), 502, 'upstream_invalid_response', null);
+    const calls = await readCalls(chat.gateway, chat.owner);
+    expect(calls.map(({ charged }) => Number(charged))).to.deep.equal([0, 0]);
+  });
+
+  it('of more values than a process can hold is 502, and the next one is read', async () => {
+    play(`{"choices":[${'{},'.repeat(NEARLY_ALL_BYTES / 3)}{}]}`);
+    expectError(await ask(chat.owner), 502, 'upstream_invalid_response', null);
+    playJson(longAnswer(TOKENS, { usage: REPORTED }));
+    expect((await ask(chat.owner)).status).to.equal(200);
+  });
+});
