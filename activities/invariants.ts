@@ -1,7 +1,8 @@
 // The scheduled check of the ledger: a violated invariant is an alarm, and freezes the account it concerns.
 import { checkAccounts, listChanged, listOldest, listViolated } from '../db/ledger/checkpoints.ts';
 import { listIdsAfter, type Violation } from '../db/ledger/invariants.ts';
-import { CODE_RULE, findCodeViolations, findStrangers, STRANGER_RULE } from '../db/ledger/rules.ts';
+import { CODE_RULE, findCodeViolations } from '../db/ledger/code-rules.ts';
+import { findStrangers, STRANGER_RULE } from '../db/ledger/rules.ts';
 import { ACCOUNTS_PER_SLICE, onOneSnapshot } from '../db/ledger/slices.ts';
 import { recordViolations } from '../db/ledger/violations.ts';
 import type { ActivityDependencies } from './dependencies.ts';

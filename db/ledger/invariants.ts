@@ -1,7 +1,8 @@
 // The check of all money from the first transfer on, in slices that only read: for operators and tests.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
-import { findCodeViolations, findStrangers, type Violation } from './rules.ts';
+import { findCodeViolations } from './code-rules.ts';
+import { findStrangers, type Violation } from './rules.ts';
 import { ACCOUNTS_PER_SLICE, checkSlice, onOneSnapshot, type SliceOptions } from './slices.ts';
 import { findComparisonViolations, findUsageViolations, listComparedSpans } from './usage-sums.ts';
 import { beginningOf, type Position } from './walk.ts';

@@ -1,5 +1,5 @@
-// The rules of money, each as what violates it: for steps over accounts, for redeem codes, for rows of
-// strangers.
+// The rules of money, each as what violates it: for steps over accounts, and for rows of strangers. Those of
+// redeem codes: code-rules.ts.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
 import type { Step } from './walk.ts';
@@ -16,7 +16,6 @@ export const DAY_RULE = 'a key’s day has reserved and used what was taken on t
 /** A wrong summary is no wrong balance either. */
 export const USAGE_RULE = 'summaries of usage add up to what was charged';
 export const STRANGER_RULE = 'every reservation, task and transfer has its account';
-export const CODE_RULE = 'a redeem code was used as often as it was redeemed and granted';
 
 /** With more transfers than these behind their mark, summaries are compared when they have caught up. */
 const UNSUMMED_MAX = 10_000;
@@ -208,15 +207,6 @@ export async function findAccountViolations(
     select 'a redemption stands behind every redeemed grant', t.id, t.account_id
       from moved t left join redemption d on d.user_id = t.account_id and d.transfer_sequence = t.sequence
       where (t.kind = 'redeem') <> (d.id is not null) or (t.kind = 'redeem' and t.amount <> d.credits)`);
-}
-
-/** Finds the violations of redeem codes with ids after `after`, up to `upTo`. */
-export async function findCodeViolations(tx: Em, after: string, upTo: string): Promise<Violation[]> {
-  return tx.execute<Violation[]>(sql`
-    select ${CODE_RULE} as rule, c.id as subject, null as "userId"
-    from redeem_code c
-    where c.id > ${after} and c.id <= ${upTo}
-      and (c.used_count > c.max_uses or c.used_count <> (select count(*) from redemption d where d.code_id = c.id))`);
 }
 
 /**
