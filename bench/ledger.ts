@@ -9,7 +9,8 @@ import { insertUser } from '../db/identity/users.ts';
 import { makeId } from '../db/ids.ts';
 import { createApiKey } from '../db/keys/api-keys.ts';
 import { findViolations } from '../db/ledger/invariants.ts';
-import { grant } from '../db/ledger/ledger.ts';
+import { COMMAND_LINE } from '../db/audit-log.ts';
+import { grantCredits } from '../db/identity/user-administration.ts';
 import { migrate, openDatabase } from '../db/open-database.ts';
 import { Secrets } from '../db/secrets.ts';
 import { addEnds, addTransfers, spanQuarters } from '../db/usage/rollup.ts';
@@ -192,8 +193,7 @@ async function createSpenders(database: Database, count: number): Promise<Spende
     const user = { email: `${number}@example.com`, passwordHash: '-', permissions: [] };
     const userId = await insertUser(em, user);
     if (userId === null) throw new Error('the user was not created');
-    const gift = { idempotencyKey: `bench:${number}`, description: 'Bench' };
-    await grant(em, { userId, amount: GRANTED, ...gift });
+    await grantCredits(em, COMMAND_LINE, { userId, credits: GRANTED, note: 'Bench' });
     const { id: keyId } = await createApiKey(em, secrets, { userId, name: 'Bench' });
     spenders.push({ userId, keyId });
   }

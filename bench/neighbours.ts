@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { insertUser } from '../db/identity/users.ts';
 import { createApiKey } from '../db/keys/api-keys.ts';
-import { grant } from '../db/ledger/ledger.ts';
+import { COMMAND_LINE } from '../db/audit-log.ts';
+import { grantCredits } from '../db/identity/user-administration.ts';
 import { openDatabase } from '../db/open-database.ts';
 import { forkEm, type Database } from '../db/database.ts';
 import { parseCredits } from '../domain/credits.ts';
@@ -205,8 +206,8 @@ async function createUserKeys(system: BenchSystem, database: Database, credits: 
   const email = `bench-${crypto.randomUUID()}@example.com`;
   const userId = await insertUser(em, { email, passwordHash: 'none', permissions: [] });
   if (userId === null) throw new Error('a user of the bench could not be created');
-  const amount = parseCredits(credits);
-  await grant(em, { userId, amount, idempotencyKey: `bench:${userId}`, description: 'Bench credits' });
+  const granted = { userId, credits: parseCredits(credits), note: 'Bench credits' };
+  await grantCredits(em, COMMAND_LINE, granted);
   const keys: string[] = [];
   for (let key = 0; key < KEYS_PER_USER; key += 1)
     keys.push((await createApiKey(em, system.secrets, { userId, name: `Bench ${key}` })).key);

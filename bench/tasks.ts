@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { findViolations } from '../db/ledger/invariants.ts';
-import { grant } from '../db/ledger/ledger.ts';
+import { COMMAND_LINE } from '../db/audit-log.ts';
+import { grantCredits } from '../db/identity/user-administration.ts';
 import { openDatabase } from '../db/open-database.ts';
 import { findUserByEmail } from '../db/identity/users.ts';
 import { parseCredits } from '../domain/credits.ts';
@@ -184,8 +185,8 @@ async function grantPlenty(system: BenchSystem): Promise<void> {
   const em = forkEm(database);
   const user = await findUserByEmail(em, system.demo.user.email);
   if (!user) throw new Error('there is no demo user');
-  const amount = parseCredits('1000000');
-  await grant(em, { userId: user.id, amount, idempotencyKey: 'bench', description: 'Bench credits' });
+  const credits = parseCredits('1000000');
+  await grantCredits(em, COMMAND_LINE, { userId: user.id, credits, note: 'Bench credits' });
   await database.close();
 }
 

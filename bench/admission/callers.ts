@@ -2,7 +2,8 @@
 import { createSession } from '../../db/identity/sessions.ts';
 import { insertUser } from '../../db/identity/users.ts';
 import { createApiKey } from '../../db/keys/api-keys.ts';
-import { grant } from '../../db/ledger/ledger.ts';
+import { COMMAND_LINE } from '../../db/audit-log.ts';
+import { grantCredits } from '../../db/identity/user-administration.ts';
 import { forkEm, type Database } from '../../db/database.ts';
 import type { MicroCredits } from '../../domain/credits.ts';
 import type { BenchSystem } from '../system.ts';
@@ -88,10 +89,7 @@ export async function createBenchCaller(
   const email = `bench-${crypto.randomUUID()}@example.com`;
   const userId = await insertUser(em, { email, passwordHash: 'none', permissions: [] });
   if (userId === null) throw new Error('an account of the bench could not be created');
-  if (credits > 0n) {
-    const description = 'Bench credits';
-    await grant(em, { userId, amount: credits, idempotencyKey: `bench:${userId}`, description });
-  }
+  if (credits > 0n) await grantCredits(em, COMMAND_LINE, { userId, credits, note: 'Bench credits' });
   const { key } = await createApiKey(em, system.secrets, { userId, name: 'Bench' });
   const sessionToken = await createSession(em, system.secrets, userId);
   return new BenchCaller({ baseUrl: system.baseUrl, userId, key, sessionToken });

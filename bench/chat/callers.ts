@@ -2,7 +2,8 @@
 import { sql } from '@mikro-orm/postgresql';
 import { createApiKey } from '../../db/keys/api-keys.ts';
 import { makeId } from '../../db/ids.ts';
-import { grant } from '../../db/ledger/ledger.ts';
+import { COMMAND_LINE } from '../../db/audit-log.ts';
+import { grantCredits } from '../../db/identity/user-administration.ts';
 import { openDatabase } from '../../db/open-database.ts';
 import { findUserByEmail } from '../../db/identity/users.ts';
 import { parseCredits } from '../../domain/credits.ts';
@@ -37,13 +38,7 @@ export async function createCallers(system: BenchSystem, accounts: number): Prom
   }
 
   async function grantPlenty(userId: string): Promise<void> {
-    const granted = {
-      userId,
-      amount: CREDITS,
-      idempotencyKey: `bench:${userId}`,
-      description: 'Bench credits',
-    };
-    await grant(em, granted);
+    await grantCredits(em, COMMAND_LINE, { userId, credits: CREDITS, note: 'Bench credits' });
   }
 }
 

@@ -1,7 +1,8 @@
 // Creates the accounts of a soak: callers with key, session and credits, and one verified administrator.
 import { randomBytes } from 'node:crypto';
 import { createApiKey } from '../../db/keys/api-keys.ts';
-import { grant } from '../../db/ledger/ledger.ts';
+import { COMMAND_LINE } from '../../db/audit-log.ts';
+import { grantCredits } from '../../db/identity/user-administration.ts';
 import type { Secrets } from '../../db/secrets.ts';
 import { createSession } from '../../db/identity/sessions.ts';
 import { insertUser } from '../../db/identity/users.ts';
@@ -35,8 +36,7 @@ export async function createPeople(
     const email = `${randomBytes(8).toString('hex')}@example.com`;
     const userId = await insertUser(em, { email, passwordHash: 'none', permissions });
     if (userId === null) throw new Error('a person of the soak could not be created');
-    const description = 'Credits for the soak';
-    await grant(em, { userId, amount: CREDITS, idempotencyKey: `soak:${userId}`, description });
+    await grantCredits(em, COMMAND_LINE, { userId, credits: CREDITS, note: 'Credits for the soak' });
     const { key } = await createApiKey(em, secrets, { userId, name: 'Soak' });
     const token = await createSession(em, secrets, userId);
     return {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { loadConfig } from '../../config/config.ts';
 import { createApiKey } from '../../db/keys/api-keys.ts';
 import { findApiKey } from '../../db/keys/find-key.ts';
-import { grant } from '../../db/ledger/ledger.ts';
+import { COMMAND_LINE } from '../../db/audit-log.ts';
+import { grantCredits } from '../../db/identity/user-administration.ts';
 import { openDatabase } from '../../db/open-database.ts';
 import { Secrets } from '../../db/secrets.ts';
 import { createUser, findUserByEmail } from '../../db/identity/users.ts';
@@ -50,8 +51,8 @@ async function ensureDemoData(opened: Database, secrets: Secrets, kept: DemoData
   const userId = await createUser(em, { ...user, permissions: [] });
   await createUser(em, { ...admin, permissions: PERMISSIONS });
   if (!userId) throw new Error('the demo user could not be created');
-  const amount = parseCredits(DEMO_CREDITS);
-  await grant(em, { userId, amount, idempotencyKey: `demo:${userId}`, description: 'Demo credits' });
+  const credits = parseCredits(DEMO_CREDITS);
+  await grantCredits(em, COMMAND_LINE, { userId, credits, note: 'Demo credits' });
   const { key: apiKey } = await createApiKey(em, secrets, { userId, name: 'Demo key' });
   return { apiKey, user, admin };
 }

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { createRetention } from '../../activities/retention.ts';
 import { COMMAND_LINE, writeAuditEntry } from '../../db/audit-log.ts';
 import { findViolations } from '../../db/ledger/invariants.ts';
-import { refund } from '../../db/ledger/ledger.ts';
+import { refundOnce } from '../support/credits.ts';
 import { readMetricsSnapshot } from '../../db/metrics-snapshot.ts';
 import { hideResults } from '../../db/retention/results.ts';
 import { beginRemoval } from '../../db/retention/progress.ts';
@@ -122,7 +122,7 @@ describe('removing what is old', () => {
     const id = await make();
     await remove({ taskDays: 1 }, 2);
     const task = { taskId: id, attempt: 1 };
-    const given = await refund(gateway.em(), {
+    const given = await refundOnce(gateway.em(), {
       ...task,
       amount: 1_000_000n,
       idempotencyKey: id,

@@ -3,9 +3,9 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { forkEm, type Database } from '../../db/database.ts';
 import { createUser } from '../../db/identity/users.ts';
-import { grant } from '../../db/ledger/ledger.ts';
 import { migrate, openDatabase } from '../../db/open-database.ts';
 import { grantProcessRights } from '../../db/process-role.ts';
+import { grantOnce } from '../support/credits.ts';
 import { createDatabase, type TestDatabase } from '../support/servers/database.ts';
 
 /** PostgreSQL's code for a missing right. */
@@ -51,7 +51,7 @@ describe('the database user of the processes', () => {
 
   it('moves credits through a function', async () => {
     const move = { userId, amount: 5_000_000n, idempotencyKey: 'first', description: 'First' };
-    await grant(forkEm(processes), move);
+    await grantOnce(forkEm(processes), move);
     expect(await balance()).to.equal('5000000');
   });
 
@@ -139,7 +139,7 @@ describe('the database user of the processes', () => {
       );
       await tx.execute(`insert into account (user_id, balance) values ('${userId}', 1000000000)`);
       const move = { userId, amount: 1_000_000n, idempotencyKey: 'second', description: 'Second' };
-      await grant(tx, move);
+      await grantOnce(tx, move);
     });
     expect(await balance()).to.equal('6000000');
   });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import { createApiKey } from '../../db/keys/api-keys.ts';
-import { grant } from '../../db/ledger/ledger.ts';
+import { grantOnce } from '../support/credits.ts';
 import { migrate, MIGRATIONS, openDatabase } from '../../db/open-database.ts';
 import { Secrets } from '../../db/secrets.ts';
 import { createUser } from '../../db/identity/users.ts';
@@ -18,7 +18,7 @@ describe('the schema', () => {
     test = await createDatabase();
     userId =
       (await createUser(em(), { email: 'a@example.com', password: 'long enough', permissions: [] })) ?? '';
-    await grant(em(), { userId, amount: 5_000_000n, idempotencyKey: 'first', description: 'First' });
+    await grantOnce(em(), { userId, amount: 5_000_000n, idempotencyKey: 'first', description: 'First' });
   });
   after(() => test.drop());
 

@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { forkEm, type Database, type Em } from '../../db/database.ts';
 import { makeId } from '../../db/ids.ts';
-import { grant, refund } from '../../db/ledger/ledger.ts';
+import { refundOnce, grantOnce } from './credits.ts';
 import { addEnds, addTransfers, spanQuarters } from '../../db/usage/rollup.ts';
 import type { UsageRequest } from '../../db/usage/summary.ts';
 import { orderOf } from './orders.ts';
@@ -87,7 +87,7 @@ export class PastUsage {
         return;
       }
       case 'grant':
-        await grant(em, { userId: this.userAt(happening.user), ...this.#move() });
+        await grantOnce(em, { userId: this.userAt(happening.user), ...this.#move() });
         return;
       case 'refund':
         return this.#refund(em, this.userAt(happening.user));
@@ -138,7 +138,7 @@ export class PastUsage {
   async #refund(em: Em, userId: string): Promise<void> {
     const [row] = await em.execute<{ id: string }[]>(sql`
       select task_id as id from task_attempt where user_id = ${userId} and charged > refunded order by task_id limit 1`);
-    if (row) await refund(em, { taskId: row.id, attempt: 1, ...this.#move(), amount: 1n });
+    if (row) await refundOnce(em, { taskId: row.id, attempt: 1, ...this.#move(), amount: 1n });
   }
 
   /** The rows of a summary as texts, from the tables alone. */

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Em } from '../../db/database.ts';
 import { createUser } from '../../db/identity/users.ts';
 import { makeId } from '../../db/ids.ts';
-import { grant } from '../../db/ledger/ledger.ts';
+import { grantOnce } from './credits.ts';
 import { createTask, type NewTask } from '../../db/tasks/new-tasks.ts';
 import { beginTask } from '../../db/tasks/tasks.ts';
 import type { TaskAttempt } from '../../domain/tasks.ts';
@@ -16,7 +16,7 @@ export async function createOwner(em: Em, credits: bigint): Promise<string> {
   const email = `${randomBytes(6).toString('hex')}@example.com`;
   const userId = (await createUser(em, { email, password: 'long enough', permissions: [] })) ?? '';
   const move = { userId, amount: credits, idempotencyKey: `grant:${userId}`, description: 'Test' };
-  if (credits > 0n) await grant(em, move);
+  if (credits > 0n) await grantOnce(em, move);
   return userId;
 }
 

@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { makeKeyText } from '../../../db/keys/key-texts.ts';
-import { refund } from '../../../db/ledger/ledger.ts';
+import { refundOnce } from '../../support/credits.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { IMAGE_MODEL } from '../../support/tasks.ts';
@@ -130,7 +130,7 @@ describe('GET /api/usage/token', () => {
     await user.session.delete(`/api/tasks/${stuck}`);
     expect(await figures(), 'cancelled').to.deep.equal({ used: 8, available: 92, today: 8 });
     const input = { taskId: done, attempt: 1, amount: 1_000_000n, description: 'Sorry' };
-    await refund(gateway.em(), { ...input, idempotencyKey: `sorry:${done}` });
+    await refundOnce(gateway.em(), { ...input, idempotencyKey: `sorry:${done}` });
     expect(await figures(), 'refunded').to.deep.equal({ used: 7, available: 93, today: 7 });
   });
 

@@ -1,7 +1,7 @@
 // Text through the queue: a prompt or a conversation, the answer as a text, and only their owner reads
 // either.
 import { expect } from 'chai';
-import { grant } from '../../../db/ledger/ledger.ts';
+import { grantOnce } from '../../support/credits.ts';
 import { parseCredits } from '../../../domain/credits.ts';
 import { createAdministrator } from '../../support/administrators.ts';
 import { CHAT_MODEL, INPUT_PRICE, OUTPUT_PRICE } from '../../support/chat.ts';
@@ -163,7 +163,7 @@ describe('text tasks', () => {
         expect(data.creditsEstimate).to.be.within(first[0], first[1]);
         await untilFinal(user.session, data.id);
         const more = { userId: user.id, amount: parseCredits(1_000), idempotencyKey: data.id };
-        await grant(gateway.em(), { ...more, description: 'More credits' });
+        await grantOnce(gateway.em(), { ...more, description: 'More credits' });
         const retried = await user.session.post(`/api/tasks/${data.id}/retry`);
         expect(retried.body.data.creditsEstimate).to.be.within(second[0], second[1]);
         const task = await untilFinal(user.session, data.id);

@@ -1,6 +1,6 @@
 // GET /api/usage/summary: adds up to the ledger, in every interval, group and time zone, for its owner alone.
 import { expect } from 'chai';
-import { refund } from '../../../db/ledger/ledger.ts';
+import { refundOnce } from '../../support/credits.ts';
 import { USAGE_GROUPS, USAGE_INTERVALS } from '../../../domain/usage.ts';
 import { ask } from '../../support/chat.ts';
 import { expectError } from '../../support/http/expect-error.ts';
@@ -52,7 +52,7 @@ describe('GET /api/usage/summary', () => {
     const usage = (await ask(owner, 'tokens=10')).body.usage;
     await ask(owner, 'submit=400');
     const back = { amount: 1_000_001n, idempotencyKey: `back:${owner.id}`, description: 'Sorry' };
-    expect(await refund(gateway.em(), { taskId: image.id, attempt: 1, ...back })).not.to.equal(null);
+    expect(await refundOnce(gateway.em(), { taskId: image.id, attempt: 1, ...back })).not.to.equal(null);
     const charged = await readLedgerCharges(gateway.em(), owner.id);
     expect(charged).to.equal(12_999_999n + micro(usage.credits_charged));
     for (const interval of USAGE_INTERVALS)

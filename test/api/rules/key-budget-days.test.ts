@@ -1,7 +1,7 @@
 // The daily budget of a key over midnight (UTC): what counts for which day.
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { refund } from '../../../db/ledger/ledger.ts';
+import { refundOnce } from '../../support/credits.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import {
@@ -83,9 +83,9 @@ describe('the daily budget of a key, over midnight (UTC)', () => {
     await untilFinal(user.session, id);
     expect(await countersOf(user)).to.deep.equal(counters(12, 0, 4, 0));
     const input = { attempt: 1, amount: 4n * CREDIT, description: 'Sorry' };
-    await refund(gateway.em(), { ...input, taskId: id, idempotencyKey: `sorry:${id}` });
+    await refundOnce(gateway.em(), { ...input, taskId: id, idempotencyKey: `sorry:${id}` });
     expect(await countersOf(user)).to.deep.equal(counters(8, 0, 4, 0));
-    await refund(gateway.em(), { ...input, taskId: today, idempotencyKey: `sorry:${today}` });
+    await refundOnce(gateway.em(), { ...input, taskId: today, idempotencyKey: `sorry:${today}` });
     expect(await countersOf(user)).to.deep.equal(counters(4, 0, 0, 0));
   });
 });

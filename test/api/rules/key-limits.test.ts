@@ -2,7 +2,7 @@
 // task.
 import { sql, type RawQueryFragment } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
-import { refund } from '../../../db/ledger/ledger.ts';
+import { refundOnce } from '../../support/credits.ts';
 import { expectNoEffect } from '../../support/http/effects.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
@@ -173,7 +173,7 @@ describe('the limits of a key', () => {
       expectError(await order(user), 402, 'key_quota_exceeded', null);
       const input = { taskId, attempt: 1, amount: 4n * CREDIT, description: 'Sorry' };
       for (let round = 0; round < 2; round += 1)
-        await refund(gateway.em(), { ...input, idempotencyKey: `sorry:${taskId}` });
+        await refundOnce(gateway.em(), { ...input, idempotencyKey: `sorry:${taskId}` });
       expect(await countersOf(user)).to.deep.equal(counters(8, 0));
       await ended(user);
       expectError(await order(user), 402, 'key_quota_exceeded', null);

@@ -1,6 +1,6 @@
 // GET /v1/balance: the account behind the key, and its ledger.
 import { expect } from 'chai';
-import { grant } from '../../../db/ledger/ledger.ts';
+import { grantOnce } from '../../support/credits.ts';
 import { parseCredits } from '../../../domain/credits.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
@@ -116,7 +116,7 @@ describe('GET /v1/balance', () => {
         return waiting.length > 0;
       });
       const move = { userId: user.id, amount: parseCredits(2), idempotencyKey: `grant:${user.id}:2` };
-      await grant(tx, { ...move, description: 'Meanwhile' });
+      await grantOnce(tx, { ...move, description: 'Meanwhile' });
       return { data };
     });
     const { balance, ledger } = await reading.data;

@@ -8,7 +8,7 @@ import { forkEm, type Em } from '../../../db/database.ts';
 import { createUser } from '../../../db/identity/users.ts';
 import { makeId } from '../../../db/ids.ts';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
-import { grant } from '../../../db/ledger/ledger.ts';
+import { grantOnce } from '../../support/credits.ts';
 import { Secrets } from '../../../db/secrets.ts';
 import { createDatabase } from '../../support/servers/database.ts';
 
@@ -57,7 +57,7 @@ describe('a batch of settlements', () => {
     const userId =
       (await createUser(em(), { email, password: 'correct horse battery', permissions: [] })) ?? '';
     const granted = { userId, amount: 1_000_000n, idempotencyKey: userId, description: 'Credits' };
-    await grant(em(), granted);
+    await grantOnce(em(), granted);
     const secrets = new Secrets([{ id: 'k', bytes: randomBytes(32) }]);
     const { id: keyId } = await createApiKey(em(), secrets, { userId, name: 'Key' });
     const call = {

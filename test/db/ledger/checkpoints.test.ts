@@ -8,9 +8,9 @@ import { findCodeViolations } from '../../../db/ledger/code-rules.ts';
 import { findStrangers } from '../../../db/ledger/rules.ts';
 import { checkSlice, onOneSnapshot } from '../../../db/ledger/slices.ts';
 import { beginningOf } from '../../../db/ledger/walk.ts';
-import * as ledger from '../../../db/ledger/ledger.ts';
 import * as reservations from '../../../db/ledger/reservations.ts';
 import { completeTask } from '../../../db/tasks/settlement.ts';
+import { grantOnce } from '../../support/credits.ts';
 import * as rows from '../../support/rows.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 
@@ -134,7 +134,7 @@ describe('the check of the ledger', () => {
 
   it('freezes what it finds, leaves its checkpoint where it is, and resolves it once it is in order', async () => {
     await edit(sql`update account set total_loss = total_loss + 1 where user_id = ${owner}`);
-    await ledger.grant(em(), {
+    await grantOnce(em(), {
       userId: owner,
       amount: 1n,
       idempotencyKey: `more:${owner}`,
@@ -155,14 +155,14 @@ describe('the check of the ledger', () => {
     await run(sql`update account set updated_at = now() - interval '1 hour'`);
     const isDue = async (userId: string) => (await listChanged(em(), '', 10_000)).userIds.includes(userId);
     expect(await isDue(owner)).to.equal(false);
-    await ledger.grant(em(), { userId: owner, amount: 1n, idempotencyKey: `due:${owner}`, description: 'x' });
+    await grantOnce(em(), { userId: owner, amount: 1n, idempotencyKey: `due:${owner}`, description: 'x' });
     expect(await isDue(owner)).to.equal(true);
     expect(await isDue(await rows.createOwner(em(), 1n))).to.equal(true);
   });
 
   it('repeats a slice that died in the middle', async () => {
     const before = await checkpoint();
-    await ledger.grant(em(), {
+    await grantOnce(em(), {
       userId: owner,
       amount: 1n,
       idempotencyKey: `dies:${owner}`,

@@ -6,7 +6,7 @@ import { moveAll } from '../../../db/chat/chat-moves.ts';
 import { forkEm, type Em } from '../../../db/database.ts';
 import { insertUser } from '../../../db/identity/users.ts';
 import { makeId } from '../../../db/ids.ts';
-import { grant } from '../../../db/ledger/ledger.ts';
+import { grantOnce } from '../../support/credits.ts';
 import { addKey, createSpender, type Spender } from '../../support/ledger/spender.ts';
 import { createDatabase } from '../../support/servers/database.ts';
 
@@ -45,7 +45,7 @@ async function addSpender(em: Em, index: number): Promise<void> {
     permissions: [],
   });
   if (!userId) throw new Error('the user was not created');
-  await grant(em, { userId, amount: 1_000_000n, idempotencyKey: userId, description: 'Credits' });
+  await grantOnce(em, { userId, amount: 1_000_000n, idempotencyKey: userId, description: 'Credits' });
   await addKey(em, userId);
 }
 

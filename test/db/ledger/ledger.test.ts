@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import { sql } from '@mikro-orm/postgresql';
 import { findAccount, listTransfers } from '../../../db/ledger/accounts.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
-import * as ledger from '../../../db/ledger/ledger.ts';
 import * as reservations from '../../../db/ledger/reservations.ts';
 import { completeTask, failTask } from '../../../db/tasks/settlement.ts';
 import { createTask } from '../../../db/tasks/new-tasks.ts';
 import { beginTask } from '../../../db/tasks/tasks.ts';
+import { refundOnce, grantOnce } from '../../support/credits.ts';
 import * as rows from '../../support/rows.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 import { forkEm } from '../../../db/database.ts';
@@ -32,8 +32,8 @@ describe('the ledger', () => {
   it('grants once per idempotency key, and answers the first move again', async () => {
     const userId = await createOwner(0n);
     const input = { userId, amount: 7n * CREDIT, idempotencyKey: 'gift', description: 'Gift' };
-    const moves = await Promise.all(Array.from({ length: 10 }, () => ledger.grant(em(), input)));
-    const again = await ledger.grant(em(), input);
+    const moves = await Promise.all(Array.from({ length: 10 }, () => grantOnce(em(), input)));
+    const again = await grantOnce(em(), input);
     expect(new Set(moves.map((move) => move.transferId))).to.deep.equal(new Set([again.transferId]));
     expect((await account(userId)).balance).to.equal(7n * CREDIT);
   });
@@ -143,10 +143,10 @@ describe('the ledger', () => {
       idempotencyKey: `refund:${task.taskId}`,
       description: 'Sorry',
     };
-    const first = await ledger.refund(em(), input);
+    const first = await refundOnce(em(), input);
     expect(first?.balance).to.equal(8n * CREDIT);
-    expect((await ledger.refund(em(), input))?.transferId).to.equal(first?.transferId);
-    expect(await ledger.refund(em(), { ...input, idempotencyKey: 'again' })).to.equal(null);
+    expect((await refundOnce(em(), input))?.transferId).to.equal(first?.transferId);
+    expect(await refundOnce(em(), { ...input, idempotencyKey: 'again' })).to.equal(null);
     expect(await account(userId)).to.include({ balance: 8n * CREDIT, totalCharged: 2n * CREDIT });
   });
 

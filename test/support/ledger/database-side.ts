@@ -6,7 +6,6 @@ import { COMMAND_LINE } from '../../../db/audit-log.ts';
 import type { NewChatCall } from '../../../db/chat/calls.ts';
 import { createChatCalls, settleAbandonedCalls, type ChatCalls } from '../../../db/chat/chat-ledger.ts';
 import { makeId } from '../../../db/ids.ts';
-import * as ledger from '../../../db/ledger/ledger.ts';
 import * as reservations from '../../../db/ledger/reservations.ts';
 import { createTask, retryTask, type NewTask } from '../../../db/tasks/new-tasks.ts';
 import { createRedeemCode, disableRedeemCode } from '../../../db/redeem/redeem-codes.ts';
@@ -18,6 +17,7 @@ import type { PriceSnapshot } from '../../../domain/pricing.ts';
 import { insertUser } from '../../../db/identity/users.ts';
 import { parseCredits, toCredits, type MicroCredits } from '../../../domain/credits.ts';
 import { CODE, FIRST_GRANT, KEY_QUOTA, USERS, type Command } from './commands.ts';
+import { refundOnce, grantOnce } from '../credits.ts';
 import { orderOf } from '../orders.ts';
 import { forkEm, type Database, type Em } from '../../../db/database.ts';
 
@@ -149,9 +149,7 @@ export class LedgerBench {
       case 'refund': {
         const input = { amount: parseCredits(command.credits), description: 'Test' };
         const idempotencyKey = `${this.#run} refund ${command.once}`;
-        return (await ledger.refund(this.#em(), { ...task, ...input, idempotencyKey }))
-          ? 'refunded'
-          : 'refused';
+        return (await refundOnce(this.#em(), { ...task, ...input, idempotencyKey })) ? 'refunded' : 'refused';
       }
     }
   }
@@ -191,7 +189,7 @@ export class LedgerBench {
   async #grant(userId: string, credits: number, once: string): Promise<void> {
     const amount = parseCredits(credits);
     const idempotencyKey = `${this.#run} grant ${once}`;
-    await ledger.grant(this.#em(), { userId, amount, idempotencyKey, description: 'Test' });
+    await grantOnce(this.#em(), { userId, amount, idempotencyKey, description: 'Test' });
   }
 
   #person(number: number): Person {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Em } from '../../../db/database.ts';
 import { createUser } from '../../../db/identity/users.ts';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
-import { grant } from '../../../db/ledger/ledger.ts';
+import { grantOnce } from '../credits.ts';
 import { Secrets } from '../../../db/secrets.ts';
 import { parseCredits } from '../../../domain/credits.ts';
 
@@ -20,7 +20,7 @@ export async function createSpender(em: Em, credits: number, limits: object = {}
   const userId = await createUser(em, { email, password: 'correct horse battery', permissions: [] });
   if (!userId) throw new Error('the user was not created');
   const amount = parseCredits(credits);
-  await grant(em, { userId, amount, idempotencyKey: `test:${userId}`, description: 'Test credits' });
+  await grantOnce(em, { userId, amount, idempotencyKey: `test:${userId}`, description: 'Test credits' });
   return { userId, keyId: await addKey(em, userId, limits) };
 }
 

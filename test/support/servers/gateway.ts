@@ -12,7 +12,7 @@ import { openServices } from '../../../api/open-services.ts';
 import { loadConfig, type Config } from '../../../config/config.ts';
 import { createApiKey } from '../../../db/keys/api-keys.ts';
 import { findViolations } from '../../../db/ledger/invariants.ts';
-import { grant } from '../../../db/ledger/ledger.ts';
+import { grantOnce } from '../credits.ts';
 import { createSession } from '../../../db/identity/sessions.ts';
 import type { Secrets } from '../../../db/secrets.ts';
 import { createUser } from '../../../db/identity/users.ts';
@@ -200,7 +200,7 @@ async function createTestUser(
   if (!id) throw new Error('the test user could not be created');
   const amount = parseCredits(credits);
   if (amount > 0n)
-    await grant(em, { userId: id, amount, idempotencyKey: `test:${id}`, description: 'Test credits' });
+    await grantOnce(em, { userId: id, amount, idempotencyKey: `test:${id}`, description: 'Test credits' });
   const { key: apiKey, id: keyId } = await createApiKey(em, services.secrets, {
     userId: id,
     name: 'Test key',
