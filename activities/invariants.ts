@@ -1,7 +1,7 @@
 // The scheduled check of the ledger: a violated invariant is an alarm, and freezes the account it concerns.
 import { checkAccounts, listChanged, listOldest, listViolated } from '../db/ledger/checkpoints.ts';
 import { listIdsAfter, type Violation } from '../db/ledger/invariants.ts';
-import { CODE_RULE, findCodeViolations } from '../db/ledger/code-rules.ts';
+import { CODE_RULES, findCodeViolations } from '../db/ledger/code-rules.ts';
 import { findStrangers, STRANGER_RULE } from '../db/ledger/rules.ts';
 import { ACCOUNTS_PER_SLICE, onOneSnapshot } from '../db/ledger/slices.ts';
 import { recordViolations } from '../db/ledger/violations.ts';
@@ -59,7 +59,7 @@ export function createInvariantCheck({ database, log }: CheckDependencies) {
   async function checkStrangers(after: string, upTo: string | null): Promise<Violation[]> {
     return onOneSnapshot(forkEm(database), false, async (tx) => {
       const found = await findStrangers(tx, after, upTo);
-      await recordViolations(tx, found, { rule: STRANGER_RULE, after, upTo });
+      await recordViolations(tx, found, { rules: [STRANGER_RULE], after, upTo });
       return found;
     });
   }
@@ -72,7 +72,7 @@ export function createInvariantCheck({ database, log }: CheckDependencies) {
     if (last === undefined) return [];
     return onOneSnapshot(forkEm(database), false, async (tx) => {
       const found = await findCodeViolations(tx, after, last);
-      await recordViolations(tx, found, { rule: CODE_RULE, after, upTo: last });
+      await recordViolations(tx, found, { rules: CODE_RULES, after, upTo: last });
       return found;
     });
   }

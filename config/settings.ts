@@ -146,7 +146,7 @@ const RETENTION = {
   SVC_RETENTION_RESULT_DAYS: days(30).describe('files and texts of completed tasks'),
   SVC_RETENTION_TASK_DAYS: days(365).describe('tasks with their requests and timelines'),
   SVC_RETENTION_CALL_DAYS: days(90).describe('chat calls'),
-  SVC_RETENTION_AUDIT_DAYS: days(0).describe('audit entries'),
+  SVC_RETENTION_AUDIT_DAYS: days(0).describe('audit entries, but those that stand behind credits'),
 };
 
 const LIMITS = {

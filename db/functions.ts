@@ -15,6 +15,8 @@ const FILES = [
   'webhooks/record-low-balances',
   'ledger/write-charges',
   'ledger/settle-reservations',
+  'ledger/time-of-id',
+  'ledger/credit-has-reason',
   'ledger/credit-account',
   'ledger/refund-attempt',
   'ledger/earmark',
@@ -25,6 +27,7 @@ const FILES = [
   'keys/find-api-key',
   'tasks/begin-task',
   'tasks/end-task',
+  'redeem/code-has-reason',
   'idempotency/find-keys',
   'idempotency/keep-answers',
   'idempotency/claim-keys',
@@ -55,8 +58,10 @@ interface SqlFunction {
  */
 export const CALLED_FUNCTIONS = [
   'begin_task',
+  'code_has_reason', // by a trigger, too
   'correct_usage', // by a trigger
   'credit_account',
+  'credit_has_reason', // by a trigger, too
   'earmark',
   'end_task',
   'find_api_key',

@@ -14,6 +14,7 @@ import {
 } from './entities/identity.ts';
 import {
   AccountEntity,
+  CreditedTransferEntity,
   KeySpendingEntity,
   LedgerTransferEntity,
   TaskAttemptEntity,
@@ -68,6 +69,7 @@ import { Migration109WaitingSubmissions } from './migrations/109-waiting-submiss
 import { Migration110SubmissionTries } from './migrations/110-submission-tries.ts';
 import { Migration111LateSpans } from './migrations/111-late-spans.ts';
 import { Migration112UnspannedSums } from './migrations/112-unspanned-sums.ts';
+import { Migration113CreditReasons } from './migrations/113-credit-reasons.ts';
 import { grantProcessRights } from './process-role.ts';
 import { openConnections, registerPool, type DriverPool } from './pool.ts';
 import { forkEm, type Database } from './database.ts';
@@ -119,6 +121,7 @@ export const MIGRATIONS = [
   { name: '110-submission-tries', class: Migration110SubmissionTries },
   { name: '111-late-spans', class: Migration111LateSpans },
   { name: '112-unspanned-sums', class: Migration112UnspannedSums },
+  { name: '113-credit-reasons', class: Migration113CreditReasons },
 ];
 
 const ENTITIES = [
@@ -135,6 +138,7 @@ const ENTITIES = [
   KeySpendingEntity,
   TaskAttemptEntity,
   LedgerTransferEntity,
+  CreditedTransferEntity,
   RedeemCodeEntity,
   RedemptionEntity,
   AuditEntryEntity,

@@ -98,3 +98,14 @@ export const LedgerTransferEntity = defineEntity({
   },
 });
 export type LedgerTransfer = InferEntity<typeof LedgerTransferEntity>;
+
+/** A transfer that added credits; the transaction that writes it leaves what stands behind it. */
+export const CreditedTransferEntity = defineEntity({
+  name: 'CreditedTransfer',
+  tableName: 'credited_transfer',
+  properties: {
+    transferId: p.text().primary(),
+    accountId: p.text(),
+    sequence: p.bigint('bigint'),
+  },
+});

@@ -1,5 +1,6 @@
 -- Adds credits to an account with a transfer of their own, once per idempotency key: a repeat answers the
--- first transfer. Answers no row when there is no such account.
+-- first transfer. What stands behind them (`credit-has-reason.sql`) must be there when the transaction ends. Answers no
+-- row when there is no such account.
 create or replace function credit_account(
   p_user_id text, p_amount bigint, p_kind text, p_idempotency_key text, p_description text, p_request_id text,
   p_transfer_id text
@@ -18,6 +19,8 @@ begin
     select a.user_id, a.sequence, p_transfer_id, 'operator:grants', p_kind, p_amount, a.balance, p_idempotency_key,
       p_request_id, p_description
     from account a where a.user_id = p_user_id;
+    insert into credited_transfer (transfer_id, account_id, sequence)
+    select p_transfer_id, a.user_id, a.sequence from account a where a.user_id = p_user_id;
   end if;
   return query
     select t.id, t.sequence, t.balance_after, a.balance - a.reserved - a.earmarked

@@ -1,6 +1,7 @@
 -- Gives back a part of what an attempt was charged, once per idempotency key: a repeat answers the first transfer,
--- whatever its amount. The task itself may have been removed by age. Answers no row when there is no such charge, or
--- less than the amount is left of it, or there is nothing to give back.
+-- whatever its amount. Its audit entry must be there when the transaction ends. The task itself may have been removed by
+-- age. Answers no row when there is no such charge, or less than the amount is left of it, or there is nothing to give
+-- back.
 create or replace function refund_attempt(
   p_task_id text, p_attempt integer, p_amount bigint, p_idempotency_key text, p_description text, p_transfer_id text
 ) returns table (transfer_id text, sequence bigint, balance bigint, available bigint)
@@ -31,6 +32,8 @@ begin
       p_task_id, p_attempt, charged.key_id, c.model, p_description
     from account a join ledger_transfer c on c.task_id = p_task_id and c.attempt = p_attempt and c.kind = 'charge'
     where a.user_id = charged.user_id;
+    insert into credited_transfer (transfer_id, account_id, sequence)
+    select p_transfer_id, a.user_id, a.sequence from account a where a.user_id = charged.user_id;
   end if;
   return query
     select t.id, t.sequence, t.balance_after, a.balance - a.reserved - a.earmarked

@@ -206,7 +206,11 @@ export async function findAccountViolations(
     union all
     select 'a redemption stands behind every redeemed grant', t.id, t.account_id
       from moved t left join redemption d on d.user_id = t.account_id and d.transfer_sequence = t.sequence
-      where (t.kind = 'redeem') <> (d.id is not null) or (t.kind = 'redeem' and t.amount <> d.credits)`);
+      where (t.kind = 'redeem') <> (d.id is not null) or (t.kind = 'redeem' and t.amount <> d.credits)
+    union all
+    select 'an audit entry or a redemption stands behind added credits', t.id, t.account_id
+      from moved t join credited_transfer c on c.account_id = t.account_id and c.sequence = t.sequence
+      where t.kind <> 'charge' and not credit_has_reason(t.account_id, t.sequence)`);
 }
 
 /**

@@ -3,8 +3,10 @@ import { sql } from '@mikro-orm/postgresql';
 import type { Violation } from './rules.ts';
 import type { Em } from '../database.ts';
 
-/** What was looked at completely: accounts, or the subjects of a rule in an interval; null: to the last. */
-export type Looked = { userIds: readonly string[] } | { rule: string; after: string; upTo: string | null };
+/** What was looked at completely: accounts, or the subjects of rules in an interval; null: to the last. */
+export type Looked =
+  | { userIds: readonly string[] }
+  | { rules: readonly string[]; after: string; upTo: string | null };
 
 /** Records what was found; violations of what was looked at that were not found again are resolved. */
 export async function recordViolations(
@@ -28,7 +30,8 @@ export async function recordViolations(
 function within(looked: Looked) {
   if ('userIds' in looked)
     return sql`v.user_id in (select jsonb_array_elements_text(${JSON.stringify(looked.userIds)}::jsonb))`;
-  const { rule, after, upTo } = looked;
+  const { rules, after, upTo } = looked;
   const until = upTo === null ? sql`true` : sql`v.subject <= ${upTo}`;
-  return sql`v.rule = ${rule} and v.user_id is null and v.subject > ${after} and ${until}`;
+  const isOne = sql`v.rule in (select jsonb_array_elements_text(${JSON.stringify(rules)}::jsonb))`;
+  return sql`${isOne} and v.user_id is null and v.subject > ${after} and ${until}`;
 }

@@ -10,7 +10,14 @@ import { createDatabase, type TestDatabase } from '../support/servers/database.t
 
 /** PostgreSQL's code for a missing right. */
 const FORBIDDEN = '42501';
-const MONEY = ['account', 'key_spending', 'task_attempt', 'ledger_transfer', 'chat_call'];
+const MONEY = [
+  'account',
+  'key_spending',
+  'task_attempt',
+  'ledger_transfer',
+  'credited_transfer',
+  'chat_call',
+];
 
 describe('the database user of the processes', () => {
   let stored: TestDatabase;
@@ -109,6 +116,11 @@ describe('the database user of the processes', () => {
       `update key_spending set used = 0`,
       `insert into ledger_transfer select * from ledger_transfer`,
       `update ledger_transfer set amount = 1`,
+      `insert into credited_transfer select * from credited_transfer`,
+      `update credited_transfer set sequence = 1`,
+      `update redeem_code set credits = 1`,
+      `update redeem_code set max_uses = 1`,
+      `update redemption set credits = 1`,
       `insert into task_attempt select * from task_attempt`,
       `update task_attempt set charged = 0`,
       `update chat_call set credits_charged = 0`,
@@ -119,7 +131,7 @@ describe('the database user of the processes', () => {
       `insert into removed_call values ('${userId}', 1, 5000000)`,
       `update removed_call set loss = 0`,
       `delete from mikro_orm_migrations`,
-      ...[...MONEY, 'audit_entry'].map((table) => `delete from ${table}`),
+      ...[...MONEY, 'audit_entry', 'redeem_code', 'redemption'].map((table) => `delete from ${table}`),
     ])
       expect(await refusalOf(statement), statement).to.equal(FORBIDDEN);
   });

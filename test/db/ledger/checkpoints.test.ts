@@ -99,6 +99,11 @@ describe('the check of the ledger', () => {
       values ('code_x', 'x', 'k', 'x', 'x', 1, 5, 1, ${owner})`,
     'a redemption stands behind every redeemed grant': () =>
       move(1, sql`kind, balance_after, idempotency_key`, sql`'redeem', balance, ${owner}`),
+    'an audit entry or a redemption stands behind added credits': () =>
+      move(1, sql`kind, balance_after, idempotency_key`, sql`'grant', balance, ${owner}`),
+    'an audit entry stands behind every redeem code': () => sql`
+      insert into redeem_code (id, label, secret_key_id, hash, hint, credits, max_uses, created_by)
+      values (${`code_${owner}`}, 'x', 'k', ${owner}::bytea, 'x', 1, 5, ${owner})`,
     'every key has its spending': () => insertKey(),
     'a key has earmarked what its queued tasks wait with': () => keySpending('earmarked'),
     'a key has reserved what is open and used what was charged': () => keySpending('used'),
@@ -115,7 +120,8 @@ describe('the check of the ledger', () => {
       update account set sequence = sequence + 1, balance = balance + ${amount}::int,
         total_granted = total_granted + greatest(${amount}::int, 0),
         total_charged = total_charged - least(${amount}::int, 0)
-      where user_id = ${owner} returning *)
+      where user_id = ${owner} returning *
+    ), credited as (insert into credited_transfer select ${`led_${owner}`}, user_id, sequence from moved)
     insert into ledger_transfer (account_id, sequence, id, operator_account, amount, description, ${columns})
     select user_id, sequence, 'led_x', 'operator:grants', ${amount}::int, 'x', ${values} from moved`;
 
