@@ -1,6 +1,7 @@
 // The check of all money from the first transfer on, in slices that only read: for operators and tests.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
+import { findCheckpointViolations } from './checkpoints.ts';
 import { findCodeViolations } from './code-rules.ts';
 import { findStrangers, type Violation } from './rules.ts';
 import { ACCOUNTS_PER_SLICE, checkSlice, onOneSnapshot, type SliceOptions } from './slices.ts';
@@ -42,6 +43,7 @@ export async function findViolations(
     const ids = await listIdsAfter(em, 'account', after, ACCOUNTS_PER_SLICE);
     const last = ids.length < ACCOUNTS_PER_SLICE ? null : (ids.at(-1) ?? null);
     await checkFromBeginning(em, ids, options, add);
+    add(await onOneSnapshot(em, true, (tx) => findCheckpointViolations(tx, ids)));
     for (let at = 0; at < ids.length; at += SUMMED_PER_SLICE) {
       const some = ids.slice(at, at + SUMMED_PER_SLICE);
       add(await onOneSnapshot(em, true, (tx) => findUsageViolations(tx, some)));
