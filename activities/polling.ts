@@ -4,6 +4,7 @@ import { forkEm } from '../db/database.ts';
 import { decryptPrompts } from '../db/tasks/requests.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { findTask, recordProgress } from '../db/tasks/tasks.ts';
+import type { Sealed } from '../db/secrets.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt } from '../domain/tasks.ts';
 import { URL_CHARACTERS_MAX } from '../providers/http/address-guard.ts';
@@ -130,34 +131,43 @@ function percentOf(state: JobState): number {
 }
 
 /**
- * Ends when the vendor has finished. Throws when it has failed. The first of these is recorded and stands.
+ * Ends when the vendor has finished. Throws when it has failed. The first of these is recorded and stands, also
+ * where another worker recorded it since the job was found: one that is cut off from Temporal alone goes on.
  */
 async function recordEndState(
-  { database, secrets }: ActivityDependencies,
+  dependencies: ActivityDependencies,
   task: TaskAttempt,
   state: EndState,
 ): Promise<void> {
-  const em = forkEm(database);
-  switch (state.kind) {
-    case 'succeeded': {
-      const results = secrets.seal(
-        'result',
-        `${task.taskId}:${task.attempt}`,
-        JSON.stringify(state.results.map(toKeptResult)),
-      );
-      return submissions.recordSucceeded(em, task, { results, evidence: state.evidence });
-    }
-    case 'failed': {
-      const prompts = await decryptPrompts(em, secrets, [task.taskId]);
-      const failure = describeUpstreamFailure(state.errorClass, state.text, prompts.get(task.taskId) ?? '');
-      await submissions.recordEnded(em, task, failure, state.evidence);
-      throw failTaskWith(failure.code);
-    }
-    case 'cancelled':
-    case 'expired':
-      await submissions.recordEnded(em, task, { code: 'upstream_error', errorText: null });
-      throw failTaskWith('upstream_error');
+  const em = forkEm(dependencies.database);
+  if (state.kind === 'succeeded') {
+    const success = { results: sealResults(dependencies, task, state.results), evidence: state.evidence };
+    if (await submissions.recordSucceeded(em, task, success)) return;
+  } else {
+    const failure = await describeEnd(dependencies, task, state);
+    const evidence = state.kind === 'failed' ? state.evidence : undefined;
+    if (await submissions.recordEnded(em, task, failure, evidence)) throw failTaskWith(failure.code);
   }
+  const submission = await submissions.findSubmission(em, task);
+  if (submission?.state !== 'succeeded') throw failTaskWith(submission?.errorCode ?? 'upstream_error');
+}
+
+function sealResults(
+  { secrets }: Pick<ActivityDependencies, 'secrets'>,
+  { taskId, attempt }: TaskAttempt,
+  results: readonly UpstreamResult[],
+): Sealed {
+  return secrets.seal('result', `${taskId}:${attempt}`, JSON.stringify(results.map(toKeptResult)));
+}
+
+async function describeEnd(
+  { database, secrets }: ActivityDependencies,
+  { taskId }: TaskAttempt,
+  state: Exclude<EndState, { kind: 'succeeded' }>,
+): Promise<ReturnType<typeof describeUpstreamFailure>> {
+  if (state.kind !== 'failed') return { code: 'upstream_error', errorText: null };
+  const prompts = await decryptPrompts(forkEm(database), secrets, [taskId]);
+  return describeUpstreamFailure(state.errorClass, state.text, prompts.get(taskId) ?? '');
 }
 
 /** Bytes that come in the answer itself stay with the vendor until they are copied to our storage. */

@@ -156,22 +156,27 @@ function isUnderWay({ taskId, attempt, sentAt }: SubmissionTry) {
     and abs(extract(epoch from sent_at - ${sentAt.toISOString()}::timestamptz)) < 0.002`;
 }
 
-/** Records that the vendor finished the job. The first success stands; later answers are ignored. */
+/**
+ * Records that the vendor finished the job. The first end stands: answers false where one was recorded
+ * before.
+ */
 export async function recordSucceeded(
   em: Em,
   task: TaskAttempt,
   success: { results: Sealed; evidence: Evidence },
-): Promise<void> {
+): Promise<boolean> {
   const { results, evidence } = success;
   const stored = JSON.stringify(storeEvidence(evidence));
-  await succeed(em, [task.taskId, task.attempt, results.bytes, results.secretKeyId, stored]);
+  const values = [task.taskId, task.attempt, results.bytes, results.secretKeyId, stored];
+  return (await succeed(em, values)).length > 0;
 }
 
-const succeed = prepare(
+const succeed = prepare<{ id: string }>(
   'record-succeeded',
   `update submission
    set state = 'succeeded', results = $3, results_secret_key_id = $4, evidence = $5::jsonb, updated_at = now()
-   where task_id = $1 and attempt = $2 and state = 'accepted'`,
+   where task_id = $1 and attempt = $2 and state = 'accepted'
+   returning task_id as id`,
 );
 
 /**
@@ -214,21 +219,23 @@ const keepOutputs = prepare(
 );
 
 /**
- * Records that the job failed at the vendor. A success recorded before stands. `evidence`: what the vendor
- * bills although the job failed.
+ * Records that the job failed at the vendor. The first end stands: answers false where one was recorded
+ * before. `evidence`: what the vendor bills although the job failed.
  */
 export async function recordEnded(
   em: Em,
   task: TaskAttempt,
   failure: Failure,
   evidence?: Evidence,
-): Promise<void> {
+): Promise<boolean> {
   const billed = evidence ? JSON.stringify(storeEvidence(evidence)) : null;
-  await em.execute(sql`
+  const rows = await em.execute<{ id: string }[]>(sql`
     update submission
     set state = 'ended', error_code = ${failure.code}, error_text = ${failure.errorText},
         evidence = coalesce(${billed}::jsonb, evidence), updated_at = now()
-    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'accepted'`);
+    where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'accepted'
+    returning task_id as id`);
+  return rows.length > 0;
 }
 
 /** Records what the vendor bills for a job that failed there while its task was ended for another reason. */
