@@ -11,13 +11,13 @@ export async function retryWrite<Answer>(
   write: () => Promise<Answer>,
   requireWanted: () => Promise<void> = async () => undefined,
 ): Promise<Answer> {
-  const giveUpAt = Date.now() + RETRY_LIMIT_MS;
+  const giveUpAt = performance.now() + RETRY_LIMIT_MS;
   for (;;) {
     await requireWanted();
     try {
       return await write();
     } catch (error) {
-      if (Date.now() > giveUpAt) throw error;
+      if (performance.now() > giveUpAt) throw error;
       await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
     }
   }

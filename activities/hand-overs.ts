@@ -36,7 +36,7 @@ interface HandOver {
   freshensAt: number;
 }
 
-export function createHandOvers(store: HandOverStore, now: () => number = Date.now): HandOvers {
+export function createHandOvers(store: HandOverStore, now = (): number => performance.now()): HandOvers {
   const underWay = new Set<HandOver>();
   let timer: NodeJS.Timeout | undefined;
   let isLooking = false;

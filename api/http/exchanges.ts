@@ -49,7 +49,7 @@ export function trackExchanges(limits: SlowCallerLimits): Exchanges {
     if ((res.closed && req.complete) || req.socket.destroyed) exchanges.delete(exchange);
   };
   const endSlow = (): void => {
-    const now = Date.now();
+    const now = performance.now();
     for (const exchange of exchanges) {
       settle(exchange);
       const { req, res, answer } = exchange;
@@ -64,7 +64,7 @@ export function trackExchanges(limits: SlowCallerLimits): Exchanges {
   return {
     add: (req, res) => {
       const { bytesRead } = req.socket;
-      const now = Date.now();
+      const now = performance.now();
       const exchange = {
         ...{ req, res, bytesRead, silentSince: now },
         ...{ windowBeganAt: now, bytesBefore: bytesRead },

@@ -11,11 +11,11 @@ export async function until<Found>(
   look: () => Promise<Found | undefined | null | false>,
   limitMs = LIMIT_MS,
 ): Promise<Found> {
-  const giveUpAt = Date.now() + limitMs;
+  const giveUpAt = performance.now() + limitMs;
   for (;;) {
     const found = await look();
     if (found) return found;
-    if (Date.now() > giveUpAt) throw new Error(`waited ${limitMs} ms in vain until ${what}`);
+    if (performance.now() > giveUpAt) throw new Error(`waited ${limitMs} ms in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }

@@ -5,6 +5,7 @@ import { createApp } from '../../../api/app.ts';
 import { createHttpServer, type HttpServer } from '../../../api/http/http-server.ts';
 import { listen } from '../../../runtime/listener.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { restoreClock, setClock } from '../../support/clock.ts';
 import { converse, type Conversation, type Piece } from '../../support/http/raw.ts';
 
 describe('the HTTP server', () => {
@@ -126,6 +127,14 @@ describe('the HTTP server', () => {
       post(`connection: close\r\ncontent-length: ${good.length}\r\n`),
       pieces.map((text) => ({ afterMs: 150, text })),
     );
+    expect(answers.map(({ status }) => status)).to.deep.equal([200]);
+  });
+
+  it('lets a body through although the clock is set ahead by an hour meanwhile', async () => {
+    setTimeout(setClock, 100, 3_600_000);
+    const pieces = [good.slice(0, 9), good.slice(9)].map((text) => ({ afterMs: 250, text }));
+    const { answers } = await talk(post(`connection: close\r\ncontent-length: ${good.length}\r\n`), pieces);
+    restoreClock();
     expect(answers.map(({ status }) => status)).to.deep.equal([200]);
   });
 
