@@ -1,11 +1,10 @@
 // Finding what a crash left behind. Every step uses the functions that the API and the workflow use.
-import { settleAbandonedCalls } from '../db/chat/chat-ledger.ts';
 import { forkEm } from '../db/database.ts';
 import type { Task } from '../db/entities/tasks.ts';
 import { removeExpiredKeys } from '../db/idempotency/idempotency-keys.ts';
 import * as leftovers from '../db/tasks/sweep.ts';
 import { removeOldWebhookEvents } from '../db/webhooks/retention.ts';
-import { RENEWALS_PER_LEASE } from '../domain/chat-calls.ts';
+import { createAbandonedCalls } from './abandoned-calls.ts';
 import { stopJobOf } from './cancel-job.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { findNeed, forEachTask, meetNeed, type TaskNeed } from './open-tasks.ts';
@@ -82,36 +81,6 @@ async function runAll(parts: readonly (() => Promise<unknown>)[]): Promise<void>
   const errors: unknown[] = [];
   for (const part of parts) await part().catch((error: unknown) => errors.push(error));
   if (errors.length > 0) throw errors[0];
-}
-
-/**
- * Settles chat calls whose lease is over. While the database is away no process can renew a lease, so that
- * its end proves nothing: after a round that could not reach the database, each gets the time of a renewal.
- */
-function createAbandonedCalls({ database, chatLeaseSeconds, log }: ActivityDependencies) {
-  const renewalMs = (chatLeaseSeconds / RENEWALS_PER_LEASE) * 1000;
-  let restsUntil = 0;
-  return {
-    async settle(): Promise<number> {
-      const em = forkEm(database);
-      try {
-        if (Date.now() < restsUntil) {
-          await em.execute('select 1');
-          return 0;
-        }
-        const { settled, contradictory } = await settleAbandonedCalls(em);
-        const [first] = contradictory;
-        if (first) {
-          const told = { err: first.reason, callId: first.callId, calls: contradictory.length };
-          log.error(told, 'abandoned chat calls contradict their accounts');
-        }
-        return settled;
-      } catch (error) {
-        restsUntil = Date.now() + renewalMs;
-        throw error;
-      }
-    },
-  };
 }
 
 /**
