@@ -131,8 +131,9 @@ function percentOf(state: JobState): number {
 }
 
 /**
- * Ends when the vendor has finished. Throws when it has failed. The first of these is recorded and stands, also
- * where another worker recorded it since the job was found: one that is cut off from Temporal alone goes on.
+ * Ends when the vendor has finished. Throws when it has failed. The first of these is recorded and stands,
+ * also where another worker recorded it since the job was found: one that is cut off from Temporal alone goes
+ * on.
  */
 async function recordEndState(
   dependencies: ActivityDependencies,

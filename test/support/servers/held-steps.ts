@@ -1,10 +1,10 @@
-// Holds the statements by which steps of tasks are recorded, until a test lets them commit or rolls them back:
-// so a worker can be killed at exactly these moments.
+// Holds the statements by which steps of tasks are recorded, until a test lets them commit or rolls them
+// back: so a worker can be killed at exactly these moments.
 import { sql } from '@mikro-orm/postgresql';
 import type { TestGateway } from './gateway.ts';
 import { until } from '../until.ts';
 
-/** The steps by what they record: states of a submission, `stored` for its outputs, and the end of the task. */
+/** What the step records: a state of the submission, `stored` for its outputs, or the end of the task. */
 export type HeldStep = 'sending' | 'accepted' | 'succeeded' | 'stored' | 'completed';
 
 export interface HeldSteps {
