@@ -3,6 +3,15 @@ import { expect } from 'chai';
 import type { Route } from 'playwright-core';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
 
+/** Fills in the password and sends its form once it is drawn anew, before the browser has painted it. */
+const typeAndSend = (password: string): string => `(async () => {
+  const field = document.querySelector('input[type="password"]');
+  field.value = ${JSON.stringify(password)};
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+  for (let turn = 0; turn < 10; turn++) await null;
+  field.form.requestSubmit();
+})()`;
+
 export function testLogin(tested: () => TestConsole): void {
   describe('log in', () => {
     it('leads to the page that was asked for', async () => {
@@ -17,6 +26,19 @@ export function testLogin(tested: () => TestConsole): void {
       await page.getByRole('button', { name: 'Log in' }).click();
       await page.getByRole('heading', { name: 'Statement', exact: true }).waitFor();
       expect(page.url()).to.equal(`${gateway.baseUrl}/console/credits`);
+      await closeSound(page);
+    });
+
+    it('sends what the fields hold, though it is sent before the last letter is painted', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(null, 'keys');
+      await page.getByLabel('E-mail address').fill(user.email);
+      await page.getByLabel('Password').fill(user.password.slice(0, -1));
+      const asked = page.waitForRequest('**/api/auth/login');
+      await page.evaluate(typeAndSend(user.password));
+      expect((await asked).postDataJSON()).to.deep.equal({ email: user.email, password: user.password });
+      await page.getByText('Test key').first().waitFor();
       await closeSound(page);
     });
 
