@@ -65,10 +65,12 @@ export function tasksThatFit(filters: TaskFilters) {
   });
 }
 
-export function useTasks(filters: TaskFilters, { isPaused = false } = {}) {
+/** `isWanted`: whether they are wanted already. */
+export function useTasks(filters: TaskFilters, { isPaused = false, isWanted = true } = {}) {
   const isPolling = useStore(liveness) === 'polling';
   return useInfiniteQuery({
     ...tasksThatFit(filters),
+    enabled: isWanted,
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => {
       const isMoving = state.data?.pages.some(({ data }) => data.some((task) => !task.completedAt));

@@ -9,6 +9,7 @@ import { testWebhookAdministration } from './admin/webhooks.ts';
 import { testBrokenPages } from './broken-pages.ts';
 import { testCreate } from './create/create.ts';
 import { testFirstLoads } from './first-loads.ts';
+import { testHome } from './home/home.ts';
 import { testHostileTexts } from './hostile-texts.ts';
 import { testKeys } from './keys/keys.ts';
 import { testLogin } from './login/login.ts';
@@ -38,6 +39,7 @@ describe('the console', () => {
   testFirstLoads(tested);
   testLogin(tested);
   testNewUser(tested);
+  testHome(tested);
   testTasks(tested);
   testLiveTasks(tested);
   testCreate(tested);

@@ -1,16 +1,17 @@
 // Home: what is there, what runs, what failed and why; for a new account, the way to the first result.
 import { to } from '../../data/addresses.ts';
 import { promptOf } from '../../data/prompts.ts';
-import { useBalance, useKeys, useTasks } from '../../data/queries.ts';
+import { useBalance, useKeys } from '../../data/queries.ts';
 import type { Task } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { ButtonLink } from '../../ui/controls.tsx';
 import { Amount, Card, Empty, Figure, Head, Skeleton } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { isOpen, Status } from '../../ui/status.tsx';
+import { Status } from '../../ui/status.tsx';
 import { Thumb } from '../../ui/thumb.tsx';
 import { Age } from '../../ui/times.tsx';
 import { reasonOf } from '../tasks/views.tsx';
+import { useCurrentTasks } from './current-tasks.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { Spending } from './spending.tsx';
 
@@ -18,10 +19,10 @@ const SHOWN_MAX = 5;
 const RESULTS_MAX = 8;
 
 export default function Home() {
-  const list = useTasks({});
-  const tasks = list.data?.pages[0]?.data ?? [];
+  const tasks = useCurrentTasks();
+  const { list, newest } = tasks;
   const keys = useKeys();
-  const isNew = !list.isPending && tasks.length === 0;
+  const isNew = !list.isPending && newest.length === 0;
   return (
     <>
       <Head title={t.pages.home}>
@@ -34,7 +35,7 @@ export default function Home() {
       {isNew && !keys.isPending ? (
         <FirstSteps hasKey={(keys.data?.length ?? 0) > 0} />
       ) : (
-        <Overview tasks={tasks} isLoading={list.isPending} />
+        <Overview {...tasks} />
       )}
     </>
   );
@@ -55,29 +56,29 @@ function Figures() {
   );
 }
 
-function Overview({ tasks, isLoading }: { tasks: readonly Task[]; isLoading: boolean }) {
-  const running = tasks.filter(isOpen);
-  const failed = tasks.filter(({ status }) => status === 'failed').slice(0, SHOWN_MAX);
-  const results = tasks.filter(({ outputs }) => outputs.length > 0).slice(0, RESULTS_MAX);
+type OverviewProps = Omit<ReturnType<typeof useCurrentTasks>, 'list'>;
+
+function Overview({ newest, running, failed, isReadingRunning, isReadingFailed }: OverviewProps) {
+  const results = newest.filter(({ outputs }) => outputs.length > 0).slice(0, RESULTS_MAX);
   return (
     <>
       <div class="halves">
         <Card title={t.home.running} isFlush>
-          {isLoading ? (
-            <Loading />
-          ) : running.length === 0 ? (
-            <Empty icon="clock" title={t.home.nothingRuns} note={t.home.nothingRunsNote} />
-          ) : (
+          {running.length > 0 ? (
             <Rows tasks={running.slice(0, SHOWN_MAX)} />
+          ) : isReadingRunning ? (
+            <Loading />
+          ) : (
+            <Empty icon="clock" title={t.home.nothingRuns} note={t.home.nothingRunsNote} />
           )}
         </Card>
         <Card title={t.home.failures} isFlush>
-          {isLoading ? (
+          {failed.length > 0 ? (
+            <Rows tasks={failed.slice(0, SHOWN_MAX)} />
+          ) : isReadingFailed ? (
             <Loading />
-          ) : failed.length === 0 ? (
-            <Empty icon="check" title={t.home.noFailures} note={t.home.noFailuresNote} />
           ) : (
-            <Rows tasks={failed} />
+            <Empty icon="check" title={t.home.noFailures} note={t.home.noFailuresNote} />
           )}
         </Card>
       </div>
