@@ -70,7 +70,7 @@ export const ERRORS = {
   ),
   account_disabled: forbidden('This account is disabled.'),
   task_not_found: missing('There is no such task.'),
-  model_not_found: missing('There is no such model.'),
+  model_not_found: missing('There is no such model. GET /v1/models lists those there are.'),
   redeem_code_not_found: missing('There is no such redeem code.'),
   not_found: missing('There is no such thing.'),
   file_not_found: missing('There is no such file, or its link has expired.'),

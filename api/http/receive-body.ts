@@ -23,6 +23,12 @@ const BADLY_COMPRESSED = {
   message: 'The body is not compressed as its Content-Encoding says, or broke off.',
 };
 
+/** The error of a body of more bytes than its route takes. */
+export function tooLarge(bytesMax: number): GatewayError {
+  const message = `The request body may have at most ${bytesMax / 1024 ** 2} MiB.`;
+  return new GatewayError('payload_too_large', { message });
+}
+
 /** The encoding of a body, or null for one that is not read. */
 export function encodingOf({ headers }: IncomingMessage): keyof typeof INFLATERS | 'identity' | null {
   const encoding = (headers['content-encoding'] ?? 'identity').toLowerCase();
@@ -47,7 +53,7 @@ export async function receiveBody(
   try {
     for await (const chunk of chunksOf(source)) {
       bytes += chunk.length;
-      if (bytes > limit) throw new GatewayError('payload_too_large');
+      if (bytes > limit) throw tooLarge(limit);
       const waiting = check(chunk, bytes);
       if (waiting) await waiting;
       body.add(chunk);

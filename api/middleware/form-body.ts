@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { isForm, parseForm } from '../http/form-fields.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
-import { encodingOf, receiveBody, type BodyLimits } from '../http/receive-body.ts';
+import { encodingOf, receiveBody, tooLarge, type BodyLimits } from '../http/receive-body.ts';
 import type { Services } from '../services.ts';
 import { bodyMemory, isJson, readJsonBody, rejectUnsound } from './json-body.ts';
 import { receiveInTurn } from './turns.ts';
@@ -30,7 +30,7 @@ export function readFormOrJsonBody(services: Services, limits: BodyLimits): Requ
       throw new GatewayError('unsupported_media_type', { message });
     }
     const announced = Number(req.headers['content-length'] ?? 0);
-    if (announced > limits.bytesMax) throw new GatewayError('payload_too_large');
+    if (announced > limits.bytesMax) throw tooLarge(limits.bytesMax);
     const bytes = await receiveInTurn(services, res, async (takeTurnFor) => {
       await takeTurnFor(announced);
       const reserve = bodyMemory(services, req, res);

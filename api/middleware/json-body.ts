@@ -7,7 +7,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import { createJsonScan } from '../../domain/json-scan.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
-import { encodingOf, freeLongBody, receiveBody, type BodyLimits } from '../http/receive-body.ts';
+import { encodingOf, freeLongBody, receiveBody, tooLarge, type BodyLimits } from '../http/receive-body.ts';
 import type { Services } from '../services.ts';
 import { receiveInTurn } from './turns.ts';
 
@@ -20,7 +20,7 @@ export function readJsonBody(services: Services, limits: BodyLimits): RequestHan
     requireJson(req);
     // By the announced length first, before anything is read.
     const announced = Number(req.headers['content-length'] ?? 0);
-    if (announced > limits.bytesMax) throw new GatewayError('payload_too_large');
+    if (announced > limits.bytesMax) throw tooLarge(limits.bytesMax);
     // How long a chunked or compressed body becomes shows while it arrives.
     const isLengthKnown = announced > 0 && encodingOf(req) === 'identity';
     const bytes = await receiveInTurn(services, res, async (takeTurnFor) => {

@@ -3,7 +3,7 @@ import { upstreamsOf } from '../../domain/catalog/upstream.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { ReadCall } from '../chat/answer-form.ts';
 import { notOffered } from '../chat/request/chat-messages.ts';
-import { rejectCostlierOptions } from '../chat/request/costlier-options.ts';
+import { isSet, rejectCostlierOptions } from '../chat/request/costlier-options.ts';
 import { priceChat, type PricedChat } from '../chat/request/read-chat.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
 import { readBody } from '../http/request-fields.ts';
@@ -13,8 +13,10 @@ import { readItems } from './to-messages.ts';
 import { readFormat, readToolChoice, readTools } from './to-options.ts';
 import { translatedForm } from './translated-form.ts';
 
-/** What needs answers that are kept, and what is billed apart. */
-const NOT_OFFERED = ['previous_response_id', 'conversation', 'prompt', 'background', 'context_management'];
+/** What needs a conversation that is kept. */
+const OF_MEMORY = ['previous_response_id', 'conversation'];
+/** What needs other things that are kept, and what is billed apart. */
+const NOT_OFFERED = ['prompt', 'background', 'context_management'];
 /** Fields that chat completions have under the same name. */
 const SAME_NAMES = [
   'temperature',
@@ -65,16 +67,16 @@ export function readResponsesCall(ctx: RequestContext<KeyCaller>): ReadCall {
 }
 
 function rejectStateful(request: ResponsesBody): void {
-  if (request.store === true) {
-    const message = 'store: true is not offered. Nothing is stored; send the whole conversation.';
-    throw new GatewayError('invalid_value', { param: 'store', message });
-  }
-  for (const field of NOT_OFFERED) {
-    const value = request[field];
-    if (value !== undefined && value !== null && value !== false) throw notOffered(field);
-  }
+  if (request.store === true) throw withoutMemory('store', 'store: true');
+  for (const field of OF_MEMORY) if (isSet(request[field])) throw withoutMemory(field, field);
+  for (const field of NOT_OFFERED) if (isSet(request[field])) throw notOffered(field);
   const included = (request.include ?? []).findIndex((each) => !INCLUDED.includes(each));
   if (included >= 0) throw notOffered(`include[${included}]`, request.include?.[included]);
+}
+
+function withoutMemory(param: string, what: string): GatewayError {
+  const message = `${what} is not offered. Nothing is stored; send the whole conversation.`;
+  return new GatewayError('invalid_value', { param, message });
 }
 
 /** The first field that chat completions cannot say; null when they can say it all. */

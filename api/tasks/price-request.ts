@@ -4,6 +4,7 @@ import type { Model } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { checkInputImages } from '../../domain/files/input-images.ts';
 import type { Order, OrderInput } from '../../domain/orders/order.ts';
+import { wrongKind } from '../../domain/orders/refusals.ts';
 import { resolveOrder } from '../../domain/orders/resolve-order.ts';
 import { boundsOfOrder, type AnswerBounds } from '../../domain/orders/text.ts';
 import { quote, snapshotPrice, type PriceSnapshot, type Quote } from '../../domain/pricing.ts';
@@ -45,7 +46,7 @@ export async function priceRequest(
 ): Promise<PricedOrder> {
   const model = ctx.services.catalog.models.get(modelId);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
-  if (model.kind !== input.mode) throw new GatewayError('model_not_supported', { param: 'model' });
+  if (model.kind !== input.mode) throw wrongKind(model, input.mode);
   const scope = ctx.caller.proof === 'key' ? ctx.caller.key.modelScope : null;
   if (scope && !scope.includes(model.id)) throw new GatewayError('model_not_allowed', { param: 'model' });
   const order = resolveOrder(model, input);

@@ -56,8 +56,8 @@ export function optionNames({ kind, limits }: Model): string[] {
 function notAnOption(model: Model, name: string): GatewayError {
   const param = `metadata.${name}`;
   const names = optionNames(model);
-  const known = names.length === 0 ? 'no options' : names.join(', ');
-  return invalidValue(param, `${param}: ${model.id} knows ${known}.`);
+  const taken = names.length === 0 ? 'no options' : `only ${names.join(', ')}`;
+  return invalidValue(param, `${param}: ${model.id} takes ${taken}.`);
 }
 
 function checkNegativePrompt(model: Model, text: string): void {

@@ -39,7 +39,7 @@ OF_MEANING = [
     ("invalid_value", "is not offered|must hold a url", "parts of messages hold any fields, at any depth"),
     ("invalid_value", r"^[\w.\[\]]+ (must|may) ", "is about the model"),
     ("invalid_value", r"^[\w.\[\]]+: [\w.-]+ (knows|takes) ", "is about the model"),
-    ("invalid_value", r"(?s)^metadata\..*: [\w.-]+ knows ", "is about the model; names of options are generated with any characters"),
+    ("invalid_value", r"(?s)^metadata\..*: [\w.-]+ takes ", "is about the model; names of options are generated with any characters"),
     ("invalid_value", "^This model does not offer", "is about the model"),
 ]
 

@@ -45,14 +45,14 @@ export function rejectCostlierOptions(request: Fields): void {
   if (!ORDINARY_CACHE_LIVES.includes(memberOf(request['prompt_cache_options'], 'ttl')))
     throw notOffered('prompt_cache_options');
   if (Array.isArray(modalities) && modalities.includes('audio')) throw notOffered('modalities');
-  const tool = Array.isArray(tools)
-    ? tools.findIndex((each) => !CALLERS_TOOLS.includes(memberOf(each, 'type')))
-    : -1;
-  if (tool >= 0) throw notOffered(`tools[${tool}].type`);
+  const types = Array.isArray(tools) ? tools.map((each) => memberOf(each, 'type')) : [];
+  const index = types.findIndex((type) => !CALLERS_TOOLS.includes(type));
+  const type = types[index];
+  if (index >= 0) throw notOffered(`tools[${index}].type`, typeof type === 'string' ? type : undefined);
 }
 
 /** Whether a field asks for something: null and false do not. */
-function isSet(value: unknown): boolean {
+export function isSet(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }
 

@@ -5,6 +5,7 @@ import type { MicroCredits } from '../../../domain/credits.ts';
 import { GatewayError } from '../../../domain/errors.ts';
 import { fitAnswers, quoteLongest } from '../../../domain/orders/answer-length.ts';
 import type { Order } from '../../../domain/orders/order.ts';
+import { wrongKind } from '../../../domain/orders/refusals.ts';
 import {
   answerBounds,
   resolveTextOrder,
@@ -73,7 +74,7 @@ export function priceChat(
   const request = readBody(CHAT_BODY, body);
   const model = services.catalog.models.get(request.model);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
-  if (model.kind !== 'text') throw new GatewayError('model_not_supported', { param: 'model' });
+  if (model.kind !== 'text') throw wrongKind(model, 'text');
   const { modelScope } = caller.key;
   if (modelScope && !modelScope.includes(model.id)) {
     services.keyCache.forget(caller.key); // its owner may widen the scope at any moment

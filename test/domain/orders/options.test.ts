@@ -61,14 +61,14 @@ describe('an option of an order', () => {
     [
       'kling-3.0',
       { unknown: ['camera'] },
-      /^metadata.camera: .* kling-3.0 knows resolution, audio, first_frame/,
+      /^metadata.camera: .* kling-3.0 takes only resolution, audio, first_frame/,
     ],
-    ['kling-3.0', { seed: 7 }, /^metadata.seed: .* kling-3.0 knows/],
+    ['kling-3.0', { seed: 7 }, /^metadata.seed: .* kling-3.0 takes/],
     ['viduq3-pro', { seed: 1.5 }, /^metadata.seed: .* integer from 0 to 2147483647/],
     ['viduq3-pro', { seed: -1 }, /^metadata.seed: .* integer from 0/],
-    ['viduq3-pro', { negativePrompt: 'rain' }, /^metadata.negative_prompt: .* viduq3-pro knows/],
+    ['viduq3-pro', { negativePrompt: 'rain' }, /^metadata.negative_prompt: .* viduq3-pro takes/],
     ['kling-v2-6', { negativePrompt: 'x'.repeat(2501) }, /^metadata.negative_prompt: .* at most 2500/],
-    ['gpt-image-2', { quality: 'high' }, /^metadata.quality: .* gpt-image-2 knows/],
+    ['gpt-image-2', { quality: 'high' }, /^metadata.quality: .* gpt-image-2 takes/],
     ['gpt-image-2.5-flare', { quality: 'high' }, /^metadata.quality: .* low, medium/],
   ];
   for (const [model, options, sentence] of refusals)
@@ -105,7 +105,7 @@ describe('an option of an order', () => {
     const options = { watermark: true, promptExtension: false };
     expect(orderWith('wan3.0-video', options)).to.include(options);
     expect(orderWith('kling-v2-6', {})).to.include({ watermark: null, promptExtension: null });
-    expect(refusal('kling-v2-6', { watermark: true })).to.match(/^metadata.watermark: .* knows/);
+    expect(refusal('kling-v2-6', { watermark: true })).to.match(/^metadata.watermark: .* takes/);
     expect(refusal('seedance-2.0', { promptExtension: true })).to.match(/^metadata.prompt_extend: /);
   });
 
