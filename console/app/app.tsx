@@ -32,10 +32,12 @@ function Session() {
   const me = useMe();
   if (me.data) return <Frame user={me.data} />;
   if (me.data === null) return <LogIn />;
-  if (me.isError)
+  // Already while it is asked again: with nothing to show, the wait would be an empty page.
+  const problem = me.error ?? me.failureReason;
+  if (problem)
     return (
       <main class="login">
-        <Problem error={me.error} onRetry={() => void me.refetch()} />
+        <Problem error={problem} onRetry={() => void me.refetch()} />
       </main>
     );
   return null;

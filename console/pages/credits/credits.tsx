@@ -52,7 +52,8 @@ export default function Credits() {
 }
 
 function Figures() {
-  const balance = useBalance().data;
+  const { data: balance, isError } = useBalance();
+  const unread = isError ? null : undefined;
   const usd =
     balance &&
     new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 }).format(
@@ -61,16 +62,16 @@ function Figures() {
   return (
     <dl class="figures">
       <Figure name={t.available}>
-        <Amount credits={balance?.available} />
+        <Amount credits={balance?.available ?? unread} />
       </Figure>
       <Figure name={t.home.reserved} hint={t.home.reservedHint}>
-        <Amount credits={balance?.reserved} />
+        <Amount credits={balance?.reserved ?? unread} />
       </Figure>
       <Figure name={t.credits.balance} hint={usd && t.credits.usd(usd)}>
-        <Amount credits={balance?.balance} />
+        <Amount credits={balance?.balance ?? unread} />
       </Figure>
       <Figure name={t.credits.charged}>
-        <Amount credits={balance?.totalCharged} />
+        <Amount credits={balance?.totalCharged ?? unread} />
       </Figure>
     </dl>
   );

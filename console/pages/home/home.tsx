@@ -42,14 +42,15 @@ export default function Home() {
 }
 
 function Figures() {
-  const balance = useBalance().data;
+  const { data: balance, isError } = useBalance();
+  const unread = isError ? null : undefined;
   return (
     <dl class="figures">
       <Figure name={t.available}>
-        <Amount credits={balance?.available} />
+        <Amount credits={balance?.available ?? unread} />
       </Figure>
       <Figure name={t.home.reserved} hint={t.home.reservedHint}>
-        <Amount credits={balance?.reserved} />
+        <Amount credits={balance?.reserved ?? unread} />
       </Figure>
       <Spending />
     </dl>

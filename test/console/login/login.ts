@@ -81,6 +81,18 @@ export function testLogin(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
+    it('says that the API is away when it cannot tell who is there, and goes on by itself', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(user, 'keys');
+      await page.route('**/api/auth/me', (route) => route.abort());
+      await page.reload();
+      await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
+      await page.unroute('**/api/auth/me');
+      await page.getByText('Test key').first().waitFor();
+      await page.context().close();
+    });
+
     it('ends with Log out, for this browser and on the server', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
