@@ -118,6 +118,17 @@ export function rangeOf(bucket: string, interval: Interval, zone: string): { fro
   };
 }
 
+/** From the beginning of the first bucket to the end of the last. */
+export function wholeRangeOf(
+  { buckets }: Usage,
+  interval: Interval,
+  zone: string,
+): { from?: string; to?: string } {
+  const [first, last] = [buckets[0], buckets.at(-1)];
+  if (first === undefined || last === undefined) return {};
+  return { from: rangeOf(first, interval, zone).from, to: rangeOf(last, interval, zone).to };
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Names the hour, day or month of a moment: `2026-11-20`, with ` 09` for hours, cut for months. */

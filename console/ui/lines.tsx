@@ -3,6 +3,8 @@ import type { ComponentChildren } from 'preact';
 import type { Estimate } from '../data/types.ts';
 import { formatCount, formatCredits } from './format.ts';
 
+const MILLION = 1_000_000;
+
 interface LineProps {
   children: ComponentChildren;
   credits: number | null | undefined;
@@ -18,10 +20,19 @@ export function Line({ children, credits, look }: LineProps) {
   );
 }
 
-export function PriceLines({ lines }: { lines: Estimate['breakdown'] | undefined }) {
+interface LinesProps {
+  lines: Estimate['breakdown'] | undefined;
+  billingMode: Estimate['billingMode'] | undefined;
+}
+
+/** The lines of a price. Tokens are priced by the million and shown one by one. */
+export function PriceLines({ lines, billingMode }: LinesProps) {
   return lines?.map(({ item, quantity, credits }) => (
     <Line key={item} credits={credits}>
-      {item} <span class="faint">× {formatCount(quantity)}</span>
+      {item}{' '}
+      <span class="faint">
+        × {formatCount(billingMode === 'per_token' ? Math.round(quantity * MILLION) : quantity)}
+      </span>
     </Line>
   ));
 }

@@ -61,7 +61,7 @@ export function PricePanel({ model, draft, offer }: PanelProps) {
         </div>
         {!price.error && (
           <dl class="lines">
-            <PriceLines lines={price.data?.breakdown} />
+            <PriceLines lines={price.data?.breakdown} billingMode={price.data?.billingMode} />
             <Line credits={available}>{t.create.available}</Line>
             <div class="sum">
               <dt>{t.create.after}</dt>

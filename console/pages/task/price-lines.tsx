@@ -14,7 +14,7 @@ export function PriceOf({ task }: { task: Task }) {
   return (
     <div class="stack tight">
       <dl class="lines">
-        <PriceLines lines={charged.length > 0 ? charged : ordered} />
+        <PriceLines lines={charged.length > 0 ? charged : ordered} billingMode={task.billingMode} />
         <Line credits={task.creditsEstimate}>{isOpen(task) ? t.task.reserved : t.task.ordered}</Line>
         {!isOpen(task) && <Line credits={returned}>{t.task.returned}</Line>}
         <Line look="sum" credits={isOpen(task) ? null : task.creditsCharged}>

@@ -11,13 +11,16 @@ import { isOpen } from '../../ui/status.tsx';
 import { useNow } from '../../ui/times.tsx';
 import { Duration, reasonOf } from '../tasks/views.tsx';
 
+/** What the vendor said, without the sentence before it that the reason says already. */
+const SAID = /Provider says: .*/s;
+
 export function Result({ task }: { task: Task }) {
   if (isOpen(task)) return <Waiting task={task} />;
   if (task.status === 'failed')
     return (
       <div class="result">
         <Empty icon="warning" title={t.task.failedTitle} note={reasonOf(task)}>
-          {task.errorMessage && <p class="small">{task.errorMessage}</p>}
+          {task.errorMessage && <p class="small">{SAID.exec(task.errorMessage)?.[0] ?? task.errorMessage}</p>}
         </Empty>
       </div>
     );

@@ -1,6 +1,7 @@
 // The table beneath the chart: each group with its sums, its share, and a link to the rows behind it.
 import { to } from '../../data/addresses.ts';
-import type { Grouping, Usage, UsageSums } from '../../data/usage.ts';
+import { shownTimeZone } from '../../data/preferences.ts';
+import { wholeRangeOf, type Grouping, type Interval, type Usage, type UsageSums } from '../../data/usage.ts';
 import { t } from '../../texts/pages.ts';
 import { colorOf } from '../../ui/bars.tsx';
 import { formatCount, formatCredits, UNKNOWN } from '../../ui/format.ts';
@@ -10,13 +11,15 @@ interface TableProps {
   groups: readonly (string | null)[];
   nameOf: (group: string | null) => string;
   grouping: Grouping;
+  interval: Interval;
   isAdmin: boolean;
 }
 
 /** The filter of the list of tasks that shows what is behind a group. */
 const FILTERS: Partial<Record<Grouping, string>> = { model: 'model', key: 'keyId', kind: 'mode' };
 
-export function GroupTable({ usage, groups, nameOf, grouping, isAdmin }: TableProps) {
+export function GroupTable({ usage, groups, nameOf, grouping, interval, isAdmin }: TableProps) {
+  const range = wholeRangeOf(usage, interval, shownTimeZone());
   return (
     <div class="table-card">
       <div class="table-scroll" tabIndex={0} role="region" aria-label={t.usage.groups[grouping]}>
@@ -35,7 +38,7 @@ export function GroupTable({ usage, groups, nameOf, grouping, isAdmin }: TablePr
           <tbody>
             {groups.map((group) => {
               const sums = sumOf(usage, group);
-              const href = hrefOf(grouping, group, sums, isAdmin);
+              const href = group === null ? null : hrefOf({ grouping, group, sums, range, isAdmin });
               return (
                 <tr key={group}>
                   <td class="stretch">
@@ -67,15 +70,20 @@ export function GroupTable({ usage, groups, nameOf, grouping, isAdmin }: TablePr
   );
 }
 
+interface LinkOf extends Pick<TableProps, 'grouping' | 'isAdmin'> {
+  group: string;
+  sums: UsageSums;
+  range: ReturnType<typeof wholeRangeOf>;
+}
+
 /** The rows behind a group; null where no list shows them. */
-function hrefOf(grouping: Grouping, group: string | null, sums: UsageSums, isAdmin: boolean): string | null {
-  if (group === null) return null;
+function hrefOf({ grouping, group, sums, range, isAdmin }: LinkOf): string | null {
   if (grouping === 'user') return to(`admin/users/${group}`);
   const filter = FILTERS[grouping];
   if (!filter || (isAdmin && (group === 'chat' || filter === 'keyId'))) return null;
-  if (isAdmin) return to('admin/tasks', { [filter]: group });
-  if (group === 'chat') return to('calls');
-  return to(sums.tasks === 0 && sums.calls > 0 ? 'calls' : 'tasks', { [filter]: group });
+  if (isAdmin) return to('admin/tasks', { [filter]: group, ...range });
+  if (group === 'chat') return to('calls', range);
+  return to(sums.tasks === 0 && sums.calls > 0 ? 'calls' : 'tasks', { [filter]: group, ...range });
 }
 
 function Figures({ sums, total }: { sums: UsageSums; total: number }) {

@@ -165,7 +165,7 @@ function Report({ usage, group, interval, isAdmin }: BodyProps) {
           {groups.length > 1 && <Legend groups={groups} nameOf={nameOf} />}
         </div>
       </Card>
-      <GroupTable usage={usage} groups={groups} nameOf={nameOf} grouping={group} isAdmin={isAdmin} />
+      <GroupTable {...{ usage, interval, groups, nameOf, isAdmin }} grouping={group} />
     </>
   );
 }

@@ -68,6 +68,39 @@ export function testMoney(tested: () => TestConsole): void {
     });
   });
 
+  describe('the price of a text', () => {
+    it('has tokens one by one, before and after, though they are priced by the million', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(user, 'create?model=gpt-6-luna');
+      await page.getByLabel('Prompt').fill('say hello');
+      await page.getByLabel('Tokens of the answer, at most').fill('2000');
+      await page.getByText('output tokens × 2,000').waitFor();
+      await page.getByRole('button', { name: 'Create', exact: true }).click();
+      await page.getByText('output tokens × 8').waitFor();
+      await closeSound(page);
+    });
+  });
+
+  describe('usage', () => {
+    it('leads from a line of its table to the tasks of the same period', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      await ended(user, await order(user, 'a counted picture'));
+      const page = await open(user, 'usage');
+      await page
+        .getByRole('row', { name: /gpt-image-2/ })
+        .getByRole('link')
+        .click();
+      await page.getByRole('link', { name: 'a counted picture' }).waitFor();
+      const { model, from = '', to = '' } = Object.fromEntries(new URL(page.url()).searchParams);
+      expect(model).to.equal('gpt-image-2');
+      const days = (Date.parse(to) - Date.parse(from)) / 86_400_000;
+      expect(days).to.be.within(29.9, 30.1);
+      await closeSound(page);
+    });
+  });
+
   describe('calls', () => {
     it('show tokens and charge of a chat call, and the statement leads to them', async () => {
       const { gateway, open } = tested();
