@@ -139,6 +139,25 @@ export function TextField({ label, hint, error, onValue, autoFocus, ...rest }: T
   );
 }
 
+type MomentFieldProps = Omit<FieldProps, 'children'> & { value: string; onValue: (value: string) => void };
+
+/** A date with a time, in the time zone of the browser and without naming it; empty for none. */
+export function MomentField({ value, onValue, ...field }: MomentFieldProps) {
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <input
+          class="input"
+          type="datetime-local"
+          {...attributes}
+          value={value}
+          onInput={({ currentTarget }) => onValue(currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
 export interface Option<Value extends string> {
   value: Value;
   label: ComponentChildren;

@@ -5,7 +5,7 @@ import { call } from '../../data/call.ts';
 import { downloadCsv } from '../../data/csv.ts';
 import { makeIdempotencyKey } from '../../data/idempotency.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, Form, TextField } from '../../ui/controls.tsx';
+import { Button, Form, MomentField, TextField } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Code, Meter, Notice } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -18,6 +18,7 @@ interface Fields {
   credits: string;
   maxUses: string;
   perUser: string;
+  expiresAt: string;
   count: string;
 }
 
@@ -26,7 +27,7 @@ interface MadeCode {
   code: string;
 }
 
-const EMPTY: Fields = { label: '', credits: '', maxUses: '1', perUser: '', count: '1' };
+const EMPTY: Fields = { label: '', credits: '', maxUses: '1', perUser: '', expiresAt: '', count: '1' };
 
 export function MakeCodes({ onClose }: { onClose: () => void }) {
   const [fields, setFields] = useState(EMPTY);
@@ -70,6 +71,7 @@ export function MakeCodes({ onClose }: { onClose: () => void }) {
           inputMode="numeric"
           placeholder={t.unlimited}
         />
+        <MomentField label={t.admin.expires} hint={t.keys.expiresHint} {...field('expiresAt')} />
         <TextField
           label={`${t.admin.count} (1–${COUNT_MAX})`}
           {...field('count')}
@@ -133,12 +135,13 @@ function useMaking(fields: Fields) {
   return { made, error, isRunning, isStopped, run, stop };
 }
 
-function bodyOf({ label, credits, maxUses, perUser }: Fields) {
+function bodyOf({ label, credits, maxUses, perUser, expiresAt }: Fields) {
   return {
     label,
     credits: Number(credits),
     maxUses: Number(maxUses),
     ...(perUser.trim() !== '' && { perUserLimit: Number(perUser) }),
+    ...(expiresAt !== '' && { expiresAt: new Date(expiresAt).toISOString() }),
   };
 }
 

@@ -9,7 +9,7 @@ import { useModels } from '../../data/queries.ts';
 import type { Key } from '../../data/types.ts';
 import { sentenceOf } from '../../texts/index.ts';
 import { t } from '../../texts/pages.ts';
-import { Button, Field, Form, TextField } from '../../ui/controls.tsx';
+import { Button, Form, MomentField, TextField } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Code } from '../../ui/parts.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -73,17 +73,13 @@ export function KeyForm({ entry, onClose }: { entry?: Key; onClose: () => void }
           placeholder={t.unlimited}
         />
         <Scope chosen={fields.modelScope} onChoose={(modelScope) => setFields({ ...fields, modelScope })} />
-        <Field label={t.keys.expires} hint={t.keys.expiresHint} error={problemOf('expiresAt')}>
-          {(attributes) => (
-            <input
-              class="input"
-              type="datetime-local"
-              {...attributes}
-              value={fields.expiresAt}
-              onInput={({ currentTarget }) => setFields({ ...fields, expiresAt: currentTarget.value })}
-            />
-          )}
-        </Field>
+        <MomentField
+          label={t.keys.expires}
+          hint={t.keys.expiresHint}
+          error={problemOf('expiresAt')}
+          value={fields.expiresAt}
+          onValue={(expiresAt) => setFields({ ...fields, expiresAt })}
+        />
         <Problem error={save.error} />
         <div class="dialog-foot">
           <Button onClick={onClose}>{t.notNow}</Button>

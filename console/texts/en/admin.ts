@@ -52,7 +52,7 @@ export const admin = {
   maxUses: 'Uses of each code',
   perUser: 'Of one user, at most',
   count: 'How many codes',
-  expires: 'Expire',
+  expires: 'Expires',
   code: 'Code',
   status: 'Status',
   codeStatuses: {

@@ -22,6 +22,7 @@ export function testAdministration(tested: () => TestConsole): void {
       const dialog = page.getByRole('dialog', { name: 'Make codes' });
       await dialog.getByLabel('Label').fill('Autumn');
       await dialog.getByLabel('Credits each').fill('5');
+      await dialog.getByLabel('Expires').fill('2100-01-31T12:00');
       await dialog.getByLabel(/How many/).fill('7');
       await dialog.getByRole('button', { name: 'Make codes' }).click();
       const proof = page.getByRole('dialog', { name: 'Is it you?' });
@@ -36,6 +37,8 @@ export function testAdministration(tested: () => TestConsole): void {
       await made.getByRole('button', { name: 'Close', exact: true }).last().click();
       const rows = page.getByRole('row', { name: /Autumn/ });
       await until('the codes are listed', async () => (await rows.count()) === 7);
+      const { data: codes } = (await administrator.session.get('/api/admin/redeem-codes?label=Autumn')).body;
+      for (const { expiresAt } of codes) expect(expiresAt).to.equal('2100-01-31T11:00:00.000Z');
       expect((await readAudit(gateway)).filter(({ actorId }) => actorId === administrator.id)).to.have.length(
         7,
       );
