@@ -82,7 +82,7 @@ function Table({ entries, isLoading, change }: TableProps) {
           <th>{t.admin.action}</th>
           <th>{t.admin.actor}</th>
           <th>{t.admin.target}</th>
-          <th>{t.admin.from}</th>
+          <th class="tablet-hidden">{t.admin.from}</th>
           <th>{t.admin.detail}</th>
           <th class="number">{t.calls.time}</th>
         </>
@@ -106,13 +106,13 @@ function Table({ entries, isLoading, change }: TableProps) {
               {entry.target.id}
             </button>
           </td>
-          <td class="soft" title={entry.userAgent ?? ''}>
+          <td class="soft tablet-hidden" title={entry.userAgent ?? ''}>
             {entry.ip}
           </td>
           <td class="soft small break phone-wide" style={{ minWidth: '150px', maxWidth: '260px' }}>
             {Object.entries(entry.detail)
               .filter(([, value]) => value !== null)
-              .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+              .map(([name, value]) => `${name}: ${wordsOf(value)}`)
               .join(' · ')}
           </td>
           <td class="number faint tiny phone-start">
@@ -132,6 +132,11 @@ function Actor({ entry: { actor }, change }: { entry: AuditEntry; change: TableP
       {actor.email}
     </button>
   );
+}
+
+function wordsOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(wordsOf).join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** A moment that stays the same for an hour, so that the list is not read anew for each second. */

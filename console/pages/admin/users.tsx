@@ -95,7 +95,7 @@ function Table({ users, isLoading, onOpen, mayWrite, mayGrant }: TableProps) {
         <>
           <th>{t.admin.user}</th>
           <th>{t.admin.permissions}</th>
-          <th>{t.admin.factor}</th>
+          <th class="tablet-hidden">{t.admin.factor}</th>
           <th class="number">{t.admin.balance}</th>
           <th class="number">{t.admin.lastSeen}</th>
           <th class="tiny">
@@ -131,7 +131,7 @@ function Row({ user, onOpen, mayWrite, mayGrant }: RowProps) {
       <td class="soft phone-hidden" title={user.permissions.join('\n')}>
         {user.permissions.length === 0 ? '–' : user.permissions.length}
       </td>
-      <td class="phone-hidden">
+      <td class="phone-hidden tablet-hidden">
         {user.twoFactorEnabled ? (
           <Icon name="check" aria-label={t.account.factorOn} />
         ) : (

@@ -83,8 +83,8 @@ function Table({
           <th>{t.keys.name}</th>
           <th>{t.keys.used}</th>
           <th>{t.keys.budget}</th>
-          <th>{t.keys.scope}</th>
-          <th class="tiny">{t.keys.lastUsed}</th>
+          <th class="tablet-hidden">{t.keys.scope}</th>
+          <th class="tiny tablet-hidden">{t.keys.lastUsed}</th>
           <th class="tiny">
             <span class="unseen">{t.keys.change}</span>
           </th>
@@ -119,10 +119,10 @@ function Row({ entry, onOpen }: { entry: Key; onOpen: (open: Open) => void }) {
           <Spent label={t.keys.budget} used={entry.usedToday} max={entry.dailyBudget} />
         )}
       </td>
-      <td class="phone-hidden soft" title={entry.modelScope?.join('\n')}>
+      <td class="phone-hidden tablet-hidden soft" title={entry.modelScope?.join('\n')}>
         {entry.modelScope === null ? t.all : t.keys.models(entry.modelScope.length)}
       </td>
-      <td class="tiny faint phone-hidden">
+      <td class="tiny faint phone-hidden tablet-hidden">
         {entry.lastUsedAt ? <Age at={entry.lastUsedAt} /> : t.keys.never}
       </td>
       <td class="tiny phone-wide">
@@ -171,7 +171,7 @@ function State({ entry }: { entry: Key }) {
 function Spent({ label, used, max }: { label: string; used: number | undefined; max: number | null }) {
   if (max === null) return <>{formatCredits(used)}</>;
   return (
-    <span class="stack" style={{ gap: '5px', minWidth: '120px' }}>
+    <span class="stack" style={{ gap: '5px', minWidth: '90px' }}>
       <span>{t.keys.of(formatCredits(used), formatCredits(max))}</span>
       <Meter value={used ?? 0} max={max} label={label} />
     </span>

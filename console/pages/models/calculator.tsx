@@ -63,7 +63,7 @@ function Prices({ models }: { models: readonly ShownModel[] }) {
   const max = Math.max(1, ...sorted.map(({ credits }) => credits));
   return (
     <div class="card-body stack">
-      <div class="options">
+      <div class="options wide">
         <Choices
           label={t.create.resolution}
           value={resolution}

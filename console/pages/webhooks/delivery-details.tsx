@@ -3,7 +3,7 @@ import { to } from '../../data/addresses.ts';
 import type { ForeignDelivery } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
 import { Dialog } from '../../ui/dialog.tsx';
-import { formatDuration } from '../../ui/format.ts';
+import { formatDuration, UNKNOWN } from '../../ui/format.ts';
 import { Code, Copy } from '../../ui/parts.tsx';
 import { Moment } from '../../ui/times.tsx';
 
@@ -67,7 +67,7 @@ export function DeliveryDetails({ delivery, body, onClose }: DetailsProps) {
           )}
           <dt>{t.webhooks.answer}</dt>
           <dd>
-            {answerStatus ?? t.webhooks.noAnswer}
+            {answerStatus ?? (delivery.attempts === 0 ? UNKNOWN : t.webhooks.noAnswer)}
             {failure && <div class="bad">{t.webhooks.failures[failure.code]}</div>}
           </dd>
         </dl>

@@ -13,7 +13,7 @@ export const create = {
   },
   count: 'Number of images',
   resolution: 'Resolution',
-  ratio: 'Width to height',
+  ratio: 'Aspect ratio',
   duration: 'Duration',
   seconds: (seconds: number) => `${seconds} s`,
   audio: 'Sound',

@@ -17,7 +17,7 @@ export const home = {
   makeKey: 'Make an API key',
   makeKeyNote: 'Programs show it with every request. It is shown once, when it is made.',
   send: 'Send a first request',
-  sendNote: 'Paste this into a terminal, with your key in the place of sk-svc_….',
+  sendNote: 'Put your key in the place of sk-svc_… and paste this into a terminal.',
   watch: 'Watch it arrive',
   watchNote: 'The task appears under Tasks by itself. Or make one here without any program.',
 };

@@ -11,7 +11,7 @@ export const models = {
   use: 'Create',
   durations: 'Durations',
   resolutions: 'Resolutions',
-  ratios: 'Formats',
+  ratios: 'Aspect ratios',
   inputs: 'Input images',
   context: 'Context',
   usual: 'Usual time',
