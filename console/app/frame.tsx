@@ -6,6 +6,7 @@ import { firstLook, watchFirstLook } from '../data/first-look.ts';
 import { useStore } from '../data/store.ts';
 import { onTaskEnd } from '../data/ended-tasks.ts';
 import { followEvents } from '../data/events.ts';
+import { promptOf } from '../data/prompts.ts';
 import type { User } from '../data/session.ts';
 import type { Task } from '../data/types.ts';
 import { t } from '../texts/index.ts';
@@ -63,5 +64,6 @@ function focusTitle(main: HTMLElement | null): void {
 
 function announceEnd(task: Task): void {
   const icon = task.status === 'completed' ? 'check' : task.status === 'failed' ? 'warning' : 'stop';
-  announce(t.ended(t.modes[task.mode], t.statuses[task.status]), icon, to(`tasks/${task.id}`));
+  const about = { href: to(`tasks/${task.id}`), detail: promptOf(task) };
+  announce(t.ended(t.modes[task.mode], t.statuses[task.status]), icon, about);
 }

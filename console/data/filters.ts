@@ -4,11 +4,18 @@ import { useLocation } from 'preact-iso/router';
 
 /** Filters that tasks, calls and usage have in common. */
 const SHARED = ['model', 'keyId', 'from', 'to'] as const;
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 let kept: Readonly<Record<string, string | undefined>> = {};
 
 /** The common filters as they were last set. */
 export function keptFilters(): Readonly<Record<string, string | undefined>> {
   return kept;
+}
+
+/** The moment at which a period of so many days until now begins, by whole hours. */
+export function beginOf(days: string, now = Date.now()): string {
+  return new Date(Math.floor((now - Number(days) * DAY_MS) / HOUR_MS) * HOUR_MS).toISOString();
 }
 
 type Change = Readonly<Record<string, string | undefined>>;

@@ -2,7 +2,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import { downloadCsv } from '../../data/csv.ts';
-import { useFilters } from '../../data/filters.ts';
+import { beginOf, useFilters } from '../../data/filters.ts';
 import type { AuditAction, AuditEntry } from '../../data/types.ts';
 import { nameOfAction, t } from '../../texts/pages.ts';
 import { Button } from '../../ui/controls.tsx';
@@ -30,7 +30,7 @@ export default function AdminAudit() {
           action: action as AuditAction | undefined,
           actor,
           target,
-          ...(days && { from: daysAgo(Number(days)) }),
+          ...(days && { from: beginOf(days) }),
         },
       }),
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
@@ -137,12 +137,6 @@ function Actor({ entry: { actor }, change }: { entry: AuditEntry; change: TableP
 function wordsOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(wordsOf).join(', ');
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** A moment that stays the same for an hour, so that the list is not read anew for each second. */
-function daysAgo(days: number): string {
-  const hour = 3_600_000;
-  return new Date(Math.floor((Date.now() - days * 24 * hour) / hour) * hour).toISOString();
 }
 
 function saveCsv(entries: readonly AuditEntry[]): void {

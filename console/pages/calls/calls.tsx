@@ -2,7 +2,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/preact-query';
 import { call } from '../../data/call.ts';
 import { downloadCsv } from '../../data/csv.ts';
-import { useFilters } from '../../data/filters.ts';
+import { beginOf, useFilters } from '../../data/filters.ts';
 import { firstLook } from '../../data/first-look.ts';
 import { useStore } from '../../data/store.ts';
 import { useKeys, useModels } from '../../data/queries.ts';
@@ -14,7 +14,7 @@ import { FilterSelect } from '../../ui/filter-select.tsx';
 import { formatCount, formatCredits, formatDuration } from '../../ui/format.ts';
 import { CardLabel, CardTable, Listed } from '../../ui/list.tsx';
 import { Copy, Empty, Head } from '../../ui/parts.tsx';
-import { RangeTag } from '../../ui/range-tag.tsx';
+import { PeriodFilter } from '../../ui/range-tag.tsx';
 import { Age } from '../../ui/times.tsx';
 import { to } from '../../data/addresses.ts';
 
@@ -24,7 +24,8 @@ const STATUSES = ['completed', 'failed', 'cancelled'];
 
 export default function Calls() {
   const [filters] = useFilters();
-  const { model, keyId, status, from, to: end } = filters;
+  const { model, keyId, status, period, to: end } = filters;
+  const from = filters['from'] ?? (period && beginOf(period));
   const list = useInfiniteQuery({
     queryKey: ['money', 'calls', model, keyId, status, from, end],
     initialPageParam: '',
@@ -101,7 +102,7 @@ function Filters() {
         any={t.tasks.anyKey}
         options={keys.map(({ id, name }) => [id, name])}
       />
-      <RangeTag />
+      <PeriodFilter />
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { to } from '../../data/addresses.ts';
-import { useFilters } from '../../data/filters.ts';
+import { beginOf, useFilters } from '../../data/filters.ts';
 import { firstLook } from '../../data/first-look.ts';
 import { useStore } from '../../data/store.ts';
 import { useKeys, useModels, type TaskFilters } from '../../data/queries.ts';
@@ -11,24 +11,21 @@ import { t } from '../../texts/index.ts';
 import { Button } from '../../ui/controls.tsx';
 import { FilterSelect } from '../../ui/filter-select.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import { RangeTag } from '../../ui/range-tag.tsx';
+import { PeriodFilter } from '../../ui/range-tag.tsx';
 
 const STATUSES: readonly TaskStatus[] = ['queued', 'in_progress', 'completed', 'failed', 'cancelled'];
 const MODES: readonly TaskMode[] = ['image', 'video', 'text'];
 const TASK_ID = /^task_[0-9A-Z]{26}$/i;
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 
-/** The query that the API understands; a period becomes the moment at which it begins, by whole hours. */
+/** The query that the API understands; a period becomes the moment at which it begins. */
 export function queryOf(filters: Readonly<Record<string, string>>, now = Date.now()): TaskFilters {
   const { status, mode, model, keyId, period, from: first, to: end } = filters;
-  const from = Math.floor((now - Number(period ?? 0) * DAY_MS) / HOUR_MS) * HOUR_MS;
   return {
     ...(status && { status: status as TaskStatus }),
     ...(mode && { mode: mode as TaskMode }),
     ...(model && { model }),
     ...(keyId && { keyId }),
-    ...(period && { from: new Date(from).toISOString() }),
+    ...(period && { from: beginOf(period, now) }),
     ...(first && { from: first }),
     ...(end && { to: end }),
   };
@@ -70,16 +67,7 @@ export function TaskFilterBar() {
           options={keys.map(({ id, name }) => [id, name])}
         />
       )}
-      {filters['from'] ? (
-        <RangeTag />
-      ) : (
-        <FilterSelect
-          name="period"
-          label={texts.period}
-          any={texts.periods[''] ?? ''}
-          options={['1', '7', '30'].map((value) => [value, texts.periods[value] ?? ''])}
-        />
-      )}
+      <PeriodFilter />
       {isFiltered && (
         <Button
           look="quiet"

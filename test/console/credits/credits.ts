@@ -7,6 +7,8 @@ import { createAdministrator, makeCode } from '../../support/administrators.ts';
 import { CALL_SECONDS_MAX, closeSound, type TestConsole } from '../../support/console/browser.ts';
 import { ended, order } from '../../support/console/orders.ts';
 
+const DAY_MS = 86_400_000;
+
 export function testMoney(tested: () => TestConsole): void {
   describe('credits', () => {
     it('show a statement, and redeem a code once however often the button is pressed', async () => {
@@ -95,7 +97,7 @@ export function testMoney(tested: () => TestConsole): void {
       await page.getByRole('link', { name: 'a counted picture' }).waitFor();
       const { model, from = '', to = '' } = Object.fromEntries(new URL(page.url()).searchParams);
       expect(model).to.equal('gpt-image-2');
-      const days = (Date.parse(to) - Date.parse(from)) / 86_400_000;
+      const days = (Date.parse(to) - Date.parse(from)) / DAY_MS;
       expect(days).to.be.within(29.9, 30.1);
       await closeSound(page);
     });
@@ -112,6 +114,11 @@ export function testMoney(tested: () => TestConsole): void {
       const row = page.getByRole('row', { name: /gpt-6-luna/ });
       await row.getByText('Completed').waitFor();
       const { prompt_tokens: input, completion_tokens: output } = answer.body.usage;
+      await row.getByText(`${input} / ${output}`).waitFor();
+      const asked = page.waitForRequest(/\/api\/usage\?.*from=/);
+      await page.getByLabel('Period').selectOption('Last 7 days');
+      const { searchParams } = new URL((await asked).url());
+      expect(Date.now() - Date.parse(searchParams.get('from') ?? '')).to.be.within(7 * DAY_MS, 7.1 * DAY_MS);
       await row.getByText(`${input} / ${output}`).waitFor();
       await page.getByRole('link', { name: 'Credits', exact: true }).click();
       await page

@@ -99,7 +99,7 @@ export function testLiveTasks(tested: () => TestConsole): void {
       await page.getByRole('button', { name: 'Pause' }).click();
       await cancel(user, id);
       // The toast tells that the change has arrived here, and the row has not moved.
-      await page.getByRole('link', { name: 'Image: cancelled' }).waitFor();
+      await page.getByRole('link', { name: /^Image: cancelled held still/ }).waitFor();
       expect(await row.getByText('Cancelled').count()).to.equal(0);
       await page.getByRole('button', { name: 'Go on' }).click();
       await row.getByText('Cancelled').waitFor();
