@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { minify } from 'terser';
 import { FIRST_LOADS, FRAME_READS } from './app/first-loads.ts';
 
 export interface ConsoleBuild {
@@ -30,6 +31,7 @@ const COMPRESSED = /\.(js|css|svg)$/;
 const BROTLI_FAST = 4;
 /** Shorter blocks, each with codes of its own: 0.2 % smaller over all scripts than by the default of 8. */
 const GZIP_MEM_LEVEL = 6;
+const SHORTER = { module: true, ecma: 2020, compress: { passes: 2 } } as const;
 const [gzipText, brotliText] = [promisify(gzip), promisify(brotliCompress)];
 
 /**
@@ -60,6 +62,7 @@ export async function buildConsole(folder: string, { isRelease }: ConsoleBuild):
     plugins: [SHARING],
     logLevel: 'silent',
   });
+  if (isRelease) for (const path of Object.keys(metafile.outputs)) await shorten(join(SOURCES, path));
   const icon = readFileSync(join(SOURCES, 'icon.svg'));
   const iconName = `icon-${createHash('sha256').update(icon).digest('hex').slice(0, 8)}.svg`;
   writeFileSync(join(assets, iconName), icon);
@@ -97,6 +100,13 @@ const SHARING: Plugin = {
 
 function sharedBy(path: string): string {
   return /\/pages\/(tasks|login)\//.test(path) ? 'app/shared.ts' : 'app/shared-later.ts';
+}
+
+/** Writes a script that esbuild made small still shorter: all of them together have a budget. */
+async function shorten(path: string): Promise<void> {
+  if (!path.endsWith('.js')) return;
+  const { code } = await minify(readFileSync(path, 'utf8'), SHORTER);
+  if (code !== undefined) writeFileSync(path, code);
 }
 
 /** Compresses the file in both ways that browsers understand. */
