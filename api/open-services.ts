@@ -22,8 +22,10 @@ import { createUsualTimes } from './tasks/usual-times.ts';
 import { openEvents } from './events/services.ts';
 import {
   COUNTED_TURN_LIMITS,
-  createAllTurns,
+  createDatabaseTurns,
   ENTRY_TURN_LIMITS,
+  INLINE_TURN_LIMITS,
+  LATE_WORK_TURN_LIMITS,
   LONG_WORK_TURN_LIMITS,
   RECEIVING_TURN_LIMITS,
 } from './http/turn-limits.ts';
@@ -103,10 +105,7 @@ export function openServices(
     tracing,
     bodies: createBodyBudget(BODY_BUDGET),
     subjects: new Subjects(),
-    entryTurns: createTurns({ ...ENTRY_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
-    countedTurns: createTurns({ ...COUNTED_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
-    receivingTurns: createTurns(RECEIVING_TURN_LIMITS),
-    longWorkTurns: createTurns(LONG_WORK_TURN_LIMITS),
+    ...openTurns(inFlightMax),
     overload: createOverloadGuard(
       overloadLimits({ inFlightMax, delayMs: config.overloadDelayMs }),
       watchLoad(() => readPoolMetrics(database).waiting),
@@ -131,9 +130,26 @@ function openCreations(
   workflows: TaskWorkflows,
   log: Log,
 ): Pick<Services, 'creationTurns' | 'readTurns' | 'taskStarts'> {
-  const turns = createAllTurns(config.databaseConnectionsMax);
+  const turns = createDatabaseTurns(config.databaseConnectionsMax);
   const { creationTurns } = turns;
   return { ...turns, taskStarts: createTaskStarts({ workflows, creationTurns, log }) };
+}
+
+/** The turns that need no more than a process: those of the database are made with its creations. */
+function openTurns(
+  inFlightMax: number,
+): Pick<
+  Services,
+  'entryTurns' | 'countedTurns' | 'receivingTurns' | 'longWorkTurns' | 'lateWorkTurns' | 'inlineTurns'
+> {
+  return {
+    entryTurns: createTurns({ ...ENTRY_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
+    countedTurns: createTurns({ ...COUNTED_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
+    receivingTurns: createTurns(RECEIVING_TURN_LIMITS),
+    longWorkTurns: createTurns(LONG_WORK_TURN_LIMITS),
+    lateWorkTurns: createTurns(LATE_WORK_TURN_LIMITS),
+    inlineTurns: createTurns(INLINE_TURN_LIMITS),
+  };
 }
 
 function openChat(

@@ -73,6 +73,10 @@ export interface Services {
   receivingTurns: Turns;
   /** Gives the work of long bodies its turns, one at a time. */
   longWorkTurns: Turns;
+  /** Gives the work whose turn did not come in time one of its own. */
+  lateWorkTurns: Turns;
+  /** Gives answers with images as base64 their turns: they stay in memory until they are taken. */
+  inlineTurns: Turns;
   /** Gives creations and retries their turns, a few at once for each user. */
   creationTurns: Turns;
   /** Gives long reads their turns: no user's take more than a share of the database connections. */

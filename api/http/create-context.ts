@@ -49,7 +49,7 @@ export function createContext(services: Services, route: Route, req: Request, re
     idempotency: readIdempotencyKey(route, req.headers['idempotency-key']?.toString(), parsed),
     workOnBody: async (work) =>
       (localsOf(res).bodyBytes ?? 0) > LONG_BODY_BYTES
-        ? workInTurn(services.longWorkTurns, requireLocal(res, 'subject'), work)
+        ? workInTurn(services, requireLocal(res, 'subject'), work)
         : work(),
     dropBody: () => {
       ctx.body = {};

@@ -1,25 +1,28 @@
 // Takes turns with work that holds the event loop for milliseconds: to parse, count or mask a long body.
 import { setImmediate } from 'node:timers/promises';
-import { LATE_WORK_TURN_LIMITS } from './turn-limits.ts';
-import { createTurns, type Turns } from './turns.ts';
+import type { Turns } from './turns.ts';
 
 /** A shorter body holds the event loop for a millisecond or two, and takes no turn. */
 export const LONG_BODY_BYTES = 64 * 1024;
 
-/** The work whose turn did not come in time: rounds of the event loop are the whole process's. */
-const lateTurns = createTurns(LATE_WORK_TURN_LIMITS);
+export interface LongWorkTurns {
+  /** One at a time. */
+  longWorkTurns: Turns;
+  /** Of the work whose turn did not come in time. */
+  lateWorkTurns: Turns;
+}
 
 /**
  * Runs `work` in a turn of this user, in a round of the event loop of its own. Work whose turn did not come
  * in time runs all the same, beside the others: no request fails for it, and its settlement does not wait.
  */
 export async function workInTurn<Result>(
-  turns: Turns,
+  { longWorkTurns, lateWorkTurns }: LongWorkTurns,
   userId: string,
   work: () => Result | Promise<Result>,
 ): Promise<Result> {
-  const inTime = await turns.take(userId, NEVER);
-  const turn = typeof inTime === 'string' ? await lateTurns.take(userId, NEVER) : inTime;
+  const inTime = await longWorkTurns.take(userId, NEVER);
+  const turn = typeof inTime === 'string' ? await lateWorkTurns.take(userId, NEVER) : inTime;
   try {
     await setImmediate();
     return await work();

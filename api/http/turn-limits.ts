@@ -99,7 +99,7 @@ export const INLINE_TURN_LIMITS = {
  * The turns of creations and long reads of a process with so many database connections: half of them for
  * creations, a quarter for long reads, half of that for one user's. The rest is left to all other requests.
  */
-export function createAllTurns(connectionsMax: number): { creationTurns: Turns; readTurns: Turns } {
+export function createDatabaseTurns(connectionsMax: number): { creationTurns: Turns; readTurns: Turns } {
   const readsMax = Math.max(1, Math.floor(connectionsMax / 4));
   return {
     creationTurns: createTurns({

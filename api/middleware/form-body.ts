@@ -47,9 +47,7 @@ export function readFormOrJsonBody(services: Services, limits: BodyLimits): Requ
       return body;
     };
     const isLong = bytes.length > LONG_BODY_BYTES;
-    req.body = await (isLong
-      ? workInTurn(services.longWorkTurns, requireLocal(res, 'subject'), parse)
-      : parse());
+    req.body = await (isLong ? workInTurn(services, requireLocal(res, 'subject'), parse) : parse());
     localsOf(res).bodyBytes = bytes.length;
     next();
   };

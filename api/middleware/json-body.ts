@@ -36,10 +36,9 @@ export function readJsonBody(services: Services, limits: BodyLimits): RequestHan
       });
     });
     localsOf(res).bodyBytes = bytes.length;
-    const { longWorkTurns } = services;
     const isLong = bytes.length > LONG_BODY_BYTES;
     req.body = isLong
-      ? await workInTurn(longWorkTurns, requireLocal(res, 'subject'), () => parseLong(bytes))
+      ? await workInTurn(services, requireLocal(res, 'subject'), () => parseLong(bytes))
       : parseSound(bytes);
     next();
   };

@@ -4,14 +4,11 @@ import { buffer } from 'node:stream/consumers';
 import type { Task } from '../../db/entities/tasks.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import type { RequestContext, KeyCaller } from '../context.ts';
-import { INLINE_TURN_LIMITS } from '../http/turn-limits.ts';
-import { createTurns, type EndTurn } from '../http/turns.ts';
+import type { EndTurn } from '../http/turns.ts';
 
 /** Most bytes of images that are put into one answer. */
 const INLINE_BYTES_MAX = 10 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 5;
-
-const turns = createTurns(INLINE_TURN_LIMITS);
 
 /**
  * The images in base64, null for one beyond the limit; none unless the task was ordered so. Throws 503
@@ -34,6 +31,7 @@ export async function readInlineImages(
 }
 
 async function takeTurn({ services, caller, disconnected }: RequestContext<KeyCaller>): Promise<EndTurn> {
+  const { inlineTurns: turns } = services;
   const turn = turns.tryTake(caller.user.id) ?? (await turns.take(caller.user.id, disconnected()));
   if (typeof turn !== 'string') return turn;
   if (turn !== 'left') services.metrics.shed('inline_turns');

@@ -1,14 +1,21 @@
 // The work of long bodies takes turns: one at a time, each in a round of the event loop of its own.
 import { expect } from 'chai';
-import { LONG_BODY_BYTES, workInTurn } from '../../../api/http/long-work.ts';
-import { LONG_WORK_TURN_LIMITS } from '../../../api/http/turn-limits.ts';
+import { LONG_BODY_BYTES, workInTurn, type LongWorkTurns } from '../../../api/http/long-work.ts';
+import { LATE_WORK_TURN_LIMITS, LONG_WORK_TURN_LIMITS } from '../../../api/http/turn-limits.ts';
 import { createTurns } from '../../../api/http/turns.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
 import { until } from '../../support/until.ts';
 
+function createLongWorkTurns(limits: { waitMsMax?: number } = {}): LongWorkTurns {
+  return {
+    longWorkTurns: createTurns({ ...LONG_WORK_TURN_LIMITS, ...limits }),
+    lateWorkTurns: createTurns(LATE_WORK_TURN_LIMITS),
+  };
+}
+
 describe('the work of long bodies', () => {
   it('is done one after the other, users in rotation, and other work comes between', async () => {
-    const turns = createTurns(LONG_WORK_TURN_LIMITS);
+    const turns = createLongWorkTurns();
     const done: string[] = [];
     const work = (userId: string, name: string) =>
       workInTurn(turns, userId, () => {
@@ -21,8 +28,8 @@ describe('the work of long bodies', () => {
   });
 
   it('is done beside the others when its turn does not come in time, and ends its turn when it throws', async () => {
-    const turns = createTurns({ ...LONG_WORK_TURN_LIMITS, waitMsMax: 20 });
-    const end = await turns.take('one', new AbortController().signal);
+    const turns = createLongWorkTurns({ waitMsMax: 20 });
+    const end = await turns.longWorkTurns.take('one', new AbortController().signal);
     if (typeof end === 'string') throw new Error(end);
     expect(await workInTurn(turns, 'another', () => 'done')).to.equal('done');
     end();
@@ -30,12 +37,12 @@ describe('the work of long bodies', () => {
       throw new Error('broken');
     }).catch((error: unknown) => error);
     expect(thrown).to.be.an('error');
-    expect(turns.tryTake('one')).to.be.a('function');
+    expect(turns.longWorkTurns.tryTake('one')).to.be.a('function');
   });
 
   it('has a round of its own also when the turns of many do not come in time', async () => {
-    const turns = createTurns({ ...LONG_WORK_TURN_LIMITS, waitMsMax: 20 });
-    const end = await turns.take('one', new AbortController().signal);
+    const turns = createLongWorkTurns({ waitMsMax: 20 });
+    const end = await turns.longWorkTurns.take('one', new AbortController().signal);
     if (typeof end === 'string') throw new Error(end);
     const rounds: number[] = [];
     let round = 0;
