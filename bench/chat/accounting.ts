@@ -49,9 +49,10 @@ export async function startAccounting(database: MikroORM): Promise<Accounting> {
 /** Whether its accounts add up: each lost what its calls were charged, and has nothing set aside. */
 export async function checkAccounting(database: MikroORM): Promise<{ calls: number; isExact: boolean }> {
   const [sums] = await forkEm(database).execute<{ calls: number; isExact: boolean }[]>(`
-    select (select count(*)::int from bench_hold where charged is not null) as calls,
-           not exists (select from bench_account a where a.reserved <> 0 or a.balance <> ${BALANCE} - coalesce(
-             (select sum(h.charged) from bench_hold h where h.account = a.id), 0)) as "isExact"`);
+    with charged as (select account, count(charged)::int as calls, sum(charged) as amount from bench_hold group by account)
+    select coalesce(sum(c.calls), 0)::int as calls,
+           bool_and(a.reserved = 0 and a.balance = ${BALANCE} - coalesce(c.amount, 0)) as "isExact"
+    from bench_account a left join charged c on c.account = a.id`);
   return sums ?? { calls: 0, isExact: false };
 }
 
