@@ -35,13 +35,13 @@ export const { submit } = proxyActivities<Activities>({
 
 /**
  * Only reads at the vendor, and its writes are guarded by the attempt: cancellation need not wait for it.
- * Thousands wait at once, and each heartbeat is a write for Temporal: a worker that died is missed after a
- * minute.
+ * Thousands wait at once, and each heartbeat is a write for Temporal: a worker that died is missed after 50
+ * seconds, so that what it waited for ends within a minute of its return.
  */
 export const { poll } = proxyActivities<Activities>({
   taskQueue: POLL_QUEUE,
   startToCloseTimeout: '24h',
-  heartbeatTimeout: '60s',
+  heartbeatTimeout: '50s',
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { initialInterval: '1s', maximumInterval: '15s' },
 });

@@ -37,7 +37,7 @@ interface Counted {
 }
 
 const LOOK_EVERY_MS = 500;
-/** Every accepted task is final within a minute of the recovery. */
+/** Every accepted task is final within a minute of the recovery: the heartbeat of `poll` is shorter. */
 const OPEN_SECONDS_MAX = 60;
 
 /** Waits for the end, at most `limitSeconds`, then checks the money and every accepted task. */
