@@ -73,8 +73,8 @@ export async function receiveBody(
 }
 
 /**
- * Gives the memory of a long body back at once; from then on it is empty. The collector of garbage comes when
- * the process has worked again, and never to one that has nothing to do.
+ * Gives the memory of a long body back at once; from then on it is empty. V8 would free it when it collects
+ * garbage, which a process that has nothing to do puts off for ever.
  */
 export function freeLongBody(bytes: Buffer): void {
   if (bytes.length > CHUNK_BYTES && bytes.buffer instanceof ArrayBuffer) bytes.buffer.transfer(0);

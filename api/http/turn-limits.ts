@@ -4,9 +4,9 @@ import { createTurns, type Turns } from './turns.ts';
 
 /**
  * Requests of a user whose credentials are looked up: with several keys they could hold all database
- * connections. A turn ends before the rate limit, so that chat calls, whose keys are in memory, never wait:
- * waiting makes the batches small in which they are counted and reserved. As many may wait as may be in
- * flight.
+ * connections. A turn ends before the rate limit, so that chat calls, whose keys are in memory, never wait
+ * for one: calls that begin together are counted and reserved together, which costs less. As many may wait as
+ * may be in flight.
  */
 export const ENTRY_TURN_LIMITS = {
   turnsMax: 256,
@@ -46,9 +46,9 @@ export const READ_TURN_LIMITS = {
 } as const;
 
 /**
- * Long bodies of a user that are received at once; others stay unread. Thousands of megabytes that never end,
- * a quarter of a gigabyte of them read at once, made the calls of others take four times as long (bench
- * `neighbours`): to copy and scan them holds the event loop, and their memory makes V8 collect garbage.
+ * Long bodies of a user that are received at once; others stay unread. To copy and scan them holds the event
+ * loop, and their memory makes V8 collect garbage: with no such limit, thousands of bodies of a megabyte that
+ * never ended made the calls of others take four times as long (bench `neighbours`).
  */
 export const RECEIVING_TURN_LIMITS = {
   turnsMax: Infinity, // what all users may hold is the budget of bodies
