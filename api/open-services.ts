@@ -26,6 +26,7 @@ import {
   ENTRY_TURN_LIMITS,
   INLINE_TURN_LIMITS,
   LATE_WORK_TURN_LIMITS,
+  LONG_ANSWER_TURN_LIMITS,
   LONG_WORK_TURN_LIMITS,
   RECEIVING_TURN_LIMITS,
 } from './http/turn-limits.ts';
@@ -140,7 +141,13 @@ function openTurns(
   inFlightMax: number,
 ): Pick<
   Services,
-  'entryTurns' | 'countedTurns' | 'receivingTurns' | 'longWorkTurns' | 'lateWorkTurns' | 'inlineTurns'
+  | 'entryTurns'
+  | 'countedTurns'
+  | 'receivingTurns'
+  | 'longWorkTurns'
+  | 'lateWorkTurns'
+  | 'longAnswerTurns'
+  | 'inlineTurns'
 > {
   return {
     entryTurns: createTurns({ ...ENTRY_TURN_LIMITS, lineMax: inFlightMax, linesMax: inFlightMax }),
@@ -148,6 +155,7 @@ function openTurns(
     receivingTurns: createTurns(RECEIVING_TURN_LIMITS),
     longWorkTurns: createTurns(LONG_WORK_TURN_LIMITS),
     lateWorkTurns: createTurns(LATE_WORK_TURN_LIMITS),
+    longAnswerTurns: createTurns(LONG_ANSWER_TURN_LIMITS),
     inlineTurns: createTurns(INLINE_TURN_LIMITS),
   };
 }

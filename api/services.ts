@@ -75,6 +75,8 @@ export interface Services {
   longWorkTurns: Turns;
   /** Gives the work whose turn did not come in time one of its own. */
   lateWorkTurns: Turns;
+  /** Gives long chat answers that are not streamed their turns: they stay in memory until they are taken. */
+  longAnswerTurns: Turns;
   /** Gives answers with images as base64 their turns: they stay in memory until they are taken. */
   inlineTurns: Turns;
   /** Gives creations and retries their turns, a few at once for each user. */

@@ -14,6 +14,13 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** Longer ones are read in a thread: the worst of this length take 20 ms. */
 const SHORT_BYTES_MAX = 256 * 1024;
 
+/** What a long answer needs of its process. */
+export interface LongAnswers {
+  read: ReadLongAnswer;
+  /** Resolves when the rest of the answer may be received. */
+  takeTurn: () => Promise<void>;
+}
+
 /**
  * Reads and bills the answer. Throws an UpstreamFailure when there is no readable answer: then nothing was
  * delivered, and nothing is billed.
@@ -22,14 +29,14 @@ export async function answerWhole(
   chat: PricedChat,
   billing: ChatBilling,
   upstream: UpstreamAnswer,
-  { form, readLong }: { form: WholeForm; readLong: ReadLongAnswer },
+  { form, long }: { form: WholeForm; long: LongAnswers },
 ): Promise<Reply> {
   const { upstreamRequestId, tried } = upstream;
-  const bytes = await collectBody(upstream, ANSWER_BYTES_MAX).catch((error: unknown) => {
+  const bytes = await collectBody(upstream, long.takeTurn).catch((error: unknown) => {
     throw toUpstreamFailure(error, upstream);
   });
   const isShort = bytes !== null && bytes.length <= SHORT_BYTES_MAX;
-  const answer = isShort ? readShort(bytes, form) : bytes && (await readLong(bytes, form.source));
+  const answer = isShort ? readShort(bytes, form) : bytes && (await long.read(bytes, form.source));
   if (!answer) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
   const { reported, billableText, body } = answer;
   const usage = readChatUsage(reported, tokensPlausibleMax(chat));
@@ -58,18 +65,25 @@ function replyWith(body: object | string): Reply {
   return { status: 200, body, headers: { 'content-type': 'application/json; charset=utf-8' } };
 }
 
-/** Collects a body; null when it is longer. With listeners, because an iterator costs more than the body. */
-function collectBody({ body }: UpstreamAnswer, bytesMax: number): Promise<Buffer | null> {
+/**
+ * Collects a body; null when it is longer than an answer may be. The rest of a long one stays unread until
+ * its turn comes. With listeners, because an iterator costs more than the body.
+ */
+function collectBody({ body }: UpstreamAnswer, takeTurn: () => Promise<void>): Promise<Buffer | null> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer | null>();
   const chunks: Buffer[] = [];
   let bytes = 0;
   body.on('data', (chunk: Buffer) => {
+    const isBecomingLong = bytes <= SHORT_BYTES_MAX && bytes + chunk.length > SHORT_BYTES_MAX;
     bytes += chunk.length;
-    if (bytes <= bytesMax) chunks.push(chunk);
-    else body.destroy();
+    if (bytes > ANSWER_BYTES_MAX) return void body.destroy();
+    chunks.push(chunk);
+    if (!isBecomingLong) return;
+    body.pause();
+    void takeTurn().then(() => body.resume());
   });
   if (body.errored) reject(body.errored); // it broke off with its headers, and its events are over
   body.once('error', reject);
-  body.once('close', () => resolve(bytes > bytesMax ? null : Buffer.concat(chunks)));
+  body.once('close', () => resolve(bytes > ANSWER_BYTES_MAX ? null : Buffer.concat(chunks)));
   return promise;
 }

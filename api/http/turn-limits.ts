@@ -1,5 +1,5 @@
 // The limits of turns: to be authenticated, to go on, to create, to read much, to receive and work on long
-// bodies, to send images.
+// bodies, to receive long answers, to send images.
 import { createTurns, type Turns } from './turns.ts';
 
 /**
@@ -92,6 +92,20 @@ export const INLINE_TURN_LIMITS = {
   lineMax: 1_000,
   linesMax: 4_000,
   waitMsMax: 5_000,
+  beginsPerRoundMax: 1,
+} as const;
+
+/**
+ * Long chat answers that are not streamed: each is up to 32 MiB, which are in memory until it was read and
+ * its caller has taken it. The rest of one that waits stays with its vendor; it goes on after the wait in any
+ * case, since it was paid for.
+ */
+export const LONG_ANSWER_TURN_LIMITS = {
+  turnsMax: 16,
+  turnsPerUserMax: 4,
+  lineMax: 1_000,
+  linesMax: 4_000,
+  waitMsMax: 30_000,
   beginsPerRoundMax: 1,
 } as const;
 

@@ -1,5 +1,7 @@
 // Whole answers that are long, as with the likeliest alternatives of every token.
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { LONG_ANSWER_TURN_LIMITS } from '../../../api/http/turn-limits.ts';
 import { ask, CHAT_MODEL, INPUT_PRICE, OUTPUT_PRICE, readCalls, say } from '../../support/chat.ts';
 import { createCleanup } from '../../support/cleanup.ts';
 import { expectError } from '../../support/http/expect-error.ts';
@@ -7,11 +9,15 @@ import { isReplay } from '../../support/http/repeatable.ts';
 import { longAnswer } from '../../support/long-answers.ts';
 import { catalogWithTranslatedModel, respond, TRANSLATED_MODEL } from '../../support/responses.ts';
 import { playChatUpstream } from '../../support/servers/chat-upstream.ts';
+import { until } from '../../support/until.ts';
 
 /** 1.3 MB: more than is read at once, and than most answers have. */
 const TOKENS = 1_000;
 const REPORTED = { prompt_tokens: 3, completion_tokens: TOKENS, total_tokens: TOKENS + 3 };
 const CHARGE = 3 * INPUT_PRICE + TOKENS * OUTPUT_PRICE;
+const { turnsPerUserMax: ANSWERS_OF_USER_MAX } = LONG_ANSWER_TURN_LIMITS;
+/** More than the sockets between hold. */
+const UNREAD_CHARACTERS = 12 * 1024 * 1024;
 const NEARLY_ALL_BYTES = 31 * 1024 * 1024;
 
 describe('a long answer that is not streamed', () => {
@@ -100,5 +106,44 @@ describe('a long answer that is not streamed', () => {
     expectError(await ask(chat.owner), 502, 'upstream_invalid_response', null);
     playJson(longAnswer(TOKENS, { usage: REPORTED }));
     expect((await ask(chat.owner)).status).to.equal(200);
+  });
+
+  /** Asks, and takes nothing of the answer but its beginning. */
+  function askUnread(): { socket: Socket; hasBegun: () => boolean } {
+    const { hostname, port } = new URL(chat.gateway.baseUrl);
+    const socket = connect(Number(port), hostname);
+    let hasBegun = false;
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.pause();
+      hasBegun = true;
+    });
+    const body = JSON.stringify({ model: CHAT_MODEL, messages: say(), max_tokens: 10 });
+    const head = [
+      'POST /v1/chat/completions HTTP/1.1',
+      'host: x',
+      `authorization: Bearer ${chat.owner.apiKey}`,
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(body)}`,
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+    return { socket, hasBegun: () => hasBegun };
+  }
+
+  it(`is one of ${ANSWERS_OF_USER_MAX} at once of a user who takes none; others get theirs, and that user later`, async () => {
+    const content = 'x'.repeat(UNREAD_CHARACTERS);
+    playJson({
+      choices: [{ index: 0, message: { content } }],
+      usage: { prompt_tokens: 3, completion_tokens: 9 },
+    });
+    const readers = Array.from({ length: 2 * ANSWERS_OF_USER_MAX }, askUnread);
+    const begun = () => readers.filter(({ hasBegun }) => hasBegun());
+    await until('some have begun', async () => begun().length === ANSWERS_OF_USER_MAX);
+    const { status } = await ask(await chat.gateway.createUser(), '', { max_tokens: 10 });
+    expect([status, begun().length]).to.deep.equal([200, ANSWERS_OF_USER_MAX]);
+
+    for (const { socket } of begun()) socket.destroy();
+    await until('the others have begun', async () => begun().length === readers.length);
+    for (const { socket } of readers) socket.destroy();
   });
 });
