@@ -19,6 +19,8 @@ export interface JsonBounds {
   fieldsMax: number;
 }
 
+type JsonScan = (chunk: Buffer) => string | null;
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -33,7 +35,7 @@ const SHORT_TEXT_BYTES = 64;
  * too much, as a sentence for the caller. Whether the text is JSON at all is left to the parser. Takes time
  * linear in the length.
  */
-export function createJsonScan(bounds: JsonBounds = USUAL_BOUNDS): (chunk: Buffer) => string | null {
+export function createJsonScan({ depthMax, valuesMax, fieldsMax }: JsonBounds = USUAL_BOUNDS): JsonScan {
   let depth = 0;
   let values = 0;
   let fields = 0;
@@ -78,27 +80,24 @@ export function createJsonScan(bounds: JsonBounds = USUAL_BOUNDS): (chunk: Buffe
   }
 
   return (chunk) => {
-    for (let position = 0; position < chunk.length;) {
-      if (isText) {
-        position = readText(chunk, position);
-        continue;
-      }
+    const { length } = chunk;
+    for (let position = 0; position < length;) {
+      while (isText && position < length) position = readText(chunk, position);
       let byte = SPACE;
-      for (; byte <= SPACE && position < chunk.length; position += 1) byte = chunk[position] ?? 0;
-      if (byte <= SPACE) break; // there was nothing but space
+      for (; byte <= SPACE && position < length; position += 1) byte = chunk[position] ?? 0;
+      if (byte <= SPACE) break; // there was nothing but space, or the rest of a text
       readStructure(byte);
-      const excess = excessOf(bounds, depth, fields, values);
-      if (excess) return excess;
+      if (depth > depthMax || fields > fieldsMax || values > valuesMax)
+        return excess({ depthMax, valuesMax, fieldsMax }, depth, fields);
     }
     return null;
   };
 }
 
-function excessOf(bounds: JsonBounds, depth: number, fields: number, values: number): string | null {
-  const { depthMax, valuesMax, fieldsMax } = bounds;
+function excess({ depthMax, valuesMax, fieldsMax }: JsonBounds, depth: number, fields: number): string {
   if (depth > depthMax) return `The body is nested deeper than ${depthMax} levels.`;
-  if (fields > fieldsMax) return `The body holds more than ${fieldsMax} fields.`;
-  return values > valuesMax ? `The body holds more than ${valuesMax} values.` : null;
+  const most = fields > fieldsMax ? `${fieldsMax} fields` : `${valuesMax} values`;
+  return `The body holds more than ${most}.`;
 }
 
 function backslashesBefore(chunk: Buffer, end: number, from: number): number {

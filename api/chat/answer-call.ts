@@ -25,8 +25,6 @@ const STREAM_HEADERS = {
 /** Calls end all the time, so an early retry is of use. */
 const CONCURRENCY_RETRY_MS = 1_000;
 
-const NEVER = new AbortController().signal;
-
 /** Answers a call of a surface. Reservation, upstreams and settlement are the same for all of them. */
 export async function answerCall(ctx: RequestContext<KeyCaller>, read: ReadSurface): Promise<Reply> {
   const { lossBrake } = ctx.services;
@@ -72,8 +70,7 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
   try {
     upstream = await openUpstream(ctx, chat, cut.signal);
     form = formOf(chat, upstream, ctx.requestId);
-    const long = { read: ctx.services.chat.readLongAnswer, takeTurn: () => takeLongTurn(ctx) };
-    if (!chat.stream) return await answerWhole(chat, billing, upstream, { form: form.whole, long });
+    if (!chat.stream) return await answerWhole(ctx, { chat, billing, upstream, form: form.whole });
   } catch (thrown) {
     const isDisconnected = disconnected.aborted;
     const cutCode = cut.signal.aborted ? explainCut(chat, lost, stopping) : null;
@@ -105,12 +102,6 @@ function enterCall({ services, caller }: RequestContext<KeyCaller>, isHeld: bool
   const quota = { name: 'concurrent-chat', points, seconds: null };
   const state = { backend: 'memory', resetMs: CONCURRENCY_RETRY_MS } as const;
   throw services.limits.refuse('concurrency_limited', quota, state);
-}
-
-/** The turn of a long answer ends when its caller has taken it. One that comes late goes on without. */
-async function takeLongTurn(ctx: RequestContext<KeyCaller>): Promise<void> {
-  const turn = await ctx.services.longAnswerTurns.take(ctx.caller.user.id, NEVER);
-  if (typeof turn !== 'string') ctx.afterAnswer(turn);
 }
 
 function openUpstream(

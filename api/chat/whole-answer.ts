@@ -1,9 +1,12 @@
 // Reads an answer that is not streamed, bills it, and passes it on with its cost.
 import { toUpstreamFailure, UpstreamFailure, type UpstreamAnswer } from '../../providers/chat/chat.ts';
 import { readChatUsage } from '../../providers/chat/usage.ts';
-import type { Reply } from '../context.ts';
+import type { KeyCaller, Reply, RequestContext } from '../context.ts';
+import type { EndTurn, NoTurn } from '../http/turns.ts';
+import { NEVER } from '../http/long-work.ts';
+import type { ChatServices } from '../services.ts';
 import type { WholeForm } from './answer-form.ts';
-import type { ReadLongAnswer, WholeAnswer } from './whole-reading.ts';
+import type { WholeAnswer } from './whole-reading.ts';
 import type { ChatBilling } from './chat-billing.ts';
 import type { Consumption } from './chat-cost.ts';
 import { parseAnswer } from './parse-answer.ts';
@@ -14,29 +17,45 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** Longer ones are read in a thread: the worst of this length take 20 ms. */
 const SHORT_BYTES_MAX = 256 * 1024;
 
-/** What a long answer needs of its process. */
-export interface LongAnswers {
-  read: ReadLongAnswer;
-  /** Resolves when the rest of the answer may be received. */
-  takeTurn: () => Promise<void>;
+/** A call whose upstream has begun an answer that is not streamed. */
+export interface WholeCall {
+  chat: PricedChat;
+  billing: ChatBilling;
+  upstream: UpstreamAnswer;
+  form: WholeForm;
 }
 
 /**
  * Reads and bills the answer. Throws an UpstreamFailure when there is no readable answer: then nothing was
- * delivered, and nothing is billed.
+ * delivered, and nothing is billed. The turn of a long answer ends when it was billed and taken, since it is
+ * in memory until then, also when its caller has left.
  */
-export async function answerWhole(
-  chat: PricedChat,
-  billing: ChatBilling,
-  upstream: UpstreamAnswer,
-  { form, long }: { form: WholeForm; long: LongAnswers },
+export async function answerWhole(ctx: RequestContext<KeyCaller>, call: WholeCall): Promise<Reply> {
+  const { longAnswerTurns } = ctx.services;
+  let turn: EndTurn | NoTurn = 'left';
+  const takeTurn = async (): Promise<void> => {
+    turn = await longAnswerTurns.take(ctx.caller.user.id, NEVER);
+  };
+  try {
+    const bytes = await collectBody(call.upstream, takeTurn).catch((error: unknown) => {
+      throw toUpstreamFailure(error, call.upstream);
+    });
+    return await billAnswer(call, bytes && (await readAnswer(bytes, call.form, ctx.services.chat)));
+  } finally {
+    endAfterAnswer(ctx, turn);
+  }
+}
+
+/** A turn that came late is none: the answer goes on without. */
+function endAfterAnswer({ afterAnswer }: RequestContext<KeyCaller>, turn: EndTurn | NoTurn): void {
+  if (typeof turn !== 'string') afterAnswer(turn);
+}
+
+async function billAnswer(
+  { chat, billing, upstream, form }: WholeCall,
+  answer: WholeAnswer | null,
 ): Promise<Reply> {
   const { upstreamRequestId, tried } = upstream;
-  const bytes = await collectBody(upstream, long.takeTurn).catch((error: unknown) => {
-    throw toUpstreamFailure(error, upstream);
-  });
-  const isShort = bytes !== null && bytes.length <= SHORT_BYTES_MAX;
-  const answer = isShort ? readShort(bytes, form) : bytes && (await long.read(bytes, form.source));
   if (!answer) throw new UpstreamFailure('invalid_response', 'unknown', { upstreamRequestId });
   const { reported, billableText, body } = answer;
   const usage = readChatUsage(reported, tokensPlausibleMax(chat));
@@ -47,6 +66,14 @@ export async function answerWhole(
   return billing.finishWith(outcome, (charge) =>
     replyWith(body(form.presentUsage(usage && reported, charge))),
   );
+}
+
+function readAnswer(
+  bytes: Buffer,
+  form: WholeForm,
+  { readLongAnswer }: ChatServices,
+): Promise<WholeAnswer | null> | WholeAnswer | null {
+  return bytes.length <= SHORT_BYTES_MAX ? readShort(bytes, form) : readLongAnswer(bytes, form.source);
 }
 
 function readShort(bytes: Buffer, form: WholeForm): WholeAnswer | null {

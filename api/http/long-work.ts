@@ -31,4 +31,5 @@ export async function workInTurn<Result>(
   }
 }
 
-const NEVER = new AbortController().signal;
+/** For what waits for its turn although its caller may have left. */
+export const NEVER = new AbortController().signal;

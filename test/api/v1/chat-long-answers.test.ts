@@ -1,4 +1,5 @@
 // Whole answers that are long, as with the likeliest alternatives of every token.
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { LONG_ANSWER_TURN_LIMITS } from '../../../api/http/turn-limits.ts';
@@ -145,5 +146,26 @@ describe('a long answer that is not streamed', () => {
     for (const { socket } of begun()) socket.destroy();
     await until('the others have begun', async () => begun().length === readers.length);
     for (const { socket } of readers) socket.destroy();
+  });
+
+  it('keeps its turn when its caller has left, until it is billed', async () => {
+    const held: ServerResponse[] = [];
+    chat.play = (res) => void held.push(res);
+    const readers = Array.from({ length: 2 * ANSWERS_OF_USER_MAX }, askUnread);
+    await until('all were asked', async () => held.length === readers.length);
+    for (const { socket } of readers) socket.destroy();
+    await until('all have left', async () => readers.every(({ socket }) => socket.closed));
+    await chat.owner.key.get('/v1/balance'); // by its answer the gateway has seen them leave
+    for (const res of held) res.write(`{"choices":[{"message":{"content":"${'x'.repeat(UNREAD_CHARACTERS)}`);
+    const { longAnswerTurns } = chat.gateway.services;
+    const waiting = () => longAnswerTurns.countWaiting(chat.owner.id);
+    await until('the others wait', async () => waiting() === ANSWERS_OF_USER_MAX);
+    await chat.owner.key.get('/v1/balance');
+    expect(waiting()).to.equal(ANSWERS_OF_USER_MAX);
+
+    for (const res of held) res.end('"}}],"usage":{"prompt_tokens":3,"completion_tokens":9}}');
+    const calls = () => readCalls(chat.gateway, chat.owner);
+    await until('all are billed', async () => (await calls()).every(({ status }) => status === 'completed'));
+    expect(await calls()).to.have.length(readers.length);
   });
 });
