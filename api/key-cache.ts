@@ -1,4 +1,4 @@
-// Finds API keys: for chat cached for seconds, because a lookup would cost as much as the rest of the call,
+// Finds API keys: for chat cached for a minute, because a lookup would cost as much as the rest of the call,
 // and for creations that will be refused for their number; else fresh, with a lookup shared by requests that
 // arrive together.
 import { hash } from 'node:crypto';
@@ -9,21 +9,15 @@ import type { Secrets } from '../db/secrets.ts';
 import { JointLookups } from './joint-lookups.ts';
 
 /**
- * Age limit of an entry: a revoked key may still be answered this long. It cannot spend, because each
- * reservation checks the key in SQL. The age counts from the lookup, or from the last reservation that was
- * granted, which has looked at key and user as well: a key that is used all the time is not looked up again
- * at every few calls.
+ * Age limit of an entry, from its lookup. A revoked key may pass authentication this long. It cannot spend,
+ * because each reservation checks key and user in SQL; what it refuses for them is to be forgotten.
  */
-const CACHED_MS = 5_000;
-/** Age limit counted from the lookup alone, for what no reservation looks at: when the key was last used. */
-const READ_AGAIN_MS = 60_000;
+const REMEMBERED_MS = 60_000;
 const KEYS_MAX = 10_000;
 
 interface Entry {
   lookup: Promise<KeyHolder | null>;
   readAtMs: number;
-  /** When the key was last known to be good. */
-  goodAtMs: number;
 }
 
 export class ApiKeyCache {
@@ -42,17 +36,16 @@ export class ApiKeyCache {
   }
 
   /**
-   * Finds the key and its user, as they were some seconds ago at the most; null for an unknown key.
+   * Finds the key and its user, as they were a minute ago at the most; null for an unknown key.
    * Concurrent requests with one key share a lookup.
    */
   find(text: string): Promise<KeyHolder | null> {
     const name = nameOf(text);
     const cached = this.#entries.get(name);
     const nowMs = this.#now();
-    if (cached && nowMs - cached.goodAtMs < CACHED_MS && nowMs - cached.readAtMs < READ_AGAIN_MS)
-      return cached.lookup;
+    if (cached && nowMs - cached.readAtMs < REMEMBERED_MS) return cached.lookup;
     const lookup = this.#lookUp(text);
-    const entry: Entry = { lookup, readAtMs: nowMs, goodAtMs: nowMs };
+    const entry: Entry = { lookup, readAtMs: nowMs };
     this.#entries.set(name, entry);
     const drop = (): void => {
       if (this.#entries.peek(name) === entry) this.#entries.delete(name);
@@ -71,18 +64,9 @@ export class ApiKeyCache {
   }
 
   /**
-   * To be called before a reservation for a key that was found; the function returned, when it was granted:
-   * then key and user were good after the call.
+   * Looks the key up again at its next request: what is remembered of it refused one and may be mended, or is
+   * not true any more.
    */
-  beginProof(key: KeyHolder['key']): () => void {
-    const nowMs = this.#now();
-    return () => {
-      const entry = this.#entryOf.get(key);
-      if (entry) entry.goodAtMs = Math.max(entry.goodAtMs, nowMs);
-    };
-  }
-
-  /** Looks the key up again at its next request: what is remembered of it refused one, and may be mended. */
   forget(key: KeyHolder['key']): void {
     const entry = this.#entryOf.get(key);
     if (entry) entry.readAtMs = Number.NEGATIVE_INFINITY;

@@ -4,6 +4,7 @@
 import type { ChatCallKey } from '../../db/chat/calls.ts';
 import { makeId } from '../../db/ids.ts';
 import type { SealedAnswer } from '../../db/idempotency/idempotency-keys.ts';
+import { isAboutSpender } from '../../db/ledger/reservations.ts';
 import { isAnswerLost } from '../../db/lost-answers.ts';
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
@@ -71,7 +72,6 @@ export class ChatBilling {
   async reserve(): Promise<PricedChat> {
     const { requestId, services, caller } = this.#ctx;
     const { model, stream, estimate, estimateMax } = this.#chat;
-    const proveKey = services.keyCache.beginProof(caller.key);
     const call = { ...this.#callKey(), requestId, model: model.id, stream, claim: claimOf(this.#ctx) };
     const amounts = { amount: estimate, amountMax: estimateMax };
     const verdict = await services.chat.calls.reserve({ ...call, ...amounts }).catch((error: unknown) => {
@@ -79,9 +79,11 @@ export class ChatBilling {
       throw error;
     });
     if (verdict.kind === 'key_taken') throw idempotencyInProgress();
-    if (verdict.kind === 'refused') throw explainRefusal(verdict, estimate);
+    if (verdict.kind === 'refused') {
+      if (isAboutSpender(verdict.reason)) services.keyCache.forget(caller.key);
+      throw explainRefusal(verdict, estimate);
+    }
     begunWith(this.#ctx);
-    proveKey();
     this.#chat = limitChat(this.#chat, verdict.amount);
     return this.#chat;
   }

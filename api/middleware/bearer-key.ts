@@ -9,7 +9,7 @@ import type { Services } from '../services.ts';
 /**
  * Finds the user of an API key. Throws 401 for a key that is missing or wrong, with one answer for every
  * wrong key, and 403 for a disabled user. Wrong keys are counted per address and refused with 429 in the
- * end; valid keys from that address are not. `mayBeRemembered`: a key as it was some seconds ago will do.
+ * end; valid keys from that address are not. `mayBeRemembered`: a key as it was a minute ago will do.
  */
 export async function authenticateKey(
   services: Services,

@@ -6,7 +6,13 @@ import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
 
 /** Why an account and a key may not spend, whatever the amount (`spender-refusal.sql`). */
-export type SpenderRefusal = 'account_disabled' | 'invalid_api_key' | 'expired_api_key' | 'model_not_allowed';
+export type SpenderRefusal = (typeof SPENDER_REFUSALS)[number];
+const SPENDER_REFUSALS = [
+  'account_disabled',
+  'invalid_api_key',
+  'expired_api_key',
+  'model_not_allowed',
+] as const;
 
 /** Why credits could not be set aside (`amount-refusal.sql`). */
 export type ReserveRefusal =
@@ -30,6 +36,11 @@ export async function reserve(em: Em, { taskId, attempt }: TaskAttempt): Promise
   if (!verdict) return { kind: 'not_claimable' };
   if (verdict.refusal !== null) return { kind: 'refused', reason: verdict.refusal };
   return { kind: 'reserved', amount: readMicroCredits(verdict.amount) };
+}
+
+/** Whether the refusal is about the account or its key, and not about an amount. */
+export function isAboutSpender(reason: ReserveRefusal): boolean {
+  return SPENDER_REFUSALS.some((one) => one === reason);
 }
 
 const reserveAttempt = prepare<{ refusal: ReserveRefusal | null; amount: string }>(

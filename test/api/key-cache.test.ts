@@ -1,4 +1,4 @@
-// What chat remembers of API keys: for how long, what makes it longer, and what makes it look again.
+// What chat remembers of API keys: for how long, and what makes it look again.
 import { randomBytes } from 'node:crypto';
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
@@ -7,6 +7,7 @@ import { forkEm } from '../../db/database.ts';
 import { createUser } from '../../db/identity/users.ts';
 import { createApiKey } from '../../db/keys/api-keys.ts';
 import { Secrets } from '../../db/secrets.ts';
+import { createAdministrator } from '../support/administrators.ts';
 import { ask } from '../support/chat.ts';
 import { expectError } from '../support/http/expect-error.ts';
 import { change, createLimitedUser } from '../support/limited-keys.ts';
@@ -44,54 +45,23 @@ describe('the memory of keys', () => {
     seconds = at;
     return (await cache.find(text)) !== null;
   };
-  /** A reservation for the key, granted or refused, between two moments. */
-  const reserve = async (from: number, to: number, isGranted = true): Promise<void> => {
-    const { key } = await find();
-    seconds = from;
-    const prove = cache.beginProof(key);
-    seconds = to;
-    if (isGranted) prove();
-  };
 
-  it('holds a revoked one for five seconds', async () => {
-    await find();
-    await revoke();
-    expect(await isFoundAt(4.9)).to.equal(true);
-    expect(await isFoundAt(5)).to.equal(false);
-  });
-
-  it('holds it for five seconds from the beginning of the last reservation that was granted', async () => {
-    await reserve(3, 4);
-    await revoke();
-    expect(await isFoundAt(7.9)).to.equal(true);
-    expect(await isFoundAt(8)).to.equal(false);
-  });
-
-  it('takes a refused reservation for no proof', async () => {
-    await reserve(3, 4, false);
-    await revoke();
-    expect(await isFoundAt(5)).to.equal(false);
-  });
-
-  it('looks every key up again after a minute', async () => {
-    for (let at = 0; at < 60; at += 4) await reserve(at, at);
+  it('holds a revoked one for a minute from its lookup, however often it is used', async () => {
+    for (let at = 0; at < 60; at += 4) expect(await isFoundAt(at)).to.equal(true);
     await revoke();
     expect(await isFoundAt(59.9)).to.equal(true);
     expect(await isFoundAt(60)).to.equal(false);
   });
 
-  it('looks up at once what it was told to forget, and is not made to hold it by a late proof', async () => {
+  it('looks up at once what it was told to forget', async () => {
     const { key } = await find();
-    const prove = cache.beginProof(key);
     await revoke();
     cache.forget(key);
-    prove();
     expect(await isFoundAt(0)).to.equal(false);
   });
 
   it('of a fresh lookup nothing is held', async () => {
-    const found = await cache.findFresh(text);
-    if (found) cache.beginProof(found.key)();
+    await cache.findFresh(text);
     await revoke();
     expect(await isFoundAt(0)).to.equal(false);
   });
@@ -108,16 +78,36 @@ describe('chat with a remembered key', () => {
   });
   after(() => gateway.stop());
 
-  it('is a proof of the key: a user’s steady calls look it up once', async () => {
+  it('looks the key of a user who calls now and then up once in a minute', async () => {
     const user = await gateway.createUser();
     const find = () => gateway.services.keyCache.find(user.apiKey);
     expect((await ask(user)).status).to.equal(200);
     const first = await find();
-    for (seconds = 4; seconds <= 20; seconds += 4) expect((await ask(user)).status).to.equal(200);
-    seconds = 24;
+    seconds += 59;
+    expect((await ask(user)).status).to.equal(200);
     expect(await find()).to.equal(first);
-    seconds = 26;
+    seconds += 1;
     expect(await find()).not.to.equal(first);
+  });
+
+  it('refuses a revoked key by its reservation, and looks it up from then on', async () => {
+    const user = await gateway.createUser();
+    expect((await ask(user)).status).to.equal(200);
+    await user.session.delete(`/api/keys/${user.keyId}`);
+    expectError(await ask(user), 401, 'invalid_api_key');
+    expect(await gateway.services.keyCache.find(user.apiKey)).to.equal(null);
+  });
+
+  it('lets a user who is enabled again chat at once', async () => {
+    const user = await gateway.createUser();
+    expect((await ask(user)).status).to.equal(200);
+    const chief = await createAdministrator(gateway);
+    const setDisabled = (disabled: boolean) =>
+      chief.session.patch(`/api/admin/users/${user.id}`, { disabled });
+    await setDisabled(true);
+    for (let call = 0; call < 2; call += 1) expectError(await ask(user), 403, 'account_disabled');
+    await setDisabled(false);
+    expect((await ask(user)).status).to.equal(200);
   });
 
   it('has the models that its owner adds from the call after the first refused one', async () => {
