@@ -1,4 +1,5 @@
 // Hot statements: parsed and planned once per connection, and run with parameters on the driver's own pool.
+import { storableText } from '../domain/storable-text.ts';
 import { driverPoolOf } from './pool.ts';
 import type { Em } from './database.ts';
 
@@ -46,16 +47,13 @@ function hasOtherColumns(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '0A000';
 }
 
-/**
- * A text as PostgreSQL can store it: without NUL and without halves of characters. For texts from elsewhere
- * that share a statement with others, which one bad text would fail.
- */
-export function storableText(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '');
-}
+/** What JSON escapes and `jsonb` refuses: NUL, and half characters. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
 
-/** The same for all texts in a value that is stored as JSON. */
+/** A value as JSON whose texts can all be stored. */
 export function storableJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!UNSTORABLE.test(json)) return json;
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'string' ? storableText(member) : member,
   );

@@ -66,8 +66,12 @@ export function trackExchanges(limits: SlowCallerLimits): Exchanges {
       const { bytesRead } = req.socket;
       const now = performance.now();
       const exchange = {
-        ...{ req, res, bytesRead, silentSince: now },
-        ...{ windowBeganAt: now, bytesBefore: bytesRead },
+        req,
+        res,
+        bytesRead,
+        silentSince: now,
+        windowBeganAt: now,
+        bytesBefore: bytesRead,
         answer: { bytesTaken: 0, movedAt: now },
       };
       exchanges.add(exchange);

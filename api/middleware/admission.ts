@@ -29,8 +29,9 @@ export function rejectWhenOverloaded({ overload, subjects, metrics }: Services):
 export function countForUser({ subjects, metrics }: Services, req: Request, res: Response): void {
   const caller = requireLocal(res, 'caller');
   if (caller.proof === 'none') return;
-  subjects.learn(req, caller.user.id);
-  localsOf(res).subject = caller.user.id;
+  const locals = localsOf(res);
+  if (locals.subject !== caller.user.id) subjects.learn(req, caller.user.id);
+  locals.subject = caller.user.id;
   const shortage = requireLocal(res, 'seat').belongTo(caller.user.id);
   if (shortage === null) return;
   metrics.shed(shortage);

@@ -1,12 +1,13 @@
 // The statement that reserves for chat calls and settles them, many at a time; the conditions are the SQL
 // functions in the files beside this one.
 import type { MicroCredits } from '../../domain/credits.ts';
+import { storableText } from '../../domain/storable-text.ts';
 import { readMicroCredits } from '../columns.ts';
 import type { Em } from '../database.ts';
 import { makeId } from '../ids.ts';
 import { describeClaims, KEY_KEPT_HOURS, type SealedAnswer } from '../idempotency/idempotency-keys.ts';
 import type { ReserveRefusal } from '../ledger/reservations.ts';
-import { prepare, storableJson, storableText, type Parameter } from '../prepared.ts';
+import { prepare, storableJson, type Parameter } from '../prepared.ts';
 import type { ChatCallEnd, ChatCallVerdict, NewChatCall } from './calls.ts';
 
 export type Move =

@@ -6,9 +6,10 @@ import type { TaskMode } from '../../domain/tasks.ts';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
 import { readMicroCredits, storePrice } from '../columns.ts';
 import type { ReserveRefusal } from '../ledger/reservations.ts';
-import { prepare, storableJson, storableText } from '../prepared.ts';
+import { prepare, storableJson } from '../prepared.ts';
 import type { Em } from '../database.ts';
 import type { Order } from '../../domain/orders/order.ts';
+import { storableText } from '../../domain/storable-text.ts';
 import { readRow } from '../read-row.ts';
 
 export interface NewTask {

@@ -3,11 +3,12 @@ import { sql } from '@mikro-orm/postgresql';
 import type { TaskFailureCode } from '../../domain/failures.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import type { TaskAttempt } from '../../domain/tasks.ts';
+import { storableText } from '../../domain/storable-text.ts';
 import { CHOOSE_CREDENTIAL, withFamilyLock, type CredentialChoice } from './credentials.ts';
 import { SubmissionEntity, type Submission } from '../entities/tasks.ts';
 import type { Sealed } from '../secrets.ts';
 import { storeEvidence, type TaskOutput } from '../columns.ts';
-import { prepare, storableJson, storableText } from '../prepared.ts';
+import { prepare, storableJson } from '../prepared.ts';
 import type { Em } from '../database.ts';
 import { readRow } from '../read-row.ts';
 

@@ -1,9 +1,10 @@
 // Attempts to deliver: the hold on their endpoints while they are written, and what came of them.
 import { sql } from '@mikro-orm/postgresql';
 import { WEBHOOK_FAILING_DAYS_MAX, type WebhookFailure } from '../../domain/webhooks.ts';
+import { storableText } from '../../domain/storable-text.ts';
 import { COMMAND_LINE, insertAuditEntry, type AuditOrigin } from '../audit-log.ts';
 import type { Em } from '../database.ts';
-import { prepare, storableText } from '../prepared.ts';
+import { prepare } from '../prepared.ts';
 import { LOST_AFTER_SECONDS } from './outbox.ts';
 import type { DeliveryToSend } from './to-send.ts';
 
