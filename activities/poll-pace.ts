@@ -1,5 +1,5 @@
 // How long to wait before a vendor is asked about a job again.
-import type { UsualEnd } from './usual-ends.ts';
+import type { UsualDuration } from './job-durations.ts';
 
 export interface Polled {
   /** Since the job was handed over. */
@@ -8,8 +8,8 @@ export interface Polled {
   refusals: number;
   /** How long the vendor asks to wait, or null. */
   retryAfterMs: number | null;
-  /** When jobs of its model usually end; null where that is not known. */
-  usualEnd: UsualEnd | null;
+  /** How long jobs of its model usually take; null where that is not known. */
+  usualDuration: UsualDuration | null;
 }
 
 const PAUSE_MIN_MS = 1_000;
@@ -40,11 +40,11 @@ export function pauseBeforeNextPoll({ refusals, retryAfterMs, ...job }: Polled, 
   return pauseMs * (1 - SPREAD / 2 + random * SPREAD);
 }
 
-function usualPauseMs({ ageMs, usualEnd }: Pick<Polled, 'ageMs' | 'usualEnd'>): number {
+function usualPauseMs({ ageMs, usualDuration }: Pick<Polled, 'ageMs' | 'usualDuration'>): number {
   const byAgeMs = Math.max(ageMs * AGE_SHARE, PAUSE_MIN_MS);
   const unknownMs = Math.min(byAgeMs, PAUSE_MAX_MS);
-  if (usualEnd === null || ageMs > usualEnd.untilMs) return unknownMs;
-  const { fromMs, untilMs } = usualEnd;
+  if (usualDuration === null || ageMs > usualDuration.untilMs) return unknownMs;
+  const { fromMs, untilMs } = usualDuration;
   const lateMs = Math.min(Math.max((untilMs - fromMs) / LATE_LOOKS, LATE_PAUSE_MIN_MS), unknownMs);
   if (ageMs >= fromMs) return lateMs;
   return Math.min(byAgeMs, EARLY_PAUSE_MAX_MS, Math.max(fromMs - ageMs, lateMs));

@@ -14,10 +14,10 @@ import { cancelJob, WITHDRAW_LOOK_LIMIT_MS } from './cancel-job.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith } from './failures.ts';
 import { pause, withHeartbeat } from './heartbeat.ts';
+import { createJobDurations, type JobDurations } from './job-durations.ts';
 import { pauseBeforeNextPoll } from './poll-pace.ts';
 import { createProgressNotes, type ProgressNotes } from './progress.ts';
 import type { KeptResult } from './results.ts';
-import { createUsualEnds, type UsualEnds } from './usual-ends.ts';
 
 /** The vendor may not see its own job for a moment after it took it. */
 const NOT_FOUND_GRACE_MS = 30_000;
@@ -32,7 +32,7 @@ const POLLING = { phase: 'polling', everyMs: 20_000 };
 interface Job {
   provider: Provider;
   handle: JobHandle;
-  /** Adapter and the vendor's name of the model, of which it is known when jobs usually end. */
+  /** Adapter and the vendor's name of the model, of which it is known how long jobs usually take. */
   model: string;
   /** Since the hand-over. The worker's clock may not be that of the database, which wrote the time. */
   ageMs(): number;
@@ -42,13 +42,13 @@ interface Job {
 
 interface PollingDependencies extends ActivityDependencies {
   progress: ProgressNotes;
-  usualEnds: UsualEnds;
+  durations: JobDurations;
 }
 
 export function createPolling(dependencies: ActivityDependencies) {
   const { database } = dependencies;
   const progress = createProgressNotes((noted) => recordProgress(forkEm(database), noted));
-  const polling = { ...dependencies, progress, usualEnds: createUsualEnds() };
+  const polling = { ...dependencies, progress, durations: createJobDurations() };
 
   return {
     /** Ends when the vendor has finished, fails when it has failed; a look without an answer is neither. */
@@ -83,7 +83,7 @@ async function pollUntilFinished(
   job: Job,
 ): Promise<void> {
   const { cancellationSignal } = Context.current();
-  const { progress, usualEnds } = dependencies;
+  const { progress, durations } = dependencies;
   let refusals = 0;
   let unfinishedMs = 0; // another worker may have looked before
   for (;;) {
@@ -91,7 +91,7 @@ async function pollUntilFinished(
     const ageMs = job.ageMs();
     if (isEnd(state)) {
       const isSeenEnding = state.kind === 'succeeded' && unfinishedMs > 0;
-      if (isSeenEnding) usualEnds.note(job.model, { unfinishedMs, finishedMs: ageMs });
+      if (isSeenEnding) durations.note(job.model, { unfinishedMs, finishedMs: ageMs });
       return recordEndState(dependencies, task, state);
     }
     const percent = percentOf(state);
@@ -99,7 +99,7 @@ async function pollUntilFinished(
     unfinishedMs = ageMs;
     refusals = refusal ? refusals + 1 : 0;
     const retryAfterMs = refusal?.retryAfterMs ?? null;
-    const polled = { ageMs, refusals, retryAfterMs, usualEnd: usualEnds.of(job.model) };
+    const polled = { ageMs, refusals, retryAfterMs, usualDuration: durations.usualOf(job.model) };
     await pause(pauseBeforeNextPoll(polled, Math.random()));
   }
 }

@@ -5,12 +5,12 @@ import { pauseBeforeNextPoll, type Polled } from '../../activities/poll-pace.ts'
 const MIDDLE = 0.5;
 const MINUTE = 60_000;
 const pause = (ageMs: number, others: Partial<Polled> = {}, random = MIDDLE): number =>
-  pauseBeforeNextPoll({ ageMs, refusals: 0, retryAfterMs: null, usualEnd: null, ...others }, random);
+  pauseBeforeNextPoll({ ageMs, refusals: 0, retryAfterMs: null, usualDuration: null, ...others }, random);
 
 /** Ages at which a job is looked at until `untilMs`. */
-function looks(untilMs: number, usualEnd: Polled['usualEnd']): number[] {
+function looks(untilMs: number, usualDuration: Polled['usualDuration']): number[] {
   const ages = [0];
-  for (let ageMs = 0; ageMs < untilMs; ageMs += pause(ageMs, { usualEnd })) ages.push(ageMs);
+  for (let ageMs = 0; ageMs < untilMs; ageMs += pause(ageMs, { usualDuration })) ages.push(ageMs);
   return ages;
 }
 
@@ -38,21 +38,23 @@ describe('the pace at which a vendor is asked about a job', () => {
 });
 
 describe('the pace where it is known when jobs of the model usually end', () => {
-  const usualEnd = { fromMs: 5 * MINUTE, untilMs: 5 * MINUTE + 5_000 };
+  const usualDuration = { fromMs: 5 * MINUTE, untilMs: 5 * MINUTE + 5_000 };
 
   it('is slower before, up to twelve seconds, and never jumps over that time', () => {
     const ages = [10_000, 2 * MINUTE, 4 * MINUTE, 5 * MINUTE - 7_000, 5 * MINUTE - 500];
-    expect(ages.map((ageMs) => pause(ageMs, { usualEnd }))).to.eql([1_000, 12_000, 12_000, 7_000, 2_000]);
+    expect(ages.map((ageMs) => pause(ageMs, { usualDuration }))).to.eql([
+      1_000, 12_000, 12_000, 7_000, 2_000,
+    ]);
   });
 
   it('is two seconds while they end, and as if nothing was known afterwards', () => {
     const ages = [5 * MINUTE, 5 * MINUTE + 5_000, 5 * MINUTE + 5_001];
-    expect(ages.map((ageMs) => pause(ageMs, { usualEnd }))).to.eql([2_000, 2_000, 8_000]);
+    expect(ages.map((ageMs) => pause(ageMs, { usualDuration }))).to.eql([2_000, 2_000, 8_000]);
   });
 
   it('is as if nothing was known where their times differ much', () => {
     const wide = { fromMs: MINUTE, untilMs: 4 * MINUTE };
-    expect([MINUTE, 3 * MINUTE].map((ageMs) => pause(ageMs, { usualEnd: wide }))).to.eql([6_000, 8_000]);
+    expect([MINUTE, 3 * MINUTE].map((ageMs) => pause(ageMs, { usualDuration: wide }))).to.eql([6_000, 8_000]);
   });
 
   it('asks a vendor no more often in all', () => {
