@@ -9,7 +9,7 @@ import type { ActivityDependencies } from './dependencies.ts';
 import { failTaskWith } from './failures.ts';
 
 /** The try to hand an attempt over, and the adapter of its vendor. */
-export interface Handover {
+export interface HandOverTry {
   task: SubmissionTry;
   provider: Provider;
 }
@@ -22,7 +22,7 @@ type JobDependencies = Pick<ActivityDependencies, 'database' | 'log'>;
  */
 export async function recordJob(
   { database, log }: JobDependencies,
-  { task, provider }: Handover,
+  { task, provider }: HandOverTry,
   answer: Extract<Submission, { kind: 'accepted' }>,
 ): Promise<void> {
   const { hasJob, isOrphaned } = await retryWrite(() => recordAccepted(forkEm(database), task, answer));

@@ -3,7 +3,7 @@ import { forkEm } from '../db/database.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import { withTimeLimit } from '../providers/http/time-limit.ts';
 import { UpstreamFailure, type LookUp, type Provider } from '../providers/provider.ts';
-import type { Handover } from './accepted-job.ts';
+import type { HandOverTry } from './accepted-job.ts';
 import { retryWrite } from './activity-retry.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { retryLater } from './failures.ts';
@@ -12,7 +12,7 @@ import {
   recordAnswer,
   recordRefusal,
   type FailedSubmission,
-  type HandoverState,
+  type HandOverState,
 } from './submission-outcome.ts';
 
 export interface LostSubmission extends FailedSubmission {
@@ -30,23 +30,23 @@ const LOOK_UP_LIMIT_MS = 10_000;
  */
 export async function lookForLostJob(
   dependencies: ActivityDependencies,
-  handover: Handover,
+  handOverTry: HandOverTry,
   lost: LostSubmission,
-): Promise<HandoverState> {
-  const { task, provider } = handover;
+): Promise<HandOverState> {
+  const { task, provider } = handOverTry;
   for (let count = 0; provider.lookUp && count < LOOK_UPS_MAX; count += 1) {
     if (count > 0) await pause(LOOK_UP_PAUSE_MS);
     const found = await lookUp(provider, lost);
     if (found.kind === 'found') {
       const answer = { kind: 'accepted', handle: found.handle, upstreamRequestId: null } as const;
-      return recordAnswer(dependencies, handover, answer);
+      return recordAnswer(dependencies, handOverTry, answer);
     }
     if (found.kind === 'absent') {
       await retryWrite(() => submissions.recordNotReceived(forkEm(dependencies.database), task, null));
       throw retryLater('upstream_error');
     }
   }
-  throw await recordRefusal(dependencies, handover, lost);
+  throw await recordRefusal(dependencies, handOverTry, lost);
 }
 
 async function lookUp(provider: Provider, { job, sentAt }: LostSubmission): Promise<LookUp> {

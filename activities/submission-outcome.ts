@@ -4,7 +4,7 @@ import { forkEm } from '../db/database.ts';
 import { hasReadyCredential, startCooldown, type CooldownReason } from '../db/tasks/credentials.ts';
 import * as submissions from '../db/tasks/submissions.ts';
 import type { Submission, UpstreamFailure, UpstreamJob } from '../providers/provider.ts';
-import { recordJob, type Handover } from './accepted-job.ts';
+import { recordJob, type HandOverTry } from './accepted-job.ts';
 import { retryWrite } from './activity-retry.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith, retryLater } from './failures.ts';
@@ -13,7 +13,7 @@ import { removeFiles, storeInline } from './results.ts';
 /**
  * `accepted`: the vendor works on it. `stored`: it was finished at once, and the results are in our storage.
  */
-export interface HandoverState {
+export interface HandOverState {
   state: 'accepted' | 'stored';
 }
 
@@ -31,9 +31,9 @@ const RATE_COOLDOWN_SECONDS_MAX = 60;
 /** The vendor has taken the work, so this must be recorded, even if the database is away for a while. */
 export async function recordAnswer(
   dependencies: Pick<ActivityDependencies, 'database' | 'storage' | 'log'>,
-  { task, provider }: Handover,
+  { task, provider }: HandOverTry,
   answer: Submission,
-): Promise<HandoverState> {
+): Promise<HandOverState> {
   const { database } = dependencies;
   if (answer.kind === 'accepted') {
     await recordJob(dependencies, { task, provider }, answer);
@@ -75,7 +75,7 @@ async function removeUnknown(
  */
 export async function recordRefusal(
   { database }: ActivityDependencies,
-  { task, provider }: Handover,
+  { task, provider }: HandOverTry,
   { job, failure }: FailedSubmission,
 ): Promise<Error> {
   const { errorClass, fate, retryAfterMs } = failure;

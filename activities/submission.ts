@@ -14,7 +14,7 @@ import type { JsonValue } from '../domain/json.ts';
 import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../providers/provider.ts';
 import type { Task } from '../db/entities/tasks.ts';
-import type { Handover } from './accepted-job.ts';
+import type { HandOverTry } from './accepted-job.ts';
 import { retryWrite } from './activity-retry.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { createFamilySlots } from './family-slots.ts';
@@ -23,7 +23,7 @@ import { createHandOvers, type HandOvers } from './hand-overs.ts';
 import { abortOnCancel, isRunGivenUp, pause, withHeartbeat } from './heartbeat.ts';
 import { lookForLostJob } from './lost-job.ts';
 import { WaitingWork } from './waiting-work.ts';
-import { recordAnswer, recordRefusal, type HandoverState } from './submission-outcome.ts';
+import { recordAnswer, recordRefusal, type HandOverState } from './submission-outcome.ts';
 
 /** A submission that was not kept fresh for so long is abandoned: its worker is dead. */
 const FRESH_SECONDS = 15;
@@ -49,7 +49,7 @@ export function createSubmission(
   });
 
   return {
-    async submit(task: TaskAttempt): Promise<HandoverState> {
+    async submit(task: TaskAttempt): Promise<HandOverState> {
       const row = await findTask(forkEm(database), task.taskId);
       if (!row) throw failTaskWith('internal_error');
       const provider = providers.get(row.adapter);
@@ -61,7 +61,7 @@ export function createSubmission(
   };
 
   /** Decrypts the request only here: it may have 32 MB, and a task without a slot must not hold that. */
-  async function submitInSlot(task: TaskAttempt, row: Task, provider: Provider): Promise<HandoverState> {
+  async function submitInSlot(task: TaskAttempt, row: Task, provider: Provider): Promise<HandOverState> {
     const em = forkEm(database);
     const request = await decryptRequest(em, secrets, task.taskId);
     if (!request) throw failTaskWith('internal_error');
@@ -82,8 +82,8 @@ export function createSubmission(
     if (intent.kind === 'busy') throw waitForPlace(row, provider);
     waiting.end(provider.family, task.taskId);
     if (intent.kind === 'already_submitted') return resume(dependencies, { task, provider }, jobWith);
-    const handover = { task: { ...task, sentAt: intent.sentAt }, provider };
-    return handOver(dependencies, handOvers, handover, jobWith(intent.credential));
+    const handOverTry = { task: { ...task, sentAt: intent.sentAt }, provider };
+    return handOver(dependencies, handOvers, handOverTry, jobWith(intent.credential));
   }
 
   /** For work that has to wait since its vendor has as much as it may have; it holds no slot meanwhile. */
@@ -129,10 +129,10 @@ async function requireWanted(): Promise<void> {
 async function handOver(
   dependencies: ActivityDependencies,
   handOvers: HandOvers,
-  handover: Handover,
+  handOverTry: HandOverTry,
   job: UpstreamJob,
-): Promise<HandoverState> {
-  const { task, provider } = handover;
+): Promise<HandOverState> {
+  const { task, provider } = handOverTry;
   return handOvers.run(task, 'waiting for the provider’s answer', async () => {
     const abort = provider.delivery === 'immediate' ? abortOnCancel() : undefined;
     const sentAt = new Date();
@@ -143,10 +143,10 @@ async function handOver(
       if (abort?.aborted) return Context.current().cancelled; // rejects: this result is lost to everyone
       if (!(error instanceof UpstreamFailure)) throw error;
       if (error.fate === 'unknown')
-        return lookForLostJob(dependencies, handover, { job, sentAt, failure: error });
-      throw await recordRefusal(dependencies, handover, { job, failure: error });
+        return lookForLostJob(dependencies, handOverTry, { job, sentAt, failure: error });
+      throw await recordRefusal(dependencies, handOverTry, { job, failure: error });
     }
-    return recordAnswer(dependencies, handover, answer);
+    return recordAnswer(dependencies, handOverTry, answer);
   });
 }
 
@@ -157,7 +157,7 @@ async function resume(
   dependencies: ActivityDependencies,
   { task, provider }: { task: TaskAttempt; provider: Provider },
   jobWith: (credential: string) => UpstreamJob,
-): Promise<HandoverState> {
+): Promise<HandOverState> {
   const { database } = dependencies;
   await withHeartbeat(EARLIER_TRY, () => waitWhileFresh(dependencies, task));
   const submission = await submissions.findSubmission(forkEm(database), task);
@@ -175,9 +175,9 @@ async function resume(
       const job = jobWith(submission.credential ?? '');
       const failure = new UpstreamFailure('transient', 'unknown');
       const { sentAt } = submission;
-      const handover = { task: { ...task, sentAt }, provider };
+      const handOverTry = { task: { ...task, sentAt }, provider };
       const lost = { job, sentAt, failure };
-      return withHeartbeat(LOOK_UP, () => lookForLostJob(dependencies, handover, lost));
+      return withHeartbeat(LOOK_UP, () => lookForLostJob(dependencies, handOverTry, lost));
     }
     default: // there is no submission and none may be made: the task has ended
       throw failTaskWith('internal_error');
