@@ -1,8 +1,8 @@
 // Counts tokens locally where an upstream did not report them; successful calls never depend on it.
 import { Piscina } from 'piscina';
-import { inTurn } from './counting-line.ts';
 import { countImageTokens } from './image-tokens.ts';
 import { readPrompt } from './prompt.ts';
+import { createRoundQueue } from './round-queue.ts';
 
 /**
  * The thread that counts, which starts with the first text and stays to the end of the process. It gets less
@@ -19,6 +19,9 @@ const counter = new Piscina<string, number>({
 });
 // The death of a thread that has nothing to count fails no call: without a listener it would end the process.
 counter.on('error', () => undefined);
+
+/** Reads prompts in this thread: two hundred streams that are left at once are counted at once. */
+const readInTurn = createRoundQueue();
 
 /** Tokens of a message beside its text: its role and its delimiters. */
 const TOKENS_PER_MESSAGE = 4;
@@ -38,7 +41,7 @@ export async function countTokens(text: string): Promise<number> {
 
 /** Approximate tokens of the prompt in the body of a chat request. */
 export async function countPromptTokens(request: Readonly<Record<string, unknown>>): Promise<number> {
-  const { texts, messages, images, files } = await inTurn(() => readPrompt(request));
+  const { texts, messages, images, files } = await readInTurn(() => readPrompt(request));
   const ofImages = images.reduce((sum, image) => sum + countImageTokens(image), 0);
   const beside = messages * TOKENS_PER_MESSAGE + ofImages + files * TOKENS_PER_FILE;
   return (await countTokens(texts.join('\n'))) + beside;
