@@ -42,6 +42,3 @@ export interface WebhookDependencies {
   /** Counts an attempt. */
   observe: (outcome: WebhookFailure | 'delivered', seconds: number) => void;
 }
-
-/** The largest result that is copied to storage. */
-export const RESULT_BYTES_MAX = 2 * 1024 ** 3;

@@ -12,12 +12,14 @@ import { fetchResult, type FetchedResult } from '../providers/http/fetch-result.
 import { withTimeLimit } from '../providers/http/time-limit.ts';
 import { UpstreamFailure, type Provider, type UpstreamResult } from '../providers/provider.ts';
 import { retryWrite } from './activity-retry.ts';
-import { RESULT_BYTES_MAX, type ActivityDependencies } from './dependencies.ts';
+import type { ActivityDependencies } from './dependencies.ts';
 import { failTaskWith, retryLater } from './failures.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { withPreview } from './previews.ts';
 import { forkEm } from '../db/database.ts';
 
+/** The largest result that is copied to storage. */
+const RESULT_BYTES_MAX = 2 * 1024 ** 3;
 /** A result whose download failed so often is given up. */
 const FETCHES_MAX = 8;
 const RENEW_LIMIT_MS = 60_000;

@@ -32,6 +32,7 @@ export const TASK_EVENTS = [
   'cancelled',
   'retried',
 ] as const;
+export type TaskEvent = (typeof TASK_EVENTS)[number];
 
 /**
  * Whether a task may change from one status to the other. A trigger of the database enforces the same table.
@@ -43,7 +44,6 @@ export function mayFollow(from: TaskStatus, to: TaskStatus): boolean {
 export function isFinal(status: TaskStatus): boolean {
   return !OPEN_STATUSES.includes(status);
 }
-export type TaskEvent = (typeof TASK_EVENTS)[number];
 
 /** Names one attempt of one task; every effect of a run is keyed by it, never by a run id. */
 export interface TaskAttempt {

@@ -73,7 +73,7 @@ async function readUrl(
   });
   if (download.status !== 200) {
     download.stream.destroy();
-    throw failureOfStatus(download.status);
+    throw failureOfDownloadStatus(download.status);
   }
   const stream = Readable.from(translated(download.stream), { objectMode: false });
   stream.once('close', () => download.stream.destroy());
@@ -95,7 +95,7 @@ function failureOfDownload(error: unknown): UpstreamFailure {
   return new UpstreamFailure('transient', 'not_received', { cause: error });
 }
 
-function failureOfStatus(status: number): UpstreamFailure {
+function failureOfDownloadStatus(status: number): UpstreamFailure {
   if (EXPIRED_STATUSES.has(status)) return new UpstreamFailure('expired', 'refused');
   if (status === 408 || status === 429 || status >= 500)
     return new UpstreamFailure('transient', 'not_received');
