@@ -46,6 +46,10 @@ export function createSweep(dependencies: ActivityDependencies) {
       return swept;
     },
 
+    /**
+     * Removes what nothing asks for any more: expired sessions, requests and idempotency keys, old events of
+     * webhooks, uploads, files of deleted videos. Named after the first of them, since names are recorded.
+     */
     async removeOldRequests(): Promise<{ removed: number }> {
       let removed = 0;
       await runAll([

@@ -1,4 +1,5 @@
-// How long work waits that found no place at its vendor: the longer the more of its user's waits here.
+// How long work waits that found no place at its vendor: the more of its user's work waits in this process,
+// the longer.
 
 const WAIT_MS_MIN = 2_000;
 /**

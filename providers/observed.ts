@@ -1,4 +1,5 @@
-// Wraps a provider so that the duration and outcome of its calls can be observed.
+// Wraps a provider so that the duration and outcome of its calls can be observed; look-ups, which are rare,
+// pass unobserved.
 import type { Provider } from './provider.ts';
 
 export type UpstreamStep = 'submit' | 'poll' | 'cancel';
@@ -13,7 +14,7 @@ export interface ObservedCall {
 /** Runs the work and returns or throws its outcome unchanged. */
 export type ObserveCall = <Result>(call: ObservedCall, work: () => Promise<Result>) => Promise<Result>;
 
-/** The same provider with observed calls. Methods that the provider lacks stay absent. */
+/** The same provider with its steps observed. Methods that the provider lacks stay absent. */
 export function observeProvider(provider: Provider, observe: ObserveCall): Provider {
   const { poll, cancel } = provider;
   const polled = { provider, step: 'poll', model: null } as const;

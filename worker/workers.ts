@@ -1,5 +1,5 @@
-// Builds the workers of this process, one for each kind of slot: hand-over, what must happen soon, waiting,
-// withdrawing, and webhooks.
+// Builds the workers of this process, one for each task queue, so that what one of them waits for holds no
+// slot of another.
 import { fileURLToPath } from 'node:url';
 import {
   bundleWorkflowCode,

@@ -1,6 +1,9 @@
 // The names of all adapters, for the check of a catalogue; providers/registry.ts has the adapters themselves.
 
-/** The adapters of `providers/registry.ts`, each with the family whose settings it uses. */
+/**
+ * The adapters of `providers/registry.ts`, each with the family whose settings it uses; `openai-chat` serves
+ * every family.
+ */
 export const ADAPTERS = {
   'openai-chat': 'openai',
   'openai-images': 'openai',

@@ -123,7 +123,7 @@ function readAccount(key: string): ServiceAccount {
   try {
     json = JSON.parse(key);
   } catch {
-    // The parser's message quotes the key, so nothing of it is cache.
+    // The parser's message quotes the key, so it is not kept as a cause.
   }
   const {
     client_email: email,

@@ -1,5 +1,5 @@
-// Adapter for text tasks: one chat call that answers with the finished text, at the upstreams chat calls
-// have.
+// Adapter for text tasks: one call of chat completions that answers with the finished text, sent to the same
+// upstreams as chat calls.
 import { buffer } from 'node:stream/consumers';
 import { storableText } from '../../domain/storable-text.ts';
 import {
@@ -22,8 +22,9 @@ export interface OpenaiChatSettings {
   upstreamTimeoutMs: number;
 }
 
-/** Stands in submissions for the credential, which the ranking of the upstreams chooses. */
+/** No family of the catalogue: a text task may go to the upstreams of any. */
 const FAMILY = 'text';
+/** Stands in submissions for the credential, which the ranking of the upstreams chooses. */
 const CREDENTIAL = 'ranked';
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 /** As many as hand-overs may be under way in one process. */

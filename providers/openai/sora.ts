@@ -1,6 +1,5 @@
-// Adapter for OpenAI's Videos API, which OpenAI closed in 2026 and resellers still offer, each a little
-// differently:
-// a job, progress, and a download that needs the key.
+// Adapter for OpenAI's Videos API: a job, progress, and a download that needs the key. OpenAI closed it in
+// 2026; resellers still offer it, each a little differently.
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import { authorizeByBearer, createJsonApi, type JsonApi } from '../http/json-api.ts';
