@@ -8,7 +8,7 @@ import { acceptedJob } from '../accepted-job.ts';
 import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
 import { failureAboutJob, failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import { meaningOf } from '../patterns.ts';
-import { readVideoSeconds } from '../plausible.ts';
+import { readVideoSeconds } from '../reported-seconds.ts';
 import {
   UpstreamFailure,
   type JobState,

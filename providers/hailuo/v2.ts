@@ -8,7 +8,7 @@ import { acceptedJob } from '../accepted-job.ts';
 import type { JsonApi, JsonObject } from '../http/json-api.ts';
 import { hasFrame, frameRole } from '../image-roles.ts';
 import { findMeaning, meaningOf, type Patterns } from '../patterns.ts';
-import { readSeconds, readVideoSeconds } from '../plausible.ts';
+import { readSeconds, readVideoSeconds } from '../reported-seconds.ts';
 import {
   UpstreamFailure,
   type Cancellation,

@@ -1,11 +1,12 @@
 // Kling's answers: one envelope around everything, whose code counts more than the HTTP status.
-import { parseCredits, type MicroCredits } from '../../domain/credits.ts';
+import { CREDITS_PER_USD, parseCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import { requestIdOf } from '../http/client.ts';
 import type { JsonApi, JsonApiRequest } from '../http/json-api.ts';
 import { failureOfStatus, verdictOfStatus, type Verdict } from '../http/status.ts';
 import { findMeaning, meaningOf, type Patterns } from '../patterns.ts';
 import { UpstreamFailure } from '../provider.ts';
+import { SECONDS_PLAUSIBLE_MAX } from '../reported-seconds.ts';
 import { membersOf, numberOf, textOf, type VendorError } from '../http/json-fields.ts';
 
 export interface KlingAnswer {
@@ -21,8 +22,6 @@ export type Subject = 'submission' | 'job';
 
 /** 1 unit is about 0.14 USD, which are 28 credits. */
 const CREDITS_PER_UNIT = 28n;
-const CREDITS_PER_USD = 200n;
-const SECONDS_PLAUSIBLE_MAX = 600;
 
 const VERDICTS: Readonly<Record<string, Verdict>> = {
   1000: { errorClass: 'auth', fate: 'not_received' },
@@ -107,7 +106,7 @@ export function classOfMessage(message: string | null): UpstreamErrorClass {
  * Seconds from a text such as "5.041", rounded up since the vendor bills whole ones; null for what is not
  * plausible.
  */
-export function readSeconds(value: unknown): number | null {
+export function readBilledSeconds(value: unknown): number | null {
   const amount = readDecimal(value);
   const seconds = amount === null ? null : Math.ceil(Number(amount) / 1_000_000 - 0.1);
   return seconds !== null && seconds > 0 && seconds <= SECONDS_PLAUSIBLE_MAX ? seconds : null;
@@ -122,7 +121,7 @@ export function costOfUnits(value: unknown): MicroCredits | null {
 /** An amount of dollars in micro-credits; null for what is no plausible number. */
 export function costOfDollars(value: unknown): MicroCredits | null {
   const dollars = readDecimal(value);
-  return dollars === null ? null : dollars * CREDITS_PER_USD;
+  return dollars === null ? null : dollars * BigInt(CREDITS_PER_USD);
 }
 
 /** A decimal number, mostly written as a text, in millionths; null for anything else. */

@@ -1,7 +1,7 @@
 // Kling's older, flat API: /v1/videos/{kind}, one path for text and one for images.
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { classOfMessage, costOfUnits, readSeconds } from './answers.ts';
+import { classOfMessage, costOfUnits, readBilledSeconds } from './answers.ts';
 import { externalIdOf, type KlingVariant } from './variant.ts';
 import { jobIdOf } from '../accepted-job.ts';
 import type { JobState, UpstreamJob } from '../provider.ts';
@@ -75,7 +75,7 @@ function readDone(task: Members): JobState {
   const [video] = listOf(membersOf(task['task_result'])['videos']).map(membersOf);
   const url = textOf(video?.['url']);
   if (url === null) return { kind: 'failed', errorClass: 'invalid_response', text: null };
-  const seconds = readSeconds(video?.['duration']);
+  const seconds = readBilledSeconds(video?.['duration']);
   const vendorCost = costOfUnits(task['final_unit_deduction']);
   const evidence: Evidence = {
     ...(seconds === null ? {} : { seconds }),

@@ -2,7 +2,7 @@
 import type { MicroCredits } from '../../domain/credits.ts';
 import type { JsonValue } from '../../domain/json.ts';
 import type { Evidence } from '../../domain/pricing.ts';
-import { classOfMessage, costOfDollars, costOfUnits, readSeconds } from './answers.ts';
+import { classOfMessage, costOfDollars, costOfUnits, readBilledSeconds } from './answers.ts';
 import { externalIdOf, type KlingVariant } from './variant.ts';
 import { jobIdOf } from '../accepted-job.ts';
 import type { JobState, UpstreamJob } from '../provider.ts';
@@ -78,7 +78,7 @@ function readDone(task: Members): JobState {
     outputs.find(({ type }) => type === 'video') ?? outputs.find(({ type }) => type === undefined);
   const url = textOf(video?.['url']);
   if (url === null) return { kind: 'failed', errorClass: 'invalid_response', text: null };
-  const seconds = readSeconds(video?.['duration']);
+  const seconds = readBilledSeconds(video?.['duration']);
   const vendorCost = readCost(listOf(task['billing']).map(membersOf));
   const evidence: Evidence = {
     ...(seconds === null ? {} : { seconds }),

@@ -3,7 +3,7 @@
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import { authorizeByBearer, createJsonApi, type JsonApi } from '../http/json-api.ts';
-import { readVideoSeconds } from '../plausible.ts';
+import { readVideoSeconds } from '../reported-seconds.ts';
 import { acceptedJob, jobIdOf } from '../accepted-job.ts';
 import { loadInputImages } from '../http/input-images.ts';
 import {

@@ -7,7 +7,7 @@ import { acceptedJob, jobIdOf } from '../accepted-job.ts';
 import { requestIdOf } from '../http/client.ts';
 import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
 import { frameRole } from '../image-roles.ts';
-import { readSeconds, readVideoSeconds } from '../plausible.ts';
+import { readSeconds, readVideoSeconds } from '../reported-seconds.ts';
 import {
   UpstreamFailure,
   type Cancellation,
