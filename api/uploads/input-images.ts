@@ -5,7 +5,7 @@ import type { Sharp } from 'sharp';
 import type { Model } from '../../domain/catalog/catalog.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { explainImageLimits, type ImageFacts } from '../../domain/files/image-limits.ts';
-import { hasWholeImage } from '../../domain/files/whole-images.ts';
+import { isWholeInputImage } from '../../domain/files/whole-inputs.ts';
 
 /** An input image as its caller sent it, and the path of its field. */
 export interface SentImage {
@@ -52,7 +52,7 @@ async function inspect({ url, param }: SentImage): Promise<ImageFacts> {
   // Buffer skips what is not base64.
   const padding = /={0,2}$/.exec(encoded.slice(-2))?.[0].length ?? 0;
   if (bytes.length !== Math.floor(((encoded.length - padding) * 3) / 4)) throw refuse(param, 'is not base64');
-  if (!hasWholeImage(bytes)) throw refuse(param, 'is cut off');
+  if (!isWholeInputImage(bytes)) throw refuse(param, 'is cut off');
   const { format, width, height } = await readHeader(bytes, param);
   const type =
     format === 'png' || format === 'jpeg' || format === 'webp' ? (`image/${format}` as const) : null;

@@ -40,38 +40,6 @@ export function fileExtensionOf(type: MediaType): string {
   return MEDIA_TYPES[type];
 }
 
-/**
- * Whether a complete picture ends as its format says it must. JPEG has no reliable end and counts as whole.
- */
-export function isWholeImage(bytes: Uint8Array): boolean {
-  const type = sniffMediaType(bytes);
-  if (type === 'image/png') return textAt(bytes, bytes.length - 8, 4) === 'IEND';
-  if (type === 'image/webp') return bytes.length >= 8 + uint32LittleEndian(bytes, 4);
-  return type === 'image/jpeg';
-}
-
-/**
- * Whether a complete video has all parts that its beginning promises: every box of an MP4 or QuickTime file
- * ends where the next one or the file does (ISO/IEC 14496-12 §4.2). WebM may be without an end and counts as
- * whole.
- */
-export function isWholeVideo(bytes: Uint8Array): boolean {
-  const type = sniffMediaType(bytes);
-  if (type === 'video/webm') return true;
-  if (type !== 'video/mp4' && type !== 'video/quicktime') return false;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let at = 0;
-  while (at + 8 <= bytes.length) {
-    const short = view.getUint32(at);
-    if (short === 0) return true; // up to the end of the file
-    const isLong = short === 1 && at + 16 <= bytes.length;
-    const size = isLong ? Number(view.getBigUint64(at + 8)) : short;
-    if (size < (isLong ? 16 : 8)) return false;
-    at += size;
-  }
-  return at === bytes.length;
-}
-
 function sniffBrand(brand: string): MediaType | null {
   if (brand === 'qt  ') return 'video/quicktime';
   return MP4_BRANDS.has(brand.trimEnd()) ? 'video/mp4' : null;
@@ -95,8 +63,4 @@ function startsWith(bytes: Uint8Array, prefix: readonly number[]): boolean {
 function textAt(bytes: Uint8Array, from: number, length: number): string {
   if (from < 0) return '';
   return String.fromCharCode(...bytes.subarray(from, from + length));
-}
-
-function uint32LittleEndian(bytes: Uint8Array, at: number): number {
-  return [3, 2, 1, 0].reduce((value, index) => value * 256 + (bytes[at + index] ?? 0), 0);
 }

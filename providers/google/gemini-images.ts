@@ -1,6 +1,6 @@
 // Adapter for Google's Gemini images: each request answers with one finished picture, so several take several
 // requests.
-import { isWholeImage } from '../../domain/files/media-types.ts';
+import { isWholeResultImage } from '../../domain/files/whole-results.ts';
 import { authorizeByApiKey } from './api-key.ts';
 import { verdictOnAccount, withRetryDelay } from './errors.ts';
 import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
@@ -142,7 +142,7 @@ function readImage(answer: Members): Buffer | null {
   for (const part of listOf(membersOf(content)['parts']).map(membersOf)) {
     if (part['thought'] === true) continue;
     const bytes = bytesOf(membersOf(part['inlineData'])['data']);
-    if (bytes !== null && isWholeImage(bytes)) return bytes;
+    if (bytes !== null && isWholeResultImage(bytes)) return bytes;
   }
   return null;
 }

@@ -3,7 +3,7 @@
 import type { ImageRole } from '../../domain/catalog/catalog.ts';
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import { isWholeVideo } from '../../domain/files/media-types.ts';
+import { isWholeResultVideo } from '../../domain/files/whole-results.ts';
 import type { UpstreamErrorClass } from '../../domain/failures.ts';
 import type { Evidence } from '../../domain/pricing.ts';
 import { acceptedJob } from '../accepted-job.ts';
@@ -160,7 +160,8 @@ function readCompleted(interaction: Members): JobState {
     return { kind: 'failed', errorClass: 'moderation', text };
   }
   const bytes = bytesOf(video['data']);
-  if (!bytes || !isWholeVideo(bytes)) return { kind: 'failed', errorClass: 'invalid_response', text: null };
+  if (!bytes || !isWholeResultVideo(bytes))
+    return { kind: 'failed', errorClass: 'invalid_response', text: null };
   const evidence = readEvidence(membersOf(interaction['usage']));
   return { kind: 'succeeded', results: [{ kind: 'inline', bytes }], evidence };
 }

@@ -2,7 +2,7 @@
 // URL says.
 import type { JobHandle } from '../../domain/jobs.ts';
 import type { JsonValue } from '../../domain/json.ts';
-import { isWholeVideo } from '../../domain/files/media-types.ts';
+import { isWholeResultVideo } from '../../domain/files/whole-results.ts';
 import { mapFailureText } from './errors.ts';
 import { acceptedJob, jobIdOf } from '../accepted-job.ts';
 import { createTokenSource } from './token.ts';
@@ -170,7 +170,7 @@ function readVideo(video: Members): UpstreamResult | null {
   if (uri !== null) return { kind: 'guarded_url', url: uri };
   const data = textOf(video['bytesBase64Encoded']) ?? textOf(video['encodedVideo']);
   const bytes = data === null ? null : Buffer.from(data, 'base64');
-  return bytes && isWholeVideo(bytes) ? { kind: 'inline', bytes } : null;
+  return bytes && isWholeResultVideo(bytes) ? { kind: 'inline', bytes } : null;
 }
 
 function readFailed(error: Members): JobState {

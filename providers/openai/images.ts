@@ -1,7 +1,7 @@
 // Adapter for OpenAI's images: one call that answers with the finished pictures.
 import { Blob } from 'node:buffer';
 import { FormData } from 'undici';
-import { isWholeImage } from '../../domain/files/media-types.ts';
+import { isWholeResultImage } from '../../domain/files/whole-results.ts';
 import { QUOTA_CODES } from '../chat/refinement.ts';
 import { createJsonApi, type JsonApi } from '../http/json-api.ts';
 import { failureOfStatus, type Verdict } from '../http/status.ts';
@@ -104,7 +104,7 @@ function readImages(json: unknown): Buffer[] {
   return listOf(membersOf(json)['data'])
     .map((item) => bytesOf(membersOf(item)['b64_json']))
     .filter((bytes) => bytes !== null)
-    .filter((bytes) => isWholeImage(bytes));
+    .filter((bytes) => isWholeResultImage(bytes));
 }
 
 /**

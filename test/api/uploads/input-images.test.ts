@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import sharp from 'sharp';
 import { inspectImages } from '../../../api/uploads/input-images.ts';
 import { GatewayError } from '../../../domain/errors.ts';
-import { hasWholeImage } from '../../../domain/files/whole-images.ts';
+import { isWholeInputImage } from '../../../domain/files/whole-inputs.ts';
 import { PNG_BASE64 } from '../../support/inputs.ts';
 
 const PARAM = 'image_urls[0]';
@@ -118,7 +118,7 @@ describe('an input image', () => {
     let bestMs = Number.POSITIVE_INFINITY;
     for (let run = 0; run < 5; run += 1) {
       const startedAt = performance.now();
-      expect(hasWholeImage(bytes)).to.equal(false);
+      expect(isWholeInputImage(bytes)).to.equal(false);
       bestMs = Math.min(bestMs, performance.now() - startedAt);
     }
     expect(bestMs).to.be.below(150);

@@ -1,4 +1,5 @@
-// Whether an image of a caller is whole: read part by part, to the end that its format demands.
+// Whether an input image of a caller is whole: read part by part, to the end that its format demands. Results
+// of vendors are looked at less closely (`whole-results.ts`).
 import { sniffMediaType } from './media-types.ts';
 
 const PNG_SIGNATURE_BYTES = 8;
@@ -14,7 +15,7 @@ const LOOKED_AT_BYTES = 16;
  * Whether the bytes hold a PNG, JPEG or WebP image up to its end; what stands behind the end is ignored, as
  * cameras put more there. The pixels are not looked at. Takes time linear in the length.
  */
-export function hasWholeImage(bytes: Uint8Array): boolean {
+export function isWholeInputImage(bytes: Uint8Array): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   switch (sniffMediaType(bytes)) {
     case 'image/png':
