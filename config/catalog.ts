@@ -6,6 +6,7 @@ import type { Catalog, Model } from '../domain/catalog/catalog.ts';
 import { withMargin } from '../domain/catalog/margin.ts';
 import { parseOverlaidCatalog, type OverlaidCatalog } from '../domain/catalog/overlay.ts';
 import { parseCatalog } from '../domain/catalog/parse-catalog.ts';
+import { isVertexUrl } from '../domain/catalog/vertex.ts';
 import { isDefaultHost, isVendorsOwnAddress, variableOf, type Family } from './families.ts';
 import { explainInsecure, explainUnserved } from './upstreams.ts';
 
@@ -82,12 +83,8 @@ export function offerModels(
 
 /** The model with the choices that it has at this family's address. */
 function asServed(model: Model, family: Family | undefined): Model {
-  if (!model.silentAtVertexOnly || (family !== undefined && isVertex(family))) return model;
+  if (!model.silentAtVertexOnly || (family !== undefined && isVertexUrl(family.baseUrl))) return model;
   return { ...model, limits: { ...model.limits, audio: [true] } };
-}
-
-function isVertex({ baseUrl }: Family): boolean {
-  return new URL(baseUrl).pathname.includes('/projects/');
 }
 
 /**

@@ -5,6 +5,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { parseCredits } from '../domain/credits.ts';
 import type { Upstream } from '../domain/catalog/upstream.ts';
+import { isLoopbackUrl } from '../domain/loopback.ts';
 import { findUnservable, offerModels, readCatalog } from './catalog.ts';
 import { listedUpstreams, readFamilies, variableOf, type Family } from './families.ts';
 import { SETTING_MEANINGS, SETTINGS, type Settings } from './settings.ts';
@@ -109,10 +110,8 @@ function describeAbout(
 }
 
 function isLoopback(baseUrl: string): boolean {
-  const { protocol, hostname } = URL.parse(baseUrl) ?? {};
-  return (
-    protocol === 'http:' && (hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]')
-  );
+  const url = URL.parse(baseUrl);
+  return url !== null && isLoopbackUrl(url);
 }
 
 function describeWork(settings: Settings) {

@@ -69,13 +69,6 @@ export const WEBHOOK_RETRY_DELAYS_MS: readonly number[] = [
   ...[2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, 14 * HOUR_MS, 20 * HOUR_MS, 24 * HOUR_MS],
 ];
 
-const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/** Whether a URL is plain http to this machine, which development permits. */
-export function isLoopbackUrl({ protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>): boolean {
-  return protocol === 'http:' && LOOPBACK_HOSTS.has(hostname);
-}
-
 /** Starting the workflow of a delivery, without knowing Temporal. */
 export interface WebhookRuns {
   /** Starts the run, or finds it running. Safe to repeat. */

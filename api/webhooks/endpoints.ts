@@ -12,7 +12,8 @@ import {
 } from '../../db/webhooks/endpoints.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { isAllowedUrl } from '../../domain/files/input-images.ts';
-import { isLoopbackUrl, WEBHOOK_EVENTS, WEBHOOKS_PER_USER_MAX } from '../../domain/webhooks.ts';
+import { isLoopbackUrl } from '../../domain/loopback.ts';
+import { WEBHOOK_EVENTS, WEBHOOKS_PER_USER_MAX } from '../../domain/webhooks.ts';
 import type { KeyCaller, Reply, RequestContext, SessionCaller } from '../context.ts';
 import { originOfUser } from '../http/audit-origin.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';

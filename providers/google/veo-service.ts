@@ -1,4 +1,5 @@
 // The two services that offer Veo: the paths of their requests and how they authenticate.
+import { isVertexUrl } from '../../domain/catalog/vertex.ts';
 import type { AuthHeaders, JsonApiRequest } from '../http/json-api.ts';
 import type { Credential } from '../settings.ts';
 import { authorizeByApiKey } from './api-key.ts';
@@ -19,12 +20,9 @@ export interface VeoService {
   withoutProject(text: string): string;
 }
 
-/**
- * A URL with a project in its path is Vertex:
- * `https://{region}-aiplatform.googleapis.com/v1/projects/{p}/locations/{region}`.
- */
+/** The service that a base URL leads to (`isVertexUrl`). */
 export function serviceAt(baseUrl: string, tokens: TokenSource): VeoService {
-  return new URL(baseUrl).pathname.includes('/projects/') ? vertex(baseUrl, tokens) : geminiApi(baseUrl);
+  return isVertexUrl(baseUrl) ? vertex(baseUrl, tokens) : geminiApi(baseUrl);
 }
 
 function geminiApi(baseUrl: string): VeoService {
