@@ -4,7 +4,7 @@ import type { AuditAction } from '../domain/audit.ts';
 import type { JsonValue } from '../domain/json.ts';
 import { AuditEntryEntity, type AuditEntry } from './entities/audit.ts';
 import { UserEntity } from './entities/identity.ts';
-import { makeId, RANDOM_BYTES } from './ids.ts';
+import { firstIdAt, makeId } from './ids.ts';
 import type { Em } from './database.ts';
 
 /** Who made the change, and from where. The command line has no user and no address. */
@@ -69,7 +69,7 @@ export interface AuditFilters {
   actorId?: string | undefined;
   /** Id of what was changed. */
   targetId?: string | undefined;
-  /** The first moment, in milliseconds. */
+  /** The first moment. */
   from?: Date | undefined;
   /** The moment after the last. */
   to?: Date | undefined;
@@ -83,8 +83,8 @@ export async function listAuditEntries(
   const { limit, beforeId, action, actorId, targetId, from, to } = page;
   const bounds = [
     ...(beforeId === null ? [] : [{ id: { $lt: beforeId } }]),
-    ...(from === undefined ? [] : [{ id: { $gte: firstIdAt(from) } }]),
-    ...(to === undefined ? [] : [{ id: { $lt: firstIdAt(to) } }]),
+    ...(from === undefined ? [] : [{ id: { $gte: firstIdAt('aud', from) } }]),
+    ...(to === undefined ? [] : [{ id: { $lt: firstIdAt('aud', to) } }]),
   ];
   const where = {
     ...(action === undefined ? {} : { action }),
@@ -106,9 +106,4 @@ export async function readAuditEntries(
   const actors = actorIds.length === 0 ? [] : await em.find(UserEntity, { id: { $in: actorIds } });
   const emails = new Map(actors.map(({ id, email }) => [id, email]));
   return entries.map((entry) => ({ ...entry, actorEmail: emails.get(entry.actorId ?? '') ?? null }));
-}
-
-/** The smallest id of an entry of this millisecond. */
-function firstIdAt(moment: Date): string {
-  return makeId('aud', moment.getTime(), new Uint8Array(RANDOM_BYTES));
 }

@@ -74,6 +74,8 @@ describe('GET /api/admin/audit-entries', () => {
     expect(await find(`actor=${other.id}&from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z`)).to.deep.equal(
       [],
     );
+    expect(await find(`target=${owner.id}&from=1960-01-01T00:00:00Z`)).to.deep.equal(grants);
+    expect(await find(`target=${owner.id}&to=1960-01-01T00:00:00Z`)).to.deep.equal([]);
     for (const [name, value] of [
       ['actor', 'x'],
       ['target', ''],
