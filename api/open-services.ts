@@ -99,7 +99,7 @@ export function openServices(
     ...openChat(config, database, secrets, log),
     lossBrake: createLossBrake({ database, lossMax: config.lossBrake, log }),
     uploads: openUploads(config),
-    usualTimes: createUsualTimes(database),
+    usualTimes: createUsualTimes(database, [...config.catalog.models.keys()]),
     about: config.about,
     events: openEvents({ database, secrets, log }, draining),
     metrics: createRequestMetrics(),

@@ -5,7 +5,7 @@ import type { RequestContext, KeyCaller, Reply } from '../context.ts';
 import { presentModel } from './model-view.ts';
 
 export async function listModels(ctx: RequestContext<KeyCaller>): Promise<Reply> {
-  const times = await readUsualTimes(ctx);
+  const times = await ctx.services.usualTimes.read();
   const data = visibleModels(ctx).map((model) => presentModel(model, times));
   return { status: 200, body: { object: 'list', data } };
 }
@@ -13,12 +13,7 @@ export async function listModels(ctx: RequestContext<KeyCaller>): Promise<Reply>
 export async function readModel(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const model = visibleModels(ctx).find(({ id }) => id === ctx.params['id']);
   if (!model) throw new GatewayError('model_not_found', { param: 'model' });
-  return { status: 200, body: presentModel(model, await readUsualTimes(ctx)) };
-}
-
-/** Of all models, whatever the key may use: they are kept for all callers. */
-export function readUsualTimes({ services }: Pick<RequestContext, 'services'>) {
-  return services.usualTimes.read([...services.catalog.models.keys()]);
+  return { status: 200, body: presentModel(model, await ctx.services.usualTimes.read()) };
 }
 
 function visibleModels({ services, caller }: RequestContext<KeyCaller>): Model[] {
