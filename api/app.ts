@@ -1,9 +1,9 @@
 // The HTTP surface: the order in which a request passes, and the table of all routes.
 //
-// Express is used as a router and a JSON parser only. On top of it is a small framework of our own: a
-// `Route` is a row of a table that says who may call it and what is limited, read and repeated; its handler
-// takes a `RequestContext` and returns a `Reply`, or throws a GatewayError (`api/context.ts`). Only
-// `createContext` and `sendReply` in `api/http/` translate between Express and these types.
+// Express is used as a router only. On top of it is a small framework of our own: a `Route` is a row of a
+// table that says who may call it and what is limited, read and repeated; its handler takes a
+// `RequestContext` and returns a `Reply`, or throws a GatewayError (`api/context.ts`). Only `createContext`
+// and `sendReply` in `api/http/` translate between Express and these types.
 import express, { type Express, type RequestHandler } from 'express';
 import { isPoolExhausted } from '../db/pool.ts';
 import { GatewayError } from '../domain/errors.ts';
@@ -59,8 +59,8 @@ const FILES: Readonly<Record<string, (services: Services) => RequestHandler>> = 
 };
 
 /**
- * Creates the app: request id → route → authentication → rate limit → body → handler → answer. Every error
- * on the way is answered in one place.
+ * Creates the app: request id → overload → turn of entry → route → authentication → rate limit → body →
+ * handler → answer. Every error on the way is answered in one place.
  */
 export function createApp(services: Services): Express {
   const app = express();

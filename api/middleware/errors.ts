@@ -11,8 +11,16 @@ import { sendJson } from '../http/send-reply.ts';
 const RETRY_AFTER_SECONDS = '1';
 /** Codes of a connection that could not be made, or broke. */
 const SOCKET_CODES: ReadonlySet<string> = new Set([
-  ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'],
-  ...['ENETUNREACH', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'],
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
 /**
@@ -55,30 +63,10 @@ function toGatewayError(thrown: unknown, isPoolExhausted: () => boolean): Gatewa
   if (thrown instanceof GatewayError) return thrown;
   if (thrown instanceof TooManyPasswords) return new GatewayError('overloaded');
   if (thrown instanceof StorageUnavailable) return new GatewayError('storage_unavailable', { cause: thrown });
-  const code = codeOfParser(thrown) ?? codeOfDatabase(thrown, isPoolExhausted) ?? 'internal_error';
+  // The router's, for a path that is not percent-encoded as it should be. Its text quotes the path.
+  if (thrown instanceof URIError) return new GatewayError('invalid_request', { cause: thrown });
+  const code = codeOfDatabase(thrown, isPoolExhausted) ?? 'internal_error';
   return new GatewayError(code, { cause: thrown });
-}
-
-/** Maps the errors of body-parser and the router. Their own texts quote the input, so ours are sent. */
-function codeOfParser(thrown: unknown): ErrorCode | null {
-  if (thrown instanceof URIError) return 'invalid_request';
-  const type = textMember(thrown, 'type');
-  switch (type) {
-    case 'entity.parse.failed':
-    case 'entity.verify.failed':
-      return 'invalid_json';
-    case 'entity.too.large':
-      return 'payload_too_large';
-    case 'encoding.unsupported':
-    case 'charset.unsupported':
-      return 'unsupported_media_type';
-    case 'request.aborted':
-    case 'request.size.invalid':
-      return 'invalid_request';
-    default:
-      // Errors of zlib and brotli: the body is not compressed as it claims.
-      return /^(Z_|ERR__ERROR_)/.test(textMember(thrown, 'code')) ? 'invalid_request' : null;
-  }
 }
 
 /** Maps errors of PostgreSQL and of sockets that are temporary; null for others. */
