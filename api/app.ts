@@ -17,7 +17,7 @@ import { createDispatcher, type Dispatcher } from './http/dispatcher.ts';
 import { localsOf, requireLocal } from './http/locals.ts';
 import { sendReply } from './http/send-reply.ts';
 import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
-import { authenticate, authenticateAgain, settleDoubts } from './middleware/authenticate.ts';
+import { authenticate, authenticateAgain, recheckDoubtfulKey } from './middleware/authenticate.ts';
 import { answerErrors } from './middleware/errors.ts';
 import { readFormOrJsonBody } from './middleware/form-body.ts';
 import { limitGuesses } from './middleware/guess-limit.ts';
@@ -114,7 +114,7 @@ function mount(dispatcher: Dispatcher, services: Services, route: Route): void {
     authenticate(services, route),
     endEntry,
     limitRate(services, route),
-    ...(route.limit === 'create' ? [settleDoubts(services)] : []),
+    ...(route.limit === 'create' ? [recheckDoubtfulKey(services)] : []),
     ...body,
     ...(route.limit === 'create' ? [takeTurn(services, 'creation')] : []),
     ...(route.heavy ? [takeTurn(services, 'read')] : []),

@@ -24,7 +24,7 @@ import {
 import type { Secrets } from '../db/secrets.ts';
 import { GatewayError } from '../domain/errors.ts';
 import type { Em } from '../db/database.ts';
-import { writeOrRetryBeside } from './retry-beside.ts';
+import { writeOrRetryInBackground } from './background-retry.ts';
 
 /** State of one request with an Idempotency-Key. */
 export interface IdempotencyContext {
@@ -112,12 +112,15 @@ export function answeredWith({ idempotency }: Pick<IdempotentRequest, 'idempoten
   if (idempotency?.stage === 'begun') idempotency.stage = 'answered';
 }
 
-/** Frees the key of an effect that was begun and undone, beside the answer while the database is away. */
+/**
+ * Frees the key of an effect that was begun and undone. While the database is away the answer does not wait
+ * for that: it is retried in the background.
+ */
 export async function releaseIdempotencyKey({ em, idempotency }: IdempotentRequest): Promise<void> {
   if (idempotency?.stage !== 'begun') return;
   idempotency.stage = 'free';
   const { rowId } = idempotency;
-  await writeOrRetryBeside(() => releaseKey(em.fork(), rowId), ignore, ignore);
+  await writeOrRetryInBackground(() => releaseKey(em.fork(), rowId), ignore, ignore);
 }
 
 /**

@@ -48,8 +48,11 @@ export async function authenticateAgain(
     locals.caller = await authenticateKey(services, req, false);
 }
 
-/** Looks the key of a request up after all that was within the limit against all appearances. */
-export function settleDoubts(services: Services): RequestHandler {
+/**
+ * Looks up the key that was taken from memory because its request seemed beyond the limit. Runs after the
+ * rate limit, which has let the request pass all the same.
+ */
+export function recheckDoubtfulKey(services: Services): RequestHandler {
   return async (req, res, next) => {
     const locals = localsOf(res);
     if (locals.isKeyDoubtful) locals.caller = await authenticateKey(services, req, false);

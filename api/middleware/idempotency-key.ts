@@ -11,7 +11,7 @@ import {
   storedReply,
   type IdempotencyContext,
 } from '../idempotent-effects.ts';
-import { writeOrRetryBeside } from '../retry-beside.ts';
+import { writeOrRetryInBackground } from '../background-retry.ts';
 import { requireFreshKey } from './bearer-key.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -192,7 +192,7 @@ async function keep(
 ): Promise<void> {
   if (idempotency.stage !== 'begun') return onEnd();
   const { rowId } = idempotency;
-  await writeOrRetryBeside(
+  await writeOrRetryInBackground(
     () => services.keptAnswers.keep(rowId, answer),
     (err) =>
       services.log.warn({ err, requestId }, 'an answer could not be kept yet for repeats of its request'),

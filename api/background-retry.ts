@@ -1,4 +1,4 @@
-// Writes what belongs to an answer that need not wait for it: once before the answer, then beside it.
+// Writes what belongs to an answer, which waits for the first try only: further ones go on in the background.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const PAUSE_MS = 500;
@@ -9,7 +9,7 @@ const RETRIED_MS = 60_000;
  * Resolves after the first try. When that failed, `onFailure` is told, and further tries follow that are not
  * waited for. `onEnd` is told when it is written or given up. Never rejects. `write` must be safe to repeat.
  */
-export async function writeOrRetryBeside(
+export async function writeOrRetryInBackground(
   write: () => Promise<void>,
   onFailure: (error: unknown) => void,
   onEnd: () => void,
