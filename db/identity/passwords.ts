@@ -1,6 +1,7 @@
 // Passwords as argon2id, two computations at a time: they share the thread pool with DNS and files.
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import pLimit from 'p-limit';
 
 const MEMORY_KIB = 19_456;
 const PASSES = 2;
@@ -17,8 +18,8 @@ export const PASSWORD_CHARACTERS_MAX = 256;
 export class TooManyPasswords extends Error {}
 
 const compute = promisify(argon2);
-let running = 0;
-const waiting: (() => void)[] = [];
+/** The queue of this process, since the thread pool is the process's: no caller may have one of its own. */
+const queue = pLimit(PARALLEL_COMPUTATIONS_MAX);
 
 /**
  * Answers a PHC string: the hash with everything needed to check it later. Throws TooManyPasswords when
@@ -44,25 +45,13 @@ export async function verifyPassword(password: string, stored: string | null): P
 
 /** How many passwords wait to be hashed. */
 export function countWaitingPasswords(): number {
-  return waiting.length;
+  return queue.pendingCount;
 }
 
 async function derive(password: string, salt: Buffer): Promise<Buffer> {
-  if (running + waiting.length >= PASSWORDS_IN_FLIGHT_MAX) throw new TooManyPasswords();
-  while (running >= PARALLEL_COMPUTATIONS_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
-  running += 1;
-  try {
-    const parameters = {
-      memory: MEMORY_KIB,
-      passes: PASSES,
-      parallelism: PARALLELISM,
-      tagLength: HASH_BYTES,
-    };
-    return await compute('argon2id', { message: password, nonce: salt, ...parameters });
-  } finally {
-    running -= 1;
-    waiting.shift()?.();
-  }
+  if (queue.activeCount + queue.pendingCount >= PASSWORDS_IN_FLIGHT_MAX) throw new TooManyPasswords();
+  const parameters = { memory: MEMORY_KIB, passes: PASSES, parallelism: PARALLELISM, tagLength: HASH_BYTES };
+  return queue(() => compute('argon2id', { message: password, nonce: salt, ...parameters }));
 }
 
 function encode(bytes: Buffer): string {

@@ -49,8 +49,8 @@ export const CHOOSE_CREDENTIAL = `
   )
   order by is_cooling, case when is_cooling then rests_until end, jobs, position limit 1`;
 
-/** Who waits for the lock of a family in this process. */
-const turns = new Map<string, LimitFunction>();
+/** By family: the queue of this process for its lock. Kept as long as the process lives; families are few. */
+const queues = new Map<string, LimitFunction>();
 
 /**
  * Runs `work` in a transaction that excludes others of the family: counting jobs and adding one must not
@@ -62,9 +62,9 @@ export async function withFamilyLock<Result>(
   family: string,
   work: (em: Em) => Promise<Result>,
 ): Promise<Result> {
-  const turn = turns.get(family) ?? pLimit(1);
-  turns.set(family, turn);
-  return turn(() =>
+  const queue = queues.get(family) ?? pLimit(1);
+  queues.set(family, queue);
+  return queue(() =>
     em.transactional(async (tx) => {
       await lockUntilEnd(tx, 'credentials', family);
       return work(tx);
