@@ -36,7 +36,7 @@ export function isOnPage(
   { beforeId, from, to }: PageFilters,
 ): RawQueryFragment {
   const firstId = from && firstIdAt(prefix, shift(from, -ID_MARGIN_MS));
-  return all([
+  return joinWithAnd([
     beforeId !== null && sql`${id} < ${beforeId}`,
     from && sql`${id} >= ${firstId} and ${createdAt} >= ${timeText(from)}::timestamptz`,
     to &&
@@ -53,15 +53,17 @@ function timeText(moment: Date): string {
   return new Date(Math.max(0, moment.getTime())).toISOString();
 }
 
-/** Joins conditions; what is no condition is left out. */
-export function all(conditions: readonly (RawQueryFragment | false | null | undefined)[]): RawQueryFragment {
+/** Joins conditions with `and`; what is no condition is left out. True without any. */
+export function joinWithAnd(
+  conditions: readonly (RawQueryFragment | false | null | undefined)[],
+): RawQueryFragment {
   return conditions.reduce<RawQueryFragment>(
     (joined, condition) => (condition ? sql`${joined} and ${condition}` : joined),
     sql`true`,
   );
 }
 
-/** The condition that a column has this value; none where there is no value. */
-export function has(column: RawQueryFragment, value: string | null | undefined): RawQueryFragment | null {
+/** The condition that a column has this value; null, which `joinWithAnd` leaves out, without a value. */
+export function equals(column: RawQueryFragment, value: string | null | undefined): RawQueryFragment | null {
   return value === null || value === undefined ? null : sql`${column} = ${value}`;
 }

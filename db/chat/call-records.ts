@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import { ChatCallEntity, type ChatCall } from '../entities/chat-calls.ts';
 import { readRow } from '../read-row.ts';
-import { all, has, isOnPage, type PageFilters } from '../filters.ts';
+import { equals, joinWithAnd, isOnPage, type PageFilters } from '../filters.ts';
 import type { Em } from '../database.ts';
 import type { BillingBasis, ChatCallStatus } from '../../domain/chat-calls.ts';
 
@@ -42,13 +42,13 @@ type ListedColumns = Pick<
 
 /** Newest first, older than `beforeId` if given; filtered by owner before anything else. */
 export async function listOwnChatCalls(em: Em, userId: string, page: ChatCallPage): Promise<EndedChatCall[]> {
-  const condition = all([
+  const condition = joinWithAnd([
     sql`c.user_id = ${userId}`,
     isOnPage({ id: sql`c.id`, createdAt: sql`c.created_at` }, 'call', page),
-    has(sql`c.model`, page.model),
-    has(sql`c.key_id`, page.keyId),
-    has(sql`c.status`, page.status),
-    has(sql`c.error_code`, page.errorCode),
+    equals(sql`c.model`, page.model),
+    equals(sql`c.key_id`, page.keyId),
+    equals(sql`c.status`, page.status),
+    equals(sql`c.error_code`, page.errorCode),
     sql`c.settled_at is not null`, // all but open ones, as the indexes say it
   ]);
   const rows = await em.execute<Record<string, unknown>[]>(sql`

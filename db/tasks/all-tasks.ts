@@ -1,7 +1,7 @@
 // The task log as administrators read it: the tasks of all users.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
-import { has, all } from '../filters.ts';
+import { equals, joinWithAnd } from '../filters.ts';
 import { findTasks, matches, type TaskFilters, type TaskPage } from './tasks.ts';
 
 export interface AllTasksFilters extends TaskFilters {
@@ -16,5 +16,5 @@ export async function listAllTasks(em: Em, filters: AllTasksFilters): Promise<Ta
   const { userId, keyId, limit } = filters;
   const ofKey =
     keyId !== undefined && sql`t.user_id = (select k.user_id from api_key k where k.id = ${keyId})`;
-  return findTasks(em, all([has(sql`t.user_id`, userId), ofKey, matches(filters)]), limit);
+  return findTasks(em, joinWithAnd([equals(sql`t.user_id`, userId), ofKey, matches(filters)]), limit);
 }

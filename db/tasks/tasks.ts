@@ -5,7 +5,7 @@ import { TaskEntity, TaskEventEntity, type Task, type TaskEventRow } from '../en
 import type { SpenderRefusal } from '../ledger/reservations.ts';
 import { prepare } from '../prepared.ts';
 import type { Em } from '../database.ts';
-import { all, has, isOnPage, type PageFilters } from '../filters.ts';
+import { equals, joinWithAnd, isOnPage, type PageFilters } from '../filters.ts';
 import { readRow } from '../read-row.ts';
 import { TEXT_BYTES, TEXT_BYTES_MAX } from './text-bytes.ts';
 
@@ -37,13 +37,13 @@ export interface TaskFilters extends PageFilters {
 /** The condition of a task `t` that the filters ask for. */
 export function matches(filters: TaskFilters): RawQueryFragment {
   const { status, mode, model, keyId, errorCode } = filters;
-  return all([
+  return joinWithAnd([
     isOnPage({ id: sql`t.id`, createdAt: sql`t.created_at` }, 'task', filters),
-    has(sql`t.status`, status),
-    has(sql`t.mode`, mode),
-    has(sql`t.model`, model),
-    has(sql`t.key_id`, keyId),
-    has(sql`t.error_code`, errorCode),
+    equals(sql`t.status`, status),
+    equals(sql`t.mode`, mode),
+    equals(sql`t.model`, model),
+    equals(sql`t.key_id`, keyId),
+    equals(sql`t.error_code`, errorCode),
   ]);
 }
 
