@@ -5,7 +5,7 @@ import { AUDIT_ACTIONS } from '../../domain/audit.ts';
 import { presentAuditEntry } from '../account/audit-views.ts';
 import type { RequestContext, Reply, SessionCaller } from '../context.ts';
 import { answerPage, pageQuery } from '../http/pages.ts';
-import { idText, oneOf, queryInstant, readQuery } from '../http/request-fields.ts';
+import { idText, oneOf, isoInstant, readQuery } from '../http/request-fields.ts';
 
 const TARGET_CHARACTERS_MAX = 100;
 
@@ -19,8 +19,8 @@ export const AUDIT_LIST_QUERY = z.object({
     .max(TARGET_CHARACTERS_MAX)
     .optional()
     .describe('The id of what it was done to.'),
-  from: queryInstant().optional().describe('The first moment.'),
-  to: queryInstant().optional().describe('The moment after the last.'),
+  from: isoInstant().optional().describe('The first moment.'),
+  to: isoInstant().optional().describe('The moment after the last.'),
 });
 
 export async function listAudit({ em, query }: RequestContext<SessionCaller>): Promise<Reply> {

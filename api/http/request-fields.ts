@@ -80,18 +80,13 @@ export function queryInteger(min: number, max: number, fallback: number) {
  * Schema of a point in time with its offset. A date that no calendar has is refused, not moved to the next
  * month.
  */
-function isoInstant() {
+export function isoInstant() {
   const message = 'must be a full ISO 8601 time with an offset, such as 2030-01-31T12:00:00Z';
   return z.iso
     .datetime({ offset: true, error: message })
     .max(INSTANT_CHARACTERS_MAX, message)
     .transform((text) => new Date(text))
     .refine((instant) => instant.getTime() <= INSTANT_MAX_MS, message);
-}
-
-/** Schema of an ISO instant with an offset in a query. */
-export function queryInstant() {
-  return isoInstant();
 }
 
 /** Schema of an id of this kind in a query or a body. */
@@ -193,8 +188,7 @@ function explain(error: z.ZodError, body: unknown): GatewayError {
   if (param === '') return new GatewayError('invalid_request');
   if (valueAt(body, issue.path) === undefined)
     return new GatewayError('missing_field', { param, message: `${param} is required.` });
-  const code: ErrorCode = 'invalid_value';
-  return new GatewayError(code, { param, message: `${param}: ${issue.message}.` });
+  return new GatewayError('invalid_value', { param, message: `${param}: ${issue.message}.` });
 }
 
 function writePath(path: readonly PropertyKey[]): string {

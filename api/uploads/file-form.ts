@@ -4,7 +4,7 @@ import { finished } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { GatewayError } from '../../domain/errors.ts';
-import { requireBoundary } from '../http/form-fields.ts';
+import { isForm, requireBoundary } from '../http/form-fields.ts';
 
 export interface FormFile {
   /** The file's name as the sender wrote it; empty without one. */
@@ -56,15 +56,11 @@ export async function openFileForm(req: IncomingMessage, fileBytesMax: number): 
 }
 
 function rejectMalformedForm(headers: IncomingHttpHeaders, fileBytesMax: number): void {
-  const type = headers['content-type'] ?? '';
-  if (
-    !/^multipart\/form-data *(;|$)/i.test(type) ||
-    (headers['content-encoding'] ?? 'identity') !== 'identity'
-  ) {
+  if (!isForm(headers) || (headers['content-encoding'] ?? 'identity') !== 'identity') {
     const message = 'Send the file as multipart/form-data, in one part named "file", uncompressed.';
     throw new GatewayError('unsupported_media_type', { message });
   }
-  requireBoundary(type);
+  requireBoundary(headers['content-type'] ?? '');
   if (Number(headers['content-length'] ?? 0) > fileBytesMax + FORM_EXTRA_BYTES_MAX)
     throw tooLarge(fileBytesMax);
 }
