@@ -107,18 +107,19 @@ export async function readMetricsSnapshot(database: Database): Promise<MetricsSn
       (select coalesce(extract(epoch from clock_timestamp() - nullif(until, '-infinity')), 0)::float8
         from usage_watermark) as "unsummedSeconds"`);
   if (!row) throw new Error('the database answered nothing');
-  const { sums, losses, unstarted, openReservations, webhooksDue } = row;
   return {
     openTasks: row.openTasks ?? [],
-    ...{ unstarted, openReservations, webhooksDue },
-    granted: readCredits(sums.granted),
-    charged: readCredits(sums.charged),
-    balance: readCredits(sums.balance),
-    reserved: readCredits(sums.reserved),
-    loss: readCredits(sums.loss),
-    lossToday: readCredits(losses.sum),
-    userLossTodayMax: readCredits(losses.max),
-    frozenAccounts: sums.frozen,
+    unstarted: row.unstarted,
+    openReservations: row.openReservations,
+    webhooksDue: row.webhooksDue,
+    granted: readCredits(row.sums.granted),
+    charged: readCredits(row.sums.charged),
+    balance: readCredits(row.sums.balance),
+    reserved: readCredits(row.sums.reserved),
+    loss: readCredits(row.sums.loss),
+    lossToday: readCredits(row.losses.sum),
+    userLossTodayMax: readCredits(row.losses.max),
+    frozenAccounts: row.sums.frozen,
     violations: row.violations ?? [],
     checkAgeSeconds: row.checks.ageSeconds,
     checkedAccounts: row.checks.accounts,

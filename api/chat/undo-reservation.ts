@@ -32,7 +32,16 @@ export async function undoReservation(
 }
 
 const NOTHING_DONE = {
-  ...{ status: 'failed', charged: 0n, loss: 0n, promptTokens: null, completionTokens: null },
-  ...{ billingBasis: 'none', latencyMs: 0, upstreamRequestId: null, tried: [] },
-  ...{ errorCode: 'service_unavailable', errorMessage: null, answer: null },
+  status: 'failed',
+  charged: 0n,
+  loss: 0n,
+  promptTokens: null,
+  completionTokens: null,
+  billingBasis: 'none',
+  latencyMs: 0,
+  upstreamRequestId: null,
+  tried: [],
+  errorCode: 'service_unavailable',
+  errorMessage: null,
+  answer: null,
 } as const satisfies Omit<ChatCallEnd, keyof ChatCallKey>;

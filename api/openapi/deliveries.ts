@@ -121,8 +121,11 @@ const ENDED: Extract<WebhookMessage, { type: 'task.completed' }>['data'] = {
 };
 const UNPAID = {
   ...ENDED,
-  ...{ progress: 0, creditsCharged: 0, breakdown: { ...ENDED.breakdown, charged: [] } },
-  ...{ outputUrl: null, outputs: [] },
+  progress: 0,
+  creditsCharged: 0,
+  breakdown: { ...ENDED.breakdown, charged: [] },
+  outputUrl: null,
+  outputs: [],
 };
 
 const DELIVERIES: { readonly [Type in WebhookEventType]: DeliveryDescription<Type> } = {

@@ -16,7 +16,9 @@ export async function endOwnSession(
     if (ended.length === 0) return false;
     const target = { targetType: 'session', targetId: id };
     await writeAuditEntry(tx, origin, {
-      ...{ action: 'END_SESSIONS', ...target, userId },
+      action: 'END_SESSIONS',
+      ...target,
+      userId,
       detail: { sessionsEnded: 1 },
     });
     return true;
@@ -35,7 +37,10 @@ export async function endOtherSessions(
     const sessionsEnded = await deleteOtherSessions(tx, userId, sessionId);
     if (sessionsEnded > 0)
       await writeAuditEntry(tx, origin, {
-        ...{ action: 'END_SESSIONS', targetType: 'user', targetId: userId, userId },
+        action: 'END_SESSIONS',
+        targetType: 'user',
+        targetId: userId,
+        userId,
         detail: { sessionsEnded },
       });
     return sessionsEnded;

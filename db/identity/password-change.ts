@@ -35,7 +35,10 @@ export async function changePassword(
     if (changed.length === 0) return null;
     const sessionsEnded = await deleteOtherSessions(tx, user.id, session.id);
     await writeAuditEntry(tx, origin, {
-      ...{ action: 'CHANGE_PASSWORD', targetType: 'user', targetId: user.id, userId: user.id },
+      action: 'CHANGE_PASSWORD',
+      targetType: 'user',
+      targetId: user.id,
+      userId: user.id,
       detail: { sessionsEnded },
     });
     return token;

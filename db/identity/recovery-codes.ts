@@ -53,7 +53,10 @@ export async function useRecoveryCode(
     if (used.length === 0) return false;
     const codesLeft = await tx.count(RecoveryCodeEntity, { userId, usedAt: null });
     await writeAuditEntry(tx, origin, {
-      ...{ action: 'USE_RECOVERY_CODE', targetType: 'user', targetId: userId, userId },
+      action: 'USE_RECOVERY_CODE',
+      targetType: 'user',
+      targetId: userId,
+      userId,
       detail: { codesLeft },
     });
     return true;

@@ -56,7 +56,10 @@ export async function confirmTotp(
     await tx.execute(sql`
       update session set verified_at = null, verified_until = null, verify_method = null where id = ${session.id}`);
     await writeAuditEntry(tx, origin, {
-      ...{ action: 'ENABLE_SECOND_FACTOR', targetType: 'user', targetId: user.id, userId: user.id },
+      action: 'ENABLE_SECOND_FACTOR',
+      targetType: 'user',
+      targetId: user.id,
+      userId: user.id,
       detail: { sessionsEnded },
     });
     return texts;
@@ -78,7 +81,10 @@ export async function disableTotp(
     if (!held?.isOn) return;
     const sessionsEnded = await deleteOtherSessions(tx, user.id, session.id);
     await writeAuditEntry(tx, origin, {
-      ...{ action: 'DISABLE_SECOND_FACTOR', targetType: 'user', targetId: user.id, userId: user.id },
+      action: 'DISABLE_SECOND_FACTOR',
+      targetType: 'user',
+      targetId: user.id,
+      userId: user.id,
       detail: { sessionsEnded },
     });
   });

@@ -14,7 +14,10 @@ export async function recordLogin(
     select exists (select from audit_entry where user_id = ${userId} and action = 'LOG_IN' and ip = ${origin.ip})
            as "isKnownAddress"`);
   await writeAuditEntry(tx, origin, {
-    ...{ action: 'LOG_IN', targetType: 'session', targetId: sessionId, userId },
+    action: 'LOG_IN',
+    targetType: 'session',
+    targetId: sessionId,
+    userId,
     detail: { method, isKnownAddress: row?.isKnownAddress ?? false },
   });
 }

@@ -69,7 +69,10 @@ export async function changeUser(
     if (passwordHash !== null || detail?.['disabled'] === false) await deleteOtherSessions(tx, id, null);
     if (detail)
       await writeAuditEntry(tx, origin, {
-        ...{ action: 'UPDATE_USER', targetType: 'user', targetId: id, userId: id },
+        action: 'UPDATE_USER',
+        targetType: 'user',
+        targetId: id,
+        userId: id,
         detail,
       });
     if (changes.frozen === false) await unfreezeAccount(tx, origin, id);

@@ -51,7 +51,10 @@ export async function changeKey(
       where key_id = ${id}`);
     if (Object.keys(detail).length > 0)
       await writeAuditEntry(tx, origin, {
-        ...{ action: 'UPDATE_API_KEY', targetType: 'api_key', targetId: id, userId },
+        action: 'UPDATE_API_KEY',
+        targetType: 'api_key',
+        targetId: id,
+        userId,
         detail: { name: name ?? before.key.name, ...detail },
       });
     return (await findOwnKey(tx, userId, id)) ?? 'not_found';
@@ -71,7 +74,10 @@ export async function revokeKey(
       returning name`);
     if (revoked)
       await writeAuditEntry(tx, origin, {
-        ...{ action: 'REVOKE_API_KEY', targetType: 'api_key', targetId: id, userId },
+        action: 'REVOKE_API_KEY',
+        targetType: 'api_key',
+        targetId: id,
+        userId,
         detail: { name: revoked.name },
       });
     return findOwnKey(tx, userId, id);

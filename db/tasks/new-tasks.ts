@@ -47,23 +47,23 @@ export async function createTask(
 ): Promise<Task | CreateRefusal> {
   const { id, userId, keyId, mode, model, family, adapter, upstreamModel, sealed } = task;
   const [row] = await insertTask(em, [
-    ...[userId, keyId, model, task.creditsEstimate, waitingTasksMax],
-    ...[
-      id,
-      mode,
-      family,
-      adapter,
-      upstreamModel,
-      storableJson(task.ordered),
-      storableJson(storePrice(task.price)),
-    ],
-    ...[
-      storableJson(task.requestPayload),
-      sealed.secretKeyId,
-      sealed.prompt,
-      sealed.body,
-      storableText(task.requestId),
-    ],
+    userId,
+    keyId,
+    model,
+    task.creditsEstimate,
+    waitingTasksMax,
+    id,
+    mode,
+    family,
+    adapter,
+    upstreamModel,
+    storableJson(task.ordered),
+    storableJson(storePrice(task.price)),
+    storableJson(task.requestPayload),
+    sealed.secretKeyId,
+    sealed.prompt,
+    sealed.body,
+    storableText(task.requestId),
   ]);
   if (!row) throw new Error(`the user of task ${task.id} has no account`);
   return readAdmission(em, row);
@@ -106,8 +106,15 @@ export async function retryTask(
 ): Promise<Task | RetryRefusal> {
   const { family, adapter, upstreamModel, ordered, price, creditsEstimate } = renewed;
   const [row] = await renewTask(em, [
-    ...[task.id, task.attempt, creditsEstimate, waitingTasksMax],
-    ...[storableJson(storePrice(price)), storableJson(ordered), family, adapter, upstreamModel],
+    task.id,
+    task.attempt,
+    creditsEstimate,
+    waitingTasksMax,
+    storableJson(storePrice(price)),
+    storableJson(ordered),
+    family,
+    adapter,
+    upstreamModel,
     storableText(renewed.requestId),
   ]);
   return row ? readAdmission(em, row) : { kind: 'not_retryable' };

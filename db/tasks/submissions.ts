@@ -157,10 +157,7 @@ function isUnderWay({ taskId, attempt, sentAt }: SubmissionTry) {
     and abs(extract(epoch from sent_at - ${sentAt.toISOString()}::timestamptz)) < 0.002`;
 }
 
-/**
- * Records that the vendor finished the job. The first end stands: answers false where one was recorded
- * before.
- */
+/** Records that the vendor finished the job. The first end stands: false where one was recorded before. */
 export async function recordSucceeded(
   em: Em,
   task: TaskAttempt,
@@ -197,8 +194,12 @@ export async function recordStored(
   const { outputs, outputText = null, upstreamRequestId = null } = stored;
   const evidence = stored.evidence ? storableJson(storeEvidence(stored.evidence)) : null;
   const kept = await keepOutputs(em, [
-    ...[task.taskId, task.attempt, storableJson(outputs), outputText && storableText(outputText)],
-    ...[evidence, upstreamRequestId && storableText(upstreamRequestId)],
+    task.taskId,
+    task.attempt,
+    storableJson(outputs),
+    outputText && storableText(outputText),
+    evidence,
+    upstreamRequestId && storableText(upstreamRequestId),
   ]);
   return kept.length > 0;
 }

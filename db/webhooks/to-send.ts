@@ -51,8 +51,11 @@ export async function findDeliveriesToSend(em: Em, ids: readonly string[]): Prom
   return rows.flatMap(({ id, state, attempts, endpointId, eventId, type, createdAt, data }) => {
     const endpoint = endpoints.get(endpointId);
     const event = {
-      ...{ id: eventId, type, createdAt: new Date(createdAt) },
-      ...{ data: data ?? {}, ended: ended.get(eventId) ?? null },
+      id: eventId,
+      type,
+      createdAt: new Date(createdAt),
+      data: data ?? {},
+      ended: ended.get(eventId) ?? null,
     };
     return endpoint ? [{ id, state, attempts, endpoint, event }] : [];
   });
