@@ -53,7 +53,10 @@ export interface RequestContext<Who extends Caller = Caller> {
   sessionToken: string | null;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
-  /** Ends the turn of a creation, once nothing is left that others of the user must wait for. */
+  /**
+   * Ends the turn of a creation or a long read, once nothing is left that others of the user must wait for;
+   * does nothing on other routes.
+   */
   endTurn: EndTurn;
   /** Reads a request header by its lower-case name; null without it. */
   header: (name: string) => string | null;

@@ -1,4 +1,4 @@
-// The clock of the database, by which leases, sessions and rests end.
+// The clock of the database, by which leases, sessions and cooldowns end.
 import type { Em } from './database.ts';
 import { prepare } from './prepared.ts';
 

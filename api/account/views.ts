@@ -16,6 +16,8 @@ import type {
   UserView,
 } from '../shapes/account.ts';
 
+const DAY_MS = 86_400_000;
+
 export function presentBalance(account: Account): BalanceView {
   return {
     object: 'balance',
@@ -124,5 +126,3 @@ function orNull(amount: MicroCredits | null | undefined): number | null {
 function notBelowZero(amount: MicroCredits): MicroCredits {
   return amount < 0n ? 0n : amount;
 }
-
-const DAY_MS = 86_400_000;

@@ -7,20 +7,20 @@ import type { LimitBackend } from '../limits/headers.ts';
 import type { EndTurn } from './turns.ts';
 import type { ReceivedFile } from '../uploads/receive.ts';
 
-/** The members of `res.locals`. Each is set by one middleware, in the order of this list. */
+/** The members of `res.locals`, in the order in which they are set first. */
 export interface RequestLocals {
   requestId: string;
   trace: RequestTrace;
-  /** Whose the request is: the user, and an address block before it is known. */
+  /** Whose the request is: the user; before that is known whose it seems to be (`api/http/subjects.ts`). */
   subject: string;
   /** The place that the overload guard gave the request. */
   seat: Seat;
+  /** Ends the turn in which the request is authenticated. */
+  endEntry: EndTurn;
   /** The pattern of the route. */
   route: string;
   /** Set on routes for sessions; the context of a handler has one in any case. */
   em: Em;
-  /** Ends the turn in which the request is authenticated. */
-  endEntry: EndTurn;
   caller: Caller;
   /** Whether the caller's key was taken from memory, since the request seemed one that is refused anyway. */
   isKeyDoubtful: boolean;

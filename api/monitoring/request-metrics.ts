@@ -16,7 +16,7 @@ export interface RequestMetrics {
   registry: Registry;
   started(): void;
   ended(request: EndedRequest): void;
-  /** Counts a request that the overload guard refused before it was read. */
+  /** Counts a request that was refused with 503 `overloaded`, by what was short. */
   shed(reason: string): void;
   /** Counts a connection that was refused before a request was complete: malformed, too large or too slow. */
   refusedRaw(code: string): void;

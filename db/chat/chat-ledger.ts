@@ -54,6 +54,7 @@ const ABANDONED_MAX = 200;
 const LISTED_MAX = 2_000;
 /** Longest time for these: each may wait two seconds for a locked account. */
 const ONE_BY_ONE_MS_MAX = 30_000;
+
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
   const em = forkEm(database); // one for all: statements on the pool leave nothing in it
   // Ends and beginnings share a statement, which locks and flushes once for both.

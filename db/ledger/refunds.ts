@@ -14,7 +14,7 @@ export type TaskRefund =
 
 /**
  * Gives back `credits` of a task's charge, or all that is left where that is null, with an audit entry. The
- * same task, wish and note are one refund: a repeat answers with the first one.
+ * same task, amount asked for and note are one refund: a repeat answers with the first one.
  */
 export async function refundTask(
   em: Em,
