@@ -115,6 +115,20 @@ export function openServices(
   };
 }
 
+/**
+ * Creates the limits. Redis is given keyed hashes: equal in all processes with the same key ring, and
+ * meaningless without it.
+ */
+export function openLimits(config: Config, secrets: Secrets, log: Log): Limits {
+  return createLimits({
+    settings: config.limits,
+    redisUrl: config.redisUrl,
+    requiresRedis: config.requiresRedis,
+    hashKey: (key) => secrets.hash('rate-limit', key).hash.toString('base64url'),
+    log,
+  });
+}
+
 function openUploads(config: Config): UploadServices {
   return {
     bytesMax: config.uploadBytesMax,
@@ -183,18 +197,4 @@ function openChat(
     },
   };
   return { chat, keptAnswers: openKeptAnswers(database, secrets, calls.keepAnswer) };
-}
-
-/**
- * Creates the limits. Redis is given keyed hashes: equal in all processes with the same key ring, and
- * meaningless without it.
- */
-export function openLimits(config: Config, secrets: Secrets, log: Log): Limits {
-  return createLimits({
-    settings: config.limits,
-    redisUrl: config.redisUrl,
-    requiresRedis: config.requiresRedis,
-    hashKey: (key) => secrets.hash('rate-limit', key).hash.toString('base64url'),
-    log,
-  });
 }

@@ -44,15 +44,6 @@ export function isOnPage(
   ]);
 }
 
-function shift(moment: Date, milliseconds: number): Date {
-  return new Date(moment.getTime() + milliseconds);
-}
-
-/** Nothing is older than 1970; PostgreSQL knows no year 0. */
-function timeText(moment: Date): string {
-  return new Date(Math.max(0, moment.getTime())).toISOString();
-}
-
 /** Joins conditions with `and`; what is no condition is left out. True without any. */
 export function joinWithAnd(
   conditions: readonly (RawQueryFragment | false | null | undefined)[],
@@ -66,4 +57,13 @@ export function joinWithAnd(
 /** The condition that a column has this value; null, which `joinWithAnd` leaves out, without a value. */
 export function equals(column: RawQueryFragment, value: string | null | undefined): RawQueryFragment | null {
   return value === null || value === undefined ? null : sql`${column} = ${value}`;
+}
+
+function shift(moment: Date, milliseconds: number): Date {
+  return new Date(moment.getTime() + milliseconds);
+}
+
+/** Nothing is older than 1970; PostgreSQL knows no year 0. */
+function timeText(moment: Date): string {
+  return new Date(Math.max(0, moment.getTime())).toISOString();
 }

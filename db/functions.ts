@@ -107,6 +107,13 @@ export async function installFunctions(database: Database): Promise<string[]> {
   });
 }
 
+/** Whether this code's text of every function was installed, by this release or before a later one. */
+export async function areFunctionsInstalled(em: Em): Promise<boolean> {
+  const rows = await em.execute<{ digest: string }[]>(sql`select digest from sql_function`);
+  const digests = new Set(rows.map(({ digest }) => digest));
+  return FUNCTIONS.every(({ digest }) => digests.has(digest));
+}
+
 /**
  * Lets the called functions run as their owner, who is the only one to call the others. Their search path is
  * fixed: a table that a caller made for its session must not stand in the place of ours.
@@ -126,11 +133,4 @@ async function guardFunctions(tx: Em): Promise<void> {
       : []),
   ]);
   if (statements.length > 0) await tx.execute(statements.join(';\n'));
-}
-
-/** Whether this code's text of every function was installed, by this release or before a later one. */
-export async function areFunctionsInstalled(em: Em): Promise<boolean> {
-  const rows = await em.execute<{ digest: string }[]>(sql`select digest from sql_function`);
-  const digests = new Set(rows.map(({ digest }) => digest));
-  return FUNCTIONS.every(({ digest }) => digests.has(digest));
 }

@@ -100,6 +100,39 @@ const SEALED: readonly SealedTable[] = [
 
 type Row = Record<string, unknown>;
 
+/**
+ * Counts what needs a key that is not the newest and can still be used: a revoked API key or an expired code
+ * needs no hash any more.
+ */
+export async function countDependents(em: Em, ring: readonly SecretKey[]): Promise<Dependents[]> {
+  const [newest] = ring;
+  const rows = await em.execute<{ id: string; what: string; rows: number }[]>(sql`
+    select id, what, count(*)::int as rows from (
+      select secret_key_id as id, 'API keys' as what from api_key
+        where revoked_at is null and (expires_at is null or expires_at > now())
+      union all select secret_key_id, 'redeem codes' from redeem_code
+        where disabled_at is null and used_count < max_uses and (expires_at is null or expires_at > now())
+      union all select secret_key_id, 'recovery codes' from recovery_code where used_at is null
+      union all select secret_key_id, 'sessions' from session where expires_at > now()
+      union all select secret_key_id, 'logins under way' from login_flow where expires_at > now()
+      union all select secret_key_id, 'task requests' from task_request
+      union all select results_secret_key_id, 'submission results' from submission where results is not null
+      union all select answer_secret_key_id, 'answers kept for repeats' from idempotency_key
+        where answer is not null and created_at > now() - make_interval(hours => ${KEY_KEPT_HOURS})
+      union all select secret_key_id, 'webhook secrets' from webhook_endpoint
+      union all select totp_secret_key_id, 'second factors' from app_user where totp_secret is not null
+    ) needed
+    where id <> ${newest?.id ?? ''}
+    group by id, what order by id, what`);
+  const known = new Set(ring.map(({ id }) => id));
+  return rows.map(({ id, what, rows: count }) => ({
+    secretKeyId: id,
+    isInRing: known.has(id),
+    what,
+    rows: count,
+  }));
+}
+
 /** Renews a table in batches, each a transaction, in the order of the primary key. Answers how many rows. */
 async function renew(
   em: Em,
@@ -181,37 +214,4 @@ function decryptIfPossible(
   } catch {
     return null;
   }
-}
-
-/**
- * Counts what needs a key that is not the newest and can still be used: a revoked API key or an expired code
- * needs no hash any more.
- */
-export async function countDependents(em: Em, ring: readonly SecretKey[]): Promise<Dependents[]> {
-  const [newest] = ring;
-  const rows = await em.execute<{ id: string; what: string; rows: number }[]>(sql`
-    select id, what, count(*)::int as rows from (
-      select secret_key_id as id, 'API keys' as what from api_key
-        where revoked_at is null and (expires_at is null or expires_at > now())
-      union all select secret_key_id, 'redeem codes' from redeem_code
-        where disabled_at is null and used_count < max_uses and (expires_at is null or expires_at > now())
-      union all select secret_key_id, 'recovery codes' from recovery_code where used_at is null
-      union all select secret_key_id, 'sessions' from session where expires_at > now()
-      union all select secret_key_id, 'logins under way' from login_flow where expires_at > now()
-      union all select secret_key_id, 'task requests' from task_request
-      union all select results_secret_key_id, 'submission results' from submission where results is not null
-      union all select answer_secret_key_id, 'answers kept for repeats' from idempotency_key
-        where answer is not null and created_at > now() - make_interval(hours => ${KEY_KEPT_HOURS})
-      union all select secret_key_id, 'webhook secrets' from webhook_endpoint
-      union all select totp_secret_key_id, 'second factors' from app_user where totp_secret is not null
-    ) needed
-    where id <> ${newest?.id ?? ''}
-    group by id, what order by id, what`);
-  const known = new Set(ring.map(({ id }) => id));
-  return rows.map(({ id, what, rows: count }) => ({
-    secretKeyId: id,
-    isInRing: known.has(id),
-    what,
-    rows: count,
-  }));
 }

@@ -67,20 +67,6 @@ export async function createCode(ctx: RequestContext<SessionCaller>): Promise<Re
   );
 }
 
-async function createIn(em: Em, ctx: RequestContext<SessionCaller>, input: z.output<typeof NEW_CODE_BODY>) {
-  const { services, caller } = ctx;
-  const { text, record } = await createRedeemCode(em, services.secrets, originOf(ctx), {
-    label: input.label,
-    credits: input.credits,
-    maxUses: input.maxUses,
-    perUserLimit: input.perUserLimit ?? null,
-    expiresAt: input.expiresAt ?? null,
-    createdBy: caller.user.id,
-  });
-  const { id, ...rest } = presentNewRedeemCode(record);
-  return { status: 201, body: { data: { id, code: text, ...rest } } };
-}
-
 export async function disableCode(ctx: RequestContext<SessionCaller>): Promise<Reply> {
   const disabled = await disableRedeemCode(ctx.em, originOf(ctx), readId('rdm', ctx.params));
   if (!disabled) throw new GatewayError('redeem_code_not_found');
@@ -99,4 +85,18 @@ export async function readCode({ em, params }: RequestContext<SessionCaller>): P
   const redemptions = await listRedemptions(em, code.id, REDEMPTIONS_SHOWN_MAX);
   const data = { ...presentRedeemCode(code), redemptions: redemptions.map(presentRedemption) };
   return { status: 200, body: { data } };
+}
+
+async function createIn(em: Em, ctx: RequestContext<SessionCaller>, input: z.output<typeof NEW_CODE_BODY>) {
+  const { services, caller } = ctx;
+  const { text, record } = await createRedeemCode(em, services.secrets, originOf(ctx), {
+    label: input.label,
+    credits: input.credits,
+    maxUses: input.maxUses,
+    perUserLimit: input.perUserLimit ?? null,
+    expiresAt: input.expiresAt ?? null,
+    createdBy: caller.user.id,
+  });
+  const { id, ...rest } = presentNewRedeemCode(record);
+  return { status: 201, body: { data: { id, code: text, ...rest } } };
 }

@@ -57,6 +57,11 @@ export function eachEvent(events: string): unknown[] {
   return events.split('\n\n').filter(isNotEmpty).map(parseEvent);
 }
 
+/** The JSON of an event's data; null where it is none. */
+export function parseEvent(event: string): unknown {
+  return parse(dataOf(event));
+}
+
 function inspectEvent(event: string): StreamPiece {
   const data = dataOf(event);
   if (data === '[DONE]') return { kind: 'done' };
@@ -72,11 +77,6 @@ function inspectEvent(event: string): StreamPiece {
   // Some compatible services report usage in the last chunk of the answer, or in every chunk.
   const text = hasChoices ? `data: ${JSON.stringify({ ...rest, usage: null })}\n\n` : null;
   return { kind: 'usage', usage, text };
-}
-
-/** The JSON of an event's data; null where it is none. */
-export function parseEvent(event: string): unknown {
-  return parse(dataOf(event));
 }
 
 /** Joins the data lines of an event, without their field name. */

@@ -124,6 +124,29 @@ interface Seats {
   findShortage(subject: string): Shortage | null;
 }
 
+/** Measures this process. */
+export function watchLoad(databaseWaiters: () => number): LoadSigns {
+  const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  delay.enable();
+  const memoryBytesMax = Math.min(constrainedMemory() || Infinity, totalmem());
+  const heapBytesMax = getHeapStatistics().heap_size_limit;
+  let windowBeganAt = performance.now();
+  return {
+    databaseWaiters,
+    memoryShare: () =>
+      Math.max(memoryUsage.rss() / memoryBytesMax, getHeapStatistics().used_heap_size / heapBytesMax),
+    takeDelayMs: () => {
+      const now = performance.now();
+      // A loop that is late by more than a window leaves no sample in it; then the window itself is late.
+      const windowLateMs = now - windowBeganAt - WINDOW_MS;
+      const delayMs = Math.max(delay.percentile(99) / 1e6 - DELAY_RESOLUTION_MS, windowLateMs);
+      delay.reset();
+      windowBeganAt = now;
+      return delayMs;
+    },
+  };
+}
+
 function createSeat(firstSubject: string, { add, remove, findShortage }: Seats): Seat {
   let subject = firstSubject;
   let state: 'taken' | 'resting' | 'left' = 'taken';
@@ -148,29 +171,6 @@ function createSeat(firstSubject: string, { add, remove, findShortage }: Seats):
     rest: () => {
       change('taken', 'resting', remove);
       return () => change('resting', 'taken', add);
-    },
-  };
-}
-
-/** Measures this process. */
-export function watchLoad(databaseWaiters: () => number): LoadSigns {
-  const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
-  delay.enable();
-  const memoryBytesMax = Math.min(constrainedMemory() || Infinity, totalmem());
-  const heapBytesMax = getHeapStatistics().heap_size_limit;
-  let windowBeganAt = performance.now();
-  return {
-    databaseWaiters,
-    memoryShare: () =>
-      Math.max(memoryUsage.rss() / memoryBytesMax, getHeapStatistics().used_heap_size / heapBytesMax),
-    takeDelayMs: () => {
-      const now = performance.now();
-      // A loop that is late by more than a window leaves no sample in it; then the window itself is late.
-      const windowLateMs = now - windowBeganAt - WINDOW_MS;
-      const delayMs = Math.max(delay.percentile(99) / 1e6 - DELAY_RESOLUTION_MS, windowLateMs);
-      delay.reset();
-      windowBeganAt = now;
-      return delayMs;
     },
   };
 }

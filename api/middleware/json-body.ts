@@ -44,13 +44,6 @@ export function readJsonBody(services: Services, limits: BodyLimits): RequestHan
   };
 }
 
-function requireJson(req: Request): void {
-  if (!isJson(req)) throw new GatewayError('unsupported_media_type');
-  if (encodingOf(req) !== null) return;
-  const message = 'Send the body as it is, or packed with gzip, deflate or br.';
-  throw new GatewayError('unsupported_media_type', { message });
-}
-
 /** Whether a body says that it is JSON in UTF-8. */
 export function isJson(req: Request): boolean {
   const [essence = '', ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
@@ -87,6 +80,25 @@ export function bodyMemory(
   };
 }
 
+/** Throws for what JSON allows and this service cannot store. The depth was bounded before. */
+export function rejectUnsound(value: unknown): void {
+  if (typeof value === 'string' && !isStorable(value))
+    throw unsound('A text holds a NUL character or half a character.');
+  if (typeof value === 'number' && !Number.isFinite(value)) throw unsound('A number is too large.');
+  if (typeof value !== 'object' || value === null) return;
+  for (const name in value) {
+    if (!isStorable(name)) throw unsound('A field name holds a NUL character or half a character.');
+    rejectUnsound(Reflect.get(value, name));
+  }
+}
+
+function requireJson(req: Request): void {
+  if (!isJson(req)) throw new GatewayError('unsupported_media_type');
+  if (encodingOf(req) !== null) return;
+  const message = 'Send the body as it is, or packed with gzip, deflate or br.';
+  throw new GatewayError('unsupported_media_type', { message });
+}
+
 /** Parses and checks in two rounds of the event loop. */
 async function parseLong(bytes: Buffer): Promise<object> {
   const body = parseObject(bytes);
@@ -117,18 +129,6 @@ function parse(bytes: Buffer): unknown {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
     throw new GatewayError('invalid_json');
-  }
-}
-
-/** Throws for what JSON allows and this service cannot store. The depth was bounded before. */
-export function rejectUnsound(value: unknown): void {
-  if (typeof value === 'string' && !isStorable(value))
-    throw unsound('A text holds a NUL character or half a character.');
-  if (typeof value === 'number' && !Number.isFinite(value)) throw unsound('A number is too large.');
-  if (typeof value !== 'object' || value === null) return;
-  for (const name in value) {
-    if (!isStorable(name)) throw unsound('A field name holds a NUL character or half a character.');
-    rejectUnsound(Reflect.get(value, name));
   }
 }
 

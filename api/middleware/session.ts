@@ -26,24 +26,6 @@ export async function authenticateSession(
 }
 
 /**
- * Finds a session. A token without one is remembered for some seconds: what has ended never lives again, and
- * a page that was left open asks over and over.
- */
-async function findLiveSession(
-  { secrets, endedSessions }: Services,
-  em: Em,
-  token: string,
-  from?: SeenFrom,
-): Promise<FoundSession | null> {
-  // A cookie may be as long as the head of a request, and its text would keep all of that.
-  const name = hash('sha256', token, 'base64');
-  if (endedSessions.has(name)) return null;
-  const found = await findSession(em, secrets, token, from);
-  if (!found) endedSessions.set(name, true);
-  return found;
-}
-
-/**
  * Throws 403 `csrf_rejected` for an unsafe request that a browser sent from another site. A request with
  * neither header is not from a browser: browsers send at least one of them with every unsafe cross-site
  * request.
@@ -72,4 +54,22 @@ export function requirePermission(
   const code = isPermitted ? 'verification_required' : 'permission_denied';
   logRefusal(log, { userId: user.id, route, code, requestId });
   throw new GatewayError(code);
+}
+
+/**
+ * Finds a session. A token without one is remembered for some seconds: what has ended never lives again, and
+ * a page that was left open asks over and over.
+ */
+async function findLiveSession(
+  { secrets, endedSessions }: Services,
+  em: Em,
+  token: string,
+  from?: SeenFrom,
+): Promise<FoundSession | null> {
+  // A cookie may be as long as the head of a request, and its text would keep all of that.
+  const name = hash('sha256', token, 'base64');
+  if (endedSessions.has(name)) return null;
+  const found = await findSession(em, secrets, token, from);
+  if (!found) endedSessions.set(name, true);
+  return found;
 }

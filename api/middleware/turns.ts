@@ -89,6 +89,36 @@ export async function receiveInTurn<Result>(
   }
 }
 
+/**
+ * Waits for a turn, which ends when the handler says so, or with the answer. Runs after authentication.
+ * Throws 429 when too many requests of the user are waiting, 503 when the turn does not come.
+ */
+export function takeTurn(services: Services, kind: keyof typeof KINDS): RequestHandler {
+  const { limits, metrics } = services;
+  const turns = kind === 'creation' ? services.creationTurns : services.readTurns;
+  const { code, quota, shed } = KINDS[kind];
+  return async (_req, res, next) => {
+    const caller = requireLocal(res, 'caller');
+    if (caller.proof === 'none') throw new Error('a turn without a caller');
+    // Waiting in a line of one's own is no load on others.
+    const resume = requireLocal(res, 'seat').rest();
+    const turn = await waitForTurn(turns, caller.user.id, res);
+    resume();
+    if (turn === 'left') return; // the caller has gone, and nothing was done
+    if (turn === 'late' || turn === 'lines_full') {
+      metrics.shed(shed);
+      throw new GatewayError('overloaded');
+    }
+    if (turn === 'line_full')
+      throw limits.refuse(code, quota, {
+        backend: requireLocal(res, 'limitBackend'),
+        resetMs: LINE_FULL_RETRY_MS,
+      });
+    localsOf(res).endTurn = endWithAnswer(res, turn);
+    next();
+  };
+}
+
 async function takeReceivingTurn(
   { receivingTurns, metrics }: Services,
   res: Response,
@@ -118,34 +148,4 @@ async function waitForTurn(turns: Turns, userId: string, res: Response): Promise
   const turn = await turns.take(userId, disconnection.signal);
   res.off('close', leave);
   return turn;
-}
-
-/**
- * Waits for a turn, which ends when the handler says so, or with the answer. Runs after authentication.
- * Throws 429 when too many requests of the user are waiting, 503 when the turn does not come.
- */
-export function takeTurn(services: Services, kind: keyof typeof KINDS): RequestHandler {
-  const { limits, metrics } = services;
-  const turns = kind === 'creation' ? services.creationTurns : services.readTurns;
-  const { code, quota, shed } = KINDS[kind];
-  return async (_req, res, next) => {
-    const caller = requireLocal(res, 'caller');
-    if (caller.proof === 'none') throw new Error('a turn without a caller');
-    // Waiting in a line of one's own is no load on others.
-    const resume = requireLocal(res, 'seat').rest();
-    const turn = await waitForTurn(turns, caller.user.id, res);
-    resume();
-    if (turn === 'left') return; // the caller has gone, and nothing was done
-    if (turn === 'late' || turn === 'lines_full') {
-      metrics.shed(shed);
-      throw new GatewayError('overloaded');
-    }
-    if (turn === 'line_full')
-      throw limits.refuse(code, quota, {
-        backend: requireLocal(res, 'limitBackend'),
-        resetMs: LINE_FULL_RETRY_MS,
-      });
-    localsOf(res).endTurn = endWithAnswer(res, turn);
-    next();
-  };
 }

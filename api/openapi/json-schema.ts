@@ -26,6 +26,10 @@ export function writeSchema(schema: z.ZodType, io: 'input' | 'output', named: Na
   return rest;
 }
 
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /**
  * Removes details of zod's output that are of no use to readers. What callers send is refused beyond the
  * whole numbers that JSON holds exactly, so those bounds stay there.
@@ -37,8 +41,4 @@ function tidy(schema: { [name: string]: unknown }, io: 'input' | 'output'): void
   if (io === 'output' && schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
   if (io === 'output' && schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
   if (schema['propertyNames']) delete schema['propertyNames'];
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -50,10 +50,6 @@ export function readVideoImages(
   return { name: FRAMES[0], images: last === undefined ? [first] : [first, last] };
 }
 
-function isReferences({ name, images }: OrderedImages): boolean {
-  return name === 'reference_images' && images.length > 0;
-}
-
 /** Each image with the path of its field, for refusals. */
 export function nameImages({ name, images, role }: OrderedVideoImages): { url: string; param: string }[] {
   const before = role === 'first_frame_and_references' ? 1 : 0;
@@ -64,13 +60,17 @@ export function nameImages({ name, images, role }: OrderedVideoImages): { url: s
   });
 }
 
-function isFrame(name: string): boolean {
-  return FRAMES.some((frame) => frame === name);
-}
-
 export function conflict(name: string, other: string): GatewayError {
   const message = `${name} and ${other} mean the same; send one of them.`;
   return new GatewayError('conflicting_params', { param: other, message });
+}
+
+function isReferences({ name, images }: OrderedImages): boolean {
+  return name === 'reference_images' && images.length > 0;
+}
+
+function isFrame(name: string): boolean {
+  return FRAMES.some((frame) => frame === name);
 }
 
 /** Not by their JSON, which would be written for megabytes of images. */

@@ -21,15 +21,6 @@ export function presentTask(services: Services, task: Task, details: TaskDetails
   });
 }
 
-/** None from the moment that they begin to be removed by age. */
-function keptOutputs({ resultExpiredAt, outputs }: Task): TaskOutput[] {
-  return resultExpiredAt ? [] : outputs;
-}
-
-function expiryOf({ resultExpiredAt }: Task): { resultExpiredAt?: string } {
-  return resultExpiredAt ? { resultExpiredAt: resultExpiredAt.toISOString() } : {};
-}
-
 /** Presents a task on the image endpoints. A cancelled task reads as failed here, and only here. */
 export function presentImageTask(
   services: Services,
@@ -97,6 +88,15 @@ export function presentEstimate({ model, quote }: Pick<PricedOrder, 'model' | 'q
     billingMode: model.billingMode,
     breakdown: quote.lines.map(viewPriceLine),
   };
+}
+
+/** None from the moment that they begin to be removed by age. */
+function keptOutputs({ resultExpiredAt, outputs }: Task): TaskOutput[] {
+  return resultExpiredAt ? [] : outputs;
+}
+
+function expiryOf({ resultExpiredAt }: Task): { resultExpiredAt?: string } {
+  return resultExpiredAt ? { resultExpiredAt: resultExpiredAt.toISOString() } : {};
 }
 
 function presentPayload(task: Task, prompt: string | undefined) {

@@ -37,15 +37,6 @@ export async function editImage(ctx: RequestContext<KeyCaller>): Promise<Reply> 
   return renameEditFields(acceptImage(ctx, readEditRequest(ctx.body, ctx.services.catalog)));
 }
 
-function acceptImage(ctx: RequestContext<KeyCaller>, request: TaskRequest): Promise<Reply> {
-  return createAndStartTask(ctx, request, (task) => {
-    const view = presentImageTask(ctx.services, task);
-    const { id, object, model, status, progress, creditsEstimate, created_at } = view;
-    const body = { id, object, model, status, progress, creditsEstimate, created_at };
-    return { status: 202, body, headers: { ...RETRY_AFTER, location: `/v1/images/tasks/${task.id}` } };
-  });
-}
-
 /** Reads an image task, also one made in the console; ids of tasks of other kinds are 404. */
 export async function readImageTask(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   const { task, view } = await readImage(ctx);
@@ -61,6 +52,15 @@ export async function readCreatedImage(ctx: RequestContext<KeyCaller>): Promise<
   const files = view.result?.data ?? [];
   const data = files.map(({ url, b64_json: bytes }) => (bytes === undefined ? { url } : { b64_json: bytes }));
   return { status: 200, body: { ...view, created: toUnixSeconds(task.completedAt ?? task.createdAt), data } };
+}
+
+function acceptImage(ctx: RequestContext<KeyCaller>, request: TaskRequest): Promise<Reply> {
+  return createAndStartTask(ctx, request, (task) => {
+    const view = presentImageTask(ctx.services, task);
+    const { id, object, model, status, progress, creditsEstimate, created_at } = view;
+    const body = { id, object, model, status, progress, creditsEstimate, created_at };
+    return { status: 202, body, headers: { ...RETRY_AFTER, location: `/v1/images/tasks/${task.id}` } };
+  });
 }
 
 async function readImage(ctx: RequestContext<KeyCaller>) {

@@ -118,6 +118,12 @@ export async function settleAbandonedCalls(em: Em): Promise<AbandonedCalls> {
   }
 }
 
+/** How many calls `settleAbandonedCalls` would end. */
+export async function countAbandonedCalls(em: Em): Promise<number> {
+  const [row] = await countAbandoned(em, []);
+  return row?.abandoned ?? 0;
+}
+
 async function settleEachAbandoned(em: Em): Promise<AbandonedCalls> {
   const contradictory: AbandonedCalls['contradictory'][number][] = [];
   let settled = 0;
@@ -134,12 +140,6 @@ async function settleEachAbandoned(em: Em): Promise<AbandonedCalls> {
     }
   }
   return { settled, contradictory };
-}
-
-/** How many calls `settleAbandonedCalls` would end. */
-export async function countAbandonedCalls(em: Em): Promise<number> {
-  const [row] = await countAbandoned(em, []);
-  return row?.abandoned ?? 0;
 }
 
 const settleAbandoned = prepare<{ settled: number }>(

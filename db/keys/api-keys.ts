@@ -90,6 +90,22 @@ export async function lockSpending(tx: Em, keyId: string): Promise<void> {
   await tx.execute(sql`select 1 from key_spending where key_id = ${keyId} for update`);
 }
 
+/** The model scope as an array expression; null stays null, because `array_agg` over no rows is null. */
+export function storeScope(scope: string[] | null | undefined) {
+  return sql`(select array_agg(value) from jsonb_array_elements_text(${scope ? JSON.stringify(scope) : null}::jsonb))`;
+}
+
+/** The limits as an audit entry tells them: amounts in credits, null for no limit. */
+export function describeLimits(limits: Optional<KeyLimits>): { [name: string]: JsonValue } {
+  const { quota, dailyBudget, modelScope, expiresAt } = limits;
+  return {
+    ...(quota !== undefined && { quota: quota === null ? null : toCredits(quota) }),
+    ...(dailyBudget !== undefined && { dailyBudget: dailyBudget === null ? null : toCredits(dailyBudget) }),
+    ...(modelScope !== undefined && { modelScope }),
+    ...(expiresAt !== undefined && { expiresAt: expiresAt?.toISOString() ?? null }),
+  };
+}
+
 async function withSpendings(em: Em, keys: readonly ApiKey[]): Promise<OwnKey[]> {
   const where = { keyId: { $in: keys.map(({ id }) => id) } };
   const found = await em.find(KeySpendingEntity, where, { refresh: true });
@@ -129,20 +145,4 @@ async function insertKey(
     )
     select id from created`);
   return created ? { id: created.id, key } : null;
-}
-
-/** The model scope as an array expression; null stays null, because `array_agg` over no rows is null. */
-export function storeScope(scope: string[] | null | undefined) {
-  return sql`(select array_agg(value) from jsonb_array_elements_text(${scope ? JSON.stringify(scope) : null}::jsonb))`;
-}
-
-/** The limits as an audit entry tells them: amounts in credits, null for no limit. */
-export function describeLimits(limits: Optional<KeyLimits>): { [name: string]: JsonValue } {
-  const { quota, dailyBudget, modelScope, expiresAt } = limits;
-  return {
-    ...(quota !== undefined && { quota: quota === null ? null : toCredits(quota) }),
-    ...(dailyBudget !== undefined && { dailyBudget: dailyBudget === null ? null : toCredits(dailyBudget) }),
-    ...(modelScope !== undefined && { modelScope }),
-    ...(expiresAt !== undefined && { expiresAt: expiresAt?.toISOString() ?? null }),
-  };
 }

@@ -39,26 +39,6 @@ export async function sealRequest(
   return { secretKeyId: sealedPrompt.secretKeyId, prompt: sealedPrompt.bytes, body: sealedBody.bytes };
 }
 
-/**
- * Writes JSON without reading images character by character, as `JSON.stringify` does: 24 MB of them would
- * hold up all other requests for a tenth of a second. Decoding base64 takes a fiftieth of that.
- */
-function writeBody({ inputImages, ...rest }: RequestBody): string {
-  const images = inputImages.map((image) => (isPlain(image) ? `"${image}"` : JSON.stringify(image)));
-  return `{"inputImages":[${images.join()}],${JSON.stringify(rest).slice(1)}`;
-}
-
-/** Whether a text is a data URI of nothing but base64, of which JSON escapes no character. */
-function isPlain(text: string): boolean {
-  const [head] = DATA_URI.exec(text) ?? [];
-  if (head === undefined) return false;
-  const encoded = text.slice(head.length);
-  const padding = /={0,2}$/.exec(encoded.slice(-2))?.[0].length ?? 0;
-  // What is not base64 is skipped, so that there are fewer bytes.
-  const bytes = (encoded.length * 3) / 4 - padding;
-  return encoded.length % 4 === 0 && Buffer.from(encoded, 'base64').length === bytes;
-}
-
 /** The whole request, or null when it was removed some days after the task's end. */
 export async function decryptRequest(
   em: Em,
@@ -104,6 +84,26 @@ export function decryptPrompt(
 ): string | undefined {
   if (!secrets.knows(secretKeyId)) return undefined;
   return decryptPart(secrets, taskId, 'prompt', secretKeyId, prompt);
+}
+
+/**
+ * Writes JSON without reading images character by character, as `JSON.stringify` does: 24 MB of them would
+ * hold up all other requests for a tenth of a second. Decoding base64 takes a fiftieth of that.
+ */
+function writeBody({ inputImages, ...rest }: RequestBody): string {
+  const images = inputImages.map((image) => (isPlain(image) ? `"${image}"` : JSON.stringify(image)));
+  return `{"inputImages":[${images.join()}],${JSON.stringify(rest).slice(1)}`;
+}
+
+/** Whether a text is a data URI of nothing but base64, of which JSON escapes no character. */
+function isPlain(text: string): boolean {
+  const [head] = DATA_URI.exec(text) ?? [];
+  if (head === undefined) return false;
+  const encoded = text.slice(head.length);
+  const padding = /={0,2}$/.exec(encoded.slice(-2))?.[0].length ?? 0;
+  // What is not base64 is skipped, so that there are fewer bytes.
+  const bytes = (encoded.length * 3) / 4 - padding;
+  return encoded.length % 4 === 0 && Buffer.from(encoded, 'base64').length === bytes;
 }
 
 function decryptPart(

@@ -151,12 +151,6 @@ export async function recordFailedTry(em: Em, tried: SubmissionTry, failure: Fai
     where ${isUnderWay(tried)}`);
 }
 
-/** Times are compared by the millisecond, because a `Date` has no microseconds. */
-function isUnderWay({ taskId, attempt, sentAt }: SubmissionTry) {
-  return sql`task_id = ${taskId} and attempt = ${attempt} and state = 'sending'
-    and abs(extract(epoch from sent_at - ${sentAt.toISOString()}::timestamptz)) < 0.002`;
-}
-
 /** Records that the vendor finished the job. The first end stands: false where one was recorded before. */
 export async function recordSucceeded(
   em: Em,
@@ -245,4 +239,10 @@ export async function recordBilled(em: Em, task: TaskAttempt, evidence: Evidence
   await em.execute(sql`
     update submission set evidence = ${JSON.stringify(storeEvidence(evidence))}::jsonb, updated_at = now()
     where task_id = ${task.taskId} and attempt = ${task.attempt} and state = 'accepted'`);
+}
+
+/** Times are compared by the millisecond, because a `Date` has no microseconds. */
+function isUnderWay({ taskId, attempt, sentAt }: SubmissionTry) {
+  return sql`task_id = ${taskId} and attempt = ${attempt} and state = 'sending'
+    and abs(extract(epoch from sent_at - ${sentAt.toISOString()}::timestamptz)) < 0.002`;
 }

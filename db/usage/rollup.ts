@@ -112,6 +112,37 @@ export async function spanQuarters(em: Em): Promise<boolean> {
   });
 }
 
+/** What the rows of these sources count in a period, by the keys of the sums: for `addSums`. */
+export function countRows(sources: readonly UsageSource[], period: Period): RawQueryFragment {
+  return sources
+    .map(
+      (source) => sql`
+        select ${keysOf(source)}, ${source.sums} from ${source.from}
+        where ${source.where} and ${isWithin(source.at, period)} group by 1, 2, 3, 4, 5, 6`,
+    )
+    .reduce((all, one) => sql`${all} union all ${one}`);
+}
+
+/**
+ * Adds the sums of the CTE to those of each user, and to those of all users, in a table such as this. New
+ * ones are in no span yet.
+ */
+export function addSums(source: RawQueryFragment, table = sql`usage_rollup`): RawQueryFragment {
+  return sql`
+    insert into ${table} as r (user_id, bucket, key_id, kind, model, family, is_spanned, ${SUMS})
+    select coalesce(user_id, ''), bucket, coalesce(key_id, ''), kind, model, family, false, sum(credits), sum(loss),
+           sum(tasks), sum(calls), sum(failed), sum(prompt_tokens), sum(completion_tokens), sum(images), sum(seconds)
+    from ${source}
+    group by grouping sets ((user_id, bucket, key_id, kind, model, family), (bucket, kind, model, family))
+    order by 2, 1, 3, 4, 5, 6
+    on conflict (user_id, bucket, key_id, kind, model, family) do update
+    set credits = r.credits + excluded.credits, loss = r.loss + excluded.loss, tasks = r.tasks + excluded.tasks,
+        calls = r.calls + excluded.calls, failed = r.failed + excluded.failed,
+        prompt_tokens = r.prompt_tokens + excluded.prompt_tokens,
+        completion_tokens = r.completion_tokens + excluded.completion_tokens, images = r.images + excluded.images,
+        seconds = r.seconds + excluded.seconds`;
+}
+
 /**
  * Rows are found by their indexes, whatever the statistics say: a step must stay as short as its rows are
  * few.
@@ -138,40 +169,9 @@ async function readBeginning(tx: Em): Promise<Date | null> {
   return times.length > 0 ? new Date(Math.min(...times) - ID_MARGIN_MS) : null;
 }
 
-/** What the rows of these sources count in a period, by the keys of the sums: for `addSums`. */
-export function countRows(sources: readonly UsageSource[], period: Period): RawQueryFragment {
-  return sources
-    .map(
-      (source) => sql`
-        select ${keysOf(source)}, ${source.sums} from ${source.from}
-        where ${source.where} and ${isWithin(source.at, period)} group by 1, 2, 3, 4, 5, 6`,
-    )
-    .reduce((all, one) => sql`${all} union all ${one}`);
-}
-
 /** The keys of a source's sums, in the order of the table's. */
 function keysOf({ userId, at, keyId, kind, model, family }: UsageSource): RawQueryFragment {
   return sql`
     ${userId} as user_id, date_bin('15 minutes', ${at}, 'epoch') as bucket, coalesce(${keyId}, '') as key_id,
     coalesce(${kind}, '') as kind, coalesce(${model}, '') as model, coalesce(${family}, '') as family`;
-}
-
-/**
- * Adds the sums of the CTE to those of each user, and to those of all users, in a table such as this. New
- * ones are in no span yet.
- */
-export function addSums(source: RawQueryFragment, table = sql`usage_rollup`): RawQueryFragment {
-  return sql`
-    insert into ${table} as r (user_id, bucket, key_id, kind, model, family, is_spanned, ${SUMS})
-    select coalesce(user_id, ''), bucket, coalesce(key_id, ''), kind, model, family, false, sum(credits), sum(loss),
-           sum(tasks), sum(calls), sum(failed), sum(prompt_tokens), sum(completion_tokens), sum(images), sum(seconds)
-    from ${source}
-    group by grouping sets ((user_id, bucket, key_id, kind, model, family), (bucket, kind, model, family))
-    order by 2, 1, 3, 4, 5, 6
-    on conflict (user_id, bucket, key_id, kind, model, family) do update
-    set credits = r.credits + excluded.credits, loss = r.loss + excluded.loss, tasks = r.tasks + excluded.tasks,
-        calls = r.calls + excluded.calls, failed = r.failed + excluded.failed,
-        prompt_tokens = r.prompt_tokens + excluded.prompt_tokens,
-        completion_tokens = r.completion_tokens + excluded.completion_tokens, images = r.images + excluded.images,
-        seconds = r.seconds + excluded.seconds`;
 }

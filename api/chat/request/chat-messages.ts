@@ -52,6 +52,14 @@ export function checkMessageParts(messages: z.output<typeof CHAT_MESSAGES>): Sen
   return images;
 }
 
+/** The error of a field, or of its value, that is not offered. */
+export function notOffered(param: string, value = 'this'): GatewayError {
+  return new GatewayError('invalid_value', {
+    param,
+    message: `${param}: ${cutText(value, 50)} is not offered.`,
+  });
+}
+
 function checkPart(part: { [field: string]: unknown; type: string }, path: string): SentImage[] {
   const { type, image_url: image } = part;
   if (!PART_TYPES.includes(type)) throw notOffered(`${path}.type`, type);
@@ -84,12 +92,4 @@ function rejectMedia(value: object, path: string, checked: readonly string[] = [
     if (isMedium) throw notOffered(param);
     if (typeof member === 'object' && member !== null) rejectMedia(member, param);
   }
-}
-
-/** The error of a field, or of its value, that is not offered. */
-export function notOffered(param: string, value = 'this'): GatewayError {
-  return new GatewayError('invalid_value', {
-    param,
-    message: `${param}: ${cutText(value, 50)} is not offered.`,
-  });
 }

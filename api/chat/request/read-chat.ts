@@ -117,10 +117,6 @@ export function limitChat(chat: PricedChat, reserved: MicroCredits): PricedChat 
   return { ...limited, upstreamBody: { ...upstreamBody, max_completion_tokens } };
 }
 
-function limitOf({ max_tokens: older, max_completion_tokens: newer }: PricedChat['upstreamBody']): unknown {
-  return newer ?? older ?? null;
-}
-
 /**
  * Most tokens that a report can plausibly hold for prompt or answers; a larger report counts as none. More
  * than was ordered is plausible: see `readChatUsage`.
@@ -128,6 +124,10 @@ function limitOf({ max_tokens: older, max_completion_tokens: newer }: PricedChat
 export function tokensPlausibleMax({ model, order }: PricedChat): number {
   const context = model.limits.contextTokens;
   return context === undefined ? TOKENS_PLAUSIBLE_MAX : Math.max(context, order.outputTokens);
+}
+
+function limitOf({ max_tokens: older, max_completion_tokens: newer }: PricedChat['upstreamBody']): unknown {
+  return newer ?? older ?? null;
 }
 
 /** The caller's limit of answer tokens, the name of its field, and `n`. Null counts as absent. */
