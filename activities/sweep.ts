@@ -2,6 +2,7 @@
 import { forkEm } from '../db/database.ts';
 import type { Task } from '../db/entities/tasks.ts';
 import { removeExpiredKeys } from '../db/idempotency/idempotency-keys.ts';
+import { removeExpiredSessions } from '../db/identity/ending-sessions.ts';
 import * as leftovers from '../db/tasks/sweep.ts';
 import { removeOldWebhookEvents } from '../db/webhooks/retention.ts';
 import { createAbandonedCalls } from './abandoned-calls.ts';
@@ -53,7 +54,7 @@ export function createSweep(dependencies: ActivityDependencies) {
     async removeOldRequests(): Promise<{ removed: number }> {
       let removed = 0;
       await runAll([
-        () => leftovers.removeExpiredSessions(forkEm(database)),
+        () => removeExpiredSessions(forkEm(database)),
         async () => {
           for (let batch = -1; batch !== 0; removed += batch)
             batch = await leftovers.removeOldRequests(forkEm(database), requestKeptDays);

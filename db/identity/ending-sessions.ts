@@ -1,4 +1,5 @@
-// Ending sessions: one, all others, or all, with the half-finished logins that would become new ones.
+// Ending sessions: one, all others, all or the expired, with the half-finished logins that would become new
+// ones.
 import { sql } from '@mikro-orm/postgresql';
 import { writeAuditEntry, type AuditOrigin } from '../audit-log.ts';
 import type { Em } from '../database.ts';
@@ -45,6 +46,12 @@ export async function endOtherSessions(
       });
     return sessionsEnded;
   });
+}
+
+/** Removes sessions and half-finished logins whose time is over. */
+export async function removeExpiredSessions(em: Em): Promise<void> {
+  await em.execute(sql`delete from session where expires_at < now()`);
+  await em.execute(sql`delete from login_flow where expires_at < now()`);
 }
 
 /**

@@ -108,12 +108,6 @@ export async function removeOldRequests(em: Em, olderThanDays: number): Promise<
   return rows.length;
 }
 
-/** Removes sessions and half-finished logins whose time is over. */
-export async function removeExpiredSessions(em: Em): Promise<void> {
-  await em.execute(sql`delete from session where expires_at < now()`);
-  await em.execute(sql`delete from login_flow where expires_at < now()`);
-}
-
 /**
  * Claims tasks whose row has not changed, and which no sweeper has seen, for `$1` seconds: two sweepers never
  * get the same one. `first`: the order in which they are claimed.
