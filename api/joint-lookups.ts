@@ -1,4 +1,4 @@
-// Shares database lookups of the same thing between requests that arrive together.
+// Request coalescing: shares a database lookup between requests for the same thing that arrive together.
 
 interface Running<Value> {
   now: Promise<Value>;
@@ -7,9 +7,9 @@ interface Running<Value> {
 }
 
 /**
- * Lookups by name, at most one at a time for each. A request that arrives during a lookup shares the next one
- * with all others that arrived meanwhile: what it is answered was read after it asked, so that a key revoked
- * before is never found.
+ * Lookups by name, at most one at a time for each. Unlike with single-flight, a request that arrives during a
+ * lookup shares the next one with all others that arrived meanwhile: what it is answered was read after it
+ * asked, so that a key revoked before is never found.
  */
 export class JointLookups<Value> {
   readonly #running = new Map<string, Running<Value>>();

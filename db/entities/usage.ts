@@ -31,14 +31,14 @@ export const UsageRollupEntity = defineEntity({
     /** Empty for chat calls, whose rows do not name it. */
     family: p.text().primary(),
     ...sums(),
-    /** Whether it is in the sums by hour, day and month: when its quarter of an hour is over. */
+    /** Whether it is in the sums by hour, six hours, day and month: when its quarter of an hour is over. */
     isSpanned: p.boolean().defaultRaw('true'),
   },
 });
 
-const SPAN = () => p.text().primary().$type<'hour' | 'day' | 'month'>();
+const SPAN = () => p.text().primary().$type<'hour' | 'six_hours' | 'day' | 'month'>();
 
-/** The same by hour, day and month of UTC; triggers of `usage_rollup` write it. */
+/** The same by hour, six hours, day and month of UTC; triggers of `usage_rollup` write it. */
 export const UsageSpanEntity = defineEntity({
   name: 'UsageSpan',
   tableName: 'usage_span',

@@ -89,10 +89,10 @@ export async function addEnds(
 }
 
 /**
- * Adds the sums of quarters that were over at the watermark to those of their hours, days and months: some of
- * them, oldest first. Those of the present one change with every round, and each change would be twelve more.
- * Triggers add what a late transfer or a correction changes afterwards. Answers whether there were as many as
- * one step adds, so that there may be more.
+ * Adds the sums of quarters that were over at the watermark to those of the spans that they are in (hour, six
+ * hours, day and month): some of them, oldest first. Those of the present quarter change with every round,
+ * and each change would be twelve more. Triggers add what a late transfer or a correction changes afterwards.
+ * Answers whether there were as many as one step adds, so that there may be more.
  */
 export async function spanQuarters(em: Em): Promise<boolean> {
   return em.transactional(async (tx) => {
