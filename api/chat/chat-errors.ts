@@ -1,12 +1,13 @@
 // Creates the errors that callers of chat read: of a refused reservation, or of an upstream that failed.
 import type { ChatCallVerdict } from '../../db/chat/calls.ts';
-import { toCredits, type MicroCredits } from '../../domain/credits.ts';
+import type { MicroCredits } from '../../domain/credits.ts';
 import { cutText } from '../../domain/cut-text.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { failureOf, ownerMayRead } from '../../domain/failures.ts';
 import { withoutEcho } from '../../domain/masking/echo.ts';
 import { maskErrorText } from '../../domain/masking/masking.ts';
 import type { UpstreamFailure } from '../../providers/chat/chat.ts';
+import { insufficientCredits } from '../account/insufficient-credits.ts';
 
 /** In UTF-16 code units. */
 const MESSAGE_LENGTH_MAX = 500;
@@ -19,8 +20,7 @@ export function explainRefusal(
   required: MicroCredits,
 ): GatewayError {
   if (reason !== 'insufficient_credits') return new GatewayError(reason);
-  const extra = { required: toCredits(required), available: toCredits(available) };
-  return new GatewayError('insufficient_credits', { extra });
+  return insufficientCredits(required, available);
 }
 
 /**

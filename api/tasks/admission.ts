@@ -2,9 +2,10 @@
 import type { Em } from '../../db/database.ts';
 import type { Task } from '../../db/entities/tasks.ts';
 import type { CreateRefusal } from '../../db/tasks/new-tasks.ts';
-import { toCredits, type MicroCredits } from '../../domain/credits.ts';
+import type { MicroCredits } from '../../domain/credits.ts';
 import { GatewayError } from '../../domain/errors.ts';
 import { maskText } from '../../domain/masking/masking.ts';
+import { insufficientCredits } from '../account/insufficient-credits.ts';
 import type { KeyCaller, Reply, RequestContext, SessionCaller } from '../context.ts';
 import { answerOnce } from '../idempotent-effects.ts';
 
@@ -47,9 +48,4 @@ export function createRefusalError(
     backend: limitBackend,
     resetMs: QUEUE_FULL_RETRY_MS,
   });
-}
-
-function insufficientCredits(required: MicroCredits, available: MicroCredits): GatewayError {
-  const extra = { required: toCredits(required), available: toCredits(available) };
-  return new GatewayError('insufficient_credits', { extra });
 }
