@@ -124,7 +124,7 @@ function takePiece({ state, form, delivered }: Stream, piece: TakenPiece): strin
   if (piece.text === null) return '';
   state.lastText = piece.text;
   const sent = form.render(piece.text);
-  delivered.add(piece.text, sent);
+  delivered.add((piece.kind === 'text' && piece.counted) || piece.text, sent);
   if (delivered.isEndless) throw new MalformedStreamError('a stream longer than any answer');
   return sent;
 }

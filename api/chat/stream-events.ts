@@ -4,8 +4,11 @@ import { isTooDeep } from '../../domain/json.ts';
 
 /** A piece of a stream, as it is relayed. */
 export type StreamPiece =
-  /** Whole events, one or several, to be passed on unchanged. */
-  | { kind: 'text'; text: string }
+  /**
+   * Whole events, one or several, to be passed on unchanged. `counted` holds short events that are counted in
+   * their place.
+   */
+  | { kind: 'text'; text: string; counted?: string }
   /**
    * An event with usage. `text` is the event without it, to be passed on; null when nothing else is in it.
    */

@@ -1,13 +1,12 @@
 // The form of an answer of an upstream that speaks Responses: passed on, with its model and its cost put in.
-import { StringDecoder } from 'node:string_decoder';
 import type { AnswerForm, StreamForm, WholeForm } from '../chat/answer-form.ts';
 import { isTooDeep } from '../../domain/json.ts';
 import { MalformedStreamError, parseEvent, type StreamPiece } from '../chat/stream-events.ts';
-import { asText, listOf, membersOf } from './members.ts';
+import { EventChunks } from './event-chunks.ts';
+import type { EventOutline } from './event-outline.ts';
+import { asText, listOf, membersOf, type Members } from './members.ts';
 import { presentUsage, writeEvent, writeFailure } from './response-object.ts';
 
-/** Longest event: the last one repeats the request and the whole answer. */
-const EVENT_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** Events that hold the response, an error or usage. In the model's own words quotes are escaped. */
 const NEEDS_A_LOOK = /"(?:response|error)"\s*:\s*\{|"type"\s*:\s*"error"/;
 const LAST: readonly unknown[] = ['response.completed', 'response.incomplete'];
@@ -34,64 +33,87 @@ export function wholePassed({ model }: { model: string }): WholeForm {
 }
 
 function streamForm(model: string, requestId: string): StreamForm {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
+  const chunks = new EventChunks();
   let head: Record<string, unknown> = { object: 'response', id: `resp_${requestId}`, output: [] };
-  let last: { type: string; response: Record<string, unknown> } | null = null;
+  let end: ((usage: object) => string) | null = null;
   let sequence = -1;
 
-  const look = (event: string): StreamPiece => {
-    const json = membersOf(parseEvent(event));
-    if (isTooDeep(json)) throw new MalformedStreamError('an event nested too deeply');
+  /** What a long event holds is read and replaced in its text. */
+  const look = (event: string, outline: EventOutline | null): StreamPiece => {
+    const outlined = outline?.read(event, 'delta') ?? null;
+    const json = outlined ?? parseShallow(event);
     const { type, response, sequence_number: number, ...others } = json;
     if (typeof number === 'number') sequence = number;
     // Some services end a stream with an error as bodies have it.
     const isFailure = FAILED.includes(type) || (type === undefined && json['error']);
     if (isFailure) return { kind: 'error', message: messageOf(json) };
     if (typeof type !== 'string' || typeof response !== 'object' || response === null)
-      return { kind: 'text', text: `${event}\n\n` };
+      return { kind: 'text', text: `${event}\n\n`, ...(outlined && { counted: countedOf(outlined) }) };
     const renamed = { ...response, model, store: false };
     head = renamed;
+    const write = (members: object, usage: object | null): string =>
+      outline && outlined
+        ? `${outline.replace(event, 'response', jsonOf({ model, store: false, ...(usage && { usage }) }))}\n\n`
+        : writeEvent(type, sequence, { ...members, response: { ...renamed, ...(usage && { usage }) } });
     if (!LAST.includes(type))
-      return { kind: 'text', text: writeEvent(type, sequence, { ...others, response: renamed }) };
-    last = { type, response: renamed };
+      return { kind: 'text', text: write(others, null), ...(outlined && { counted: countedOf(outlined) }) };
+    end = (usage) => write({}, usage);
     return { kind: 'usage', usage: toChatUsage(Reflect.get(response, 'usage')), text: null };
+  };
+  const lookAtShort = (events: string): StreamPiece[] => {
+    const pieces = piecesOf(events, (event) => look(event, null));
+    sequence = lastSequenceIn(events) ?? sequence;
+    return pieces;
   };
 
   return {
     read: (chunk) => {
-      let text = rest + decoder.write(chunk);
-      if (text.includes('\r')) text = text.replaceAll('\r\n', '\n');
-      const end = text.lastIndexOf('\n\n');
-      rest = end < 0 ? text : text.slice(end + 2);
-      if (rest.length > EVENT_CHARACTERS_MAX) throw new MalformedStreamError('an event without an end');
-      const whole = end < 0 ? '' : text.slice(0, end + 2);
-      if (whole === '') return [];
-      const pieces: StreamPiece[] = NEEDS_A_LOOK.test(whole)
-        ? whole
-            .split('\n\n')
-            .filter((event) => event !== '')
-            .map((event) =>
-              NEEDS_A_LOOK.test(event) ? look(event) : ({ kind: 'text', text: `${event}\n\n` } as const),
-            )
-        : [{ kind: 'text', text: whole }];
-      sequence = lastSequenceIn(whole) ?? sequence;
-      return last ? [...pieces, { kind: 'done' }] : pieces;
+      const pieces = chunks
+        .add(chunk)
+        .flatMap(({ text, outline }) => (outline ? [look(text, outline)] : lookAtShort(text)));
+      return end ? [...pieces, { kind: 'done' }] : pieces;
     },
     billableTextOf: textOfEvent,
-    isFinished: () => last !== null,
+    isFinished: () => end !== null,
     render: (events) => events,
     requireEnd: () => {
-      if (!last) throw new MalformedStreamError('a response without its end');
+      if (!end) throw new MalformedStreamError('a response without its end');
     },
     end: (usage, charge) => {
-      const { type, response } = last ?? { type: 'response.completed', response: head };
-      return writeEvent(type, sequence, {
-        response: { ...response, usage: presentUsage(usage, charge) },
-      });
+      const presented = presentUsage(usage, charge);
+      return end
+        ? end(presented)
+        : writeEvent('response.completed', sequence, { response: { ...head, usage: presented } });
     },
     fail: (error) => writeFailure(error, { head, sequence, requestId }),
   };
+}
+
+/** Those of whole events, of which `look` reads the ones that may hold what matters. */
+function piecesOf(events: string, look: (event: string) => StreamPiece): StreamPiece[] {
+  if (!NEEDS_A_LOOK.test(events)) return [{ kind: 'text', text: events }];
+  return events
+    .split('\n\n')
+    .filter((event) => event !== '')
+    .map((event) =>
+      NEEDS_A_LOOK.test(event) ? look(event) : ({ kind: 'text', text: `${event}\n\n` } as const),
+    );
+}
+
+/** The members of an event's data; throws MalformedStreamError where it is nested too deeply. */
+function parseShallow(event: string): Members {
+  const json = membersOf(parseEvent(event));
+  if (isTooDeep(json)) throw new MalformedStreamError('an event nested too deeply');
+  return json;
+}
+
+/** The short event that is counted in place of a long one: most of those repeat what others said. */
+function countedOf({ type, delta, item }: Members): string {
+  return `data: ${JSON.stringify({ type, delta, item })}\n\n`;
+}
+
+function jsonOf(values: object): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
 /** Usage of a response under the names that chat completions give it. */

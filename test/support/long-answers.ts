@@ -13,11 +13,16 @@ export function longAnswer(tokens: number, fields: object = {}) {
         index: 0,
         finish_reason: 'stop',
         message: { role: 'assistant', content: 'wörd '.repeat(tokens) },
-        logprobs: { content: Array.from({ length: tokens }, (_, index) => probabilityOf(` ${index}`)) },
+        logprobs: { content: probabilitiesOf(tokens) },
       },
     ],
     ...fields,
   };
+}
+
+/** What is told of so many tokens, in chat and in responses. */
+export function probabilitiesOf(tokens: number): object[] {
+  return Array.from({ length: tokens }, (_, index) => probabilityOf(` ${index}`));
 }
 
 function probabilityOf(token: string): object {
