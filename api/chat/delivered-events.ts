@@ -83,8 +83,12 @@ export class DeliveredEvents {
     return this.#text;
   }
 
-  /** Returns all that was sent; nothing without a share, and null when it was too long to be kept. */
-  all(): string | null {
+  /**
+   * Returns all that was sent before `end`, which is kept with it; nothing without a share, and null when
+   * both are too long to be kept.
+   */
+  allBefore(end: string): string | null {
+    if (this.#share) this.#makeRoom(end.length, this.#share);
     return this.#sent && this.#sent.join('');
   }
 
@@ -94,13 +98,17 @@ export class DeliveredEvents {
   }
 
   #keep(sent: string, share: KeptShare): void {
+    this.#makeRoom(sent.length, share);
+    this.#sent?.push(sent);
+  }
+
+  /** Keeps nothing where there is no room for so many characters more. */
+  #makeRoom(characters: number, share: KeptShare): void {
     if (this.#sent === null) return;
-    this.#sentCharacters += sent.length;
-    if (this.#sentCharacters <= KEPT_CHARACTERS_MAX && this.#reserve(share)) this.#sent.push(sent);
-    else {
-      this.#sent = null;
-      this.release();
-    }
+    this.#sentCharacters += characters;
+    if (this.#sentCharacters <= KEPT_CHARACTERS_MAX && this.#reserve(share)) return;
+    this.#sent = null;
+    this.release();
   }
 
   /** Reserves what the characters sent so far need. False when the budget is used up. */

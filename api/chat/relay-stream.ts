@@ -146,7 +146,7 @@ async function completeStream(stream: Stream): Promise<StreamedBody> {
   const status = disconnected.aborted ? 'cancelled' : 'completed';
   const charge = await billing.finish(outcomeOf(stream, { status, consumption, error: null }));
   const end = form.end(usage && state.usage, charge);
-  return { written: delivered.all(), end, release: () => delivered.release() };
+  return { written: delivered.allBefore(end), end, release: () => delivered.release() };
 }
 
 /**

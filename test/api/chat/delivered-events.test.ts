@@ -18,7 +18,7 @@ describe('the streams under way of one user', () => {
     for (let piece = 0; piece < pieces; piece += 1) delivered.add('', PIECE);
     return delivered;
   };
-  const lengthOf = (delivered: DeliveredEvents): number | null => delivered.all()?.length ?? null;
+  const lengthOf = (delivered: DeliveredEvents): number | null => delivered.allBefore('')?.length ?? null;
 
   it('keep 64 MiB together: a further one is not kept, and takes nothing from another user', () => {
     const eight = Array.from({ length: 8 }, () => stream('usr_a', 8));
@@ -39,11 +39,18 @@ describe('the streams under way of one user', () => {
     expect(kept).to.deep.equal([64, 64, 64, 64, 64, 64, 64, 32, 16, 8, 4]);
   });
 
+  it('keep none whose end makes it too long, and give its room back', () => {
+    const delivered = stream('usr_a', 4);
+    expect(delivered.allBefore(PIECE.repeat(5))).to.equal(null);
+    const eight = Array.from({ length: 8 }, () => stream('usr_a', 8));
+    expect(eight.map(lengthOf)).to.deep.equal(eight.map(() => 8 * MIB));
+  });
+
   it('take no room for one that became too long by itself, nor for one that has no key', () => {
     expect(lengthOf(stream('usr_a', 9))).to.equal(null);
     const bare = new DeliveredEvents(null);
     bare.add('', PIECE);
-    expect(bare.all()).to.equal('');
+    expect(bare.allBefore(PIECE)).to.equal('');
     const eight = Array.from({ length: 8 }, () => stream('usr_a', 8));
     expect(eight.map(lengthOf)).to.deep.equal(eight.map(() => 8 * MIB));
   });
