@@ -19,6 +19,8 @@ export interface ChatOrder {
   readonly includeUsage: boolean;
   readonly includeObfuscation: boolean;
   readonly form: AnswerForm;
+  /** Alternatives of each token that are told with its log probability; null where neither is. */
+  readonly logprobs: number | null;
   readonly serviceTier: string;
   readonly cacheKey: string | null;
 }
@@ -56,6 +58,7 @@ export function checkChatOrder(request: SandboxRequest, fields: Fields): ChatOrd
     stream: fields['stream'] === true,
     ...checkStreamOptions(request, fields),
     form: checkForm(request, fields),
+    logprobs: logprobsOf(request, fields),
     serviceTier: tier === 'auto' ? 'default' : tier,
     cacheKey: typeof cacheKey === 'string' && cacheKey !== '' ? cacheKey : null,
   };
@@ -76,12 +79,16 @@ function checkSettings(request: SandboxRequest, fields: Fields): void {
     numberIn(request, fields, field, { ...range, kind: 'decimal' });
   }
   for (const [field, values] of Object.entries(ENUMS)) oneOf(request, field, fields[field], values);
-  numberIn(request, fields, 'top_logprobs', { min: 0, max: 20, kind: 'integer' });
   const { stop } = fields;
   if (Array.isArray(stop) && stop.length > STOPS_MAX) {
     const message = `Invalid 'stop': array too long. Expected an array with maximum length ${STOPS_MAX}.`;
     refuseField(request, 'stop', message, 'array_above_max_length');
   }
+}
+
+function logprobsOf(request: SandboxRequest, fields: Fields): number | null {
+  const alternatives = numberIn(request, fields, 'top_logprobs', { min: 0, max: 20, kind: 'integer' });
+  return fields['logprobs'] === true ? (alternatives ?? 0) : null;
 }
 
 function tokensMaxOf(request: SandboxRequest, fields: Fields): number {

@@ -6,6 +6,7 @@ import type { Answer } from '../answers.ts';
 import type { ActiveDirectives } from '../directives.ts';
 import type { SandboxRequest } from '../vendor-api.ts';
 import type { Reply } from './chat-reply.ts';
+import { logprobsOf } from './log-probabilities.ts';
 
 export const SYSTEM_FINGERPRINT = 'fp_5a4db0c5e1';
 
@@ -116,7 +117,7 @@ function deltaChoice(reply: Reply, index: number, number: number): object {
   const piece = reply.piece(index, number);
   const isCall = reply.order.form.kind === 'call';
   const delta = isCall ? { tool_calls: [{ index: 0, function: { arguments: piece } }] } : { content: piece };
-  return { index, delta, logprobs: null, finish_reason: null };
+  return { index, delta, logprobs: logprobsOf(reply, index, number, number + 1), finish_reason: null };
 }
 
 function* closing(reply: Reply): Generator<string> {

@@ -12,6 +12,7 @@ import { composeReply, type Reply, wholeText } from './chat-reply.ts';
 import { callId, emptyStream, streamReply, type StreamPlan, SYSTEM_FINGERPRINT } from './chat-stream.ts';
 import { checkResponsesOrder, readLastInputText } from './responses-order.ts';
 import { responseOf, streamResponse } from './responses-reply.ts';
+import { logprobsOf } from './log-probabilities.ts';
 
 /** Unix seconds. */
 const MODEL_CREATED_AT = 1_782_864_000;
@@ -107,7 +108,7 @@ function wholeReply(reply: Reply): object {
     choices: Array.from({ length: reply.choices }, (_, index) => ({
       index,
       message: messageOf(reply, index),
-      logprobs: null,
+      logprobs: logprobsOf(reply, index),
       finish_reason: reply.finishReason,
     })),
     usage,
