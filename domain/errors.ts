@@ -107,6 +107,7 @@ export const ERRORS = {
   ),
   uri_too_long: invalid('The URL is too long.', 414),
   unsupported_media_type: invalid('Send the body as application/json in UTF-8.', 415),
+  range_not_satisfiable: invalid('The file has no such range.', 416),
   expectation_failed: invalid('This Expect header is not supported.', 417),
   headers_too_large: invalid('The headers of this request are too large.', 431),
   idempotency_key_reused: invalid('This Idempotency-Key was used for another request.', 422),

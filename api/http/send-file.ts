@@ -17,6 +17,8 @@ export interface FileToSend {
   filename: string;
   /** Absent: no cache may keep it. */
   cacheControl?: string;
+  /** A strong validator, in its quotes; absent: there is none. */
+  etag?: string;
 }
 
 /** Whether path and query carry a signature of ours that has not expired. */
@@ -27,8 +29,8 @@ export function isSigned(services: Services, { pathname, searchParams }: URL): b
 }
 
 /**
- * Answers with a file. Throws 404 for an unknown file, StorageUnavailable when the storage is away. Serves
- * one range; ignores other Range headers.
+ * Answers with a file, or 304 to who has it. Throws 404 for an unknown file, 416 for a range outside it,
+ * StorageUnavailable when the storage is away. Serves one range; ignores other Range headers.
  */
 export async function sendFile(
   storage: Storage,
@@ -36,15 +38,17 @@ export async function sendFile(
   res: Response,
   file: FileToSend,
 ): Promise<void> {
-  // Our answers have no validator, so that no `If-Range` is true and the range goes (RFC 9110 §13.1.5).
-  const range = req.headers['if-range'] === undefined ? req.headers.range : undefined;
+  const { 'if-range': ifRange, 'if-none-match': ifNoneMatch = '', range: header } = req.headers;
+  if (isNamed(file, ifNoneMatch)) return sendUnchanged(storage, res, file);
+  // Without a validator no `If-Range` is true, and the range goes (RFC 9110 §13.1.5).
+  const range = ifRange === undefined || ifRange === file.etag ? header : undefined;
   const opened = await open(storage, file.key, range);
   if (!opened) throw new GatewayError('file_not_found');
   const { stream, bytes, range: part } = opened;
   res.attachment(file.filename);
   res.setHeader('content-type', file.contentType);
   res.setHeader('content-security-policy', "sandbox; default-src 'none'");
-  res.setHeader('cache-control', file.cacheControl ?? 'private, no-store');
+  setCacheHeaders(res, file);
   res.setHeader('accept-ranges', 'bytes');
   res.setHeader('content-length', part ? part.last - part.first + 1 : bytes);
   if (part) res.status(206).setHeader('content-range', `bytes ${part.first}-${part.last}/${bytes}`);
@@ -56,6 +60,22 @@ export async function sendFile(
   } finally {
     stream.destroy(); // a pipeline to a caller who had left before it began leaves the file open
   }
+}
+
+/** Whether one of the tags of `If-None-Match` is the file's. Weak ones count too (RFC 9110 §13.1.2). */
+function isNamed({ etag }: FileToSend, tags: string): boolean {
+  return etag !== undefined && tags.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()));
+}
+
+async function sendUnchanged(storage: Storage, res: Response, file: FileToSend): Promise<void> {
+  if ((await storage.size(file.key)) === null) throw new GatewayError('file_not_found');
+  setCacheHeaders(res, file);
+  res.status(304).end();
+}
+
+function setCacheHeaders(res: Response, { cacheControl, etag }: FileToSend): void {
+  res.setHeader('cache-control', cacheControl ?? 'private, no-store');
+  if (etag !== undefined) res.setHeader('etag', etag);
 }
 
 async function open(storage: Storage, key: string, header: string | undefined) {
@@ -70,13 +90,15 @@ async function open(storage: Storage, key: string, header: string | undefined) {
 }
 
 /**
- * Reads `bytes=0-99`, `bytes=100-` or `bytes=-100`. Null for several ranges and for one outside the file:
- * then the whole file is sent.
+ * Reads `bytes=0-99`, `bytes=100-` or `bytes=-100`. Null for several ranges and for what is none: then the
+ * whole file is sent. Throws 416 for one outside the file.
  */
 function readRange(header: string, bytes: number): ByteRange | null {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header) ?? [];
   if (from === '' && to === '') return null;
   const first = from === '' ? Math.max(bytes - Number(to), 0) : Number(from);
   const last = from === '' || to === '' ? bytes - 1 : Math.min(Number(to), bytes - 1);
-  return first <= last ? { first, last } : null;
+  if (from !== '' && to !== '' && Number(to) < first) return null;
+  if (first <= last) return { first, last };
+  throw new GatewayError('range_not_satisfiable', { headers: { 'content-range': `bytes */${bytes}` } });
 }

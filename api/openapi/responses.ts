@@ -39,6 +39,7 @@ const HANDLER_HEADERS: Readonly<Record<ResponseHeader, JsonObject>> = {
   'retry-after': RETRY_AFTER,
   'set-cookie': header('The session cookie: a new one, or its removal.'),
   'content-disposition': header('Always an attachment.'),
+  etag: header('Names the bytes, for `If-None-Match` and `If-Range`.'),
 };
 const EVENT_STREAM = 'text/event-stream';
 const REPLAYED = header('This Idempotency-Key was used before; the answer is the one that was given then.', {

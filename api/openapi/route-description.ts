@@ -71,4 +71,4 @@ export interface ResponseDescription {
 }
 
 /** Headers that a handler adds to its response. */
-export type ResponseHeader = 'location' | 'retry-after' | 'set-cookie' | 'content-disposition';
+export type ResponseHeader = 'location' | 'retry-after' | 'set-cookie' | 'content-disposition' | 'etag';

@@ -1,4 +1,5 @@
 // Serves results under signed URLs: the link alone permits the download, until it expires.
+import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { MEDIA_TYPES } from '../../domain/files/media-types.ts';
@@ -11,6 +12,9 @@ export const RESULT_ROUTE = '/results/:taskId/:attempt/:name';
 
 /** Pattern of the paths that are served; a valid signature over any other path is answered 404. */
 const RESULT_PATH = /^\/results\/task_[0-9A-Z]{26}\/\d+\/\d+(\.preview)?\.[a-z0-9]+$/;
+
+/** Of a hash of the key: no other file is written under it. */
+const ETAG_CHARACTERS = 32;
 
 /** Creates a link to a result, valid for the configured time from `now`. */
 export function signResultLink(services: Services, key: string, now: Date = new Date()): string {
@@ -25,11 +29,13 @@ export function sendResult(services: Services): RequestHandler {
     if (!isSigned(services, url) || !RESULT_PATH.test(url.pathname)) throw new GatewayError('file_not_found');
     const filename = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
     const contentType = typeOf(filename.slice(filename.lastIndexOf('.') + 1));
+    const key = url.pathname.slice(1);
     await sendFile(services.storage, req, res, {
-      key: url.pathname.slice(1),
+      key,
       contentType,
       filename,
       // The file under a link never changes, and the link ends when its copy does.
+      etag: `"${hash('sha256', key).slice(0, ETAG_CHARACTERS)}"`,
       cacheControl: `private, max-age=${secondsLeft(url)}, immutable`,
     });
   };

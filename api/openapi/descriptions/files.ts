@@ -17,6 +17,12 @@ const FILE_ANSWERS = {
   200: { description: 'The file.', media, headers: attachment },
   206: { description: 'The part that `Range` asks for, where that is one part.', media, headers: attachment },
 };
+const tagged = { ...attachment, etag: 'always' } as const;
+const RESULT_ANSWERS = {
+  200: { ...FILE_ANSWERS[200], headers: tagged },
+  206: { ...FILE_ANSWERS[206], headers: tagged },
+  304: { description: '`If-None-Match` names this file.', headers: { etag: 'always' } },
+} as const;
 
 export const FILE_DESCRIPTIONS = {
   'GET /results/:taskId/:attempt/:name': {
@@ -26,8 +32,8 @@ export const FILE_DESCRIPTIONS = {
     description:
       'The links of completed tasks lead here. They are signed and expire; reading the task renews them.',
     query: SIGNATURE_QUERY,
-    responses: FILE_ANSWERS,
-    refusals: ['file_not_found', 'storage_unavailable'],
+    responses: RESULT_ANSWERS,
+    refusals: ['file_not_found', 'range_not_satisfiable', 'storage_unavailable'],
   },
   'GET /uploads/:name': {
     id: 'downloadUpload',
@@ -36,7 +42,7 @@ export const FILE_DESCRIPTIONS = {
     description: 'The links of uploads lead here. They are signed and end with the upload.',
     query: SIGNATURE_QUERY,
     responses: FILE_ANSWERS,
-    refusals: ['file_not_found', 'storage_unavailable'],
+    refusals: ['file_not_found', 'range_not_satisfiable', 'storage_unavailable'],
   },
   'GET /openapi.json': {
     id: 'readOpenApi',

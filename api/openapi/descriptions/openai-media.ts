@@ -116,6 +116,6 @@ export const OPENAI_MEDIA_DESCRIPTIONS = {
         headers: attachment,
       },
     },
-    refusals: ['task_not_found', 'file_not_found', 'storage_unavailable'],
+    refusals: ['task_not_found', 'file_not_found', 'range_not_satisfiable', 'storage_unavailable'],
   },
 } as const satisfies Readonly<Record<string, RouteDescription>>;

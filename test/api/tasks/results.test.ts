@@ -67,6 +67,36 @@ describe('GET /results', () => {
     }
   });
 
+  it('names the file by a strong tag, which is honoured in `If-None-Match` and `If-Range`', async () => {
+    const first = await fetch(link);
+    const etag = first.headers.get('etag') ?? '';
+    const bytes = Buffer.from(await first.arrayBuffer());
+    expect(etag).to.match(/^"[0-9a-f]{32}"$/);
+    expect((await fetch(other)).headers.get('etag'), 'of another file').not.to.equal(etag);
+    for (const tags of [etag, `W/${etag}`, `"a", ${etag}`, '*']) {
+      const unchanged = await fetch(link, { headers: { 'if-none-match': tags, range: 'bytes=0-9' } });
+      expect(unchanged.status, tags).to.equal(304);
+      expect(unchanged.headers.get('etag'), tags).to.equal(etag);
+      expect(unchanged.headers.get('cache-control'), tags).to.contain('immutable');
+      expect(await unchanged.text(), tags).to.equal('');
+    }
+    expect((await fetch(link, { headers: { 'if-none-match': '"a"' } })).status).to.equal(200);
+    const part = await fetch(link, { headers: { 'if-range': etag, range: 'bytes=0-9' } });
+    expect(part.status).to.equal(206);
+    expect(Buffer.from(await part.arrayBuffer())).to.deep.equal(bytes.subarray(0, 10));
+    for (const ifRange of ['"a"', `W/${etag}`, 'Tue, 24 Nov 2026 10:00:00 GMT']) {
+      const whole = await fetch(link, { headers: { 'if-range': ifRange, range: 'bytes=0-9' } });
+      expect(whole.status, ifRange).to.equal(200);
+      expect(Buffer.from(await whole.arrayBuffer()), ifRange).to.deep.equal(bytes);
+    }
+  });
+
+  it('answers 416 with the size for a range outside the file', async () => {
+    const { length } = Buffer.from(await (await fetch(link)).arrayBuffer());
+    const { status, headers } = await fetch(link, { headers: { range: `bytes=${length}-` } });
+    expect([status, headers.get('content-range')]).to.deep.equal([416, `bytes */${length}`]);
+  });
+
   it('answers HEAD with the same headers and no body', async () => {
     const { status, headers, text } = await read(link.pathname + link.search, 'HEAD');
     expect(status).to.equal(200);

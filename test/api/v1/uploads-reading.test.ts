@@ -141,16 +141,21 @@ describe('/v1/uploads/videos', () => {
         expect(Buffer.from(await response.arrayBuffer())).to.deep.equal(video.subarray(...part));
       });
 
-    it('hands out all of it for a range that is none, lies outside, or is several', async () => {
+    it('answers 416 with the size for a range outside it', async () => {
       const { url } = await make(300);
-      for (const range of [
-        'bytes=400-500',
-        'bytes=9-1',
-        'bytes=0-1,5-6',
-        'lines=1-2',
-        'bytes=-',
-        'bytes=-0',
-      ]) {
+      for (const range of ['bytes=300-', 'bytes=400-500', 'bytes=-0']) {
+        const response = await fetch(url, { headers: { range } });
+        expect([response.status, response.headers.get('content-range')], range).to.deep.equal([
+          416,
+          'bytes */300',
+        ]);
+        expect(await response.text()).to.include('"range_not_satisfiable"');
+      }
+    });
+
+    it('hands out all of it for a range that is none, or is several', async () => {
+      const { url } = await make(300);
+      for (const range of ['bytes=9-1', 'bytes=400-300', 'bytes=0-1,5-6', 'lines=1-2', 'bytes=-']) {
         const { status, headers } = await download(url, { range });
         expect([status, headers['content-length']], range).to.deep.equal([200, '300']);
       }
