@@ -29,9 +29,8 @@ export class EventChunks {
 
   /** Returns the events that this chunk completes. Throws MalformedStreamError when one is too long. */
   add(chunk: Buffer): ArrivedEvents[] {
-    let text = this.#return + this.#decoder.write(chunk);
-    this.#return = text.endsWith('\r') ? '\r' : '';
-    if (text.includes('\r')) text = text.slice(0, text.length - this.#return.length).replaceAll('\r\n', '\n');
+    let text = this.#decoder.write(chunk);
+    if (this.#return !== '' || text.includes('\r')) text = this.#withoutReturns(text);
     if (!this.#long) return this.#addShort(text);
     const end = endIn(text, this.#long);
     if (end < 0) {
@@ -43,6 +42,13 @@ export class EventChunks {
     this.#long = null;
     const event = pieces.join('');
     return [{ text: event.trimEnd(), outline }, ...this.#addShort(text.slice(end).replace(/^\n+/, ''))];
+  }
+
+  /** Holds a last one back, since its line feed may come with the next chunk. */
+  #withoutReturns(added: string): string {
+    const text = this.#return + added;
+    this.#return = text.endsWith('\r') ? '\r' : '';
+    return text.slice(0, text.length - this.#return.length).replaceAll('\r\n', '\n');
   }
 
   #addShort(added: string): ArrivedEvents[] {

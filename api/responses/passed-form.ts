@@ -68,9 +68,11 @@ function streamForm(model: string, requestId: string): StreamForm {
 
   return {
     read: (chunk) => {
-      const pieces = chunks
-        .add(chunk)
-        .flatMap(({ text, outline }) => (outline ? [look(text, outline)] : lookAtShort(text)));
+      let pieces: StreamPiece[] = [];
+      for (const { text, outline } of chunks.add(chunk)) {
+        const found = outline ? [look(text, outline)] : lookAtShort(text);
+        pieces = pieces.length === 0 ? found : [...pieces, ...found];
+      }
       return end ? [...pieces, { kind: 'done' }] : pieces;
     },
     billableTextOf: textOfEvent,
