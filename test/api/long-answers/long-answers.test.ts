@@ -8,6 +8,7 @@ import { longAnswer } from '../../support/long-answers.ts';
 
 /** 21 MB, the longest answer of many models. */
 const TOKENS = 16_000;
+const ROUNDS = 5;
 const SOURCE = { kind: 'chat', model: 'ours' } as const;
 
 describe('a long answer', () => {
@@ -22,6 +23,17 @@ describe('a long answer', () => {
     const text = answer && JSON.stringify(form.present(answer, {}));
     const ofReadingMs = performance.now() - startedAt;
 
+    let leastMs = Infinity; // a stop of its own comes in every round, one by a busy machine does not
+    for (let round = 0; round < ROUNDS && leastMs >= ofReadingMs / 3; round += 1) {
+      const { longestMs, body } = await readBesideOthers();
+      expect(body === text, 'the same text').to.equal(true);
+      leastMs = Math.min(leastMs, longestMs);
+    }
+    expect(leastMs).to.be.below(ofReadingMs / 3);
+  });
+
+  /** Reads the answer; tells the longest stop of the process meanwhile. */
+  async function readBesideOthers(): Promise<{ longestMs: number; body: unknown }> {
     const reading = read(Buffer.from(bytes), SOURCE);
     const ended = reading.then(() => true);
     let longestMs = 0;
@@ -30,8 +42,6 @@ describe('a long answer', () => {
       isOver = await Promise.race([ended, setImmediate(false)]);
       longestMs = Math.max(longestMs, performance.now() - atMs);
     }
-    const body = (await reading)?.body({});
-    expect(body === text, 'the same text').to.equal(true);
-    expect(longestMs).to.be.below(ofReadingMs / 3);
-  });
+    return { longestMs, body: (await reading)?.body({}) };
+  }
 });
