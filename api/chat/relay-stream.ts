@@ -124,7 +124,8 @@ function takePiece({ state, form, delivered }: Stream, piece: TakenPiece): strin
   if (piece.text === null) return '';
   state.lastText = piece.text;
   const sent = form.render(piece.text);
-  delivered.add((piece.kind === 'text' && piece.counted) || piece.text, sent);
+  const counted = piece.kind === 'text' ? piece.counted : undefined;
+  delivered.add(counted ?? piece.text, sent);
   if (delivered.isEndless) throw new MalformedStreamError('a stream longer than any answer');
   return sent;
 }
