@@ -160,15 +160,13 @@ function answer(services: Services, route: Route): RequestHandler {
 
 /** Returns what reads the task that a route created; null on other routes. */
 function readerOf(route: Route, ctx: RequestContext): ((taskId: string) => Promise<Reply>) | null {
-  const { caller } = ctx;
-  const of = (id: string): RequestContext => ({ ...ctx, params: { id } });
-  if (route.proof === 'key' && caller.proof === 'key' && route.readCreated) {
+  if (route.proof === 'key' && route.readCreated && isFrom(ctx, 'key')) {
     const { readCreated } = route;
-    return (id) => readCreated({ ...of(id), caller });
+    return (id) => readCreated(ctx.withParams({ id }));
   }
-  if (route.proof === 'session' && caller.proof === 'session' && route.readCreated) {
+  if (route.proof === 'session' && route.readCreated && isFrom(ctx, 'session')) {
     const { readCreated } = route;
-    return (id) => readCreated({ ...of(id), caller });
+    return (id) => readCreated(ctx.withParams({ id }));
   }
   return null;
 }

@@ -59,11 +59,11 @@ export interface RequestContext<Who extends Caller = Caller> {
    */
   endTurn: EndTurn;
   /** Reads a request header by its lower-case name; null without it. */
-  header: (name: string) => string | null;
+  header(name: string): string | null;
   /** Returns a signal that is aborted when the caller disconnects before the answer is complete. */
-  disconnected: () => AbortSignal;
+  disconnected(): AbortSignal;
   /** Calls `end` when the answer has left this process, or its caller has. */
-  afterAnswer: (end: () => void) => void;
+  afterAnswer(end: () => void): void;
   /**
    * State of the Idempotency-Key; null without one. Handlers use it through `api/idempotent-effects.ts`
    * only.
@@ -77,9 +77,11 @@ export interface RequestContext<Who extends Caller = Caller> {
   /** The parsed JSON body; an empty object where a route has none. */
   body: { [field: string]: unknown };
   /** Runs what takes time in proportion to the body, if that is long in a turn of its user. */
-  workOnBody: <Result>(work: () => Result) => Promise<Result>;
+  workOnBody<Result>(work: () => Result | Promise<Result>): Promise<Result>;
   /** Gives up the body and its share of memory, for answers that wait. */
-  dropBody: () => void;
+  dropBody(): void;
+  /** The same request as one with other parameters in its path. */
+  withParams(params: Readonly<Record<string, string>>): RequestContext<Who>;
 }
 
 /**

@@ -47,8 +47,8 @@ export async function answerWhole(ctx: RequestContext<KeyCaller>, call: WholeCal
 }
 
 /** A turn that came late is none: the answer goes on without. */
-function endAfterAnswer({ afterAnswer }: RequestContext<KeyCaller>, turn: EndTurn | NoTurn): void {
-  if (typeof turn !== 'string') afterAnswer(turn);
+function endAfterAnswer(ctx: RequestContext<KeyCaller>, turn: EndTurn | NoTurn): void {
+  if (typeof turn !== 'string') ctx.afterAnswer(turn);
 }
 
 async function billAnswer(

@@ -1,63 +1,127 @@
 // Creates the context that a handler is given, from Express's request and from what the middleware set.
 import type { Request, Response } from 'express';
 import { forkEm, type Em } from '../../db/database.ts';
-import type { RequestContext, Route } from '../context.ts';
+import type { Caller, RequestContext, RequestTrace, Route } from '../context.ts';
+import type { LimitBackend } from '../limits/headers.ts';
+import type { IdempotencyContext } from '../idempotent-effects.ts';
 import { readIdempotencyKey } from '../middleware/idempotency-key.ts';
 import type { Services } from '../services.ts';
+import type { ReceivedFile } from '../uploads/receive.ts';
 import { localsOf, requireLocal } from './locals.ts';
 import { LONG_BODY_BYTES, workInTurn } from './long-work.ts';
 import { readSessionToken } from './session-cookie.ts';
+import type { EndTurn } from './turns.ts';
 import { readUserAgent } from './user-agent.ts';
 
 const noTurn = (): void => undefined;
 
-/**
- * Throws 400 for an Idempotency-Key that is malformed. What most handlers do not ask for is made when they
- * do: an EntityManager, and the address behind trusted proxies.
- */
+/** Throws 400 for an Idempotency-Key that is malformed. */
 export function createContext(services: Services, route: Route, req: Request, res: Response): RequestContext {
-  const parsed = {
+  const parsed: ParsedRequest = {
     caller: requireLocal(res, 'caller'),
     params: readParams(req),
     query: readQueryString(req.url),
     file: localsOf(res).file ?? null,
     body: req.body ?? {},
   };
-  let em: Em | undefined = localsOf(res).em;
-  const ctx: RequestContext = {
-    ...parsed,
-    services,
-    get em() {
-      em ??= forkEm(services.database);
-      return em;
-    },
-    requestId: requireLocal(res, 'requestId'),
-    trace: requireLocal(res, 'trace'),
-    limitBackend: requireLocal(res, 'limitBackend'),
-    get ip() {
-      return req.ip ?? '';
-    },
-    userAgent: readUserAgent(req.headers),
-    sessionToken: readSessionToken(req.headers.cookie),
-    endTurn: localsOf(res).endTurn ?? noTurn,
-    header: (name) => req.get(name) ?? null,
-    disconnected: () => signalDisconnection(res),
-    afterAnswer: (end) => {
-      if (res.closed) end();
-      else res.once('close', end);
-    },
-    idempotency: readIdempotencyKey(route, req.headers['idempotency-key']?.toString(), parsed),
-    workOnBody: async (work) =>
-      (localsOf(res).bodyBytes ?? 0) > LONG_BODY_BYTES
-        ? workInTurn(services, requireLocal(res, 'subject'), work)
-        : work(),
-    dropBody: () => {
-      ctx.body = {};
-      req.body = undefined;
-      localsOf(res).releaseBody?.();
-    },
-  };
-  return ctx;
+  const idempotency = readIdempotencyKey(route, req.headers['idempotency-key']?.toString(), parsed);
+  return new Context({ services, req, res, parsed, idempotency });
+}
+
+type ParsedRequest = Pick<RequestContext, 'caller' | 'params' | 'query' | 'file' | 'body'>;
+
+/** What a context is made of. */
+interface Sources {
+  services: Services;
+  req: Request;
+  res: Response;
+  parsed: ParsedRequest;
+  idempotency: IdempotencyContext | null;
+}
+
+/**
+ * What most handlers do not ask for is made when they do: an EntityManager, and the address behind trusted
+ * proxies. A class, because V8 gives each object with getters of its own a hidden class of its own, among the
+ * old objects: through it every request stayed in memory until the whole heap was collected.
+ */
+class Context implements RequestContext {
+  readonly services: Services;
+  readonly caller: Caller;
+  readonly requestId: string;
+  readonly trace: RequestTrace;
+  readonly limitBackend: LimitBackend;
+  readonly userAgent: string | null;
+  readonly sessionToken: string | null;
+  readonly params: RequestContext['params'];
+  readonly query: URLSearchParams;
+  readonly endTurn: EndTurn;
+  readonly idempotency: IdempotencyContext | null;
+  readonly file: ReceivedFile | null;
+  body: RequestContext['body'];
+  readonly #sources: Sources;
+  #em: Em | undefined;
+
+  constructor(sources: Sources) {
+    const { services, req, res, parsed, idempotency } = sources;
+    this.services = services;
+    this.caller = parsed.caller;
+    this.requestId = requireLocal(res, 'requestId');
+    this.trace = requireLocal(res, 'trace');
+    this.limitBackend = requireLocal(res, 'limitBackend');
+    this.userAgent = readUserAgent(req.headers);
+    this.sessionToken = readSessionToken(req.headers.cookie);
+    this.params = parsed.params;
+    this.query = parsed.query;
+    this.endTurn = localsOf(res).endTurn ?? noTurn;
+    this.idempotency = idempotency;
+    this.file = parsed.file;
+    this.body = parsed.body;
+    this.#sources = sources;
+    this.#em = localsOf(res).em;
+  }
+
+  get em(): Em {
+    this.#em ??= forkEm(this.services.database);
+    return this.#em;
+  }
+
+  get ip(): string {
+    return this.#sources.req.ip ?? '';
+  }
+
+  header(name: string): string | null {
+    return this.#sources.req.get(name) ?? null;
+  }
+
+  disconnected(): AbortSignal {
+    return signalDisconnection(this.#sources.res);
+  }
+
+  afterAnswer(end: () => void): void {
+    const { res } = this.#sources;
+    if (res.closed) end();
+    else res.once('close', end);
+  }
+
+  async workOnBody<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+    const { res } = this.#sources;
+    const isLong = (localsOf(res).bodyBytes ?? 0) > LONG_BODY_BYTES;
+    return isLong ? workInTurn(this.services, requireLocal(res, 'subject'), work) : work();
+  }
+
+  dropBody(): void {
+    const { req, res } = this.#sources;
+    this.body = {};
+    req.body = undefined;
+    localsOf(res).releaseBody?.();
+  }
+
+  withParams(params: RequestContext['params']): RequestContext {
+    const { parsed } = this.#sources;
+    const other = new Context({ ...this.#sources, parsed: { ...parsed, params, body: this.body } });
+    other.#em = this.#em;
+    return other;
+  }
 }
 
 function readParams({ params }: Request): Record<string, string> {

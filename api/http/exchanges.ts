@@ -41,17 +41,13 @@ export interface SlowCallerLimits extends UnreadAnswerLimits {
 }
 
 export function trackExchanges(limits: SlowCallerLimits): Exchanges {
-  const exchanges = new Set<Exchange>();
+  const underWay = new ExchangesUnderWay();
   let isClosing = false;
 
-  const settle = (exchange: Exchange): void => {
-    const { req, res } = exchange;
-    if ((res.closed && req.complete) || req.socket.destroyed) exchanges.delete(exchange);
-  };
   const endSlow = (): void => {
     const now = performance.now();
-    for (const exchange of exchanges) {
-      settle(exchange);
+    for (const exchange of underWay.all()) {
+      underWay.settle(exchange);
       const { req, res, answer } = exchange;
       if (!req.complete) {
         if (isTooSlow(exchange, limits, now)) refuse(exchange, 'request_timeout');
@@ -74,12 +70,12 @@ export function trackExchanges(limits: SlowCallerLimits): Exchanges {
         bytesBefore: bytesRead,
         answer: { bytesTaken: 0, movedAt: now },
       };
-      exchanges.add(exchange);
+      underWay.add(exchange);
       if (isClosing) res.shouldKeepAlive = false;
-      res.once('close', () => settle(exchange));
+      res.once('close', () => underWay.settle(exchange));
     },
     refuse: (socket, code) => {
-      const mine = [...exchanges].filter(({ req }) => req.socket === socket);
+      const mine = underWay.on(socket);
       const broken = mine.find(({ req }) => !req.complete);
       if (broken) refuse(broken, code);
       const last = mine.findLast(({ req, res }) => req.complete && !res.writableFinished);
@@ -89,12 +85,48 @@ export function trackExchanges(limits: SlowCallerLimits): Exchanges {
     closeAfterAnswers: () => {
       isClosing = true;
       // Of several requests on one connection, the last answer ends the connection.
-      const lastOnes = new Map([...exchanges].map(({ req, res }) => [req.socket, res]));
+      const lastOnes = new Map(underWay.all().map(({ req, res }) => [req.socket, res]));
       for (const res of lastOnes.values()) closeAfter(res);
     },
-    isBusy: (socket) => [...exchanges].some(({ req }) => req.socket === socket),
+    isBusy: (socket) => underWay.on(socket).length > 0,
     stop: () => clearInterval(timer),
   };
+}
+
+/**
+ * By connection, in arrays: V8 links each table of a Set to the one that it became, and a dead old table keeps
+ * all later ones with what was in them, until the whole heap is collected.
+ */
+class ExchangesUnderWay {
+  readonly #of = new Map<Duplex, Exchange[]>();
+
+  on(socket: Duplex): readonly Exchange[] {
+    return this.#of.get(socket) ?? [];
+  }
+
+  all(): Exchange[] {
+    return [...this.#of.values()].flat();
+  }
+
+  add(exchange: Exchange): void {
+    const { socket } = exchange.req;
+    const mine = this.#of.get(socket);
+    if (mine) {
+      mine.push(exchange);
+      return;
+    }
+    this.#of.set(socket, [exchange]);
+    socket.once('close', () => this.#of.delete(socket));
+  }
+
+  /** Takes an exchange out that has come to its end. */
+  settle(exchange: Exchange): void {
+    const { req, res } = exchange;
+    if (!(res.closed && req.complete) && !req.socket.destroyed) return;
+    const mine = this.#of.get(req.socket) ?? [];
+    const place = mine.indexOf(exchange);
+    if (place >= 0) mine.splice(place, 1);
+  }
 }
 
 /** Notes what has come since the last look, and tells whether it was too little. */

@@ -34,9 +34,10 @@ export async function authenticateKey(
  * Throws as `authenticateKey` does when the key of a request is of no use at this moment: for an answer that
  * passes no reservation, which would find that out, to a request whose key was found in the cache.
  */
-export async function requireFreshKey({ services, caller, header, ip }: RequestContext): Promise<void> {
+export async function requireFreshKey(ctx: RequestContext): Promise<void> {
+  const { services, caller, ip } = ctx;
   if (caller.proof !== 'key') return;
-  const text = textOf(header('authorization') ?? '');
+  const text = textOf(ctx.header('authorization') ?? '');
   const found = text === null ? null : await services.keyCache.findFresh(text);
   if (!found) throw await wrongKeyError(services, ip);
   requireUsable(found);

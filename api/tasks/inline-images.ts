@@ -30,9 +30,10 @@ export async function readInlineImages(
   return inline;
 }
 
-async function takeTurn({ services, caller, disconnected }: RequestContext<KeyCaller>): Promise<EndTurn> {
+async function takeTurn(ctx: RequestContext<KeyCaller>): Promise<EndTurn> {
+  const { services, caller } = ctx;
   const { inlineTurns: turns } = services;
-  const turn = turns.tryTake(caller.user.id) ?? (await turns.take(caller.user.id, disconnected()));
+  const turn = turns.tryTake(caller.user.id) ?? (await turns.take(caller.user.id, ctx.disconnected()));
   if (typeof turn !== 'string') return turn;
   if (turn !== 'left') services.metrics.shed('inline_turns');
   throw new GatewayError('overloaded', { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } });

@@ -74,7 +74,7 @@ describe('the billing of a chat call', () => {
     const holder = await findApiKey(em, gateway.secrets, apiKey);
     if (!holder) throw new Error('the key of the new user is unknown');
     const request = { requestId: 'req_1', ip: '127.0.0.1', userAgent: null, sessionToken: null, params: {} };
-    return {
+    const ctx: RequestContext<KeyCaller> = {
       ...{ services, em, caller: { proof: 'key', ...holder }, ...request, query: new URLSearchParams() },
       ...{ trace: { taskId: null, chat: null }, limitBackend: 'memory', idempotency: null, file: null },
       body: { model: CHAT_MODEL, messages: say() },
@@ -84,6 +84,8 @@ describe('the billing of a chat call', () => {
       workOnBody: async (work) => work(),
       endTurn: () => undefined,
       dropBody: () => undefined,
+      withParams: () => ctx,
     };
+    return ctx;
   }
 });
