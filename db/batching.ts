@@ -1,4 +1,5 @@
 // Batching: what is asked while a statement runs goes out together in the next statement.
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import pLimit from 'p-limit';
 
 interface Waiter<Item, Answer> {
@@ -26,13 +27,17 @@ export function batch<Item, Answer>(
   askAll: (items: readonly Item[]) => Promise<readonly Answer[]>,
   options: {
     itemsMax: number;
-    /** How long a statement may wait for more items, when the one before had more. */
-    gatherMs: number;
+    /**
+     * How long a statement waits for more items, when the one before had more. Without it, for a round of
+     * the event loop.
+     */
+    gatherMs?: number;
     isOneItemsFault: (error: unknown) => boolean;
   },
 ): (item: Item) => Promise<Answer> {
   const queue: Waiter<Item, Answer>[] = [];
   const alone = pLimit(ALONE_MAX);
+  const { itemsMax, gatherMs } = options;
   let isRunning = false;
 
   async function ask(waiters: readonly Waiter<Item, Answer>[]): Promise<void> {
@@ -56,8 +61,8 @@ export function batch<Item, Answer>(
     isRunning = true;
     for (let lastCount = 0; queue.length > 0;) {
       // Callers that were just answered come back in a moment: one larger statement costs less than two.
-      if (queue.length < lastCount) await new Promise((resolve) => setTimeout(resolve, options.gatherMs));
-      const waiters = queue.splice(0, options.itemsMax);
+      if (queue.length < lastCount) await (gatherMs === undefined ? setImmediate() : setTimeout(gatherMs));
+      const waiters = queue.splice(0, itemsMax);
       lastCount = waiters.length;
       await ask(waiters);
     }

@@ -18,7 +18,7 @@ const ACCOUNTS = 1_000;
 const BALANCE = 1_000_000_000_000;
 const RESERVED = 5_000;
 const CHARGED = 300;
-const BATCH_OPTIONS = { itemsMax: 100, gatherMs: 1, isOneItemsFault: () => false };
+const BATCH_OPTIONS = { itemsMax: 100, isOneItemsFault: () => false };
 
 /** Makes the tables with their accounts, if they are not there. Calls take turns on the accounts. */
 export async function startAccounting(database: MikroORM): Promise<Accounting> {

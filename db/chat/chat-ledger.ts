@@ -43,7 +43,6 @@ export interface ChatCalls {
 
 /** A larger statement would make its callers wait longer than a second statement takes. */
 const BATCH_ITEMS_MAX = 100;
-const GATHER_MS = 1;
 /** A longer answer is kept in a statement of its own, so that no batch grows by megabytes. */
 const SHARED_BYTES_MAX = 8_192;
 /** Each of them holds a connection while it is written. */
@@ -58,7 +57,10 @@ const ONE_BY_ONE_MS_MAX = 30_000;
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
   const em = forkEm(database); // one for all: statements on the pool leave nothing in it
   // Ends and beginnings share a statement, which locks and flushes once for both.
-  const options = { itemsMax: BATCH_ITEMS_MAX, gatherMs: GATHER_MS, isOneItemsFault };
+  const options = {
+    itemsMax: BATCH_ITEMS_MAX,
+    isOneItemsFault,
+  };
   const move = batch((moves: readonly Move[]) => moveAll(em, moves, leaseSeconds), options);
   const alone = pLimit(LONG_ANSWERS_AT_ONCE_MAX);
   const moveWith = async (answer: SealedAnswer | null, one: Move): Promise<Moved | undefined> => {

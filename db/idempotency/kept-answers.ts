@@ -30,7 +30,7 @@ export interface KeptAnswers {
   keep(rowId: string, answer: StoredAnswer): Promise<void>;
 }
 
-const BATCH_OPTIONS = { itemsMax: 100, gatherMs: 1, isOneItemsFault };
+const BATCH_OPTIONS = { itemsMax: 100, isOneItemsFault };
 
 /** `store` writes an answer that is sealed. */
 export function openKeptAnswers(

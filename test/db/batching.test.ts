@@ -22,7 +22,6 @@ function createStatement() {
 
 const OPTIONS = {
   itemsMax: 3,
-  gatherMs: 1,
   isOneItemsFault: (error: unknown) => String(error).includes('lock'),
 };
 
