@@ -6,6 +6,7 @@ import type { Log } from '../../log.ts';
 import { createBreaker } from './breaker.ts';
 import type { Bucket } from './buckets.ts';
 import { consumePoint, toConsumeResult, type ConsumeResult } from './counter.ts';
+import { joinCounts } from './joint-counts.ts';
 
 export interface SharedCounters {
   /**
@@ -30,32 +31,13 @@ const FAILURES_MAX = 5;
 const OPEN_MS = 1_000;
 const HASHES_KEPT_MAX = 10_000;
 
-/**
- * The script that consumes points of a key's window, or refunds them when negative, in one atomic step.
- * Unlike the library's own script it does not count refused requests, and a refund neither opens a window
- * nor raises one above its limit.
- */
-const COUNT = `
-local points, seconds, limit = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local ttl = redis.call('pttl', KEYS[1])
-local used = ttl < 0 and 0 or tonumber(redis.call('get', KEYS[1]))
-if points < 0 then
-  if used > 0 then used = redis.call('incrby', KEYS[1], points) end
-  return {used, ttl}
-end
-if used + points > limit then return {used + points, ttl} end
-if ttl < 0 then
-  redis.call('set', KEYS[1], points, 'EX', seconds)
-  return {points, seconds * 1000}
-end
-return {redis.call('incrby', KEYS[1], points), ttl}`;
-
 /** Opens the counters without connecting yet. `hashKey` keeps user ids and addresses out of Redis. */
 export function openSharedCounters(
   url: string,
   { hashKey, log }: { hashKey: (key: string) => string; log: Log },
 ): SharedCounters {
   const client = connect(url);
+  const storeClient = joinCounts(client);
   const hashOf = cacheHashes(hashKey);
   const breaker = createBreaker({
     failuresMax: FAILURES_MAX,
@@ -71,12 +53,11 @@ export function openSharedCounters(
   return {
     createConsume: (bucket) => {
       const limiter = new RateLimiterRedis({
-        storeClient: client,
+        storeClient,
         keyPrefix: `${KEY_PREFIX}:${bucket.name}`,
         points: bucket.points,
         duration: bucket.seconds,
         rejectIfRedisNotReady: true,
-        customIncrTtlLuaScript: COUNT,
       });
       return (key) => {
         const hashed = hashOf(key);
@@ -112,7 +93,6 @@ function cacheHashes(hashKey: (key: string) => string): (key: string) => string 
 function connect(url: string): Redis {
   return new Redis(url, {
     lazyConnect: true,
-    enableAutoPipelining: true,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,

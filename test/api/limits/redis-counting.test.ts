@@ -1,5 +1,6 @@
 // What is counted in Redis: windows, points given back, keys that name no user, and processes that share it.
 import { expect } from 'chai';
+import { joinCounts } from '../../../api/limits/joint-counts.ts';
 import { createCleanup } from '../../support/cleanup.ts';
 import { createActor, type Answer } from '../../support/http/http.ts';
 import { quotaOf, verdictOf } from '../../support/http/limits.ts';
@@ -76,6 +77,19 @@ describe('limits that are counted in Redis', () => {
     await guess(user.password);
     const [key = ''] = await backends.operator.keys('svc:limit:verify-wrong:*');
     await until('the point was given back', async () => (await backends.operator.get(key)) === '0');
+  });
+
+  it('asked for at once, each of hundreds of keys is counted for itself, and refused beyond its limit', async () => {
+    await backends.untilBack();
+    const { rlflxIncr: count } = joinCounts(backends.operator);
+    const keys = Array.from({ length: 250 }, (_, n) => `test:joint:${n}`);
+    const consume = (key: string) => count([key, '1', '60', '2']);
+    const asked = [...keys, ...keys, ...keys].map(consume);
+    const consumed = (await Promise.all(asked)).map(([points]) => points);
+    expect(consumed).to.deep.equal([1, 2, 3].flatMap((points) => keys.map(() => points)));
+    expect(await backends.operator.mget(keys)).to.deep.equal(keys.map(() => '2'));
+    expect(await count([keys[0] ?? '', '-1', '60', '2'])).to.have.property('0', 1);
+    expect(await count(['test:joint:none', '-1', '60', '2'])).to.deep.equal([0, -2]);
   });
 
   it('two API processes share one limit', async () => {
