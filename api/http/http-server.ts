@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import { bodyOfError } from './error-body.ts';
 import { SECURITY_HEADERS } from '../middleware/security-headers.ts';
+import { messageClassesOf } from './express-messages.ts';
 import { trackExchanges, type Exchanges, type SlowCallerLimits } from './exchanges.ts';
 
 export interface HttpLimits extends SlowCallerLimits {
@@ -65,6 +66,7 @@ export interface HttpServerOptions {
 export function createHttpServer(app: RequestListener, options: HttpServerOptions = {}): HttpServer {
   const limits = { ...HTTP_LIMITS, ...options.limits };
   const server = createServer({
+    ...messageClassesOf(app),
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: limits.checkEveryMs,
