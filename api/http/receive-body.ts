@@ -45,10 +45,13 @@ export async function receiveBody(
   { bytesMax, inflatedBytesMax }: BodyLimits,
   check: CheckChunk,
 ): Promise<Buffer> {
+  const length = Number(req.headers['content-length'] ?? 0);
   const encoding = encodingOf(req) ?? 'identity';
+  if (encoding === 'identity' && length > 0 && length <= CHUNK_BYTES)
+    return receiveShort(req, bytesMax, check);
   const limit = encoding === 'identity' ? bytesMax : inflatedBytesMax;
   const source = encoding === 'identity' ? req : inflate(req, encoding);
-  const body = collect(encoding === 'identity' ? Number(req.headers['content-length'] ?? 0) : 0);
+  const body = collect(encoding === 'identity' ? length : 0);
   let bytes = 0;
   try {
     for await (const chunk of chunksOf(source)) {
@@ -70,6 +73,47 @@ export async function receiveBody(
     req.resume();
   }
   return body.take();
+}
+
+/** Receives a body of a few pieces, with listeners: an iterator costs more than the body. */
+function receiveShort(req: IncomingMessage, bytesMax: number, check: CheckChunk): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let looked = Promise.resolve();
+  const stop = (): void => {
+    req.off('data', take).off('end', end).off('error', fail).off('close', breakOff);
+    req.resume();
+  };
+  const fail = (error: unknown): void => {
+    stop();
+    reject(error instanceof GatewayError ? error : new GatewayError('invalid_request', { cause: error }));
+  };
+  const breakOff = (): void => fail(req.errored ?? new Error('the body broke off'));
+  const end = (): void => {
+    stop();
+    resolve(
+      looked.then(() => (chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks))),
+    );
+  };
+  const take = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    try {
+      if (bytes > bytesMax) throw tooLarge(bytesMax);
+      const waiting = check(chunk, bytes);
+      if (waiting) waitFor(waiting);
+      chunks.push(chunk);
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const waitFor = (waiting: Promise<void>): void => {
+    req.pause();
+    looked = waiting.then(() => void req.resume(), fail);
+  };
+  if (req.destroyed) breakOff();
+  else req.on('data', take).once('end', end).once('error', fail).once('close', breakOff);
+  return promise;
 }
 
 /**

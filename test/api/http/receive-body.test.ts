@@ -9,9 +9,9 @@ const BYTES = 8 * 1024 ** 2;
 const LIMITS = { bytesMax: BYTES, inflatedBytesMax: BYTES };
 
 /** A request that has announced so many bytes, and sent a chunk of them. */
-function begin(): IncomingMessage {
+function begin(bytes = BYTES): IncomingMessage {
   const req = new IncomingMessage(new Socket());
-  req.headers['content-length'] = String(BYTES);
+  req.headers['content-length'] = String(bytes);
   req.push(Buffer.alloc(1024, 0x20));
   return req;
 }
@@ -46,5 +46,42 @@ describe('the memory of a long body', () => {
     freeLongBody(short);
     expect(long).to.have.lengthOf(0);
     expect(short.toString()).to.equal('{}');
+  });
+});
+
+describe('a short body', () => {
+  const receive = (req: IncomingMessage): Promise<unknown> =>
+    receiveBody(req, LIMITS, () => undefined).catch((error: unknown) => error);
+
+  it('is received piece by piece, and waits where a piece is looked at', async () => {
+    const req = begin(2_048);
+    const seen: number[] = [];
+    const received = receiveBody(req, LIMITS, async (_chunk, bytes) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      seen.push(bytes);
+    });
+    req.push(Buffer.alloc(1_024, 0x21));
+    req.push(null);
+    expect((await received).toString()).to.equal(' '.repeat(1_024) + '!'.repeat(1_024));
+    expect(seen).to.deep.equal([1_024, 2_048]);
+  });
+
+  it('that breaks off is refused, also when it did before it was asked for', async () => {
+    const req = begin(2_048);
+    const received = receive(req);
+    req.destroy(new Error('the connection broke'));
+    for (const error of [await received, await receive(req)])
+      expect(error).to.be.an.instanceOf(GatewayError).with.property('code', 'invalid_request');
+  });
+
+  it('is read on to its end after a refusal, so that its sender can read the answer', async () => {
+    const req = begin(2_048);
+    const refused = await receiveBody(req, LIMITS, () => {
+      throw new GatewayError('payload_too_large');
+    }).catch((error: unknown) => error);
+    expect(refused).to.be.an.instanceOf(GatewayError).with.property('code', 'payload_too_large');
+    req.push(Buffer.alloc(1_024));
+    req.push(null);
+    await new Promise((resolve) => req.once('end', resolve));
   });
 });
