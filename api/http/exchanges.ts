@@ -94,8 +94,8 @@ export function trackExchanges(limits: SlowCallerLimits): Exchanges {
 }
 
 /**
- * By connection, in arrays: V8 links each table of a Set to the one that it became, and a dead old table keeps
- * all later ones with what was in them, until the whole heap is collected.
+ * By connection, in arrays: V8 links each table of a Set to the one that it became, and a dead old table
+ * keeps all later ones with what was in them, until the whole heap is collected.
  */
 class ExchangesUnderWay {
   readonly #of = new Map<Duplex, Exchange[]>();

@@ -3,6 +3,7 @@
 // Without it a vendor that finds abuse can only stop the account, and with it all users. A key of the prompt
 // cache that two users share would tell one of them by `cached_tokens` what the other has sent.
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -16,13 +17,14 @@ const FIELD_OF_FAMILY: Readonly<Record<string, string>> = { openai: 'safety_iden
 const CHOSEN_FIELDS = ['safety_identifier', 'user', 'prompt_cache_key'];
 /** Two marks and a dot fit into 64 characters. */
 const MARK_LENGTH = 31;
+const USERS_MAX = 10_000;
 
 /**
  * Returns the body with the mark of the user. Equal values of different users become different, and those of
  * one user stay equal.
  */
 export function markUser(body: Body, family: string, userId: string): Body {
-  const mark = markOf(`user ${userId}`);
+  const mark = markOfUser(userId);
   const marked: Record<string, unknown> = { ...body };
   const field = FIELD_OF_FAMILY[family];
   if (field !== undefined) marked[field] ??= '';
@@ -31,6 +33,15 @@ export function markUser(body: Body, family: string, userId: string): Body {
     if (typeof chosen === 'string') marked[name] = chosen === '' ? mark : `${mark}.${markOf(chosen)}`;
   }
   return marked;
+}
+
+/** Remembered for the users of late: hashing costs more than the rest of marking. */
+const marks = new LRUCache<string, string>({ max: USERS_MAX });
+
+function markOfUser(userId: string): string {
+  const mark = marks.get(userId) ?? markOf(`user ${userId}`);
+  marks.set(userId, mark);
+  return mark;
 }
 
 function markOf(text: string): string {
