@@ -46,4 +46,31 @@ describe('a prepared statement', () => {
     const rows = [await (await readThrice()).reading, await (await readThrice()).reading].flat();
     for (const [row] of rows) expect(row).to.include({ id: 1, note: null });
   });
+
+  it('takes each text in an array for what it is, and numbers and nothing beside it', async () => {
+    const texts = [
+      '',
+      'NULL',
+      'null',
+      ' a ',
+      '"',
+      '\\',
+      '\\"',
+      '{a,b}',
+      ',',
+      '\n\t\r',
+      'ä€😀',
+      "'",
+      '$&',
+      null,
+    ];
+    const read = prepare<{ texts: string[]; amounts: string; flags: boolean[] }>(
+      'read-arrays',
+      'select $1::text[] as texts, $2::bigint[]::text as amounts, $3::boolean[] as flags, $4::text[] as none',
+    );
+    const amounts = [0, -1, 9_007_199_254_740_993n, null];
+    const [row] = await read(em(), [texts, amounts, [true, false, null], []]);
+    const sent = { texts, amounts: '{0,-1,9007199254740993,NULL}', flags: [true, false, null], none: [] };
+    expect(row).to.deep.equal(sent);
+  });
 });
