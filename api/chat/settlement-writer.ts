@@ -16,7 +16,7 @@ export class SettlementWriter {
   readonly #leaseMs: number;
   /** When retries end: in the end of the process only. */
   #giveUpAt = Infinity;
-  readonly #pending = new Set<Promise<MicroCredits | null>>();
+  readonly #pending = new Set<Promise<void>>();
 
   constructor(calls: Pick<ChatCalls, 'settle'>, leaseSeconds: number, log: Log) {
     this.#calls = calls;
@@ -28,15 +28,16 @@ export class SettlementWriter {
    * Resolves to what the call was really charged when the end is written; to null when the answer must not
    * wait any longer. Never rejects.
    */
-  async write(end: ChatCallEnd): Promise<MicroCredits | null> {
-    const writing = this.#writeWithRetries(end);
-    this.#pending.add(writing);
-    void writing.finally(() => this.#pending.delete(writing));
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<null>((resolve) => {
-      timer = setTimeout(resolve, ANSWER_WAIT_MS, null);
+  write(end: ChatCallEnd): Promise<MicroCredits | null> {
+    const { promise, resolve } = Promise.withResolvers<MicroCredits | null>();
+    const timer = setTimeout(resolve, ANSWER_WAIT_MS, null);
+    const writing = this.#writeWithRetries(end).then((charged) => {
+      this.#pending.delete(writing);
+      clearTimeout(timer);
+      resolve(charged);
     });
-    return Promise.race([writing, timeout]).finally(() => clearTimeout(timer));
+    this.#pending.add(writing);
+    return promise;
   }
 
   /** Waits until everything pending is written or given up, which is after the time of a lease. */

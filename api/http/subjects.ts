@@ -24,9 +24,11 @@ export class Subjects {
    * The user of the key or cookie if it was right before, and may have been revoked since; else the address
    * block, however many wrong ones come from there.
    */
-  of({ headers, ip = '' }: Sender): string {
-    const name = nameOf(headers);
-    return (name === null ? undefined : this.#userIds.get(name)) ?? `address ${addressBlock(ip)}`;
+  of(sender: Sender): string {
+    const name = nameOf(sender.headers);
+    const known = name === null ? undefined : this.#userIds.get(name);
+    // The address is asked for last: behind proxies it takes longer to find than the user.
+    return known ?? `address ${addressBlock(sender.ip ?? '')}`;
   }
 
   /** Remembers whose the credentials of an authenticated request are. */

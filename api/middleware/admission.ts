@@ -51,5 +51,8 @@ export const rejectMalformedRequests: RequestHandler = (req, _res, next) => {
 
 /** Node keeps the first of several; a proxy before us may have read the last. */
 function countHosts(rawHeaders: readonly string[]): number {
-  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.toLowerCase() === 'host') count += 1;
+  return count;
 }
