@@ -95,7 +95,7 @@ describe('npm run admin -- reconcile', () => {
     await system.engine.untilClosed(id); // a run that is still closing would leave the retry to the sweeper
     await system.gateway.stopWorker();
     expect((await system.owner.session.post(`/api/tasks/${id}/retry`)).status).to.equal(202);
-    await system.gateway.services.taskStarts.drain(10_000);
+    await untilStarted(id);
     await ageOpenTasks(system.gateway);
     expect(linesOf(await run())).to.deep.equal(NOTHING);
     await system.gateway.startWorker();
@@ -138,11 +138,16 @@ describe('npm run admin -- reconcile', () => {
     taskWorkflows.startTaskWithin = () => Promise.resolve(false);
     try {
       const { id } = await orderVideo(system.owner.session, 'seconds=0');
-      await system.gateway.services.taskStarts.drain(10_000);
+      await untilStarted(id);
       return id;
     } finally {
       taskWorkflows.startTaskWithin = startTaskWithin;
     }
+  }
+
+  /** Not by `drain`, after which the process starts no task any more. */
+  async function untilStarted(id: string): Promise<void> {
+    await system.gateway.services.taskStarts.underWay(id);
   }
 
   /** A call whose lease was over as it began. */

@@ -15,7 +15,7 @@ describe('the run of a task whose figures contradict each other', () => {
   it('waits in the server for its next try, not in the worker, and goes on when they agree again', async () => {
     const owner = await system.gateway.createUser(10);
     const task = await orderImage(owner.session);
-    await system.gateway.services.taskStarts.drain(10_000);
+    await system.gateway.services.taskStarts.underWay(task.id);
     await earmark(owner.id, 0);
     await system.gateway.startWorker();
     await until(

@@ -129,7 +129,7 @@ describe('the workflow of a task', () => {
       const task = await orderVideo(system.owner.session, 'seconds=0 outcome=fail*1 poll=500*3');
       await untilStatus(system.owner.session, task.id, 'failed');
       await system.owner.session.post(`/api/tasks/${task.id}/retry`);
-      await system.gateway.services.taskStarts.drain(10_000);
+      await system.gateway.services.taskStarts.underWay(task.id);
       expect(await system.gateway.services.taskWorkflows.startTask(await rowOf(task))).to.equal(false);
       await untilStatus(system.owner.session, task.id, 'completed');
       expect(await countSubmissions(system.gateway.sandboxUrl, task.word)).to.equal(2);

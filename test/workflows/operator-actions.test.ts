@@ -122,7 +122,7 @@ describe('the workflow of a task', () => {
     it('is settled as failed by the sweeper when it had not even begun', async () => {
       await system.gateway.stopWorker();
       const task = await orderVideo(system.owner.session);
-      await system.gateway.services.taskStarts.drain(10_000);
+      await system.gateway.services.taskStarts.underWay(task.id);
       await system.engine.handleOf(task.id).terminate('a drill');
       await sweepNow(system.gateway);
       await system.gateway.startWorker();

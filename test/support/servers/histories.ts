@@ -52,7 +52,7 @@ const STORIES: Record<string, Story> = {
   'cancelled-before-it-began': async ({ gateway, owner }) => {
     await gateway.stopWorker();
     const task = await orderVideo(owner.session);
-    await gateway.services.taskStarts.drain(10_000);
+    await gateway.services.taskStarts.underWay(task.id);
     await owner.session.delete(`/api/tasks/${task.id}`);
     await gateway.startWorker();
     return task;
