@@ -138,9 +138,12 @@ describe('text tasks', () => {
     const prompt = 'Say something. [[sandbox outcome=fail*1 reason=invalid]]';
 
     it('at once find room for each other, and leave half of the credits alone', async () => {
+      // None of them ends before the last is created, and gives credits back.
       const user = await gateway.createUser(60);
       const answers = await Promise.all(
-        Array.from({ length: 12 }, () => user.session.post('/api/tasks', { ...TEXT, prompt: 'Hello' })),
+        Array.from({ length: 12 }, () =>
+          user.session.post('/api/tasks', { ...TEXT, prompt: 'a [[sandbox seconds=600]]' }),
+        ),
       );
       expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 202));
       const estimates = answers.map(({ body }) => body.data.creditsEstimate);
@@ -148,7 +151,10 @@ describe('text tasks', () => {
       expect(estimates[0], 'a quarter of the half').to.be.within(7.4, 7.5);
       expect(estimates[1]).to.be.within(5.6, 7.5);
       expect(estimates.reduce((sum, each) => sum + each, 0)).to.be.at.most(30);
-      for (const { body } of answers) await untilFinal(user.session, body.data.id);
+      for (const { body } of answers) {
+        await user.session.delete(`/api/tasks/${body.data.id}`);
+        await untilFinal(user.session, body.data.id);
+      }
     });
 
     it('are fitted to the credits anew by a retry, with one they keep it', async () => {
