@@ -25,18 +25,14 @@ export function createContext(services: Services, route: Route, req: Request, re
     body: req.body ?? {},
   };
   const idempotency = readIdempotencyKey(route, req.headers['idempotency-key']?.toString(), parsed);
-  return new Context({ services, req, res, parsed, idempotency });
+  return new Context(services, { req, res }, { ...parsed, idempotency });
 }
 
 type ParsedRequest = Pick<RequestContext, 'caller' | 'params' | 'query' | 'file' | 'body'>;
 
-/** What a context is made of. */
-interface Sources {
-  services: Services;
+interface Messages {
   req: Request;
   res: Response;
-  parsed: ParsedRequest;
-  idempotency: IdempotencyContext | null;
 }
 
 /**
@@ -58,11 +54,15 @@ class Context implements RequestContext {
   readonly idempotency: IdempotencyContext | null;
   readonly file: ReceivedFile | null;
   body: RequestContext['body'];
-  readonly #sources: Sources;
+  readonly #messages: Messages;
   #em: Em | undefined;
 
-  constructor(sources: Sources) {
-    const { services, req, res, parsed, idempotency } = sources;
+  constructor(
+    services: Services,
+    messages: Messages,
+    parsed: ParsedRequest & Pick<RequestContext, 'idempotency'>,
+  ) {
+    const { req, res } = messages;
     this.services = services;
     this.caller = parsed.caller;
     this.requestId = requireLocal(res, 'requestId');
@@ -73,10 +73,10 @@ class Context implements RequestContext {
     this.params = parsed.params;
     this.query = parsed.query;
     this.endTurn = localsOf(res).endTurn ?? noTurn;
-    this.idempotency = idempotency;
+    this.idempotency = parsed.idempotency;
     this.file = parsed.file;
     this.body = parsed.body;
-    this.#sources = sources;
+    this.#messages = messages;
     this.#em = localsOf(res).em;
   }
 
@@ -86,39 +86,40 @@ class Context implements RequestContext {
   }
 
   get ip(): string {
-    return this.#sources.req.ip ?? '';
+    return this.#messages.req.ip ?? '';
   }
 
   header(name: string): string | null {
-    return this.#sources.req.get(name) ?? null;
+    return this.#messages.req.get(name) ?? null;
   }
 
   disconnected(): AbortSignal {
-    return signalDisconnection(this.#sources.res);
+    return signalDisconnection(this.#messages.res);
   }
 
   afterAnswer(end: () => void): void {
-    const { res } = this.#sources;
+    const { res } = this.#messages;
     if (res.closed) end();
     else res.once('close', end);
   }
 
   async workOnBody<Result>(work: () => Result | Promise<Result>): Promise<Result> {
-    const { res } = this.#sources;
+    const { res } = this.#messages;
     const isLong = (localsOf(res).bodyBytes ?? 0) > LONG_BODY_BYTES;
     return isLong ? workInTurn(this.services, requireLocal(res, 'subject'), work) : work();
   }
 
   dropBody(): void {
-    const { req, res } = this.#sources;
+    const { req, res } = this.#messages;
     this.body = {};
     req.body = undefined;
     localsOf(res).releaseBody?.();
   }
 
   withParams(params: RequestContext['params']): RequestContext {
-    const { parsed } = this.#sources;
-    const other = new Context({ ...this.#sources, parsed: { ...parsed, params, body: this.body } });
+    const { caller, query, file, body, idempotency } = this;
+    const parsed = { caller, params, query, file, body, idempotency };
+    const other = new Context(this.services, this.#messages, parsed);
     other.#em = this.#em;
     return other;
   }
