@@ -45,22 +45,19 @@ export async function receiveBody(
   { bytesMax, inflatedBytesMax }: BodyLimits,
   check: CheckChunk,
 ): Promise<Buffer> {
-  const length = Number(req.headers['content-length'] ?? 0);
   const encoding = encodingOf(req) ?? 'identity';
-  if (encoding === 'identity' && length > 0 && length <= CHUNK_BYTES)
-    return receiveShort(req, bytesMax, check);
   const limit = encoding === 'identity' ? bytesMax : inflatedBytesMax;
   const source = encoding === 'identity' ? req : inflate(req, encoding);
-  const body = collect(encoding === 'identity' ? length : 0);
+  const body = collect(encoding === 'identity' ? Number(req.headers['content-length'] ?? 0) : 0);
   let bytes = 0;
   try {
-    for await (const chunk of chunksOf(source)) {
+    await readChunks(source, (chunk) => {
       bytes += chunk.length;
       if (bytes > limit) throw tooLarge(limit);
       const waiting = check(chunk, bytes);
-      if (waiting) await waiting;
       body.add(chunk);
-    }
+      return waiting;
+    });
   } catch (error) {
     body.drop();
     if (error instanceof GatewayError) throw error;
@@ -73,47 +70,6 @@ export async function receiveBody(
     req.resume();
   }
   return body.take();
-}
-
-/** Receives a body of a few pieces, with listeners: an iterator costs more than the body. */
-function receiveShort(req: IncomingMessage, bytesMax: number, check: CheckChunk): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  let looked = Promise.resolve();
-  const stop = (): void => {
-    req.off('data', take).off('end', end).off('error', fail).off('close', breakOff);
-    req.resume();
-  };
-  const fail = (error: unknown): void => {
-    stop();
-    reject(error instanceof GatewayError ? error : new GatewayError('invalid_request', { cause: error }));
-  };
-  const breakOff = (): void => fail(req.errored ?? new Error('the body broke off'));
-  const end = (): void => {
-    stop();
-    resolve(
-      looked.then(() => (chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks))),
-    );
-  };
-  const take = (chunk: Buffer): void => {
-    bytes += chunk.length;
-    try {
-      if (bytes > bytesMax) throw tooLarge(bytesMax);
-      const waiting = check(chunk, bytes);
-      if (waiting) waitFor(waiting);
-      chunks.push(chunk);
-    } catch (error) {
-      fail(error);
-    }
-  };
-  const waitFor = (waiting: Promise<void>): void => {
-    req.pause();
-    looked = waiting.then(() => void req.resume(), fail);
-  };
-  if (req.destroyed) breakOff();
-  else req.on('data', take).once('end', end).once('error', fail).once('close', breakOff);
-  return promise;
 }
 
 /**
@@ -155,9 +111,40 @@ function collect(length: number): Collected {
   };
 }
 
-/** Destroying the request would close its connection before the answer is sent. */
-function chunksOf(source: Readable): AsyncIterable<Buffer> {
-  return source.iterator({ destroyOnReturn: false });
+/**
+ * Gives each chunk to `take`, and nothing more while it waits. Rejects when the source breaks off, and with
+ * what `take` throws. With listeners: an iterator costs more than a short body.
+ */
+function readChunks(source: Readable, take: (chunk: Buffer) => void | Promise<void>): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let taken = Promise.resolve();
+  const stop = (): void => {
+    source.off('data', read).off('end', end).off('error', fail).off('close', breakOff);
+  };
+  const fail = (error: unknown): void => {
+    stop();
+    reject(error);
+  };
+  const breakOff = (): void => fail(source.errored ?? new Error('the body broke off'));
+  const end = (): void => {
+    stop();
+    resolve(taken);
+  };
+  const read = (chunk: Buffer): void => {
+    try {
+      const waiting = take(chunk);
+      if (waiting) waitFor(waiting);
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const waitFor = (waiting: Promise<void>): void => {
+    source.pause();
+    taken = waiting.then(() => void source.resume(), fail);
+  };
+  if (source.destroyed) breakOff();
+  else source.on('data', read).once('end', end).once('error', fail).once('close', breakOff);
+  return promise;
 }
 
 function inflate(req: IncomingMessage, encoding: keyof typeof INFLATERS): Readable {
