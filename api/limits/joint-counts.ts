@@ -1,7 +1,14 @@
 // Consumes the points of many requests in one run of a script: what is asked for in a round of the event
 // loop goes out together.
-import { hash } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { Redis, Result } from 'ioredis';
+
+/** As ioredis has commands of one's own declared. */
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    /** The number of keys, the keys, and of each its points, seconds and limit. */
+    countAll(keys: number, ...keysAndValues: readonly string[]): Result<number[], Context>;
+  }
+}
 
 /** The part of a Redis client that `RateLimiterRedis` calls. */
 export interface CountingClient {
@@ -13,7 +20,7 @@ export interface CountingClient {
   rlflxIncr(asked: readonly string[]): Promise<readonly [consumed: number, endsInMs: number]>;
 }
 
-/** Keys in one run of the script, in which Redis serves no one else; some 0.1 ms. */
+/** Keys in one run of the script, in which Redis serves no one else. */
 const KEYS_MAX = 100;
 
 /**
@@ -39,7 +46,6 @@ for n, key in ipairs(KEYS) do
   counted[2 * n - 1], counted[2 * n] = used, ttl
 end
 return counted`;
-const SHA = hash('sha1', COUNT_ALL);
 
 interface Asked {
   key: string;
@@ -49,7 +55,9 @@ interface Asked {
   reject(error: unknown): void;
 }
 
+/** Adds the script to the client, as a command. */
 export function joinCounts(client: Redis): CountingClient {
+  client.defineCommand('countAll', { lua: COUNT_ALL });
   let asked: Asked[] = [];
   const sendAll = (): void => {
     const all = asked;
@@ -69,29 +77,16 @@ export function joinCounts(client: Redis): CountingClient {
   };
 }
 
-/** Never rejects. */
+/** Never rejects. What Redis refuses because of one key it is asked for each alone. */
 async function send(client: Redis, all: readonly Asked[]): Promise<void> {
+  const keysAndValues = [...all.map(({ key }) => key), ...all.flatMap(({ values }) => values)];
   try {
-    const counted = await run(client, [...all.map(({ key }) => key), ...all.flatMap(({ values }) => values)]);
+    const counted = await client.countAll(all.length, ...keysAndValues);
     for (const [n, { resolve }] of all.entries())
       resolve([Number(counted[2 * n]), Number(counted[2 * n + 1])]);
   } catch (error) {
-    for (const { reject } of all) reject(error);
+    const isRefused = error instanceof Error && error.name === 'ReplyError';
+    if (isRefused && all.length > 1) await Promise.all(all.map((one) => send(client, [one])));
+    else for (const { reject } of all) reject(error);
   }
-}
-
-/** A Redis that was started anew has forgotten the script. */
-async function run(client: Redis, keysAndValues: readonly string[]): Promise<readonly unknown[]> {
-  const keys = keysAndValues.length / 4;
-  try {
-    return readList(await client.evalsha(SHA, keys, ...keysAndValues));
-  } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return readList(await client.eval(COUNT_ALL, keys, ...keysAndValues));
-  }
-}
-
-function readList(answer: unknown): readonly unknown[] {
-  if (!Array.isArray(answer)) throw new Error('Redis answered a count with something else');
-  return answer;
 }

@@ -92,6 +92,16 @@ describe('limits that are counted in Redis', () => {
     expect(await count(['test:joint:none', '-1', '60', '2'])).to.deep.equal([0, -2]);
   });
 
+  it('a key that cannot be counted fails alone', async () => {
+    await backends.untilBack();
+    const { rlflxIncr: count } = joinCounts(backends.operator);
+    await backends.operator.lpush('test:joint:list', 'no number');
+    await backends.operator.expire('test:joint:list', 60); // else it is taken for a window that is over
+    const keys = ['test:joint:before', 'test:joint:list', 'test:joint:after'];
+    const counted = await Promise.allSettled(keys.map((key) => count([key, '1', '60', '2'])));
+    expect(counted.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
   it('two API processes share one limit', async () => {
     await backends.untilBack();
     const gateway = backends.gatewayOf('1');
