@@ -2,6 +2,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { URL_CHARACTERS_MAX } from '../http/http-server.ts';
+import { countHeader } from '../http/raw-headers.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import type { Services } from '../services.ts';
 
@@ -40,7 +41,7 @@ export function countForUser({ subjects, metrics }: Services, req: Request, res:
 
 export const rejectMalformedRequests: RequestHandler = (req, _res, next) => {
   const { expect } = req.headers;
-  const hosts = countHosts(req.rawHeaders);
+  const hosts = countHeader(req, 'host');
   // RFC 9112 §3.2: none or several are 400. HTTP/1.0 had none yet.
   if (hosts > 1 || (hosts === 0 && req.httpVersion === '1.1')) next(new GatewayError('invalid_request'));
   else if (req.url.length > URL_CHARACTERS_MAX) next(new GatewayError('uri_too_long'));
@@ -48,11 +49,3 @@ export const rejectMalformedRequests: RequestHandler = (req, _res, next) => {
     next(new GatewayError('expectation_failed'));
   else next();
 };
-
-/** Node keeps the first of several; a proxy before us may have read the last. */
-function countHosts(rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    if (rawHeaders[index]?.toLowerCase() === 'host') count += 1;
-  return count;
-}

@@ -3,6 +3,7 @@ import { GatewayError } from '../../domain/errors.ts';
 import type { Request } from 'express';
 import type { KeyHolder } from '../../db/keys/find-key.ts';
 import type { KeyCaller, RequestContext } from '../context.ts';
+import { countHeader } from '../http/raw-headers.ts';
 import { addressBlock } from '../limits/address-block.ts';
 import type { Services } from '../services.ts';
 
@@ -19,7 +20,7 @@ export async function authenticateKey(
   const { authorization } = req.headers;
   if (authorization === undefined || authorization.trim() === '') throw new GatewayError('missing_api_key');
   // Of several headers one may be injected, and proxies differ in which one they read.
-  const text = isOnlyHeader(req, 'authorization') ? textOf(authorization) : null;
+  const text = countHeader(req, 'authorization') === 1 ? textOf(authorization) : null;
   const { keyCache } = services;
   const find = (key: string) => (mayBeRemembered ? keyCache.find(key) : keyCache.findFresh(key));
   const found = text === null ? null : await find(text);
@@ -50,14 +51,6 @@ function textOf(authorization: string): string | null {
 function requireUsable({ key, user }: KeyHolder): void {
   if (key.expiresAt && key.expiresAt <= new Date()) throw new GatewayError('expired_api_key');
   if (user.disabledAt) throw new GatewayError('account_disabled');
-}
-
-/** Whether a header was sent once. Not by `headersDistinct`, which copies all headers. */
-function isOnlyHeader({ rawHeaders }: Request, lowerName: string): boolean {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    if (rawHeaders[index]?.toLowerCase() === lowerName) count += 1;
-  return count === 1;
 }
 
 /**
