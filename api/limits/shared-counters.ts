@@ -81,12 +81,8 @@ export function openSharedCounters(
 
 /** Caches hashes of recent keys: hashing costs more than the rest of a count, and the same callers return. */
 function cacheHashes(hashKey: (key: string) => string): (key: string) => string {
-  const known = new LRUCache<string, string>({ max: HASHES_KEPT_MAX });
-  return (key) => {
-    const hashed = known.get(key) ?? hashKey(key);
-    known.set(key, hashed);
-    return hashed;
-  };
+  const known = new LRUCache<string, string>({ max: HASHES_KEPT_MAX, memoMethod: hashKey });
+  return (key) => known.memo(key);
 }
 
 /** Opens a connection for limits alone: commands neither queue while it is down nor are sent twice. */

@@ -24,7 +24,7 @@ const USERS_MAX = 10_000;
  * one user stay equal.
  */
 export function markUser(body: Body, family: string, userId: string): Body {
-  const mark = markOfUser(userId);
+  const mark = marks.memo(userId);
   const marked: Record<string, unknown> = { ...body };
   const field = FIELD_OF_FAMILY[family];
   if (field !== undefined) marked[field] ??= '';
@@ -36,13 +36,10 @@ export function markUser(body: Body, family: string, userId: string): Body {
 }
 
 /** Remembered for the users of late: hashing costs more than the rest of marking. */
-const marks = new LRUCache<string, string>({ max: USERS_MAX });
-
-function markOfUser(userId: string): string {
-  const mark = marks.get(userId) ?? markOf(`user ${userId}`);
-  marks.set(userId, mark);
-  return mark;
-}
+const marks = new LRUCache<string, string>({
+  max: USERS_MAX,
+  memoMethod: (userId) => markOf(`user ${userId}`),
+});
 
 function markOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, MARK_LENGTH);
