@@ -32,8 +32,7 @@ export function prepare<Row extends object>(
     }
     const pool = await driverPoolOf(em);
     const asked = version;
-    const sent = values.map((value) => (isArray(value) ? arrayLiteral(value) : value));
-    const ask = () => pool.query<Row>({ name: `${name} ${version}`, text, values: sent });
+    const ask = () => pool.query<Row>({ name: `${name} ${version}`, text, values });
     const { rows } = await ask().catch((error: unknown) => {
       if (!hasOtherColumns(error)) throw error;
       if (version === asked) version += 1; // under a new name it is parsed anew; it has not run
@@ -46,24 +45,6 @@ export function prepare<Row extends object>(
 /** PostgreSQL's `cached plan must not change result type`: the connection knows the statement as it was. */
 function hasOtherColumns(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '0A000';
-}
-
-function isArray(value: Parameter): value is Extract<Parameter, readonly unknown[]> {
-  return Array.isArray(value);
-}
-
-const ESCAPED = /["\\]/g;
-
-/**
- * An array as PostgreSQL reads it: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
- * The driver would write it as well, but looks for two characters, one after the other, in each element.
- */
-function arrayLiteral(values: readonly (string | number | bigint | boolean | null)[]): string {
-  const elements = values.map((value) => {
-    if (value === null) return 'NULL';
-    return typeof value === 'string' ? `"${value.replace(ESCAPED, String.raw`\$&`)}"` : String(value);
-  });
-  return `{${elements.join(',')}}`;
 }
 
 /** What JSON escapes and `jsonb` refuses: NUL, and half characters. */
