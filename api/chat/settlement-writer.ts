@@ -16,7 +16,9 @@ export class SettlementWriter {
   readonly #leaseMs: number;
   /** When retries end: in the end of the process only. */
   #giveUpAt = Infinity;
-  readonly #pending = new Set<Promise<void>>();
+  #pending = 0;
+  /** Set while `drain` waits. */
+  #drained: PromiseWithResolvers<void> | null = null;
 
   constructor(calls: Pick<ChatCalls, 'settle'>, leaseSeconds: number, log: Log) {
     this.#calls = calls;
@@ -31,19 +33,22 @@ export class SettlementWriter {
   write(end: ChatCallEnd): Promise<MicroCredits | null> {
     const { promise, resolve } = Promise.withResolvers<MicroCredits | null>();
     const timer = setTimeout(resolve, ANSWER_WAIT_MS, null);
-    const writing = this.#writeWithRetries(end).then((charged) => {
-      this.#pending.delete(writing);
+    this.#pending += 1;
+    void this.#writeWithRetries(end).then((charged) => {
+      this.#pending -= 1;
+      if (this.#pending === 0) this.#drained?.resolve();
       clearTimeout(timer);
       resolve(charged);
     });
-    this.#pending.add(writing);
     return promise;
   }
 
   /** Waits until everything pending is written or given up, which is after the time of a lease. */
   async drain(): Promise<void> {
     this.#giveUpAt = Date.now() + this.#leaseMs;
-    await Promise.all(this.#pending);
+    if (this.#pending === 0) return;
+    this.#drained ??= Promise.withResolvers();
+    await this.#drained.promise;
   }
 
   /**
