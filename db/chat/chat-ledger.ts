@@ -57,10 +57,7 @@ const ONE_BY_ONE_MS_MAX = 30_000;
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
   const em = forkEm(database); // one for all: statements on the pool leave nothing in it
   // Ends and beginnings share a statement, which locks and flushes once for both.
-  const options = {
-    itemsMax: BATCH_ITEMS_MAX,
-    isOneItemsFault,
-  };
+  const options = { itemsMax: BATCH_ITEMS_MAX, isOneItemsFault };
   const move = batch((moves: readonly Move[]) => moveAll(em, moves, leaseSeconds), options);
   const alone = pLimit(LONG_ANSWERS_AT_ONCE_MAX);
   const moveWith = async (answer: SealedAnswer | null, one: Move): Promise<Moved | undefined> => {
