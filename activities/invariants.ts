@@ -2,7 +2,7 @@
 import { checkAccounts, listChanged, listOldest, listViolated } from '../db/ledger/checkpoints.ts';
 import { listIdsAfter, type Violation } from '../db/ledger/invariants.ts';
 import { CODE_RULES, findCodeViolations } from '../db/ledger/code-rules.ts';
-import { findStrangers, STRANGER_RULE } from '../db/ledger/rules.ts';
+import { findStrangers, STRANGER_RULE } from '../db/ledger/strangers.ts';
 import { ACCOUNTS_PER_SLICE, onOneSnapshot } from '../db/ledger/slices.ts';
 import { recordViolations } from '../db/ledger/violations.ts';
 import type { ActivityDependencies } from './dependencies.ts';

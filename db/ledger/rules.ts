@@ -1,5 +1,4 @@
-// The rules of money, each as what violates it: for steps over accounts, and for rows of strangers. Those of
-// redeem codes: code-rules.ts.
+// The rules of money, each as what violates it, for steps over accounts. Others: code-rules.ts, strangers.ts.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
 import type { Step } from './walk.ts';
@@ -15,19 +14,18 @@ export interface Violation {
 export const DAY_RULE = 'a key’s day has reserved and used what was taken on that day';
 /** A wrong summary is no wrong balance either. */
 export const USAGE_RULE = 'summaries of usage add up to what was charged';
-export const STRANGER_RULE = 'every reservation, task and transfer has its account';
 
 /** With more transfers than these behind their mark, summaries are compared when they have caught up. */
 const UNSUMMED_MAX = 10_000;
-/** Most rows of unknown users that one look reports. */
-const STRANGERS_MAX = 1_000;
 
 /**
  * Finds what violates the rules in these steps over accounts. What compares the account's figures with sums
  * over its transfers waits for the step that reaches the end; what is open is always compared. Each row is
- * found by an index. Calls that were removed by age are missing lawfully, and with them the figures of a
- * key's day from that time. That all sides of the ledger sum to zero needs no rule: a transfer is one row
- * with one amount. Call it in the transaction, and so on the snapshot, of the steps.
+ * found by an index. The calls of a step are compared with the transfers that name them, both read in the
+ * order of their ids; asked for one by one are those that a transfer names from outside of the step. Calls
+ * that were removed by age are missing lawfully, and with them the figures of a key's day from that time.
+ * That all sides of the ledger sum to zero needs no rule: a transfer is one row with one amount. Call it in
+ * the transaction, and so on the snapshot, of the steps.
  */
 // oxlint-disable-next-line eslint/max-lines-per-function -- one SQL statement
 export async function findAccountViolations(
@@ -51,11 +49,19 @@ export async function findAccountViolations(
     ), holder as materialized (
       select a.*, s.is_reached, s.balance as sum, s.granted, s.charged from step s join account a using (user_id)
     ), moved as materialized (
-      select t.*, s.from_balance from step s join ledger_transfer t
+      select t.*, s.from_balance, s.from_call, s.call_id as last_call from step s join ledger_transfer t
         on t.account_id = s.user_id and t.sequence > s.from_sequence and t.sequence <= s.sequence
-    ), passed_call as materialized (
-      select c.user_id, c.id from step s join chat_call c
-        on c.user_id = s.user_id and c.id > s.from_call and c.id <= s.call_id
+    ), call_range as materialized (
+      select s.user_id, greatest(s.from_call, r.before_id) as after_id, s.call_id as last_id from step s, removal r
+    ), compared_call as materialized (
+      select user_id, id, sum(shown) as shown, sum(moved) as moved, sum(charges) as charges from (
+        select c.user_id, c.id, c.credits_charged as shown, 0 as moved, 0 as charges from call_range s join chat_call c
+          on c.user_id = s.user_id and c.id > s.after_id and c.id <= s.last_id
+        union all
+        select t.account_id, t.call_id, 0, -t.amount, (t.idempotency_key is null)::int
+        from call_range s join ledger_transfer t
+          on t.account_id = s.user_id and t.call_id > s.after_id and t.call_id <= s.last_id
+      ) c group by user_id, id
     ), passed_task as materialized (
       select t.* from step s cross join lateral (
         select t.id, t.user_id, t.status, t.attempt, t.credits_charged from task t
@@ -86,9 +92,11 @@ export async function findAccountViolations(
       union
       select r.user_id, r.task_id, r.attempt from passed_task t join task_attempt r on r.task_id = t.id
     ), named_call as materialized (
-      select account_id as user_id, call_id as id from moved where call_id is not null
+      select m.account_id as user_id, m.call_id as id from moved m, removal r
+      where m.call_id <= greatest(m.from_call, r.before_id) or m.call_id > m.last_call
       union
-      select user_id, id from passed_call
+      select c.user_id, c.id from step s cross join removal r join chat_call c
+        on c.user_id = s.user_id and c.id > s.from_call and c.id <= least(s.call_id, r.before_id)
     ), spent as materialized (
       select k.id as key_id, k.user_id, p.key_id is null as is_missing, p.day, p.used, p.reserved, p.earmarked, p.day_used,
              p.day_reserved, s.is_reached, coalesce((s.keys #>> array[k.id, 'used'])::bigint, 0) as charged,
@@ -170,6 +178,9 @@ export async function findAccountViolations(
       where (coalesce(c.credits_charged, 0) <> t.charged or t.charges > 1)
         and not (c.id is null and n.id < (select before_id from removal))
     union all
+    select 'a call is charged by the transfers that name it', id, user_id
+      from compared_call where shown <> moved or charges > 1
+    union all
     select 'a charge or refund names what it is for, and nothing else does', id, account_id from moved
       where (kind in ('charge', 'refund')) <> (task_id is not null or call_id is not null)
          or (task_id is not null and call_id is not null)
@@ -206,35 +217,16 @@ export async function findAccountViolations(
     union all
     select 'a redemption stands behind every redeemed grant', t.id, t.account_id
       from moved t left join redemption d on d.user_id = t.account_id and d.transfer_sequence = t.sequence
-      where (t.kind = 'redeem') <> (d.id is not null) or (t.kind = 'redeem' and t.amount <> d.credits)
+      where t.kind = 'redeem' and (d.id is null or t.amount <> d.credits)
+    union all
+    select 'a redemption stands behind every redeemed grant', t.id, t.account_id
+      from step s
+      join redemption d on d.user_id = s.user_id and d.transfer_sequence > s.from_sequence
+        and d.transfer_sequence <= s.sequence
+      join ledger_transfer t on t.account_id = d.user_id and t.sequence = d.transfer_sequence
+      where t.kind <> 'redeem'
     union all
     select 'an audit entry or a redemption stands behind added credits', t.id, t.account_id
       from moved t join credited_transfer c on c.account_id = t.account_id and c.sequence = t.sequence
       where t.kind <> 'charge' and not credit_has_reason(t.account_id, t.sequence)`);
-}
-
-/**
- * Finds users after `after`, up to `upTo` (null: to the last), whose rows belong to no account. Jumps from
- * user to user in each index, whatever the number of their rows.
- */
-export async function findStrangers(tx: Em, after: string, upTo: string | null): Promise<Violation[]> {
-  const isWithin = upTo === null ? sql`met.id is not null` : sql`met.id <= ${upTo}`;
-  const jump = (table: string, column: string) => sql`
-    select id from (
-      with recursive met as (
-        (select ${sql.ref(column)} as id from ${sql.ref(table)}
-         where ${sql.ref(column)} > ${after} order by ${sql.ref(column)} limit 1)
-        union all
-        select (select r.${sql.ref(column)} from ${sql.ref(table)} r
-                where r.${sql.ref(column)} > met.id order by r.${sql.ref(column)} limit 1)
-        from met where ${isWithin}
-      )
-      select met.id from met where ${isWithin}
-    ) jumped`;
-  return tx.execute<Violation[]>(sql`
-    select distinct ${STRANGER_RULE} as rule, r.id as subject, null as "userId"
-    from (${jump('ledger_transfer', 'account_id')} union all ${jump('chat_call', 'user_id')}
-          union all ${jump('task_attempt', 'user_id')} union all ${jump('task', 'user_id')}) r
-    where not exists (select from account a where a.user_id = r.id)
-    order by r.id limit ${STRANGERS_MAX}`);
 }

@@ -55,9 +55,10 @@ export async function addTransfers(em: Em, after: string): Promise<string | null
         ${addSums(sql`counted`)}
       ), marked as (
         insert into usage_mark as m (user_id, sequence, charged)
-        select d.user_id, least(d.last, d.done + d.more),
-               coalesce((select sum(c.credits) from counted c where c.user_id = d.user_id), 0)
-        from due d
+        select user_id, max(until), coalesce(sum(credits), 0) from (
+          select user_id, least(last, done + more) as until, null as credits from due
+          union all select user_id, null, credits from counted
+        ) m group by user_id
         on conflict (user_id) do update set sequence = excluded.sequence, charged = m.charged + excluded.charged
       )
       select case when exists (select from due where last > done + more) then ${after}
