@@ -62,6 +62,8 @@ export interface RequestContext<Who extends Caller = Caller> {
   header(name: string): string | null;
   /** Returns a signal that is aborted when the caller disconnects before the answer is complete. */
   disconnected(): AbortSignal;
+  /** Whether the caller has disconnected before the answer was complete. */
+  hasLeft(): boolean;
   /** Calls `end` when the answer has left this process, or its caller has. */
   afterAnswer(end: () => void): void;
   /**
@@ -77,7 +79,7 @@ export interface RequestContext<Who extends Caller = Caller> {
   /** The parsed JSON body; an empty object where a route has none. */
   body: { [field: string]: unknown };
   /** Runs what takes time in proportion to the body, if that is long in a turn of its user. */
-  workOnBody<Result>(work: () => Result | Promise<Result>): Promise<Result>;
+  workOnBody<Result>(work: () => Result | Promise<Result>): Result | Promise<Result>;
   /** Gives up the body and its share of memory, for answers that wait. */
   dropBody(): void;
   /** The same request as one with other parameters in its path. */

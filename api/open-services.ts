@@ -13,6 +13,7 @@ import { createChatUpstreams } from '../providers/chat/chat.ts';
 import { createTaskStarts } from './tasks/task-starts.ts';
 import { createStorage } from '../storage/storage.ts';
 import { connectTaskWorkflows, type TaskWorkflows } from '../workflows/client.ts';
+import { CutsAtStop } from './chat/call-cut.ts';
 import { ConcurrentCalls } from './chat/concurrent-calls.ts';
 import { KEPT_BUDGET } from './chat/delivered-events.ts';
 import { COMMENT_EVERY_MS, READER_PAUSE_MS } from './chat/stream-cut.ts';
@@ -96,7 +97,7 @@ export function openServices(
     production: config.production,
     waitingTasksPerUserMax: config.waitingTasksPerUserMax,
     resultUrlSeconds: config.resultUrlSeconds,
-    ...openChat(config, database, secrets, log),
+    ...openChat(config, database, secrets, { log, stopping }),
     lossBrake: createLossBrake({ database, lossMax: config.lossBrake, log }),
     uploads: openUploads(config),
     usualTimes: createUsualTimes(database, [...config.catalog.models.keys()]),
@@ -178,7 +179,7 @@ function openChat(
   config: Config,
   database: Database,
   secrets: Secrets,
-  log: Log,
+  { log, stopping }: { log: Log; stopping: AbortSignal },
 ): Pick<Services, 'chat' | 'keptAnswers'> {
   const { families, upstreamTimeoutMs, upstreamConnectionsMax, chatLeaseSeconds: leaseSeconds } = config;
   const calls = createChatCalls(database, leaseSeconds);
@@ -195,6 +196,7 @@ function openChat(
       secondsMax: config.streamSecondsMax,
       readerPauseMs: READER_PAUSE_MS,
     },
+    cutsAtStop: new CutsAtStop(stopping),
   };
   return { chat, keptAnswers: openKeptAnswers(database, secrets, calls.keepAnswer) };
 }

@@ -14,6 +14,7 @@ import type { LastUses } from '../db/keys/last-uses.ts';
 import type { Secrets } from '../db/secrets.ts';
 import type { ChatUpstreams } from '../providers/chat/chat.ts';
 import type { ReadLongAnswer } from './chat/whole-reading.ts';
+import type { CutsAtStop } from './chat/call-cut.ts';
 import type { ConcurrentCalls } from './chat/concurrent-calls.ts';
 import type { StreamLimits } from './chat/stream-cut.ts';
 import type { SettlementWriter } from './chat/settlement-writer.ts';
@@ -118,6 +119,8 @@ export interface ChatServices {
   keptStreams: BodyBudget;
   /** Also limits how long a whole answer is awaited. */
   streamLimits: StreamLimits;
+  /** The whole answers that are awaited. */
+  cutsAtStop: CutsAtStop;
 }
 
 /** Dependencies of the upload routes alone. */

@@ -22,8 +22,11 @@ function encode(now: number, random: Uint8Array): string {
 }
 
 function encode40(bytes: Uint8Array, at: number): string {
-  const [a = 0, b = 0, c = 0, d = 0, e = 0] = bytes.subarray(at, at + 5);
-  return quadOf((a << 12) | (b << 4) | (c >> 4)) + quadOf((c << 16) | (d << 8) | e);
+  const byte = (n: number): number => bytes[at + n] ?? 0;
+  return (
+    quadOf((byte(0) << 12) | (byte(1) << 4) | (byte(2) >> 4)) +
+    quadOf((byte(2) << 16) | (byte(3) << 8) | byte(4))
+  );
 }
 
 /** Two characters for each number of 10 bits: a lookup for two is as fast as one for one. */

@@ -8,7 +8,7 @@ import { ChatFailed, UpstreamFailure, type UpstreamAnswer } from '../../provider
 import type { AnswerForm, ReadSurface } from './answer-form.ts';
 import { ChatBilling } from './chat-billing.ts';
 import { explainFailure } from './chat-errors.ts';
-import { cutWith } from './call-cut.ts';
+import { CallCut, type CallCutCause } from './call-cut.ts';
 import { DeliveredEvents } from './delivered-events.ts';
 import type { PricedChat } from './request/read-chat.ts';
 import { relayStream } from './relay-stream.ts';
@@ -20,6 +20,14 @@ import { releaseIdempotencyKey, idempotencyInProgress } from '../idempotent-effe
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'x-accel-buffering': 'no', // asks reverse proxies not to collect the stream
+};
+
+/** The error of a call that was cut; null where its caller, who left, has cut it. */
+const CUT_CODES: Readonly<Record<CallCutCause, ErrorCode | null>> = {
+  left: null,
+  lost: 'service_unavailable',
+  stopping: 'service_unavailable',
+  too_long: 'upstream_timeout',
 };
 
 /** Calls end all the time, so an early retry is of use. */
@@ -46,25 +54,20 @@ export async function answerCall(ctx: RequestContext<KeyCaller>, read: ReadSurfa
 
 async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Promise<Reply> {
   const { priced, requestText, formOf } = await ctx.workOnBody(() => read(ctx));
-  await inspectImages(priced.images);
-  await rejectAlreadyCharged(ctx);
+  if (priced.images.length > 0) await inspectImages(priced.images);
+  if (ctx.idempotency) await rejectAlreadyCharged(ctx);
   const billing = new ChatBilling(ctx, priced);
   const chat = await billing.reserve();
-  const { keptStreams: budget } = ctx.services.chat;
+  const { keptStreams: budget, streamLimits, cutsAtStop } = ctx.services.chat;
   const delivered = new DeliveredEvents(ctx.idempotency && { budget, userId: ctx.caller.user.id });
-  const losing = new AbortController();
-  const { signal: lost } = losing;
+  const cut = new CallCut();
   billing.keepAlive(
     () => delivered.text(),
-    () => losing.abort(),
+    () => cut.lose(),
   );
-  const disconnected = ctx.disconnected();
-  const { stopping } = ctx.services;
-  const { streamLimits } = ctx.services.chat;
   // A whole answer is worked on and billed by the upstream also when its caller leaves, so it is awaited.
-  const cut = chat.stream
-    ? cutWith([disconnected, lost])
-    : cutWith([stopping, lost], streamLimits.secondsMax);
+  if (chat.stream) cut.cutWhenLeft(ctx.disconnected());
+  else cut.cutInTheEnd(cutsAtStop, streamLimits.secondsMax);
   let upstream: UpstreamAnswer | null = null;
   let form: AnswerForm;
   try {
@@ -72,8 +75,8 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
     form = formOf(chat, upstream, ctx.requestId);
     if (!chat.stream) return await answerWhole(ctx, { chat, billing, upstream, form: form.whole });
   } catch (thrown) {
-    const isDisconnected = disconnected.aborted;
-    const cutCode = cut.signal.aborted ? explainCut(chat, lost, stopping) : null;
+    const isDisconnected = ctx.hasLeft();
+    const cutCode = cut.cause && CUT_CODES[cut.cause];
     const undelivered = { thrown, upstream, requestText, isDisconnected, cutCode };
     throw await failUndelivered(ctx, billing, undelivered);
   } finally {
@@ -82,7 +85,7 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
   const streamForm = form.openStream();
   delivered.readText = (json) => streamForm.billableTextOf(json);
   const call = { chat, billing, upstream, form: streamForm, delivered, requestText };
-  const relay = { ...call, disconnected, stopping, lost };
+  const relay = { ...call, disconnected: ctx.disconnected(), stopping: ctx.services.stopping, callCut: cut };
   return {
     status: 200,
     headers: STREAM_HEADERS,
@@ -123,13 +126,6 @@ interface UndeliveredCall {
   isDisconnected: boolean;
   /** The error of a cut that came from our side, and not from the upstream or the caller; null without. */
   cutCode: ErrorCode | null;
-}
-
-/** Names the error of a call that was cut; null where its caller, who left, has cut it. */
-function explainCut({ stream }: PricedChat, lost: AbortSignal, stopping: AbortSignal): ErrorCode | null {
-  if (lost.aborted) return 'service_unavailable';
-  if (stream) return null;
-  return stopping.aborted ? 'service_unavailable' : 'upstream_timeout';
 }
 
 /**

@@ -1,26 +1,93 @@
-// The signal that cuts a call's request to its upstream.
+// Cuts a call off from its upstream, until its whole answer has come or its stream has begun.
 
-export interface CallCut {
-  signal: AbortSignal;
-  /** Ends the watch; the signal is not aborted any more. */
-  release(): void;
+/**
+ * `left`: the caller disconnected. `lost`: the sweeper settled the call, because its lease was over.
+ * `too_long`: the answer took too long.
+ */
+export type CallCutCause = 'left' | 'lost' | 'too_long' | 'stopping';
+
+export class CallCut {
+  readonly #controller = new AbortController();
+  #cause: CallCutCause | null = null;
+  #isLost = false;
+  #isReleased = false;
+  #timer: NodeJS.Timeout | undefined;
+  #leave = (): void => undefined;
+  #tellOfLoss = (): void => undefined;
+
+  /** Aborted when the call is cut. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Why the call was cut first; null while it was not. */
+  get cause(): CallCutCause | null {
+    return this.#cause;
+  }
+
+  /** Does nothing after `release`. */
+  cut(cause: CallCutCause): void {
+    if (this.#isReleased) return;
+    this.#cause ??= cause;
+    this.#controller.abort();
+  }
+
+  /** Cuts the call because its reservation is lost; whoever watches for that is told also after `release`. */
+  lose(): void {
+    this.#isLost = true;
+    this.cut('lost');
+    this.#tellOfLoss();
+  }
+
+  /** Calls `then` when the reservation is lost, at once if it is. */
+  watchLoss(then: () => void): void {
+    this.#tellOfLoss = then;
+    if (this.#isLost) then();
+  }
+
+  cutWhenLeft(disconnected: AbortSignal): void {
+    disconnected.addEventListener('abort', () => this.cut('left'), { once: true });
+    if (disconnected.aborted) this.cut('left');
+  }
+
+  /** Cuts the call when the process stops, and after `secondsMax`. */
+  cutInTheEnd(stops: CutsAtStop, secondsMax: number): void {
+    this.#timer = setTimeout(() => this.cut('too_long'), secondsMax * 1000);
+    this.#leave = stops.enter(this);
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    clearTimeout(this.#timer);
+    this.#leave();
+    this.#leave = () => undefined;
+  }
 }
 
 /**
- * Creates a signal that is aborted together with any of `sources`, or after `secondsMax`. It has a life of
- * its own, so that `release` frees what the source of many calls would otherwise hold.
+ * The calls that are cut when the process stops. In places of one array: listeners of one signal are linked
+ * to each other, and a dead old one keeps all later ones until the whole heap is collected.
  */
-export function cutWith(sources: readonly AbortSignal[], secondsMax: number | null = null): CallCut {
-  const controller = new AbortController();
-  const cut = (): void => controller.abort();
-  for (const source of sources) source.addEventListener('abort', cut);
-  const timer = secondsMax === null ? undefined : setTimeout(cut, secondsMax * 1000);
-  if (sources.some(({ aborted }) => aborted)) cut();
-  return {
-    signal: controller.signal,
-    release: () => {
-      for (const source of sources) source.removeEventListener('abort', cut);
-      clearTimeout(timer);
-    },
-  };
+export class CutsAtStop {
+  readonly #stopping: AbortSignal;
+  readonly #places: (CallCut | null)[] = [];
+  readonly #free: number[] = [];
+
+  constructor(stopping: AbortSignal) {
+    this.#stopping = stopping;
+    stopping.addEventListener('abort', () => {
+      for (const cut of this.#places) cut?.cut('stopping');
+    });
+  }
+
+  /** Cuts the call at the stop, at once if that was before. Returns the function that takes it out. */
+  enter(cut: CallCut): () => void {
+    const place = this.#free.pop() ?? this.#places.length;
+    this.#places[place] = cut;
+    if (this.#stopping.aborted) cut.cut('stopping');
+    return () => {
+      this.#places[place] = null;
+      this.#free.push(place);
+    };
+  }
 }

@@ -10,6 +10,7 @@ import type { StreamedBody } from '../context.ts';
 import { leaveToStream } from '../http/unread-answers.ts';
 import { readChatUsage, type ChatUsage } from '../../providers/chat/usage.ts';
 import type { StreamForm } from './answer-form.ts';
+import type { CallCut } from './call-cut.ts';
 import type { ChatBilling, ChatOutcome } from './chat-billing.ts';
 import type { Consumption } from './chat-cost.ts';
 import { explainFailure } from './chat-errors.ts';
@@ -32,8 +33,8 @@ export interface StreamRelay {
   disconnected: AbortSignal;
   /** Aborted when this process stops and must cut its streams. */
   stopping: AbortSignal;
-  /** Aborted when the lease of the reservation is lost. */
-  lost: AbortSignal;
+  /** Tells when the reservation is lost. */
+  callCut: CallCut;
   /** The texts of the request, which error texts must not repeat. */
   requestText: () => string;
   limits: StreamLimits;
@@ -47,7 +48,7 @@ const UNREAD_LINGER_MS = 30_000;
  * first byte, errors are events of the stream.
  */
 export async function relayStream(res: Response, relay: StreamRelay): Promise<StreamedBody | null> {
-  const { limits, upstream, form, disconnected, stopping, lost } = relay;
+  const { limits, upstream, form, disconnected, stopping, callCut } = relay;
   leaveToStream(res);
   const keepAlive = sendKeepAlive(res, limits.commentEveryMs);
   const state: State = {
@@ -60,7 +61,7 @@ export async function relayStream(res: Response, relay: StreamRelay): Promise<St
     body: upstream.body,
     disconnected,
     stopping,
-    lost,
+    callCut,
     ...limits,
     isAnswerComplete,
   });

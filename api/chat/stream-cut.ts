@@ -2,6 +2,7 @@
 // reservation is lost, or the process stops.
 import type { Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
+import type { CallCut } from './call-cut.ts';
 
 /**
  * `left`: the caller disconnected. `unread`: the caller stays, and takes nothing. `lost`: the sweeper settled
@@ -31,8 +32,8 @@ export interface StreamCutOptions extends Omit<StreamLimits, 'commentEveryMs'> {
   disconnected: AbortSignal;
   /** Aborted when this process stops and must cut its streams. */
   stopping: AbortSignal;
-  /** Aborted when the lease of the reservation is lost: what comes then would not be paid for. */
-  lost: AbortSignal;
+  /** Tells when the reservation is lost: what comes then would not be paid for. */
+  callCut: CallCut;
   /** Whether the upstream has ended its answer, so that only the usage is left to come. */
   isAnswerComplete: () => boolean;
 }
@@ -52,13 +53,12 @@ export class StreamCut {
   /** Begins to watch; `release` ends that. */
   constructor(options: StreamCutOptions) {
     this.#options = options;
-    const { disconnected, stopping, lost, secondsMax } = options;
+    const { disconnected, stopping, callCut, secondsMax } = options;
     stopping.addEventListener('abort', this.#stop);
-    lost.addEventListener('abort', this.#lose);
     disconnected.addEventListener('abort', this.#leave);
     this.#timers.push(setTimeout(() => this.#cut('too_long'), secondsMax * 1000));
     if (stopping.aborted) this.#stop();
-    if (lost.aborted) this.#lose();
+    callCut.watchLoss(() => this.#cut('lost'));
     if (disconnected.aborted) this.#leave();
   }
 
@@ -98,9 +98,9 @@ export class StreamCut {
   }
 
   release(): void {
-    const { disconnected, stopping, lost } = this.#options;
+    const { disconnected, stopping, callCut } = this.#options;
     stopping.removeEventListener('abort', this.#stop);
-    lost.removeEventListener('abort', this.#lose);
+    callCut.watchLoss(() => undefined);
     disconnected.removeEventListener('abort', this.#leave);
     for (const timer of this.#timers) clearTimeout(timer);
   }
@@ -112,7 +112,6 @@ export class StreamCut {
   }
 
   readonly #stop = (): void => this.#cut('stopping');
-  readonly #lose = (): void => this.#cut('lost');
 
   readonly #leave = (): void => {
     this.#wake();

@@ -7,6 +7,7 @@ import type { IdempotencyContext } from '../idempotent-effects.ts';
 import { readIdempotencyKey } from '../middleware/idempotency-key.ts';
 import type { Services } from '../services.ts';
 import type { ReceivedFile } from '../uploads/receive.ts';
+import { whenClosed } from './at-close.ts';
 import { localsOf, requireLocal } from './locals.ts';
 import { LONG_BODY_BYTES, workInTurn } from './long-work.ts';
 import { readSessionToken } from './session-cookie.ts';
@@ -97,13 +98,18 @@ class Context implements RequestContext {
     return signalDisconnection(this.#messages.res);
   }
 
+  hasLeft(): boolean {
+    const { res } = this.#messages;
+    return res.destroyed && !res.writableFinished;
+  }
+
   afterAnswer(end: () => void): void {
     const { res } = this.#messages;
     if (res.closed) end();
-    else res.once('close', end);
+    else whenClosed(res, end);
   }
 
-  async workOnBody<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+  workOnBody<Result>(work: () => Result | Promise<Result>): Result | Promise<Result> {
     const { res } = this.#messages;
     const isLong = (localsOf(res).bodyBytes ?? 0) > LONG_BODY_BYTES;
     return isLong ? workInTurn(this.services, requireLocal(res, 'subject'), work) : work();
@@ -148,7 +154,7 @@ function readQueryString(url: string): URLSearchParams {
 function signalDisconnection(res: Response): AbortSignal {
   const disconnection = new AbortController();
   if (res.destroyed) disconnection.abort();
-  res.once('close', () => {
+  whenClosed(res, () => {
     if (!res.writableFinished) disconnection.abort();
   });
   return disconnection.signal;

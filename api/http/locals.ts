@@ -9,6 +9,8 @@ import type { ReceivedFile } from '../uploads/receive.ts';
 
 /** The members of `res.locals`, in the order in which they are set first. */
 export interface RequestLocals {
+  /** What runs when the answer has left or its caller has: `api/http/at-close.ts`. */
+  atClose: (() => void)[];
   requestId: string;
   trace: RequestTrace;
   /** Whose the request is: the user; before that is known whose it seems to be (`api/http/subjects.ts`). */

@@ -3,6 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { URL_CHARACTERS_MAX } from '../http/http-server.ts';
 import { countHeader } from '../http/raw-headers.ts';
+import { whenClosed } from '../http/at-close.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import type { Services } from '../services.ts';
 
@@ -18,7 +19,7 @@ export function rejectWhenOverloaded({ overload, subjects, metrics }: Services):
     }
     localsOf(res).subject = subject;
     localsOf(res).seat = seat;
-    res.once('close', () => seat.leave());
+    whenClosed(res, () => seat.leave());
     next();
   };
 }

@@ -51,9 +51,15 @@ export function readIdempotencyKey(
 }
 
 /** Answers a repeat as the first request was answered; runs `handle` when there was none. */
-export async function handleIdempotently(ctx: RequestContext, handle: () => Promise<Reply>): Promise<Reply> {
-  const { idempotency } = ctx;
-  if (!idempotency) return handle();
+export function handleIdempotently(ctx: RequestContext, handle: () => Promise<Reply>): Promise<Reply> {
+  return ctx.idempotency ? handleWithKey(ctx, ctx.idempotency, handle) : handle();
+}
+
+async function handleWithKey(
+  ctx: RequestContext,
+  idempotency: IdempotencyContext,
+  handle: () => Promise<Reply>,
+): Promise<Reply> {
   const reply = await handleOrReplay(ctx, idempotency, handle);
   return {
     ...reply,

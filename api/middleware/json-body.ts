@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
 import { createJsonScan } from '../../domain/json-scan.ts';
+import { whenClosed } from '../http/at-close.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
 import { encodingOf, freeLongBody, receiveBody, tooLarge, type BodyLimits } from '../http/receive-body.ts';
@@ -68,7 +69,7 @@ export function bodyMemory(
   const releases: (() => void)[] = [];
   const releaseAll = (): void => releases.splice(0).forEach((release) => release());
   localsOf(res).releaseBody = releaseAll;
-  res.once('close', releaseAll);
+  whenClosed(res, releaseAll);
   return (bytes) => {
     const release = bodies.reserve(holder, bytes);
     if (!release) {

@@ -4,6 +4,7 @@ import { isId } from '../../db/ids.ts';
 import { maskText } from '../../domain/masking/masking.ts';
 import { errorCodeOf } from '../http/error-body.ts';
 import type { RequestTrace } from '../context.ts';
+import { whenClosed } from '../http/at-close.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import type { RequestSpan, TraceAttributes } from '../../runtime/tracing-types.ts';
 import type { Services } from '../services.ts';
@@ -20,7 +21,7 @@ export function recordRequests({ log, metrics, tracing }: Services): RequestHand
     localsOf(res).trace = trace;
     const span = tracing?.startRequest(req.headers['traceparent']);
     metrics.started();
-    res.once('close', () => {
+    whenClosed(res, () => {
       const route = readRoute(req, res);
       const code = errorCodeOf(res);
       const durationMs = performance.now() - startedAt;

@@ -2,6 +2,7 @@
 // be authenticated, and creations and long reads once more before their handler.
 import type { RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
+import { whenClosed } from '../http/at-close.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import { CREATION_TURN_LIMITS, READ_TURN_LIMITS } from '../http/turn-limits.ts';
 import { LONG_BODY_BYTES } from '../http/long-work.ts';
@@ -129,14 +130,10 @@ async function takeReceivingTurn(
   throw new GatewayError('overloaded');
 }
 
-/** Ends the turn with the answer, unless it is ended before: then its listener goes with it. */
+/** Ends the turn with the answer, unless it is ended before. */
 function endWithAnswer(res: Response, turn: EndTurn): EndTurn {
-  const end = (): void => {
-    res.off('close', end);
-    turn();
-  };
-  res.once('close', end);
-  return end;
+  whenClosed(res, turn);
+  return turn;
 }
 
 /** Resolves as `take` of the turns does; a caller who disconnects, or has gone before, leaves the line. */

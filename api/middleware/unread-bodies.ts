@@ -33,21 +33,17 @@ export function boundUnreadBodies(): RequestHandler {
     };
     req.once('end', end).once('close', end);
   };
+  const endUnread = (req: Request, subject: string): void => {
+    if (req.socket.destroyed) return;
+    if (req.complete) closeAsUsual(req);
+    else if ((discarding.get(subject) ?? 0) < DISCARDED_BODIES_MAX) discard(req, subject);
+    else leaveUnread(req);
+  };
   return (req, res, next) => {
-    let isUnread = false;
     res.once('prefinish', () => {
-      isUnread = !req.complete;
-      if (isUnread) endOurSideOnly(req);
-    });
-    res.once('finish', () => {
-      if (!isUnread || req.socket.destroyed) return;
-      if (req.complete) {
-        closeAsUsual(req);
-        return;
-      }
-      const { subject = '' } = localsOf(res);
-      if ((discarding.get(subject) ?? 0) < DISCARDED_BODIES_MAX) discard(req, subject);
-      else leaveUnread(req);
+      if (req.complete) return;
+      endOurSideOnly(req);
+      res.once('finish', () => endUnread(req, localsOf(res).subject ?? ''));
     });
     next();
   };

@@ -5,7 +5,7 @@ import { chatForm } from '../chat/chat-form.ts';
 import { readChat } from '../chat/request/read-chat.ts';
 import type { KeyCaller, Reply, RequestContext } from '../context.ts';
 
-export async function completeChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {
+export function completeChat(ctx: RequestContext<KeyCaller>): Promise<Reply> {
   return answerCall(ctx, readChatCall);
 }
 

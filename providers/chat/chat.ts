@@ -148,7 +148,7 @@ function apiOf(target: ChatTarget, { responses }: ChatRequest): UpstreamAnswer['
   return responses && target.responses ? 'responses' : 'chat';
 }
 
-async function sendChat(
+function sendChat(
   { pool, timeoutMs }: Sender,
   target: ChatTarget,
   request: ChatRequest,

@@ -31,13 +31,15 @@ export class StreamPool {
   }
 
   /**
-   * Resolves with a connection's place once the user's share permits one. Throws `overloaded` after a time,
+   * A connection's place: at once, or once the user's share permits one. Throws `overloaded` after a time,
    * and the reason of `signal` when it is aborted before.
    */
-  async take(origin: string, userId: string, signal: AbortSignal): Promise<Release> {
+  take(origin: string, userId: string, signal: AbortSignal): Release | Promise<Release> {
     const share = this.#shareOf(origin);
-    const release = share.tryTake(userId);
-    if (release) return release;
+    return share.tryTake(userId) ?? this.#wait(share, userId, signal);
+  }
+
+  async #wait(share: FairShare, userId: string, signal: AbortSignal): Promise<Release> {
     const timeLimit = AbortSignal.timeout(CONNECTION_WAIT_MS);
     try {
       return await share.take(userId, AbortSignal.any([signal, timeLimit]));

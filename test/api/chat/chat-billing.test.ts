@@ -79,6 +79,7 @@ describe('the billing of a chat call', () => {
       ...{ trace: { taskId: null, chat: null }, limitBackend: 'memory', idempotency: null, file: null },
       body: { model: CHAT_MODEL, messages: say() },
       header: () => null,
+      hasLeft: () => false,
       disconnected: () => new AbortController().signal,
       afterAnswer: () => undefined,
       workOnBody: async (work) => work(),
