@@ -32,7 +32,7 @@ export class CallCut {
     this.#controller.abort();
   }
 
-  /** Cuts the call because its reservation is lost; whoever watches for that is told also after `release`. */
+  /** Cuts the call because its reservation is lost. After `release` the watcher of that is still told. */
   lose(): void {
     this.#isLost = true;
     this.cut('lost');

@@ -1,9 +1,10 @@
 // Counts the chat calls under way in this process, for each user and together, and limits those of a user.
+import { Tally } from '../../domain/tally.ts';
 
 export class ConcurrentCalls {
   /** Calls that one user may have at once. */
   readonly perUserMax: number;
-  readonly #byUser = new Map<string, number>();
+  readonly #byUser = new Tally();
   readonly #waitingForIdle = new Set<() => void>();
   #running = 0;
 
@@ -20,9 +21,8 @@ export class ConcurrentCalls {
    * many.
    */
   enter(userId: string, ownMax: number = this.perUserMax): (() => void) | null {
-    const own = this.#byUser.get(userId) ?? 0;
-    if (own >= Math.min(ownMax, this.perUserMax)) return null;
-    this.#byUser.set(userId, own + 1);
+    if (this.#byUser.of(userId) >= Math.min(ownMax, this.perUserMax)) return null;
+    this.#byUser.add(userId, 1);
     this.#running += 1;
     let hasLeft = false;
     return () => {
@@ -47,9 +47,7 @@ export class ConcurrentCalls {
   }
 
   #leave(userId: string): void {
-    const own = (this.#byUser.get(userId) ?? 1) - 1;
-    if (own > 0) this.#byUser.set(userId, own);
-    else this.#byUser.delete(userId);
+    this.#byUser.add(userId, -1);
     this.#running -= 1;
     if (this.#running > 0) return;
     for (const resolve of this.#waitingForIdle) resolve();

@@ -1,4 +1,6 @@
 // Counts how many long answers of one kind a user has open in this process, and limits them.
+import { Tally } from '../../domain/tally.ts';
+
 export interface UserSlots {
   /** Takes a slot and returns the function that gives it back; null when the user has none left. */
   take(userId: string): (() => void) | null;
@@ -6,20 +8,15 @@ export interface UserSlots {
 }
 
 export function createUserSlots(max: number): UserSlots {
-  const taken = new Map<string, number>();
-  const add = (userId: string, count: number): void => {
-    const sum = (taken.get(userId) ?? 0) + count;
-    if (sum > 0) taken.set(userId, sum);
-    else taken.delete(userId);
-  };
+  const taken = new Tally();
   return {
     max,
     take: (userId) => {
-      if ((taken.get(userId) ?? 0) >= max) return null;
-      add(userId, 1);
+      if (taken.of(userId) >= max) return null;
+      taken.add(userId, 1);
       let isGivenBack = false;
       return () => {
-        if (!isGivenBack) add(userId, -1);
+        if (!isGivenBack) taken.add(userId, -1);
         isGivenBack = true;
       };
     },

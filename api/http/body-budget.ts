@@ -1,4 +1,6 @@
 // Bounds the bytes that bodies take together: many, each within its own limit, would be too many.
+import { Tally } from '../../domain/tally.ts';
+
 export interface BodyBudget {
   /** Reserves bytes and returns the function that releases them; null when the budget is used up. */
   reserve(callerId: string, bytes: number): (() => void) | null;
@@ -27,17 +29,15 @@ export const BODY_BUDGET: Readonly<BodyBudgetLimits> = {
 export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
   const { bytesMax, bytesPerCallerMax, holdsAtMostFree = false } = limits;
   let taken = 0;
-  const takenBy = new Map<string, number>();
+  const takenBy = new Tally();
 
   const add = (callerId: string, bytes: number): void => {
     taken += bytes;
-    const sum = (takenBy.get(callerId) ?? 0) + bytes;
-    if (sum > 0) takenBy.set(callerId, sum);
-    else takenBy.delete(callerId);
+    takenBy.add(callerId, bytes);
   };
   return {
     reserve: (callerId, bytes) => {
-      const own = (takenBy.get(callerId) ?? 0) + bytes;
+      const own = takenBy.of(callerId) + bytes;
       const free = bytesMax - taken - bytes;
       if (free < 0 || own > bytesPerCallerMax || (holdsAtMostFree && own > free)) return null;
       add(callerId, bytes);

@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { constrainedMemory, memoryUsage } from 'node:process';
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
+import { Tally } from '../../domain/tally.ts';
 
 export type Shortage = 'in_flight' | 'event_loop' | 'database' | 'memory';
 
@@ -74,7 +75,7 @@ export function createOverloadGuard(limits: OverloadLimits, signs: LoadSigns): O
   let inFlight = 0;
   /** The sum over all subjects of their requests in flight, each up to SHARE. */
   let shares = 0;
-  const inFlightOf = new Map<string, number>();
+  const inFlightOf = new Tally();
   let lateWindows = 0;
   let isMemoryShort = false;
   const timer = setInterval(() => {
@@ -84,7 +85,7 @@ export function createOverloadGuard(limits: OverloadLimits, signs: LoadSigns): O
   timer.unref();
 
   function findShortage(subject: string): Shortage | null {
-    const own = inFlightOf.get(subject) ?? 0;
+    const own = inFlightOf.of(subject);
     if (own >= limits.inFlightMax - inFlight) return 'in_flight';
     const isHeavy = own >= SHARE || shares >= SHARES_MAX;
     if (isHeavy && lateWindows >= 2) return 'event_loop';
@@ -93,18 +94,15 @@ export function createOverloadGuard(limits: OverloadLimits, signs: LoadSigns): O
   }
 
   function add(subject: string): void {
-    const own = inFlightOf.get(subject) ?? 0;
-    inFlightOf.set(subject, own + 1);
+    if (inFlightOf.of(subject) < SHARE) shares += 1;
+    inFlightOf.add(subject, 1);
     inFlight += 1;
-    if (own < SHARE) shares += 1;
   }
 
   function remove(subject: string): void {
-    const own = (inFlightOf.get(subject) ?? 1) - 1;
-    if (own > 0) inFlightOf.set(subject, own);
-    else inFlightOf.delete(subject);
+    inFlightOf.add(subject, -1);
     inFlight -= 1;
-    if (own < SHARE) shares -= 1;
+    if (inFlightOf.of(subject) < SHARE) shares -= 1;
   }
 
   return {

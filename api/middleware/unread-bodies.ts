@@ -1,6 +1,7 @@
 // Bounds what is still read of a body whose request was answered before it had come, as most refusals are.
 import { Socket } from 'node:net';
 import type { Request, RequestHandler } from 'express';
+import { Tally } from '../../domain/tally.ts';
 import { localsOf } from '../http/locals.ts';
 
 /** Bodies of one subject that are read and discarded at once; what more of them send is not read. */
@@ -16,27 +17,22 @@ const UNREAD_MS = 2_000;
  * they write. So our side alone is ended, until the body has come or its time is over.
  */
 export function boundUnreadBodies(): RequestHandler {
-  const discarding = new Map<string, number>();
-  const add = (subject: string, count: 1 | -1): void => {
-    const sum = (discarding.get(subject) ?? 0) + count;
-    if (sum > 0) discarding.set(subject, sum);
-    else discarding.delete(subject);
-  };
+  const discarding = new Tally();
   const discard = (req: Request, subject: string): void => {
-    add(subject, 1);
+    discarding.add(subject, 1);
     const leave = closeLater(req, DISCARD_MS);
     const end = (): void => {
       req.off('end', end).off('close', end);
       leave();
       closeAsUsual(req);
-      add(subject, -1);
+      discarding.add(subject, -1);
     };
     req.once('end', end).once('close', end);
   };
   const endUnread = (req: Request, subject: string): void => {
     if (req.socket.destroyed) return;
     if (req.complete) closeAsUsual(req);
-    else if ((discarding.get(subject) ?? 0) < DISCARDED_BODIES_MAX) discard(req, subject);
+    else if (discarding.of(subject) < DISCARDED_BODIES_MAX) discard(req, subject);
     else leaveUnread(req);
   };
   return (req, res, next) => {

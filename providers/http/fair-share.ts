@@ -1,4 +1,5 @@
 // Shares a limited number of places among holders, so that no holder can take them all from the others.
+import { Tally } from '../../domain/tally.ts';
 
 /** Gives a place back; further calls do nothing. */
 export type Release = () => void;
@@ -20,7 +21,7 @@ export interface FairShareLoad {
  */
 export class FairShare {
   readonly #places: number;
-  readonly #held = new Map<string, number>();
+  readonly #held = new Tally();
   readonly #waiters = new Set<Waiter>();
   #taken = 0;
 
@@ -58,11 +59,7 @@ export class FairShare {
   }
 
   #mayTake(holder: string): boolean {
-    return this.#heldBy(holder) < this.#places - this.#taken;
-  }
-
-  #heldBy(holder: string): number {
-    return this.#held.get(holder) ?? 0;
+    return this.#held.of(holder) < this.#places - this.#taken;
   }
 
   #take(holder: string): Release {
@@ -77,17 +74,15 @@ export class FairShare {
   }
 
   #change(holder: string, by: 1 | -1): void {
-    const held = this.#heldBy(holder) + by;
+    this.#held.add(holder, by);
     this.#taken += by;
-    if (held > 0) this.#held.set(holder, held);
-    else this.#held.delete(holder);
   }
 
   #serveWaiters(): void {
     for (;;) {
       let next: Waiter | null = null;
       for (const waiter of this.#waiters)
-        if (next === null || this.#heldBy(waiter.holder) < this.#heldBy(next.holder)) next = waiter;
+        if (next === null || this.#held.of(waiter.holder) < this.#held.of(next.holder)) next = waiter;
       if (next === null || !this.#mayTake(next.holder)) return;
       this.#waiters.delete(next);
       next.grant(this.#take(next.holder));

@@ -138,48 +138,6 @@ describe('the check of the ledger', () => {
     });
   }
 
-  describe('of chat calls', () => {
-    const CALL = 'a call is charged by the transfers that name it';
-    const callAt = (sequence: number) => `chat_${String(sequence).padStart(12, '0')}`;
-    const charge = (callId: string) =>
-      move(-1, sql`kind, balance_after, call_id`, sql`'charge', balance, ${callId}`);
-
-    beforeEach(() => rows.addSettledCalls(em(), owner, 3)); // after a grant and a charge: 3, 4 and 5
-
-    const STEPS: Record<string, (broken: RawQueryFragment) => Promise<void>> = {
-      'in the step that passes the call': (broken) => edit(broken),
-      'in a later step': async (broken) => {
-        expect(await checkAccounts(em(), [owner])).to.include({ verified: 1 });
-        await edit(broken);
-      },
-    };
-    for (const [where, breakIn] of Object.entries(STEPS)) {
-      it(`finds a second charge of a call ${where}`, async () => {
-        await breakIn(charge(callAt(4)));
-        expect((await checkAccounts(em(), [owner])).violations).to.deep.include({
-          ...{ rule: CALL, subject: callAt(4), userId: owner },
-        });
-      });
-
-      for (const callId of [`${callAt(4)}_none`, callAt(9)])
-        it(`finds a charge of ${callId}, which is not there, ${where}`, async () => {
-          await breakIn(charge(callId));
-          expect((await checkAccounts(em(), [owner])).violations).to.deep.include({
-            ...{ rule: CALL, subject: callId, userId: owner },
-          });
-        });
-    }
-
-    it('finds a redemption that names a charge', async () => {
-      await edit(sql`
-        insert into redemption (id, code_id, user_id, transfer_sequence, credits)
-        values (${`rdm_${owner}`}, 'code_none', ${owner}, 4, 1)`);
-      expect(rulesOf((await checkAccounts(em(), [owner])).violations)).to.include(
-        'a redemption stands behind every redeemed grant',
-      );
-    });
-  });
-
   it('freezes what it finds, leaves its checkpoint where it is, and resolves it once it is in order', async () => {
     await edit(sql`update account set total_loss = total_loss + 1 where user_id = ${owner}`);
     await grantOnce(em(), {
