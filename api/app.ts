@@ -148,9 +148,7 @@ function answer(services: Services, route: Route): RequestHandler {
     await authenticateAgain(services, route, req, res);
     const ctx = createContext(services, route, req, res);
     const answerOnce = (): Promise<Reply> =>
-      handleIdempotently(ctx, () =>
-        route.guess ? limitGuesses(route, ctx, () => handle(route, ctx)) : handle(route, ctx),
-      );
+      handleIdempotently(ctx, () => limitGuesses(route, ctx, () => handle(route, ctx)));
     const reply = route.waits
       ? await answerWhenEnded(ctx, { answer: answerOnce, readCreated: readerOf(route, ctx) })
       : await answerOnce();

@@ -119,7 +119,7 @@ export interface ChatServices {
   keptStreams: BodyBudget;
   /** Also limits how long a whole answer is awaited. */
   streamLimits: StreamLimits;
-  /** The whole answers that are awaited. */
+  /** The answers that are cut when the process stops. */
   cutsAtStop: CutsAtStop;
 }
 

@@ -85,7 +85,7 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
   const streamForm = form.openStream();
   delivered.readText = (json) => streamForm.billableTextOf(json);
   const call = { chat, billing, upstream, form: streamForm, delivered, requestText };
-  const relay = { ...call, disconnected: ctx.disconnected(), stopping: ctx.services.stopping, callCut: cut };
+  const relay = { ...call, disconnected: ctx.disconnected(), cutsAtStop, callCut: cut };
   return {
     status: 200,
     headers: STREAM_HEADERS,

@@ -12,7 +12,7 @@ export class CallCut {
   #isLost = false;
   #isReleased = false;
   #timer: NodeJS.Timeout | undefined;
-  #leave = (): void => undefined;
+  #leaveStops = (): void => undefined;
   #tellOfLoss = (): void => undefined;
 
   /** Aborted when the call is cut. */
@@ -53,39 +53,41 @@ export class CallCut {
   /** Cuts the call when the process stops, and after `secondsMax`. */
   cutInTheEnd(stops: CutsAtStop, secondsMax: number): void {
     this.#timer = setTimeout(() => this.cut('too_long'), secondsMax * 1000);
-    this.#leave = stops.enter(this);
+    this.#leaveStops = stops.enter(() => this.cut('stopping'));
   }
 
   release(): void {
     this.#isReleased = true;
     clearTimeout(this.#timer);
-    this.#leave();
-    this.#leave = () => undefined;
+    this.#leaveStops();
   }
 }
 
 /**
- * The calls that are cut when the process stops. In places of one array: listeners of one signal are linked
- * to each other, and a dead old one keeps all later ones until the whole heap is collected.
+ * What is cut when the process stops: whole answers and streams. In places of one array: listeners of one
+ * signal are linked to each other, and a dead old one keeps all later ones until the whole heap is collected.
  */
 export class CutsAtStop {
   readonly #stopping: AbortSignal;
-  readonly #places: (CallCut | null)[] = [];
+  readonly #places: ((() => void) | null)[] = [];
   readonly #free: number[] = [];
 
   constructor(stopping: AbortSignal) {
     this.#stopping = stopping;
     stopping.addEventListener('abort', () => {
-      for (const cut of this.#places) cut?.cut('stopping');
+      for (const cut of this.#places) cut?.();
     });
   }
 
-  /** Cuts the call at the stop, at once if that was before. Returns the function that takes it out. */
-  enter(cut: CallCut): () => void {
+  /** Calls `cut` at the stop, at once if that was before. Returns the function that takes it out. */
+  enter(cut: () => void): () => void {
     const place = this.#free.pop() ?? this.#places.length;
     this.#places[place] = cut;
-    if (this.#stopping.aborted) cut.cut('stopping');
+    if (this.#stopping.aborted) cut();
+    let isIn = true;
     return () => {
+      if (!isIn) return;
+      isIn = false;
       this.#places[place] = null;
       this.#free.push(place);
     };

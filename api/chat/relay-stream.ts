@@ -10,7 +10,7 @@ import type { StreamedBody } from '../context.ts';
 import { leaveToStream } from '../http/unread-answers.ts';
 import { readChatUsage, type ChatUsage } from '../../providers/chat/usage.ts';
 import type { StreamForm } from './answer-form.ts';
-import type { CallCut } from './call-cut.ts';
+import type { CallCut, CutsAtStop } from './call-cut.ts';
 import type { ChatBilling, ChatOutcome } from './chat-billing.ts';
 import type { Consumption } from './chat-cost.ts';
 import { explainFailure } from './chat-errors.ts';
@@ -31,8 +31,7 @@ export interface StreamRelay {
   delivered: DeliveredEvents;
   /** Aborted when the caller disconnects. */
   disconnected: AbortSignal;
-  /** Aborted when this process stops and must cut its streams. */
-  stopping: AbortSignal;
+  cutsAtStop: CutsAtStop;
   /** Tells when the reservation is lost. */
   callCut: CallCut;
   /** The texts of the request, which error texts must not repeat. */
@@ -48,7 +47,7 @@ const UNREAD_LINGER_MS = 30_000;
  * first byte, errors are events of the stream.
  */
 export async function relayStream(res: Response, relay: StreamRelay): Promise<StreamedBody | null> {
-  const { limits, upstream, form, disconnected, stopping, callCut } = relay;
+  const { limits, upstream, form, disconnected, cutsAtStop, callCut } = relay;
   leaveToStream(res);
   const keepAlive = sendKeepAlive(res, limits.commentEveryMs);
   const state: State = {
@@ -60,7 +59,7 @@ export async function relayStream(res: Response, relay: StreamRelay): Promise<St
   const cut = new StreamCut({
     body: upstream.body,
     disconnected,
-    stopping,
+    cutsAtStop,
     callCut,
     ...limits,
     isAnswerComplete,

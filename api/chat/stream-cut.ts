@@ -2,7 +2,7 @@
 // reservation is lost, or the process stops.
 import type { Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
-import type { CallCut } from './call-cut.ts';
+import type { CallCut, CutsAtStop } from './call-cut.ts';
 
 /**
  * `left`: the caller disconnected. `unread`: the caller stays, and takes nothing. `lost`: the sweeper settled
@@ -30,8 +30,7 @@ export interface StreamCutOptions extends Omit<StreamLimits, 'commentEveryMs'> {
   body: { destroy(): unknown };
   /** Aborted when the caller disconnects. */
   disconnected: AbortSignal;
-  /** Aborted when this process stops and must cut its streams. */
-  stopping: AbortSignal;
+  cutsAtStop: CutsAtStop;
   /** Tells when the reservation is lost: what comes then would not be paid for. */
   callCut: CallCut;
   /** Whether the upstream has ended its answer, so that only the usage is left to come. */
@@ -46,6 +45,7 @@ const USAGE_WAIT_MS = 2_000;
 export class StreamCut {
   readonly #options: StreamCutOptions;
   readonly #timers: NodeJS.Timeout[] = [];
+  readonly #leaveStops: () => void;
   #cause: CutCause | null = null;
   /** Ends the wait for the reader. */
   #wake = (): void => undefined;
@@ -53,11 +53,10 @@ export class StreamCut {
   /** Begins to watch; `release` ends that. */
   constructor(options: StreamCutOptions) {
     this.#options = options;
-    const { disconnected, stopping, callCut, secondsMax } = options;
-    stopping.addEventListener('abort', this.#stop);
+    const { disconnected, cutsAtStop, callCut, secondsMax } = options;
     disconnected.addEventListener('abort', this.#leave);
     this.#timers.push(setTimeout(() => this.#cut('too_long'), secondsMax * 1000));
-    if (stopping.aborted) this.#stop();
+    this.#leaveStops = cutsAtStop.enter(() => this.#cut('stopping'));
     callCut.watchLoss(() => this.#cut('lost'));
     if (disconnected.aborted) this.#leave();
   }
@@ -98,8 +97,8 @@ export class StreamCut {
   }
 
   release(): void {
-    const { disconnected, stopping, callCut } = this.#options;
-    stopping.removeEventListener('abort', this.#stop);
+    const { disconnected, callCut } = this.#options;
+    this.#leaveStops();
     callCut.watchLoss(() => undefined);
     disconnected.removeEventListener('abort', this.#leave);
     for (const timer of this.#timers) clearTimeout(timer);
@@ -110,8 +109,6 @@ export class StreamCut {
     this.#options.body.destroy();
     this.#wake();
   }
-
-  readonly #stop = (): void => this.#cut('stopping');
 
   readonly #leave = (): void => {
     this.#wake();

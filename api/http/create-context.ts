@@ -57,6 +57,7 @@ class Context implements RequestContext {
   body: RequestContext['body'];
   readonly #messages: Messages;
   #em: Em | undefined;
+  #disconnected: AbortSignal | undefined;
 
   constructor(
     services: Services,
@@ -95,7 +96,8 @@ class Context implements RequestContext {
   }
 
   disconnected(): AbortSignal {
-    return signalDisconnection(this.#messages.res);
+    this.#disconnected ??= signalDisconnection(this.#messages.res);
+    return this.#disconnected;
   }
 
   hasLeft(): boolean {

@@ -9,10 +9,10 @@ import type { ReceivedFile } from '../uploads/receive.ts';
 
 /** The members of `res.locals`, in the order in which they are set first. */
 export interface RequestLocals {
-  /** What runs when the answer has left or its caller has: `api/http/at-close.ts`. */
-  atClose: (() => void)[];
   requestId: string;
   trace: RequestTrace;
+  /** What runs when the answer has left or its caller has: `api/http/at-close.ts`. */
+  atClose: (() => void)[];
   /** Whose the request is: the user; before that is known whose it seems to be (`api/http/subjects.ts`). */
   subject: string;
   /** The place that the overload guard gave the request. */

@@ -1,5 +1,5 @@
 // Limits guesses on routes whose row declares which error code a wrong answer has.
-import { GatewayError } from '../../domain/errors.ts';
+import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import type { Reply, RequestContext, Route } from '../context.ts';
 import { logRefusal } from '../monitoring/security-log.ts';
 
@@ -8,19 +8,34 @@ import { logRefusal } from '../monitoring/security-log.ts';
  * `handle` throws the code of a wrong answer, which is also written to the security log. On routes without
  * `wrongWhen`, only runs `handle`.
  */
-export async function limitGuesses(
+export function limitGuesses(
   route: Route,
   ctx: RequestContext,
   handle: () => Promise<Reply>,
 ): Promise<Reply> {
-  const wrongWhen = route.guess?.wrongWhen;
-  if (!route.guess || wrongWhen === undefined || ctx.caller.proof === 'none') return handle();
-  const { services, caller, requestId, ip, limitBackend } = ctx;
-  const userId = caller.user.id;
+  const { guess } = route;
+  const { caller } = ctx;
+  if (guess?.wrongWhen === undefined || caller.proof === 'none') return handle();
+  const { limit, wrongWhen } = guess;
+  return handleGuess(ctx, { route, limit, wrongWhen, userId: caller.user.id }, handle);
+}
+
+interface Guess {
+  route: Route;
+  limit: NonNullable<Route['guess']>['limit'];
+  wrongWhen: ErrorCode;
+  userId: string;
+}
+
+async function handleGuess(
+  { services, requestId, ip, limitBackend }: RequestContext,
+  { route, limit, wrongWhen, userId }: Guess,
+  handle: () => Promise<Reply>,
+): Promise<Reply> {
   const attemptedBy = { ip, subject: userId, limitBackend };
   // The limiter refunds the point when an error is thrown, so a wrong answer is returned to it as a
   // verdict.
-  const verdict = await services.guesses.limit(route.guess.limit, attemptedBy, async () => {
+  const verdict = await services.guesses.limit(limit, attemptedBy, async () => {
     try {
       return { isWrong: false as const, reply: await handle() };
     } catch (error) {

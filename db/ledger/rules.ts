@@ -53,15 +53,6 @@ export async function findAccountViolations(
         on t.account_id = s.user_id and t.sequence > s.from_sequence and t.sequence <= s.sequence
     ), call_range as materialized (
       select s.user_id, greatest(s.from_call, r.before_id) as after_id, s.call_id as last_id from step s, removal r
-    ), compared_call as materialized (
-      select user_id, id, sum(shown) as shown, sum(moved) as moved, sum(charges) as charges from (
-        select c.user_id, c.id, c.credits_charged as shown, 0 as moved, 0 as charges from call_range s join chat_call c
-          on c.user_id = s.user_id and c.id > s.after_id and c.id <= s.last_id
-        union all
-        select t.account_id, t.call_id, 0, -t.amount, (t.idempotency_key is null)::int
-        from call_range s join ledger_transfer t
-          on t.account_id = s.user_id and t.call_id > s.after_id and t.call_id <= s.last_id
-      ) c group by user_id, id
     ), passed_task as materialized (
       select t.* from step s cross join lateral (
         select t.id, t.user_id, t.status, t.attempt, t.credits_charged from task t
@@ -97,6 +88,21 @@ export async function findAccountViolations(
       union
       select c.user_id, c.id from step s cross join removal r join chat_call c
         on c.user_id = s.user_id and c.id > s.from_call and c.id <= least(s.call_id, r.before_id)
+    ), compared_call as materialized (
+      select user_id, id, sum(shown) as shown, sum(moved) as moved, sum(charges) as charges, sum(calls) as calls from (
+        select c.user_id, c.id, c.credits_charged as shown, 0 as moved, 0 as charges, 1 as calls
+        from call_range s join chat_call c on c.user_id = s.user_id and c.id > s.after_id and c.id <= s.last_id
+        union all
+        select c.user_id, c.id, c.credits_charged, 0, 0, 1
+        from named_call n join chat_call c on c.user_id = n.user_id and c.id = n.id
+        union all
+        select t.account_id, t.call_id, 0, -t.amount, (t.idempotency_key is null)::int, 0
+        from call_range s join ledger_transfer t
+          on t.account_id = s.user_id and t.call_id > s.after_id and t.call_id <= s.last_id
+        union all
+        select t.account_id, t.call_id, 0, -t.amount, (t.idempotency_key is null)::int, 0
+        from named_call n join ledger_transfer t on t.account_id = n.user_id and t.call_id = n.id
+      ) c group by user_id, id
     ), spent as materialized (
       select k.id as key_id, k.user_id, p.key_id is null as is_missing, p.day, p.used, p.reserved, p.earmarked, p.day_used,
              p.day_reserved, s.is_reached, coalesce((s.keys #>> array[k.id, 'used'])::bigint, 0) as charged,
@@ -169,17 +175,8 @@ export async function findAccountViolations(
       ) t
       where coalesce(r.charged, 0) <> t.charged or t.charges > 1 or coalesce(r.refunded, 0) <> t.refunded
     union all
-    select 'a call is charged by the transfers that name it', n.id, n.user_id
-      from named_call n left join chat_call c on c.user_id = n.user_id and c.id = n.id
-      cross join lateral (
-        select coalesce(-sum(amount), 0) as charged, count(*) filter (where idempotency_key is null) as charges
-        from ledger_transfer t where t.account_id = n.user_id and t.call_id = n.id
-      ) t
-      where (coalesce(c.credits_charged, 0) <> t.charged or t.charges > 1)
-        and not (c.id is null and n.id < (select before_id from removal))
-    union all
-    select 'a call is charged by the transfers that name it', id, user_id
-      from compared_call where shown <> moved or charges > 1
+    select 'a call is charged by the transfers that name it', id, user_id from compared_call
+      where (shown <> moved or charges > 1) and (calls > 0 or id >= (select before_id from removal))
     union all
     select 'a charge or refund names what it is for, and nothing else does', id, account_id from moved
       where (kind in ('charge', 'refund')) <> (task_id is not null or call_id is not null)
