@@ -4,7 +4,7 @@
  * One thread beside its own to collect garbage and to compile. Node starts four, and while they work through
  * a large heap on a machine of two processors, the thread that answers waits for its turn among them. And
  * room for 64 MiB of young objects: with Node's 16, what thousands of requests under way hold is taken for
- * old, and the whole heap is collected for it. Both are measured in docs/decisions/037.
+ * old, and the whole heap is collected for it. All is measured in docs/decisions/040.
  *
  * And no allocation sites that V8 takes for long-lived: what survived once or twice under load is then made
  * among the old objects for good, dead or not, and each of them keeps the young ones that it points to.
