@@ -7,7 +7,7 @@ import { findTask, recordProgress } from '../db/tasks/tasks.ts';
 import type { Sealed } from '../db/secrets.ts';
 import type { JobHandle } from '../domain/jobs.ts';
 import type { TaskAttempt } from '../domain/tasks.ts';
-import { URL_CHARACTERS_MAX } from '../providers/http/address-guard.ts';
+import { URL_CHARACTERS_MAX } from '../domain/urls.ts';
 import { withTimeLimit } from '../providers/http/time-limit.ts';
 import { UpstreamFailure, type JobState, type Provider, type UpstreamResult } from '../providers/provider.ts';
 import { cancelJob, WITHDRAW_LOOK_LIMIT_MS } from './cancel-job.ts';

@@ -4,6 +4,9 @@ import { CROCKFORD_ALPHABET } from './crockford.ts';
 import type { IdPrefix } from '../domain/ids.ts';
 
 export const RANDOM_BYTES = 10;
+/** Pattern of the 26 characters after the prefix. */
+export const ID_BODY_PATTERN = '[0-9A-HJKMNP-TV-Z]{26}';
+const ID_BODY = new RegExp(`^${ID_BODY_PATTERN}$`);
 const POOLED_IDS = 400;
 
 /** A new id, such as `task_01KB5M…`: 48 bits of milliseconds, then 80 random bits. */
@@ -13,6 +16,26 @@ export function makeId(
   random: Uint8Array = takeRandom(),
 ): string {
   return `${prefix}_${encode(now, random)}`;
+}
+
+/** Whether a text has the shape of such an id; anything else cannot exist and needs no query. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.startsWith(`${prefix}_`) && ID_BODY.test(text.slice(prefix.length + 1));
+}
+
+/** The smallest id of a moment: every id made then or later sorts behind it or is equal. */
+export function firstIdAt(prefix: IdPrefix, moment: Date): string {
+  return makeId(prefix, Math.max(0, moment.getTime()), new Uint8Array(RANDOM_BYTES));
+}
+
+/** When an id was made, by the clock of the process that made it. */
+export function timeOfId(id: string): Date {
+  const [, text = ''] = id.split('_');
+  const value = [...text].reduce(
+    (sum, character) => sum * 32n + BigInt(CROCKFORD_ALPHABET.indexOf(character)),
+    0n,
+  );
+  return new Date(Number(value >> 80n));
 }
 
 /** Writes 48 bits of time as 10 characters, of which the first has 3 bits, and 80 random bits as 16. */
@@ -55,28 +78,4 @@ function takeRandom(): Uint8Array {
   }
   taken += RANDOM_BYTES;
   return pool.subarray(taken - RANDOM_BYTES, taken);
-}
-
-/** Pattern of the 26 characters after the prefix. */
-export const ID_BODY_PATTERN = '[0-9A-HJKMNP-TV-Z]{26}';
-const ID_BODY = new RegExp(`^${ID_BODY_PATTERN}$`);
-
-/** Whether a text has the shape of such an id; anything else cannot exist and needs no query. */
-export function isId(prefix: IdPrefix, text: string): boolean {
-  return text.startsWith(`${prefix}_`) && ID_BODY.test(text.slice(prefix.length + 1));
-}
-
-/** The smallest id of a moment: every id made then or later sorts behind it or is equal. */
-export function firstIdAt(prefix: IdPrefix, moment: Date): string {
-  return makeId(prefix, Math.max(0, moment.getTime()), new Uint8Array(RANDOM_BYTES));
-}
-
-/** When an id was made, by the clock of the process that made it. */
-export function timeOfId(id: string): Date {
-  const [, text = ''] = id.split('_');
-  const value = [...text].reduce(
-    (sum, character) => sum * 32n + BigInt(CROCKFORD_ALPHABET.indexOf(character)),
-    0n,
-  );
-  return new Date(Number(value >> 80n));
 }

@@ -42,14 +42,6 @@ export function prepare<Row extends object>(
   };
 }
 
-/** PostgreSQL's `cached plan must not change result type`: the connection knows the statement as it was. */
-function hasOtherColumns(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '0A000';
-}
-
-/** What JSON escapes and `jsonb` refuses: NUL, and half characters. */
-const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
-
 /** A value as JSON whose texts can all be stored. */
 export function storableJson(value: unknown): string {
   const json = JSON.stringify(value);
@@ -57,4 +49,12 @@ export function storableJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'string' ? storableText(member) : member,
   );
+}
+
+/** What JSON escapes and `jsonb` refuses: NUL, and half characters. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/;
+
+/** PostgreSQL's `cached plan must not change result type`: the connection knows the statement as it was. */
+function hasOtherColumns(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '0A000';
 }

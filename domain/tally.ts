@@ -14,9 +14,4 @@ export class Tally {
     if (sum === 0) this.#sums.delete(name);
     else this.#sums.set(name, sum);
   }
-
-  /** How many names are in memory. */
-  get size(): number {
-    return this.#sums.size;
-  }
 }

@@ -34,8 +34,8 @@ const HTTP_LIMITS: Readonly<HttpLimits> = {
   headerBytesMax: 16 * 1024,
 };
 
-/** The longest URL, in characters; a longer one is answered 414. */
-export const URL_CHARACTERS_MAX = 8 * 1024;
+/** The longest path with its query, in characters; a longer one is answered 414. */
+export const REQUEST_TARGET_CHARACTERS_MAX = 8 * 1024;
 
 export interface HttpServer {
   server: Server;
@@ -171,7 +171,7 @@ function codeOf(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): ErrorCod
  */
 function hasLongRequestLine(packet: Buffer | undefined): boolean {
   const lineEnd = packet?.indexOf('\r\n') ?? 0;
-  return lineEnd < 0 || lineEnd > URL_CHARACTERS_MAX;
+  return lineEnd < 0 || lineEnd > REQUEST_TARGET_CHARACTERS_MAX;
 }
 
 function rawAnswer(error: GatewayError, requestId: string, common: Readonly<Record<string, string>>): string {

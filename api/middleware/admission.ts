@@ -1,7 +1,7 @@
 // Rejects requests before authentication: overload, missing host, too long URL, unknown expectation.
 import type { Request, RequestHandler, Response } from 'express';
 import { GatewayError } from '../../domain/errors.ts';
-import { URL_CHARACTERS_MAX } from '../http/http-server.ts';
+import { REQUEST_TARGET_CHARACTERS_MAX } from '../http/http-server.ts';
 import { countHeader } from '../http/raw-headers.ts';
 import { whenClosed } from '../http/at-close.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
@@ -45,7 +45,7 @@ export const rejectMalformedRequests: RequestHandler = (req, _res, next) => {
   const hosts = countHeader(req, 'host');
   // RFC 9112 §3.2: none or several are 400. HTTP/1.0 had none yet.
   if (hosts > 1 || (hosts === 0 && req.httpVersion === '1.1')) next(new GatewayError('invalid_request'));
-  else if (req.url.length > URL_CHARACTERS_MAX) next(new GatewayError('uri_too_long'));
+  else if (req.url.length > REQUEST_TARGET_CHARACTERS_MAX) next(new GatewayError('uri_too_long'));
   else if (expect !== undefined && expect.toLowerCase() !== '100-continue')
     next(new GatewayError('expectation_failed'));
   else next();

@@ -19,11 +19,6 @@ export function readTools({ tools }: Options): object[] | undefined {
   });
 }
 
-/** Chat completions put the grammar of a custom tool one level deeper. */
-function readGrammar({ type, ...rest }: Members): object {
-  return type === 'grammar' ? { type, grammar: rest } : { type, ...rest };
-}
-
 export function readToolChoice({ tool_choice: choice, tools }: Options): string | object | undefined {
   if (choice === undefined || choice === null || !tools || tools.length === 0) return undefined;
   if (typeof choice === 'string') return choice;
@@ -34,12 +29,6 @@ export function readToolChoice({ tool_choice: choice, tools }: Options): string 
   return { type, allowed_tools: { mode, tools: list.map(readAllowed) } };
 }
 
-function readAllowed(tool: unknown): object {
-  const { type, name } = isMembers(tool) ? tool : {};
-  if (type === 'function' || type === 'custom') return { type, [type]: { name } };
-  throw notOffered('tool_choice.tools');
-}
-
 export function readFormat({ text }: Options): object | undefined {
   const format = text?.format;
   if (!format || format['type'] === 'text') return undefined;
@@ -48,4 +37,15 @@ export function readFormat({ text }: Options): object | undefined {
   if (type === 'json_schema') return { type, json_schema: described };
   const message = 'text.format.type must be text, json_object or json_schema.';
   throw new GatewayError('invalid_value', { param: 'text.format.type', message });
+}
+
+/** Chat completions put the grammar of a custom tool one level deeper. */
+function readGrammar({ type, ...rest }: Members): object {
+  return type === 'grammar' ? { type, grammar: rest } : { type, ...rest };
+}
+
+function readAllowed(tool: unknown): object {
+  const { type, name } = isMembers(tool) ? tool : {};
+  if (type === 'function' || type === 'custom') return { type, [type]: { name } };
+  throw notOffered('tool_choice.tools');
 }

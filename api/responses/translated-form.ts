@@ -16,11 +16,6 @@ export function translatedForm(chat: PricedChat, request: ResponsesBody, request
   };
 }
 
-function newHead(model: string): ResponseHead {
-  const id = `resp_${randomUUID().replaceAll('-', '')}`;
-  return { id, createdAt: Math.trunc(Date.now() / 1000), model };
-}
-
 export function wholeTranslated(source: { model: string; request: ResponsesBody }): WholeForm {
   const { model, request } = source;
   return {
@@ -38,6 +33,11 @@ export function wholeTranslated(source: { model: string; request: ResponsesBody 
     },
     source: { kind: 'translated', model, request },
   };
+}
+
+function newHead(model: string): ResponseHead {
+  const id = `resp_${randomUUID().replaceAll('-', '')}`;
+  return { id, createdAt: Math.trunc(Date.now() / 1000), model };
 }
 
 /** The items of a message: its reasoning, what it says, the tools that it calls. */

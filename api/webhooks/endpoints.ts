@@ -13,6 +13,7 @@ import {
 import { GatewayError } from '../../domain/errors.ts';
 import { isAllowedUrl } from '../../domain/files/input-images.ts';
 import { isLoopbackUrl } from '../../domain/loopback.ts';
+import { URL_CHARACTERS_MAX } from '../../domain/urls.ts';
 import { WEBHOOK_EVENTS, WEBHOOKS_PER_USER_MAX } from '../../domain/webhooks.ts';
 import type { KeyCaller, Reply, RequestContext, SessionCaller } from '../context.ts';
 import { originOfUser } from '../http/audit-origin.ts';
@@ -22,7 +23,6 @@ import { presentWebhook } from './views.ts';
 
 type Context = RequestContext<KeyCaller | SessionCaller>;
 
-const URL_CHARACTERS_MAX = 2_048;
 const DESCRIPTION_CHARACTERS_MAX = 200;
 const BALANCE_CREDITS_MAX = 10_000_000;
 

@@ -1,11 +1,11 @@
 // Input images as callers send them: an https URL of a public host, or a data URI that holds an image.
 import { GatewayError } from '../errors.ts';
+import { URL_CHARACTERS_MAX } from '../urls.ts';
 import { sniffMediaType } from './media-types.ts';
 
 /** As many as any model of the catalogue takes; the model's own limit is checked with its order. */
 export const INPUT_IMAGES_MAX = 30;
 const IMAGE_BYTES_MAX = 20 * 1024 * 1024;
-const URL_CHARACTERS_MAX = 2_048;
 const HEAD_CHARACTERS = 88; // 66 bytes: enough to recognise an image
 
 /** Throws a GatewayError that names the entry. Nothing is fetched here. */

@@ -3,6 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 import { createLookUp } from './name-look-up.ts';
+import { URL_CHARACTERS_MAX } from '../../domain/urls.ts';
 
 /** The URL may not be fetched. The reason is withheld, since it would reveal the operator's own network. */
 export class AddressRefused extends Error {
@@ -15,8 +16,6 @@ export class AddressRefused extends Error {
 /** All addresses of a host name. Rejects, or resolves to an empty list, when there are none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
-/** Longer URLs are never fetched. */
-export const URL_CHARACTERS_MAX = 2_048;
 const CONNECT_TIMEOUT_MS = 3_000;
 const ADDRESSES_TRIED_MAX = 3;
 const PORT_OF_SCHEME: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' };

@@ -11,12 +11,12 @@ describe('a tally', () => {
     expect([tally.of('one'), tally.of('other'), tally.of('none')]).to.deep.equal([1, 1, 0]);
   });
 
-  it('forgets a name that comes to zero', () => {
+  it('knows a name that came to zero as zero, and sums it anew', () => {
     const tally = new Tally();
     tally.add('gone', 1);
     tally.add('gone', -1);
-    tally.add('kept', 1);
-    expect(tally.size).to.equal(1);
     expect(tally.of('gone')).to.equal(0);
+    tally.add('gone', 2);
+    expect(tally.of('gone')).to.equal(2);
   });
 });
