@@ -16,7 +16,7 @@ import { createContext } from './http/create-context.ts';
 import { createDispatcher, type Dispatcher } from './http/dispatcher.ts';
 import { localsOf, requireLocal } from './http/locals.ts';
 import { sendReply } from './http/send-reply.ts';
-import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/admission.ts';
+import { rejectMalformedRequests, rejectWhenOverloaded } from './middleware/early-refusals.ts';
 import { authenticate, authenticateAgain, recheckDoubtfulKey } from './middleware/authenticate.ts';
 import { answerErrors } from './middleware/errors.ts';
 import { readFormOrJsonBody } from './middleware/form-body.ts';

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { forkEm, type Database } from '../db/database.ts';
 import { findApiKey, type KeyHolder } from '../db/keys/find-key.ts';
 import type { Secrets } from '../db/secrets.ts';
-import { JointLookups } from './joint-lookups.ts';
+import { CoalescedLookups } from './coalesced-lookups.ts';
 
 /**
  * Age limit of an entry, from its lookup. A revoked key may pass authentication this long. It cannot spend,
@@ -26,7 +26,7 @@ export class ApiKeyCache {
   readonly #entries = new LRUCache<string, Entry>({ max: KEYS_MAX });
   /** The entry that a key was found by. */
   readonly #entryOf = new WeakMap<KeyHolder['key'], Entry>();
-  readonly #joint = new JointLookups<KeyHolder | null>();
+  readonly #lookups = new CoalescedLookups<KeyHolder | null>();
 
   /** `now` is the clock, in milliseconds; tests replace it. */
   constructor(database: Database, secrets: Secrets, now: () => number = Date.now) {
@@ -60,7 +60,7 @@ export class ApiKeyCache {
 
   /** Finds the key and its user as they are now; null for an unknown key. */
   findFresh(text: string): Promise<KeyHolder | null> {
-    return this.#joint.find(nameOf(text), () => this.#lookUp(text));
+    return this.#lookups.find(nameOf(text), () => this.#lookUp(text));
   }
 
   /**

@@ -5,7 +5,7 @@ import type { ChatCallKey } from '../../db/chat/calls.ts';
 import { makeId } from '../../db/ids.ts';
 import type { SealedAnswer } from '../../db/idempotency/idempotency-keys.ts';
 import { isAboutSpender } from '../../db/ledger/reservations.ts';
-import { isAnswerLost } from '../../db/lost-answers.ts';
+import { isOutcomeUnknown } from '../../db/unknown-outcomes.ts';
 import type { BillingBasis, ChatCallStatus, TriedUpstream } from '../../domain/chat-calls.ts';
 import { toCredits, type MicroCredits } from '../../domain/credits.ts';
 import type { GatewayError } from '../../domain/errors.ts';
@@ -75,7 +75,7 @@ export class ChatBilling {
     const call = { ...this.#callKey(), requestId, model: model.id, stream, claim: claimOf(this.#ctx) };
     const amounts = { amount: estimate, amountMax: estimateMax };
     const verdict = await services.chat.calls.reserve({ ...call, ...amounts }).catch((error: unknown) => {
-      if (isAnswerLost(error)) void undoReservation(this.#ctx, this.#callKey());
+      if (isOutcomeUnknown(error)) void undoReservation(this.#ctx, this.#callKey());
       throw error;
     });
     if (verdict.kind === 'key_taken') throw idempotencyInProgress();

@@ -5,7 +5,7 @@ import type { Route } from '../context.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import { readUserAgent } from '../http/user-agent.ts';
 import type { Services } from '../services.ts';
-import { countForUser } from './admission.ts';
+import { countForUser } from './early-refusals.ts';
 import { authenticateKey } from './bearer-key.ts';
 import { authenticateSession, rejectOtherSites, requirePermission } from './session.ts';
 

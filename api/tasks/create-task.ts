@@ -4,7 +4,7 @@ import type { Task } from '../../db/entities/tasks.ts';
 import { createTask, type NewTask } from '../../db/tasks/new-tasks.ts';
 import type { KeyCaller, Reply, RequestContext, SessionCaller } from '../context.ts';
 import { bindUploads } from '../uploads/input-videos.ts';
-import { createRefusalError, writeAndStart } from './admission.ts';
+import { createRefusalError, writeAndStart } from './write-and-start.ts';
 import { dependsOnCredits, fitToCredits } from './answer-length.ts';
 import { buildNewTask } from './new-task.ts';
 import { priceRequest, type PricedOrder, type TaskRequest } from './price-request.ts';

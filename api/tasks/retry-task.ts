@@ -9,7 +9,7 @@ import { boundsOfOrder } from '../../domain/orders/text.ts';
 import { quote, snapshotPrice } from '../../domain/pricing.ts';
 import type { Reply, RequestContext, SessionCaller } from '../context.ts';
 import { fitToCredits } from './answer-length.ts';
-import { createRefusalError, writeAndStart } from './admission.ts';
+import { createRefusalError, writeAndStart } from './write-and-start.ts';
 import { routingOf } from './new-task.ts';
 
 const UPLOAD_GONE = { message: 'An uploaded video that this task needs has expired or was deleted.' };

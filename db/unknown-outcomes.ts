@@ -1,4 +1,4 @@
-// Tells errors after which a statement may stand although it was not acknowledged.
+// Tells errors that leave open what became of a statement: it may stand although it was not acknowledged.
 
 /**
  * The connection was cut, or the driver gave up waiting: PostgreSQL may have committed, or may commit yet.
@@ -9,7 +9,7 @@ const CODES = /^(08...|57P0[123]|ECONNRESET|EPIPE|ETIMEDOUT)$/;
 const MESSAGES = /Connection terminated|Query read timeout/;
 
 /** Whether it is unknown what became of the statement that failed with this error. */
-export function isAnswerLost(error: unknown): boolean {
+export function isOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return CODES.test(code) || MESSAGES.test(error.message);

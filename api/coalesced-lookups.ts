@@ -11,7 +11,7 @@ interface Running<Value> {
  * lookup shares the next one with all others that arrived meanwhile: what it is answered was read after it
  * asked, so that a key revoked before is never found.
  */
-export class JointLookups<Value> {
+export class CoalescedLookups<Value> {
   readonly #running = new Map<string, Running<Value>>();
 
   find(name: string, lookUp: () => Promise<Value>): Promise<Value> {

@@ -1,10 +1,10 @@
 // Lookups that requests share: never one that began before the request came.
 import { expect } from 'chai';
-import { JointLookups } from '../../api/joint-lookups.ts';
+import { CoalescedLookups } from '../../api/coalesced-lookups.ts';
 
-describe('joint lookups', () => {
+describe('coalesced lookups', () => {
   it('answer what arrived during a lookup from the next one, which they share', async () => {
-    const lookups = new JointLookups<number>();
+    const lookups = new CoalescedLookups<number>();
     const open: PromiseWithResolvers<number>[] = [];
     const find = (name: string) =>
       lookups.find(name, () => {
@@ -30,7 +30,7 @@ describe('joint lookups', () => {
   });
 
   it('go on after a lookup that failed', async () => {
-    const lookups = new JointLookups<number>();
+    const lookups = new CoalescedLookups<number>();
     const failing = lookups.find('key', () => Promise.reject(new Error('the database is away')));
     const next = lookups.find('key', async () => 2);
     expect(await failing.catch((error: Error) => error.message)).to.equal('the database is away');
