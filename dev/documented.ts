@@ -32,6 +32,13 @@ interface DescribedOperation {
   operation: JsonObject;
 }
 
+/** Headers that an answer carries only where they are described; those of limits stand on most errors. */
+const TOLD_HEADERS = [
+  ...['accept-ranges', 'content-disposition', 'content-range', 'etag', 'location', 'set-cookie'],
+  ...['idempotent-replayed', 'preference-applied', 'retry-after', 'www-authenticate', 'x-should-retry'],
+  'x-ratelimit-backend',
+];
+
 /** The document, one per test process: it is the same for every gateway. */
 export const DOCUMENT = describeApi(ROUTES);
 
@@ -95,7 +102,7 @@ function judge(described: DescribedOperation, answer: GivenAnswer, isHead: boole
   const key = String(status) in responses ? String(status) : 'default';
   if (key === 'default' && status < 400) return ['this status is not documented'];
   const response = follow(responses[key]);
-  const problems = missingHeaders(response, headers);
+  const problems = [...missingHeaders(response, headers), ...untoldHeaders(response, headers)];
   const type = (headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
   if (isHead) return problems;
   if (!('content' in response)) return body === null ? problems : [...problems, 'no body is documented'];
@@ -144,6 +151,12 @@ function missingHeaders(response: JsonObject, headers: GivenAnswer['headers']): 
     const isFit = ajv.validate(described, isNumber && /^-?\d+$/.test(value) ? Number(value) : value);
     return isFit ? [] : [`the header ${name} is ${value}: ${ajv.errorsText(ajv.errors)}`];
   });
+}
+
+function untoldHeaders(response: JsonObject, headers: GivenAnswer['headers']): string[] {
+  const told = new Set(Object.keys(objectIn(response['headers'] ?? {})).map((name) => name.toLowerCase()));
+  const untold = TOLD_HEADERS.filter((name) => headers.get(name) !== null && !told.has(name));
+  return untold.map((name) => `the header ${name} is not documented`);
 }
 
 function validate(pointer: string, body: unknown): string[] {

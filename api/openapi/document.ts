@@ -1,6 +1,6 @@
 // Builds the OpenAPI document from the route table, the descriptions of routes and the validating schemas.
 import type { z } from 'zod';
-import { TAGS, type RequestBody, type RouteDescription } from './route-description.ts';
+import { TAGS, type RequestBody, type RequestHeader, type RouteDescription } from './route-description.ts';
 import { DELIVERY_PARAMETERS, describeDeliveries } from './deliveries.ts';
 import { ROUTE_DESCRIPTIONS } from './descriptions/index.ts';
 import { INTRODUCTION } from './introduction.ts';
@@ -90,7 +90,33 @@ const PARAMETERS = {
       '`wait=N` (RFC 7240): the answer comes when the task has ended, or after N seconds as without the header. At most 60.',
     schema: { type: 'string', examples: ['wait=60'] },
   },
-} as const satisfies JsonObject;
+  Range: {
+    name: 'Range',
+    in: 'header',
+    description:
+      'One range of bytes, such as `bytes=0-99`, `bytes=100-` or `bytes=-100`, is answered with 206. Several, and what is none, are ignored.',
+    schema: { type: 'string', examples: ['bytes=0-99'] },
+  },
+  IfRange: {
+    name: 'If-Range',
+    in: 'header',
+    description: 'The `ETag` of an earlier answer: `Range` counts only if it is still that of the file.',
+    schema: { type: 'string' },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of an earlier answer: 304 if nothing has changed since.',
+    schema: { type: 'string' },
+  },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description:
+      'The last `id` of an earlier stream: what changed since then comes first. Browsers send it by themselves.',
+    schema: { type: 'string' },
+  },
+} as const satisfies JsonObject & Record<RequestHeader, JsonObject>;
 
 /** Creates a row for a route that serves files, which has none in the route table. */
 function fileRoute(name: string): RouteRow {
@@ -119,7 +145,11 @@ function withNeeds({ permission, stepUp }: RouteRow, description = ''): { descri
   return text === '' ? {} : { description: text };
 }
 
-function writeParameters(route: RouteRow, { query }: RouteDescription, named: NamedSchemas) {
+function writeParameters(
+  route: RouteRow,
+  { query, requestHeaders = [] }: RouteDescription,
+  named: NamedSchemas,
+) {
   const inPath = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
@@ -134,6 +164,7 @@ function writeParameters(route: RouteRow, { query }: RouteDescription, named: Na
     'RequestId',
     ...(route.idempotent ? ['IdempotencyKey'] : []),
     ...(route.waits ? ['Prefer'] : []),
+    ...requestHeaders,
   ];
   const inHeaders = references.map((name) => ({ $ref: `#/components/parameters/${name}` }));
   return [...inPath, ...inQuery, ...inHeaders];

@@ -23,13 +23,15 @@ Every key of a user reads the same tasks. Somebody else's task and one that does
 
 ## Requests
 
-Bodies are JSON objects in UTF-8 (an upload is a form), sent as \`application/json\`, at most 1 MiB, or 32 MiB for orders of images and videos and their estimates. They may be compressed with gzip, deflate or br. NUL characters, half characters, infinite numbers and more than 32 levels are refused. Fields that are not described are ignored on \`/v1\` and refused on \`/api\`. Query parameters may stand once each; unknown ones are ignored.
+Bodies are JSON objects in UTF-8, sent as \`application/json\`, at most 1 MiB, or 32 MiB for orders of images and videos and their estimates. They may be compressed with gzip, deflate or br. An upload is a form, and two routes of OpenAI’s take a form or JSON; forms are sent uncompressed. NUL characters, half characters, infinite numbers and more than 32 levels are refused. Fields that are not described are ignored on \`/v1\` and refused on \`/api\`. Query parameters may stand once each; unknown ones are ignored. HEAD is answered as GET is, without the body.
 
 Lists take \`limit\` and \`cursor\` and answer \`{ data, hasMore, nextCursor }\`, newest first. A page may have fewer entries than \`limit\` although \`hasMore\` is true: tasks end it after 2 MiB of their texts.
 
+No answer may be kept by a cache (\`Cache-Control: no-store\`), but the files of results, as long as their link lives, and this description.
+
 ## Errors
 
-Every error has the same shape: \`{ "error": { "message", "type", "param", "code", "request_id" } }\`. Decide by \`code\` (or by status), show \`message\`, quote \`request_id\`, which is also the header \`x-request-id\` of every answer. An unknown route is 404 \`route_not_found\`, a wrong method 405 \`method_not_allowed\` with \`Allow\`. Before a route is reached, HTTP itself may be the reason: 408, 414, 417, 431.
+Every error has the same shape: \`{ "error": { "message", "type", "param", "code", "request_id" } }\`. Decide by \`code\` (or by status), show \`message\`, quote \`request_id\`, which is also the header \`x-request-id\` of every answer. An unknown route is 404 \`route_not_found\`, a wrong method 405 \`method_not_allowed\` with \`Allow\`. Before a route is reached, HTTP itself may be the reason: 400, 408, 413, 414, 417, 431.
 
 Retry 429 and 503 after \`Retry-After\`, 5xx with growing pauses, and 409 only where \`x-should-retry\` says so.
 
@@ -39,5 +41,5 @@ Whatever costs or adds credits takes an \`Idempotency-Key\`. If an answer is los
 
 ## Limits
 
-Every answer to a limited request carries \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\` (Unix seconds), and the IETF pair \`RateLimit-Policy\` and \`RateLimit\`. A 429 adds \`Retry-After\` and \`X-RateLimit-Backend\`. Chat is counted per key, creations and uploads per user, reads per key or user, and whatever could be guessed (logins, verifications, codes) per address.
+Every answer to a limited request carries \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\` (Unix seconds), and the IETF pair \`RateLimit-Policy\` and \`RateLimit\`. A 429 adds \`Retry-After\` and \`X-RateLimit-Backend\`. Chat is counted per key, creations, uploads and webhook events sent on request per user, reads per key or user, and whatever could be guessed (logins, verifications, codes) per address.
 `;

@@ -12,9 +12,10 @@ export type RouteRow = Pick<Route, 'method' | 'path' | 'proof'> &
     stepUp?: true;
   };
 
-/** Errors of any request before it reaches its route. */
+/** Errors of any request before it reaches its route, with statuses that few routes have themselves. */
 export const BEFORE_ROUTES: readonly ErrorCode[] = [
   'request_timeout',
+  'payload_too_large', // of what surrounds the chunks of a body
   'uri_too_long',
   'expectation_failed',
   'headers_too_large',
@@ -27,8 +28,8 @@ export function refusalsOf(
 ): Map<number, ErrorCode[]> {
   const codes = new Set<ErrorCode>([
     ...ofProof(route),
-    ...(route.path.includes(':') ? (['invalid_request'] as const) : []),
-    ...(readsQuery ? (['invalid_value'] as const) : []),
+    // Of a route without a limit, a link, the signature is judged and no schema reads the query.
+    ...(readsQuery && route.limit ? (['invalid_value'] as const) : []),
     ...(route.bodyBytesMax === undefined ? [] : OF_BODY),
     ...(route.form ? OF_FORM : []),
     ...(route.upload ? OF_UPLOAD : []),
@@ -36,9 +37,7 @@ export function refusalsOf(
     ...(route.limit ? OF_LIMITS : []),
     ...(added.includes('file_not_found') && route.proof === 'none' ? (['rate_limited'] as const) : []),
     ...added,
-    'internal_error',
-    'service_unavailable',
-    'overloaded',
+    ...OF_ANY,
   ]);
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
@@ -48,9 +47,10 @@ export function refusalsOf(
   return new Map([...byStatus].sort(([one], [other]) => one - other));
 }
 
+/** A request is invalid that is no sound HTTP, has no host or two, or a path that is encoded wrongly. */
+const OF_ANY = ['invalid_request', 'internal_error', 'service_unavailable', 'overloaded'] as const;
 const OF_BODY = [
   'invalid_json',
-  'invalid_request',
   'missing_field',
   'invalid_value',
   'payload_too_large',
@@ -61,11 +61,12 @@ const OF_UPLOAD = [
   'file_missing',
   'too_many_parts',
   'empty_file',
+  'payload_too_large',
   'file_too_large',
   'unsupported_media_type',
 ] as const;
 const OF_FORM = ['invalid_multipart', 'too_many_parts', 'empty_file', 'invalid_image'] as const;
-const OF_IDEMPOTENCY = ['invalid_request', 'idempotency_in_progress', 'idempotency_key_reused'] as const;
+const OF_IDEMPOTENCY = ['idempotency_in_progress', 'idempotency_key_reused'] as const;
 const OF_LIMITS = ['rate_limited', 'rate_limiter_unavailable'] as const;
 
 function ofProof({ method, path, proof, permission, stepUp }: RouteRow): ErrorCode[] {

@@ -23,6 +23,7 @@ const HEADERS = {
   'Retry-After': header('Seconds after which to come back.', { type: 'integer', minimum: 1 }),
   'X-Should-Retry': header('Whether repeating the request can help.', { enum: ['true', 'false'] }),
   'WWW-Authenticate': header('The scheme.', { const: 'Bearer' }),
+  'Content-Range': header('How many bytes the file has.', { type: 'string', pattern: '^bytes \\*/\\d+$' }),
 } as const;
 type HeaderName = keyof typeof HEADERS;
 
@@ -34,12 +35,19 @@ const LIMIT_HEADERS = [
   'RateLimit',
 ] as const;
 const RETRY_AFTER = HEADERS['Retry-After'];
+/** Statuses that a limited route answers only after it has counted the request. */
+const AFTER_COUNTING: ReadonlySet<number> = new Set([402, 404, 409, 415, 422, 502, 504]);
 const HANDLER_HEADERS: Readonly<Record<ResponseHeader, JsonObject>> = {
   location: header('Where to read what was made.'),
   'retry-after': RETRY_AFTER,
   'set-cookie': header('The session cookie: a new one, or its removal.'),
   'content-disposition': header('Always an attachment.'),
-  etag: header('Names the bytes, for `If-None-Match` and `If-Range`.'),
+  'accept-ranges': header('Parts of the file are served.', { const: 'bytes' }),
+  'content-range': header('Which bytes these are, and how many the file has.', {
+    type: 'string',
+    pattern: '^bytes \\d+-\\d+/\\d+$',
+  }),
+  etag: header('Names the bytes.'),
 };
 const EVENT_STREAM = 'text/event-stream';
 const REPLAYED = header('This Idempotency-Key was used before; the answer is the one that was given then.', {
@@ -131,14 +139,16 @@ function headersOfRoute({ idempotent, waits }: Pick<RouteRow, 'idempotent' | 'wa
 function writeRefusal(
   status: number,
   codes: readonly ErrorCode[],
-  route: Pick<RouteRow, 'idempotent' | 'waits'> = {},
+  route: Pick<RouteRow, 'idempotent' | 'limit' | 'waits'> = {},
 ): JsonObject {
   const names: HeaderName[] = [];
-  if (status === 429) names.push(...LIMIT_HEADERS, 'X-RateLimit-Backend');
+  if (status === 429 || (route.limit && AFTER_COUNTING.has(status))) names.push(...LIMIT_HEADERS);
+  if (status === 429) names.push('X-RateLimit-Backend');
+  if (status === 416) names.push('Content-Range');
   if (status === 429 || status === 503) names.push('Retry-After');
   if (status === 409) names.push('X-Should-Retry');
   if (codes.includes('missing_api_key')) names.push('WWW-Authenticate');
-  const isWaiting = codes.includes('idempotency_in_progress');
+  const isWaiting = codes.includes('idempotency_in_progress') || codes.includes('task_not_ended');
   return writeError(joinCodes(codes), codes, {
     ...referToHeaders(names),
     ...(isWaiting && { 'Retry-After': RETRY_AFTER }),
@@ -170,5 +180,6 @@ function joinCodes(codes: readonly ErrorCode[]): string {
 
 /** Writes a header's name as it is usually written, each word with a capital. */
 function toHeaderName(name: string): string {
+  if (name === 'etag') return 'ETag';
   return name.replaceAll(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }

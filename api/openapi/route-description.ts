@@ -44,6 +44,8 @@ export interface RouteDescription {
   /** The schema that the handler reads the query with. */
   query?: z.ZodObject;
   body?: RequestBody;
+  /** Headers of the request that the handler itself reads. */
+  requestHeaders?: readonly RequestHeader[];
   responses: Readonly<Record<number, ResponseDescription>>;
   /** Error codes of the handler itself, beyond those that follow from the route's row. */
   refusals?: readonly ErrorCode[];
@@ -71,4 +73,14 @@ export interface ResponseDescription {
 }
 
 /** Headers that a handler adds to its response. */
-export type ResponseHeader = 'location' | 'retry-after' | 'set-cookie' | 'content-disposition' | 'etag';
+export type ResponseHeader =
+  | 'location'
+  | 'retry-after'
+  | 'set-cookie'
+  | 'content-disposition'
+  | 'accept-ranges'
+  | 'content-range'
+  | 'etag';
+
+/** Headers of a request that single handlers read, by the name of their parameter in the document. */
+export type RequestHeader = 'Range' | 'IfRange' | 'IfNoneMatch' | 'LastEventId';

@@ -3,11 +3,11 @@ import { createChance } from '../soak/random.ts';
 import { simulate, type Station } from './queue.ts';
 
 /** The rate of `npm run bench -- tasks`. */
-const TASKS_PER_SECOND = 29;
+const TASKS_PER_SECOND = 34;
 /** Processor time of a task by process, as `npm run bench -- tasks` prints it. */
 const TASK_MS = { API: 6, Temporal: 23, PostgreSQL: 8, worker: 26 } as const;
 /** Calls of one account, of `npm run bench -- chat`: their row is locked by one statement at a time. */
-const ACCOUNT_CALLS_PER_SECOND = 3_891;
+const ACCOUNT_CALLS_PER_SECOND = 6_515;
 /** What a video takes at its vendor. */
 const VIDEO_MS = 60_000;
 const HOUR_SECONDS = 3_600;
@@ -56,7 +56,7 @@ function simulateProcessors(): Table {
 /** Calls of one account, whose row serves one after the other. */
 function simulateAccount(): Table {
   const row = [{ name: 'row', servers: 1, serviceMs: 1_000 / ACCOUNT_CALLS_PER_SECOND }];
-  const rows = [500, 2_000, 3_000, 3_800, 4_200].map((perSecond) => {
+  const rows = [1_000, 3_000, 5_000, 6_400, 7_000].map((perSecond) => {
     const [seen] = simulate(row, { perSecond, items: ITEMS }, createChance(SEED));
     return [String(perSecond), say(seen?.waitP95Ms ?? 0), String(seen?.waiting ?? 0)];
   });

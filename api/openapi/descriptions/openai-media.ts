@@ -9,6 +9,7 @@ import {
 import type { RouteDescription } from '../route-description.ts';
 import { DELETED_OPENAI_VIDEO, OPENAI_VIDEO, OPENAI_VIDEO_LIST } from '../../shapes/openai-videos.ts';
 import { CREATED_IMAGE_TASK, NEW_IMAGE_TASK } from '../../shapes/tasks.ts';
+import { describeFile } from './file-answers.ts';
 import { accepted, CREATION_REFUSALS, KEY_REFUSALS, WAITED_REFUSALS } from './order-refusals.ts';
 
 const media = {
@@ -17,7 +18,6 @@ const media = {
   'video/quicktime': 'The video.',
   'image/webp': 'The thumbnail.',
 };
-const attachment = { 'content-disposition': 'always' } as const;
 
 export const OPENAI_MEDIA_DESCRIPTIONS = {
   'POST /v1/images/edits': {
@@ -108,14 +108,8 @@ export const OPENAI_MEDIA_DESCRIPTIONS = {
     summary: 'Download a video',
     description: 'The bytes themselves. Ranges are served.',
     query: OPENAI_VIDEO_CONTENT_QUERY,
-    responses: {
-      200: { description: 'The file.', media, headers: attachment },
-      206: {
-        description: 'The part that `Range` asks for, where that is one part.',
-        media,
-        headers: attachment,
-      },
-    },
+    requestHeaders: ['Range'],
+    responses: describeFile(media),
     refusals: ['task_not_found', 'file_not_found', 'range_not_satisfiable', 'storage_unavailable'],
   },
 } as const satisfies Readonly<Record<string, RouteDescription>>;

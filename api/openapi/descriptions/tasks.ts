@@ -81,6 +81,7 @@ export const TASK_DESCRIPTIONS = {
     tag,
     summary: 'Be told of changes as they happen',
     description: EVENTS,
+    requestHeaders: ['LastEventId'],
     responses: {
       200: {
         description: 'A stream that ends with the session, or when this server stops.',
@@ -123,9 +124,19 @@ export const TASK_DESCRIPTIONS = {
     id: 'retryTask',
     tag,
     summary: 'Retry a failed task',
-    description: 'The same task with its next attempt, at today’s price.',
+    description:
+      'The same task with its next attempt, at today’s price. 400 and 404 `model_not_found` where the model, or what was ordered of it, is no longer offered.',
     responses: { 202: accepted },
-    refusals: [...CREATION_REFUSALS, 'invalid_value', 'task_not_found', 'task_not_retryable'],
+    refusals: [
+      'invalid_value',
+      'missing_field',
+      'conflicting_params',
+      'insufficient_credits',
+      'task_not_found',
+      'model_not_found',
+      'task_not_retryable',
+      'queue_full',
+    ],
   },
   'POST /api/estimates': {
     id: 'estimateInConsole',

@@ -224,6 +224,8 @@ describe('an answer that the document does not promise', () => {
       ['another request id', judge(404, { error: { ...error, request_id: 'b' } })],
       ['no request id', judge(200, model, without('x-request-id'))],
       ['a limit that is not told', judge(200, model, without('x-ratelimit-limit'))],
+      ['a limit that an error does not tell', judge(404, { error }, without('x-ratelimit-limit'))],
+      ['an undocumented header', judge(200, model, new Headers([...headers, ['etag', '"a"']]))],
       ['no Retry-After', judge(503, { error: { ...error, type: 'server_error', code: 'overloaded' } })],
       ['an unknown route', findUndocumented('GET', '/v1/nope', { status: 200, body: {}, headers })],
       ['a wrong method', findUndocumented('PUT', '/v1/models', { status: 200, body: {}, headers })],
