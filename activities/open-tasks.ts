@@ -44,10 +44,11 @@ export async function meetNeed(
   if (need === 'start') return (await taskRuns.startTask(task)) ? 'helped' : 'closing';
   if (need === 'cancellation')
     return (await cancelUnreserved(forkEm(database), task.userId, attempt)) ? 'helped' : 'changed';
-  // Fills a gap only: a workflow records the end of its task before its own.
-  log.warn({ taskId: task.id }, 'the workflow ended without settling its task; the credits are given back');
   const failure = { code: 'internal_error', message: TASK_FAILURES.internal_error } as const;
-  return (await failTask(forkEm(database), attempt, failure)) === 'failed' ? 'helped' : 'changed';
+  // Fills a gap only: a workflow records the end of its task before its own, so the task may have ended since.
+  if ((await failTask(forkEm(database), attempt, failure)) !== 'failed') return 'changed';
+  log.warn({ taskId: task.id }, 'the workflow ended without settling its task; the credits are given back');
+  return 'helped';
 }
 
 /**

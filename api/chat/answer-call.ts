@@ -78,7 +78,9 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
     const isDisconnected = ctx.hasLeft();
     const cutCode = cut.cause && CUT_CODES[cut.cause];
     const undelivered = { thrown, upstream, requestText, isDisconnected, cutCode };
-    throw await failUndelivered(ctx, billing, undelivered);
+    const error = await failUndelivered(ctx, billing, undelivered);
+    // Nobody reads it, and no upstream failed: its cause is the cut.
+    throw cut.cause === 'left' ? new GatewayError(error.code) : error;
   } finally {
     cut.release();
   }

@@ -21,6 +21,8 @@ const LIMITS = {
 };
 /** The type of parts that hold an object, as OpenAPI's tools write them. */
 const JSON_TYPE = 'application/json';
+/** What a decoder writes for bytes that its encoding does not have. */
+const REPLACEMENT = '\ufffd';
 const BOUNDARY_CHARACTERS_MAX = 70; // RFC 2046 §5.1.1
 
 /** Whether a body says that it is a form. */
@@ -42,7 +44,7 @@ export function requireBoundary(type: string): void {
 /**
  * Parses a form that has arrived as a whole. A part that says that it is JSON becomes its value, another one
  * with a file a data URI of the type that its bytes show. Throws a GatewayError: 400 for a broken form or
- * part, for too many of them, and for a file that is no picture.
+ * part, for a text that is not UTF-8, for too many of them, and for a file that is no picture.
  */
 export async function parseForm(
   headers: IncomingHttpHeaders,
@@ -53,6 +55,7 @@ export async function parseForm(
   const parser = createParser(headers);
   const refuse = (error: GatewayError): void => void parser.destroy(error);
   const readJson = createJsonReader();
+  const readText = createTextReader(body);
   const add = (name: string | undefined, value: unknown): void => {
     const error = value instanceof GatewayError ? value : addField(fields, name ?? '', value);
     if (error) refuse(error);
@@ -61,8 +64,10 @@ export async function parseForm(
   for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'] as const)
     parser.on(event, () => refuse(tooManyParts()));
   parser.on('field', (name: string | undefined, value, { valueTruncated: isCut, mimeType }) => {
-    if (isCut) refuse(new GatewayError('payload_too_large'));
-    else add(name, mimeType === JSON_TYPE ? readJson(name ?? '', Buffer.from(value)) : value);
+    if (isCut) return refuse(new GatewayError('payload_too_large'));
+    const text = readText(name ?? '', value);
+    const isJson = mimeType === JSON_TYPE && typeof text === 'string';
+    add(name, isJson ? readJson(name ?? '', Buffer.from(text)) : text);
   });
   parser.on('file', (name: string | undefined, file, { mimeType }) => {
     const chunks: Buffer[] = [];
@@ -89,6 +94,16 @@ function createParser(headers: IncomingHttpHeaders): busboy.Busboy {
   } catch (cause) {
     throw new GatewayError('invalid_multipart', { cause });
   }
+}
+
+/** Returns what refuses texts that are not in the encoding they should be: their bytes are lost in `value`. */
+function createTextReader(body: Buffer): (name: string, value: string) => string | GatewayError {
+  let isSent: boolean | undefined;
+  return (name, value) => {
+    if (!value.includes(REPLACEMENT) || (isSent ??= body.includes(REPLACEMENT))) return value;
+    const message = 'A text of the form is not UTF-8.';
+    return new GatewayError('invalid_multipart', { param: FIELD_NAME.exec(name)?.[1] ?? null, message });
+  };
 }
 
 /** Returns what reads the JSON parts of one form, which are counted together as one body would be. */

@@ -31,8 +31,10 @@ export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorReq
   // Express tells a handler of errors from others by its four parameters.
   return (thrown: unknown, req, res, _next) => {
     const error = toGatewayError(thrown, isPoolExhausted);
-    // A request refused for overload has no cause; its line in the request log is enough.
-    if (error.status >= 500 && !(error.code === 'overloaded' && error.cause === undefined))
+    // A request refused for overload has no cause, nor has one that ended because its caller left; its line in
+    // the request log is enough.
+    const isExpected = error.cause === undefined && (error.code === 'overloaded' || hasLeft(res));
+    if (error.status >= 500 && !isExpected)
       log.error(
         { err: error.cause ?? thrown, requestId: requireLocal(res, 'requestId'), method: req.method },
         error.code,
@@ -45,6 +47,10 @@ export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorReq
     }
     sendError(res, error);
   };
+}
+
+function hasLeft(res: Response): boolean {
+  return res.destroyed && !res.writableFinished;
 }
 
 function sendError(res: Response, error: GatewayError): void {

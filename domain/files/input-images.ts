@@ -7,6 +7,11 @@ import { sniffMediaType } from './media-types.ts';
 export const INPUT_IMAGES_MAX = 30;
 const IMAGE_BYTES_MAX = 20 * 1024 * 1024;
 const HEAD_CHARACTERS = 88; // 66 bytes: enough to recognise an image
+/**
+ * What every reader of URLs reads alike. URL drops line breaks and takes a backslash for a slash; in
+ * `https://a.example\@10.0.0.1` others take `10.0.0.1` for the host.
+ */
+const UNAMBIGUOUS = /^https:\/\/[^\s\\/?#]+(?:[/?#][^\t\n\r]*)?$/i;
 
 /** Throws a GatewayError that names the entry. Nothing is fetched here. */
 export function checkInputImages(images: readonly string[], param: string): void {
@@ -25,11 +30,11 @@ export function checkInputImage(image: string, param: string): void {
 }
 
 /**
- * Whether a URL may be handed to a vendor: https, a public name, no user info. An address in numbers is no
- * name.
+ * Whether a URL may be handed to a vendor, who reads it anew: https, a public name, no user info. An address
+ * in numbers is no name.
  */
 export function isAllowedUrl(text: string): boolean {
-  if (text.length > URL_CHARACTERS_MAX || !URL.canParse(text)) return false;
+  if (text.length > URL_CHARACTERS_MAX || !UNAMBIGUOUS.test(text) || !URL.canParse(text)) return false;
   const { protocol, hostname, username, password, port } = new URL(text);
   const isName = /^(?=.*\.)[a-z0-9.-]*[a-z][a-z0-9-]*$/.test(hostname) && !/\.\d+$/.test(hostname);
   const isInternal = /(^|\.)(local|internal|localhost|localdomain|home\.arpa)$/.test(hostname);

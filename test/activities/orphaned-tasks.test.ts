@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createActivities } from '../../activities/index.ts';
 import { reserve } from '../../db/ledger/reservations.ts';
+import { cancelTask } from '../../db/tasks/settlement.ts';
 import { findTask } from '../../db/tasks/tasks.ts';
 import type { TaskRuns } from '../../domain/task-runs.ts';
 import * as rows from '../support/rows.ts';
@@ -42,6 +43,18 @@ describe('a round of the sweeper over running tasks', () => {
     expect(described).to.not.deep.equal([]);
     expect(gateway.logged()).to.contain('Temporal did not list its runs');
     await expectAllOpen();
+  });
+
+  it('tells operators of no credits given back for a task that ended while it asked about its run', async () => {
+    const [ended = ''] = open.splice(-1);
+    const describeTask: TaskRuns['describeTask'] = async ({ id }) => {
+      if (id !== ended) return 'running';
+      await cancelTask(gateway.em(), { taskId: ended, attempt: 1 });
+      return 'closed';
+    };
+    await sweepWith({ gone: [ended], describeTask });
+    expect((await findTask(gateway.em(), ended))?.status).to.equal('cancelled');
+    expect(gateway.logged()).not.to.match(new RegExp(`${ended}.*the credits are given back`));
   });
 
   it('fails all of them in one round when all of their runs are gone', async () => {

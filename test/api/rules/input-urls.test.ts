@@ -46,6 +46,16 @@ const INSIDE = [
     'blob:https://example.com/a',
     'vbscript:x',
   ],
+  // What URL reads as example.com, and another reader as something else.
+  ...[
+    'https://example.com\\@169.254.169.254/',
+    'https://example.com\\.10.0.0.1/',
+    'https:example.com/',
+    'https:/\\example.com/',
+    'https://exam\nple.com/',
+    ' https://example.com/',
+    'https://example.com/a\r\nx-injected: 1',
+  ],
   ...['ftp://example.com/', 'file:///etc/passwd', `https://example.com/${'a'.repeat(2_048)}`],
 ];
 

@@ -82,6 +82,23 @@ describe('a caller who leaves', () => {
     });
   });
 
+  it('a stream that has not begun is free, and no error for operators', async () => {
+    let isAsked = false;
+    play(() => (isAsked = true));
+    const loggedBefore = chat.gateway.logged().length;
+    const leaving = new AbortController();
+    const params = { fields: { max_tokens: 4_000 } };
+    const answer = openStream(chat.gateway.baseUrl, chat.owner, params, leaving.signal).catch(() => 'left');
+    await until('the upstream is asked', async () => isAsked);
+    leaving.abort();
+    expect(await answer).to.equal('left');
+    await settled();
+    expect(await lastCall(chat.owner)).to.include({ status: 'cancelled', creditsCharged: 0 });
+    const logged = (): string => chat.gateway.logged().slice(loggedBefore);
+    await until('the request is logged', async () => logged().includes('"aborted":true'));
+    expect(logged()).not.to.include('"level":"error"');
+  });
+
   it('a stream in its middle leaves the upstream at once', async () => {
     play((res) => streamed(res, [{ content: 'one' }, { content: ' two' }]));
     await leaveAfter('two');

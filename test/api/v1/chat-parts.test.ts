@@ -80,6 +80,7 @@ describe('a message', () => {
   for (const url of [
     INSIDE,
     'https://10.0.0.1/a.png',
+    'https://example.com\\@10.0.0.1/a.png',
     'javascript:alert(1)',
     'file:///etc/passwd',
     'gopher://a.com/',

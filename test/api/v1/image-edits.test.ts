@@ -188,6 +188,25 @@ describe('POST /v1/images/edits', () => {
     expect((await owner.session.get('/api/tasks')).body.data[0].id).to.equal(before);
   });
 
+  it('refuses a text that is not UTF-8, and takes the sign that decoders write for one', async () => {
+    const post = (prompt: Buffer, type = 'text/plain') =>
+      owner.key.send('POST', PATH, {
+        headers: { 'content-type': 'multipart/form-data; boundary=x' },
+        body: Buffer.concat([
+          Buffer.from(`--x\r\ncontent-disposition: form-data; name="image"\r\n\r\n${PNG_DATA_URI}\r\n`),
+          Buffer.from(
+            `--x\r\ncontent-disposition: form-data; name="prompt"\r\ncontent-type: ${type}\r\n\r\n`,
+          ),
+          prompt,
+          Buffer.from('\r\n--x--\r\n'),
+        ]),
+      });
+    const mangled = Buffer.from(`"Käse ${prompt}"`, 'latin1');
+    expectError(await post(mangled), 400, 'invalid_multipart', 'prompt');
+    expectError(await post(mangled, 'application/json'), 400, 'invalid_multipart', 'prompt');
+    expect((await post(Buffer.from(`K\ufffdse ${prompt}`))).status).to.equal(202);
+  });
+
   it('maps refusals in OpenAI’s client', async () => {
     const refused = client.images.edit({ image: await pixel(), prompt, mask: await pixel() });
     expect(await failureOf(refused))
