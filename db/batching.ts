@@ -8,7 +8,8 @@ interface Waiter<Item, Answer> {
   reject: (error: unknown) => void;
 }
 
-/** Items of a failed batch that are asked alone at once: beside the next batches, on few connections. */
+/** Parts of a failed batch, and items alone, asked at once: beside the next batches, on few connections. */
+const PARTS_MAX = 2;
 const ALONE_MAX = 2;
 
 /**
@@ -18,10 +19,11 @@ const ALONE_MAX = 2;
 const ONE_ITEMS_FAULT = /^(22...|23...|55P03|40P01|40001)$/;
 
 /**
- * Turns `askAll` into a function that asks for one item; one statement runs at a time, for at most `itemsMax`
- * items. `askAll` answers in the order of its items. When it fails in a way that `isOneItemsFault`
- * recognises, such as a lock that another transaction holds, each item is asked alone, so that no caller
- * fails because of another; the next batches do not wait for that.
+ * Turns `askAll` into a function that asks for one item; one statement runs at a time, for at most
+ * `itemsMax` items. `askAll` answers in the order of its items. When it fails in a way that
+ * `isOneItemsFault` recognises, such as a lock that another transaction holds, the items of each group are
+ * asked for themselves, and each item alone where that fails or where there are no groups: so no caller
+ * fails because of another, nor waits for the many of another group. The next batches do not wait for that.
  */
 export function batch<Item, Answer>(
   askAll: (items: readonly Item[]) => Promise<readonly Answer[]>,
@@ -33,11 +35,13 @@ export function batch<Item, Answer>(
      */
     gatherMs?: number;
     isOneItemsFault: (error: unknown) => boolean;
+    /** Names the group of an item: those of one may fail for the same reason, such as a locked account. */
+    groupOf?: (item: Item) => string;
   },
 ): (item: Item) => Promise<Answer> {
   const queue: Waiter<Item, Answer>[] = [];
-  const alone = pLimit(ALONE_MAX);
-  const { itemsMax, gatherMs } = options;
+  const [apart, alone] = [pLimit(PARTS_MAX), pLimit(ALONE_MAX)];
+  const { itemsMax, gatherMs, groupOf } = options;
   let isRunning = false;
 
   async function ask(waiters: readonly Waiter<Item, Answer>[]): Promise<void> {
@@ -50,11 +54,17 @@ export function batch<Item, Answer>(
       }
     } catch (error) {
       if (waiters.length > 1 && options.isOneItemsFault(error)) {
-        for (const waiter of waiters) void alone(() => ask([waiter]));
+        divide(waiters);
         return;
       }
       for (const { reject } of waiters) reject(error);
     }
+  }
+
+  function divide(waiters: readonly Waiter<Item, Answer>[]): void {
+    const groups = groupOf ? Map.groupBy(waiters, ({ item }) => groupOf(item)) : null;
+    if (groups && groups.size > 1) for (const group of groups.values()) void apart(() => ask(group));
+    else for (const waiter of waiters) void alone(() => ask([waiter]));
   }
 
   async function flush(): Promise<void> {

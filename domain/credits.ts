@@ -5,8 +5,11 @@ export type MicroCredits = bigint;
 
 export const MICRO_CREDITS_PER_CREDIT = 1_000_000n;
 export const CREDITS_PER_USD = 200;
-/** The highest balance a grant may lead to: up to it, a JSON number shows every amount exactly. */
-export const BALANCE_MAX = 9_000_000_000n * MICRO_CREDITS_PER_CREDIT;
+/**
+ * The highest balance a grant may lead to: up to 2^33 credits, a JSON number shows every amount exactly. A
+ * refund may come on top of it.
+ */
+export const BALANCE_MAX = 8_500_000_000n * MICRO_CREDITS_PER_CREDIT;
 
 /**
  * Reads a decimal amount of credits ("4", "0.5", 12.25) exactly.
@@ -20,7 +23,7 @@ export function parseCredits(credits: string | number): MicroCredits {
 
 /**
  * Converts an amount to a JSON number of credits with at most 6 decimals: the double nearest to it for every
- * amount below nine billion credits, which JSON prints exactly.
+ * amount up to 2^33 credits, which JSON prints exactly.
  */
 export function toCredits(amount: MicroCredits): number {
   return Number(amount) / Number(MICRO_CREDITS_PER_CREDIT);

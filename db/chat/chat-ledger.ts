@@ -57,7 +57,7 @@ const ONE_BY_ONE_MS_MAX = 30_000;
 export function createChatCalls(database: Database, leaseSeconds: number): ChatCalls {
   const em = forkEm(database); // one for all: statements on the pool leave nothing in it
   // Ends and beginnings share a statement, which locks and flushes once for both.
-  const options = { itemsMax: BATCH_ITEMS_MAX, isOneItemsFault };
+  const options = { itemsMax: BATCH_ITEMS_MAX, isOneItemsFault, groupOf: accountOf };
   const move = batch((moves: readonly Move[]) => moveAll(em, moves, leaseSeconds), options);
   const alone = pLimit(LONG_ANSWERS_AT_ONCE_MAX);
   const moveWith = async (answer: SealedAnswer | null, one: Move): Promise<Moved | undefined> => {
@@ -87,6 +87,12 @@ export function createChatCalls(database: Database, leaseSeconds: number): ChatC
       return (await renew(em, values)).length > 0;
     },
   };
+}
+
+/** Whose account a move concerns; none for an answer. */
+function accountOf(move: Move): string {
+  if (move.kind === 'answer') return '';
+  return move.kind === 'end' ? move.end.userId : move.call.userId;
 }
 
 /** What a call was charged; null while it runs, or when there is no such call. */

@@ -35,7 +35,13 @@ export async function refundTask(
       idempotencyKey,
       description: note,
     });
-    if (!refunded) return { kind: 'too_much', left: (await findChargeOf(tx, taskId))?.left ?? 0n };
+    if (!refunded) {
+      const rest = (await findChargeOf(tx, taskId))?.left ?? 0n;
+      const isOvertaken = wanted === null && rest > 0n && rest < left; // another refund has left less
+      return isOvertaken
+        ? refundTask(tx, origin, { taskId, credits: null, note })
+        : { kind: 'too_much', left: rest };
+    }
     if (refunded.isFirst)
       await writeAuditEntry(tx, origin, {
         action: 'REFUND_TASK',

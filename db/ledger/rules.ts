@@ -1,7 +1,7 @@
 // The rules of money, each as what violates it, for steps over accounts. Others: code-rules.ts, strangers.ts.
 import { sql } from '@mikro-orm/postgresql';
 import type { Em } from '../database.ts';
-import type { Step } from './walk.ts';
+import { FIRST_UNSETTLED, type Step } from './walk.ts';
 
 export interface Violation {
   rule: string;
@@ -22,10 +22,11 @@ const UNSUMMED_MAX = 10_000;
  * Finds what violates the rules in these steps over accounts. What compares the account's figures with sums
  * over its transfers waits for the step that reaches the end; what is open is always compared. Each row is
  * found by an index. The calls of a step are compared with the transfers that name them, both read in the
- * order of their ids; asked for one by one are those that a transfer names from outside of the step. Calls
- * that were removed by age are missing lawfully, and with them the figures of a key's day from that time.
- * That all sides of the ledger sum to zero needs no rule: a transfer is one row with one amount. Call it in
- * the transaction, and so on the snapshot, of the steps.
+ * order of their ids; asked for one by one are those that a transfer names from outside of the step. Tasks
+ * that the walk does not pass yet (`FIRST_UNSETTLED`) are looked at with every step. Calls that were removed
+ * by age are missing lawfully, and with them the figures of a key's day from that time. That all sides of the
+ * ledger sum to zero needs no rule: a transfer is one row with one amount. Call it in the transaction, and so
+ * on the snapshot, of the steps.
  */
 // oxlint-disable-next-line eslint/max-lines-per-function -- one SQL statement
 export async function findAccountViolations(
@@ -55,10 +56,13 @@ export async function findAccountViolations(
       select s.user_id, greatest(s.from_call, r.before_id) as after_id, s.call_id as last_id from step s, removal r
     ), passed_task as materialized (
       select t.* from step s cross join lateral (
+        (select t.id, t.user_id, t.status, t.attempt, t.credits_charged from task t
+         where t.user_id = s.user_id and t.changed_xid >= s.from_xid
+           and (t.changed_xid > s.from_xid or t.id > s.from_task) and t.changed_xid < ${FIRST_UNSETTLED}
+         order by t.changed_xid, t.id limit ${rowsMax}::int)
+        union all
         select t.id, t.user_id, t.status, t.attempt, t.credits_charged from task t
-        where t.user_id = s.user_id and t.changed_xid >= s.from_xid
-          and (t.changed_xid > s.from_xid or t.id > s.from_task)
-        order by t.changed_xid, t.id limit ${rowsMax}::int
+        where t.user_id = s.user_id and t.changed_xid >= ${FIRST_UNSETTLED}
       ) t
     ), open_task as materialized (
       select t.id, t.user_id, t.key_id, t.status, t.attempt, t.admitted_at, t.credits_estimate

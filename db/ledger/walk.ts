@@ -13,7 +13,7 @@ export interface Position {
   keys: Readonly<Record<string, { used: string; day: string; dayUsed: string }>>;
   /** The last chat call that was looked at; all before it are settled. */
   call_id: string;
-  /** The last change of a task that was looked at; no task id: all changes of earlier transactions were. */
+  /** The last change of a task that was passed; no task id: all changes of earlier transactions were. */
   task_xid: string;
   task_id: string;
 }
@@ -25,6 +25,12 @@ export interface Step {
   to: Position;
   is_reached: boolean;
 }
+
+/**
+ * The transactions before this one have all ended: none of them changes another task. Later ones are walked
+ * over when that is so of them, since one that commits late would be passed unseen.
+ */
+export const FIRST_UNSETTLED = sql`pg_snapshot_xmin(pg_current_snapshot())`;
 
 /** The position before the first row of an account. */
 export function beginningOf(userId: string): Position {
@@ -52,7 +58,7 @@ export async function takeSteps(tx: Em, positions: readonly Position[], rowsMax:
         'granted', (s.granted + coalesce(m.granted, 0))::text,
         'charged', (s.charged + coalesce(m.charged, 0))::text, 'keys', coalesce(k.keys, '{}'),
         'call_id', coalesce(c.id, s.call_id),
-        'task_xid', case when t.seen < ${rowsMax}::int then pg_snapshot_xmin(pg_current_snapshot())::text
+        'task_xid', case when t.seen < ${rowsMax}::int then ${FIRST_UNSETTLED}::text
                          else t.xid end,
         'task_id', case when t.seen < ${rowsMax}::int then '' else t.id end) as to,
       s.until = s.last and c.seen < ${rowsMax}::int and t.seen < ${rowsMax}::int as is_reached
@@ -97,7 +103,7 @@ export async function takeSteps(tx: Em, positions: readonly Position[], rowsMax:
       from (
         select t.changed_xid, t.id from task t
         where t.user_id = s.user_id and t.changed_xid >= s.task_xid
-          and (t.changed_xid > s.task_xid or t.id > s.task_id)
+          and (t.changed_xid > s.task_xid or t.id > s.task_id) and t.changed_xid < ${FIRST_UNSETTLED}
         order by t.changed_xid, t.id limit ${rowsMax}::int
       ) passed
     ) t on true`);

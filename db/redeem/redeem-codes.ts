@@ -70,6 +70,8 @@ export async function createRedeemCode(
 
 /**
  * Disables a code: redemptions that start later are refused. Done again, it changes nothing and logs nothing.
+ * Never before a redemption, even if the clock was set back since: the check of the ledger would take that
+ * one for a redemption of a disabled code.
  */
 export async function disableRedeemCode(
   em: Em,
@@ -78,7 +80,9 @@ export async function disableRedeemCode(
 ): Promise<RedeemCodeRecord | null> {
   return em.transactional(async (tx) => {
     const [disabled] = await tx.execute<{ label: string; hint: string }[]>(sql`
-      update redeem_code set disabled_at = clock_timestamp() where id = ${id} and disabled_at is null
+      update redeem_code c
+      set disabled_at = greatest(clock_timestamp(), (select max(created_at) from redemption where code_id = c.id))
+      where id = ${id} and disabled_at is null
       returning label, hint`);
     if (disabled)
       await writeAuditEntry(tx, origin, {

@@ -63,6 +63,7 @@ export async function redeem(
 
 /**
  * Claims one use. `clock_timestamp()`, because the transaction may have waited for the lock since it began.
+ * The account is locked before its balance is judged: the same user may redeem another code at this moment.
  */
 async function claimUse(
   tx: Em,
@@ -77,7 +78,7 @@ async function claimUse(
         when c.used_count >= c.max_uses then 'redeem_code_exhausted'
         when c.per_user_limit <= (select count(*) from redemption r where r.code_id = c.id and r.user_id = ${userId})
           then 'redeem_limit_reached'
-        when (select balance from account where user_id = ${userId}) + c.credits > ${BALANCE_MAX} then 'balance_limit'
+        when (select balance from account where user_id = ${userId} for update) + c.credits > ${BALANCE_MAX} then 'balance_limit'
         else 'redeemed' end as word
       from redeem_code c where c.id = ${codeId}
     ), claimed as (

@@ -70,6 +70,26 @@ describe('a batch', () => {
     expect(third).to.include({ status: 'fulfilled', value: 'three' });
   });
 
+  it('asks for each group by itself when one item is at fault, and alone within its group only', async () => {
+    const { asked, askAll, next } = createStatement();
+    const ask = batch(askAll, { ...OPTIONS, groupOf: (item) => (item > 9 ? 'two digits' : 'one') });
+    const first = ask(1);
+    const others = Promise.allSettled([ask(10), ask(2), ask(11)]);
+    next().answer(['one']);
+    await first;
+    await settled();
+    next().fail(new Error('a lock'));
+    await settled();
+    expect(asked.slice(2)).to.deep.equal([[10, 11], [2]]);
+    next().fail(new Error('a lock'));
+    next().answer(['two']);
+    await settled();
+    expect(asked.slice(4)).to.deep.equal([[10], [11]]);
+    next().answer(['ten']);
+    next().fail(new Error('a lock'));
+    expect((await others).map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled', 'rejected']);
+  });
+
   it('fails all items of a statement that fails, and goes on with the next', async () => {
     const { askAll, next } = createStatement();
     const ask = batch(askAll, OPTIONS);

@@ -27,6 +27,13 @@ describe('credits', () => {
     }
   });
 
+  it('prints the digits of every amount below the highest balance, as the log of audits compares them', () => {
+    for (let below = 1n; below < 2_000n; below += 1n) {
+      const amount = BALANCE_MAX - below;
+      expect(parseCredits(JSON.stringify(toCredits(amount)))).to.equal(amount);
+    }
+  });
+
   it('counts 200 credits to a dollar', () => {
     expect(toUsd(parseCredits('936'))).to.equal(4.68);
   });

@@ -41,6 +41,23 @@ describe('chat calls beside a locked account', () => {
     expect(await findViolations(em)).to.deep.equal([]);
   });
 
+  it('wait no longer when the other user has many in the same statement', async () => {
+    const em = forkEm(stored.database);
+    const [busy, free] = [await createSpender(em, 50), await createSpender(em, 10)];
+    const [own] = await forkEm(stored.database).transactional(async (tx) => {
+      await tx.execute(sql`select from account where user_id = ${busy.userId} for update`);
+      const first = calls.reserve(newCall(free)); // runs alone; those that follow share a statement
+      const waiting = Promise.allSettled(Array.from({ length: 12 }, () => calls.reserve(newCall(busy))));
+      const beside = calls.reserve(newCall(free));
+      const startedAt = performance.now();
+      expect(await Promise.all([first, beside])).to.deep.equal([RESERVED, RESERVED]);
+      expect(performance.now() - startedAt).to.be.below(1_800);
+      return [waiting] as const;
+    });
+    for (const { status } of await own) expect(status).to.equal('fulfilled');
+    expect(await findViolations(em)).to.deep.equal([]);
+  });
+
   function newCall(who: Spender): NewChatCall {
     const about = { model: 'gpt', stream: false, requestId: 'r' };
     return { id: makeId('call'), ...who, ...about, amount: CREDIT, amountMax: CREDIT, claim: null };
