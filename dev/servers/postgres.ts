@@ -48,6 +48,11 @@ interface Cluster {
 
 const SUPERUSER = 'postgres';
 const READY_TIMEOUT_MS = 60_000;
+/**
+ * The pages that PostgreSQL keeps itself, as in docker-compose.yml, which says why. The system gives the
+ * memory when it is used.
+ */
+const SHARED_BUFFERS = '512MB';
 
 /** Starts the server, creating its files when there are none, and waits until it accepts connections. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
@@ -148,7 +153,7 @@ function launchServer(cluster: Cluster, options: PostgresOptions): Promise<Runni
     'log_timezone=UTC',
     ...(options.unsafeButFast === true
       ? ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off']
-      : ['fsync=on']),
+      : ['fsync=on', `shared_buffers=${SHARED_BUFFERS}`]),
   ];
   return launch({
     command: cluster.binaries.postgres,
