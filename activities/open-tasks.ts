@@ -45,7 +45,7 @@ export async function meetNeed(
   if (need === 'cancellation')
     return (await cancelUnreserved(forkEm(database), task.userId, attempt)) ? 'helped' : 'changed';
   const failure = { code: 'internal_error', message: TASK_FAILURES.internal_error } as const;
-  // Fills a gap only: a workflow records the end of its task before its own, so the task may have ended since.
+  // Fills a gap only: a workflow records the end of its task before its own, so it may have ended since.
   if ((await failTask(forkEm(database), attempt, failure)) !== 'failed') return 'changed';
   log.warn({ taskId: task.id }, 'the workflow ended without settling its task; the credits are given back');
   return 'helped';

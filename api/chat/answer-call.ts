@@ -79,7 +79,7 @@ async function answerChat(ctx: RequestContext<KeyCaller>, read: ReadSurface): Pr
     const cutCode = cut.cause && CUT_CODES[cut.cause];
     const undelivered = { thrown, upstream, requestText, isDisconnected, cutCode };
     const error = await failUndelivered(ctx, billing, undelivered);
-    // Nobody reads it, and no upstream failed: its cause is the cut.
+    // Its caller has left, and no upstream failed: what was cut is no cause to log.
     throw cut.cause === 'left' ? new GatewayError(error.code) : error;
   } finally {
     cut.release();

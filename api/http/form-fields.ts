@@ -96,7 +96,7 @@ function createParser(headers: IncomingHttpHeaders): busboy.Busboy {
   }
 }
 
-/** Returns what refuses texts that are not in the encoding they should be: their bytes are lost in `value`. */
+/** Returns what refuses texts in another encoding than they should have: `value` has lost their bytes. */
 function createTextReader(body: Buffer): (name: string, value: string) => string | GatewayError {
   let isSent: boolean | undefined;
   return (name, value) => {

@@ -31,8 +31,8 @@ export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorReq
   // Express tells a handler of errors from others by its four parameters.
   return (thrown: unknown, req, res, _next) => {
     const error = toGatewayError(thrown, isPoolExhausted);
-    // A request refused for overload has no cause, nor has one that ended because its caller left; its line in
-    // the request log is enough.
+    // A request refused for overload has no cause, nor has one whose caller left; its line in the request log
+    // is enough.
     const isExpected = error.cause === undefined && (error.code === 'overloaded' || hasLeft(res));
     if (error.status >= 500 && !isExpected)
       log.error(
