@@ -48,6 +48,14 @@ describe('submissions', () => {
     return { ...task, sentAt: intent.sentAt };
   }
 
+  /** A try of a second ago: those of one attempt are as far apart, and told apart by their times. */
+  async function earlierTryOf(task: TaskAttempt): Promise<submissions.SubmissionTry> {
+    const { sentAt } = await tryOf(task);
+    await em().execute(sql`
+      update submission set sent_at = sent_at - interval '1 second' where task_id = ${task.taskId}`);
+    return { ...task, sentAt: new Date(sentAt.getTime() - 1_000) };
+  }
+
   /** Reads the newest try as a worker does that finds it. */
   async function tryInRow(task: TaskAttempt): Promise<submissions.SubmissionTry> {
     const found = await submissions.findSubmission(em(), task);
@@ -101,7 +109,7 @@ describe('submissions', () => {
 
   it('go on when it is told late that the try before was not received', async () => {
     const task = await startTask();
-    const first = await tryOf(task);
+    const first = await earlierTryOf(task);
     await submissions.recordNotReceived(em(), first, null);
     const second = await tryOf(task);
     await submissions.recordNotReceived(em(), first, null);
@@ -113,7 +121,7 @@ describe('submissions', () => {
 
   it('go on when it is told late that the try before has failed, and when the work was found meanwhile', async () => {
     const task = await startTask();
-    const first = await tryOf(task);
+    const first = await earlierTryOf(task);
     await submissions.recordNotReceived(em(), first, null);
     const second = await tryOf(task);
     await fail(first);
