@@ -2,6 +2,11 @@
 import type { Response } from 'express';
 import { localsOf } from './locals.ts';
 
+/** Whether the caller has left before the answer did. */
+export function hasLeft(res: Response): boolean {
+  return res.destroyed && !res.writableFinished;
+}
+
 /**
  * Calls `run` when the response closes; never if it has. All share one listener, since a request has half a
  * dozen of them, and an emitter takes longer to add and to call each.

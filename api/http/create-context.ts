@@ -7,7 +7,7 @@ import type { IdempotencyContext } from '../idempotent-effects.ts';
 import { readIdempotencyKey } from '../middleware/idempotency-key.ts';
 import type { Services } from '../services.ts';
 import type { ReceivedFile } from '../uploads/receive.ts';
-import { whenClosed } from './at-close.ts';
+import { hasLeft, whenClosed } from './at-close.ts';
 import { localsOf, requireLocal } from './locals.ts';
 import { LONG_BODY_BYTES, workInTurn } from './long-work.ts';
 import { readSessionToken } from './session-cookie.ts';
@@ -101,8 +101,7 @@ class Context implements RequestContext {
   }
 
   hasLeft(): boolean {
-    const { res } = this.#messages;
-    return res.destroyed && !res.writableFinished;
+    return hasLeft(this.#messages.res);
   }
 
   afterAnswer(end: () => void): void {

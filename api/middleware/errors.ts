@@ -4,6 +4,7 @@ import { TooManyPasswords } from '../../db/identity/passwords.ts';
 import { GatewayError, type ErrorCode } from '../../domain/errors.ts';
 import type { Log } from '../../log.ts';
 import { StorageUnavailable } from '../../storage/storage.ts';
+import { hasLeft } from '../http/at-close.ts';
 import { bodyOfError, noteErrorCode } from '../http/error-body.ts';
 import { requireLocal } from '../http/locals.ts';
 import { sendJson } from '../http/send-reply.ts';
@@ -47,10 +48,6 @@ export function answerErrors(log: Log, isPoolExhausted: () => boolean): ErrorReq
     }
     sendError(res, error);
   };
-}
-
-function hasLeft(res: Response): boolean {
-  return res.destroyed && !res.writableFinished;
 }
 
 function sendError(res: Response, error: GatewayError): void {

@@ -22,6 +22,7 @@ export async function refundTask(
   { taskId, credits: wanted, note }: { taskId: string; credits: MicroCredits | null; note: string },
 ): Promise<TaskRefund> {
   return em.transactional(async (tx) => {
+    await lockAccount(tx, [taskId]); // another refund of the task leaves less
     const charge = await findChargeOf(tx, taskId);
     if (!charge) return { kind: 'not_charged' };
     const { userId, attempt, left } = charge;
@@ -35,13 +36,7 @@ export async function refundTask(
       idempotencyKey,
       description: note,
     });
-    if (!refunded) {
-      const rest = (await findChargeOf(tx, taskId))?.left ?? 0n;
-      const isOvertaken = wanted === null && rest > 0n && rest < left; // another refund has left less
-      return isOvertaken
-        ? refundTask(tx, origin, { taskId, credits: null, note })
-        : { kind: 'too_much', left: rest };
-    }
+    if (!refunded) return { kind: 'too_much', left };
     if (refunded.isFirst)
       await writeAuditEntry(tx, origin, {
         action: 'REFUND_TASK',
@@ -65,6 +60,11 @@ async function findChargeOf(tx: Em, taskId: string): Promise<Charge | null> {
   return row ? { ...row, left: readMicroCredits(row.left) } : null;
 }
 
+const lockAccount = prepare(
+  'lock-account-of-charge',
+  `select from account
+   where user_id = (select user_id from task_attempt where task_id = $1 and state = 'charged') for update`,
+);
 const selectCharge = prepare<{ userId: string; attempt: number; left: string }>(
   'find-charged-attempt',
   `select user_id as "userId", attempt, (charged - refunded)::text as left from task_attempt

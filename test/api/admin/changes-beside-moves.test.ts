@@ -3,8 +3,8 @@ import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { createAdministrator, makeCode } from '../../support/administrators.ts';
 import type { Answer } from '../../support/http/http.ts';
+import { untilWaitingForLocks } from '../../support/lock-waits.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
-import { until } from '../../support/until.ts';
 
 describe('a change of a user', () => {
   let gateway: TestGateway;
@@ -20,12 +20,7 @@ describe('a change of a user', () => {
   });
   after(() => gateway.stop());
 
-  const untilWaiting = (count: number) =>
-    until(`${count} wait for a lock`, async () => {
-      const waiting = await gateway.em().execute(sql`
-        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
-      return waiting.length === count;
-    });
+  const untilWaiting = (count: number) => untilWaitingForLocks(gateway.em(), count);
 
   /** Sends both while the account is locked, so that the second comes to wait for the first. */
   async function together(

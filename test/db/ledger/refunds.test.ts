@@ -1,5 +1,4 @@
 // Refunds that an operator gives while another one is given.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { COMMAND_LINE } from '../../../db/audit-log.ts';
@@ -8,6 +7,7 @@ import { findViolations } from '../../../db/ledger/invariants.ts';
 import { refundTask } from '../../../db/ledger/refunds.ts';
 import * as reservations from '../../../db/ledger/reservations.ts';
 import { completeTask } from '../../../db/tasks/settlement.ts';
+import { untilWaitingForLocks } from '../../support/lock-waits.ts';
 import * as rows from '../../support/rows.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 
@@ -31,7 +31,7 @@ describe('a refund of all that is left', () => {
     const [all] = await em().transactional(async (tx) => {
       await tx.execute(sql`select from account where user_id = ${userId} for update`);
       const waiting = refundTask(em(), COMMAND_LINE, { taskId, credits: null, note: 'All of it' });
-      await sleep(500); // it has read the charge, and waits for the account
+      await untilWaitingForLocks(em(), 1);
       const part = await refundTask(tx, COMMAND_LINE, { taskId, credits: 4n, note: 'A part' });
       expect(part).to.include({ kind: 'refunded', credits: 4n });
       return [waiting] as const;

@@ -9,6 +9,7 @@ import { createRedeemCode, disableRedeemCode } from '../../../db/redeem/redeem-c
 import { redeem } from '../../../db/redeem/redemptions.ts';
 import { Secrets } from '../../../db/secrets.ts';
 import { BALANCE_MAX, MICRO_CREDITS_PER_CREDIT } from '../../../domain/credits.ts';
+import { untilWaitingForLocks } from '../../support/lock-waits.ts';
 import { createOwner } from '../../support/rows.ts';
 import { createDatabase, type TestDatabase } from '../../support/servers/database.ts';
 
@@ -40,7 +41,7 @@ describe('a redemption', () => {
     const [answers] = await em().transactional(async (tx) => {
       await tx.execute(sql`select from account where user_id = ${userId} for update`);
       const both = Promise.all(codes.map((code) => use(userId, code)));
-      await new Promise((resolve) => setTimeout(resolve, 500)); // both wait for the account
+      await untilWaitingForLocks(em(), 2);
       return [both] as const;
     });
     const words = (await answers).map((answer) => (answer.kind === 'refused' ? answer.reason : answer.kind));
