@@ -19,6 +19,8 @@ export type CheckChunk = (chunk: Buffer, received: number) => void | Promise<voi
 
 const INFLATERS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress } as const;
 const CHUNK_BYTES = 64 * 1024;
+/** Less is not worth the call. */
+const FREED_BYTES_MIN = 4 * 1024;
 const BADLY_COMPRESSED = {
   message: 'The body is not compressed as its Content-Encoding says, or broke off.',
 };
@@ -67,17 +69,25 @@ export async function receiveBody(
       req.unpipe();
       source.destroy();
     }
-    req.resume();
+    discardBody(req);
   }
   return body.take();
 }
 
+/** Discards what has come of a body and is not read, and what still comes. */
+export function discardBody(req: IncomingMessage): void {
+  req.off('data', freeMemory).on('data', freeMemory);
+}
+
 /**
- * Gives the memory of a long body back at once; from then on it is empty. V8 would free it when it collects
- * garbage, which a process that has nothing to do puts off for ever.
+ * Gives the memory of a body or of a chunk back at once; from then on it is empty. One that is short, or
+ * shares its memory, stays as it is. V8 would free it when it collects garbage, which a process that has
+ * nothing to do puts off for ever, and one that discards thousands of chunks does too late.
  */
-export function freeLongBody(bytes: Buffer): void {
-  if (bytes.length > CHUNK_BYTES && bytes.buffer instanceof ArrayBuffer) bytes.buffer.transfer(0);
+export function freeMemory(bytes: Buffer): void {
+  const { buffer } = bytes;
+  const isOwn = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length;
+  if (isOwn && bytes.length >= FREED_BYTES_MIN) buffer.transfer(0);
 }
 
 interface Collected {
@@ -105,9 +115,10 @@ function collect(length: number): Collected {
   return {
     add: (chunk) => {
       end += chunk.copy(whole, end);
+      freeMemory(chunk);
     },
     take: () => whole.subarray(0, end),
-    drop: () => freeLongBody(whole),
+    drop: () => freeMemory(whole),
   };
 }
 

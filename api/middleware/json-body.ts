@@ -8,7 +8,7 @@ import { createJsonScan } from '../../domain/json-scan.ts';
 import { whenClosed } from '../http/at-close.ts';
 import { localsOf, requireLocal } from '../http/locals.ts';
 import { LONG_BODY_BYTES, workInTurn } from '../http/long-work.ts';
-import { encodingOf, freeLongBody, receiveBody, tooLarge, type BodyLimits } from '../http/receive-body.ts';
+import { encodingOf, freeMemory, receiveBody, tooLarge, type BodyLimits } from '../http/receive-body.ts';
 import type { Services } from '../services.ts';
 import { receiveInTurn } from './turns.ts';
 
@@ -103,7 +103,7 @@ function requireJson(req: Request): void {
 /** Parses and checks in two rounds of the event loop. */
 async function parseLong(bytes: Buffer): Promise<object> {
   const body = parseObject(bytes);
-  freeLongBody(bytes);
+  freeMemory(bytes);
   await setImmediate();
   rejectUnsound(body);
   return body;

@@ -2,6 +2,7 @@
 import { Socket } from 'node:net';
 import type { Request, RequestHandler } from 'express';
 import { Tally } from '../../domain/tally.ts';
+import { discardBody } from '../http/receive-body.ts';
 import { localsOf } from '../http/locals.ts';
 
 /** Bodies of one subject that are read and discarded at once; what more of them send is not read. */
@@ -37,6 +38,7 @@ export function boundUnreadBodies(): RequestHandler {
   };
   return (req, res, next) => {
     res.once('prefinish', () => {
+      if (!req.complete || req.readableLength > 0) discardBody(req);
       if (req.complete) return;
       endOurSideOnly(req);
       res.once('finish', () => endUnread(req, localsOf(res).subject ?? ''));

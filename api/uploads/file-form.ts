@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { GatewayError } from '../../domain/errors.ts';
 import { isForm, requireBoundary } from '../http/form-fields.ts';
+import { discardBody } from '../http/receive-body.ts';
 
 export interface FormFile {
   /** The file's name as the sender wrote it; empty without one. */
@@ -106,7 +107,7 @@ async function pump(req: IncomingMessage, parser: busboy.Busboy, bytesMax: numbe
     req.socket.off('close', cut);
     parser.off('drain', goOn);
     req.on('error', () => undefined); // a caller may disconnect later: nothing is left to do
-    req.resume();
+    discardBody(req);
   }
 }
 

@@ -1,10 +1,12 @@
 // Bodies that break off or are refused: their memory is free at once, not when garbage is collected.
+import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { freeLongBody, receiveBody } from '../../../api/http/receive-body.ts';
+import { discardBody, freeMemory, receiveBody } from '../../../api/http/receive-body.ts';
 import { GatewayError } from '../../../domain/errors.ts';
 
+const CHUNK_BYTES = 64 * 1024;
 const BYTES = 8 * 1024 ** 2;
 const LIMITS = { bytesMax: BYTES, inflatedBytesMax: BYTES };
 
@@ -39,11 +41,37 @@ describe('the memory of a long body', () => {
     expect(heldBytes() - before).to.be.lessThan(BYTES * 0.1);
   });
 
+  it('is free chunk by chunk as the body is put together', async () => {
+    const req = begin(3 * CHUNK_BYTES + 1_024);
+    const chunks = Array.from({ length: 3 }, () => Buffer.allocUnsafeSlow(CHUNK_BYTES).fill('x'));
+    const received = receiveBody(req, LIMITS, () => undefined);
+    for (const chunk of chunks) req.push(chunk);
+    req.push(null);
+    expect((await received).toString()).to.equal(' '.repeat(1_024) + 'x'.repeat(3 * CHUNK_BYTES));
+    expect(chunks.map(({ length }) => length)).to.deep.equal([0, 0, 0]);
+  });
+
+  it('is free chunk by chunk as the body is discarded, what had come before like what comes then', async () => {
+    const req = begin();
+    const early = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    const late = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    const shared = Buffer.allocUnsafeSlow(2 * CHUNK_BYTES);
+    req.push(early);
+    discardBody(req);
+    discardBody(req);
+    req.push(late);
+    req.push(shared.subarray(CHUNK_BYTES));
+    req.push(null);
+    await once(req, 'end');
+    expect([early, late, shared].map(({ length }) => length)).to.deep.equal([0, 0, 2 * CHUNK_BYTES]);
+    expect(req.listenerCount('data')).to.equal(1);
+  });
+
   it('is given back by who has read it, while that of a short one is left alone', () => {
     const long = Buffer.allocUnsafeSlow(BYTES);
     const short = Buffer.from('{}');
-    freeLongBody(long);
-    freeLongBody(short);
+    freeMemory(long);
+    freeMemory(short);
     expect(long).to.have.lengthOf(0);
     expect(short.toString()).to.equal('{}');
   });
