@@ -36,4 +36,4 @@ COPY --from=console /console /app/console/dist
 RUN mkdir /data && chown node:node /data
 USER node
 EXPOSE 8080
-CMD ["node", "--v8-pool-size=1", "--min-semi-space-size=16", "--max-semi-space-size=64", "--no-allocation-site-pretenuring", "api/server.ts"]
+CMD ["node", "--v8-pool-size=1", "--min-semi-space-size=16", "--max-semi-space-size=32", "--no-allocation-site-pretenuring", "api/server.ts"]

@@ -17,6 +17,7 @@ const requestPayload = z
   .record(z.string(), z.unknown())
   .describe('The request. Secrets, URLs, data URIs and tokens in it are masked; the prompt is yours to see.');
 
+const keyId = id('key').nullable().describe('The key that ordered it; null: the console.');
 const taskFields = {
   mode,
   model: modelId,
@@ -46,7 +47,7 @@ const priceLines = z.array(
 export const TASK = z
   .strictObject({
     id: id('task'),
-    keyId: id('key').nullable().describe('The key that ordered it; null: the console.'),
+    keyId,
     ...taskFields,
     creditsRefunded: refunded,
     billingMode,
@@ -82,7 +83,9 @@ export const FOREIGN_TASK = z
   .strictObject({
     id: id('task'),
     userId: id('usr'),
+    keyId,
     ...taskFields,
+    billingMode,
     prompt: masked,
     requestPayload: masked,
     upstreamTaskId: masked,

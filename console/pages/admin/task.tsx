@@ -125,6 +125,14 @@ function Facts({ task }: { task: ForeignTaskDetails }) {
           {task.userId}
         </a>
       </dd>
+      {task.keyId && (
+        <>
+          <dt>{t.task.key}</dt>
+          <dd class="mono small cut" title={task.keyId}>
+            {task.keyId}
+          </dd>
+        </>
+      )}
       <dt>{t.task.created}</dt>
       <dd>
         <Moment at={task.createdAt} />

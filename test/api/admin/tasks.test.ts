@@ -38,12 +38,14 @@ describe('GET /api/admin/tasks', () => {
     expect(first).to.deep.equal({
       id: done.id,
       userId: one.id,
+      keyId: null,
       mode: 'video',
       model: own.model,
       status: 'completed',
       progress: 100,
       creditsEstimate: own.creditsEstimate,
       creditsCharged: own.creditsCharged,
+      billingMode: own.billingMode,
       prompt: MASKED,
       requestPayload: MASKED,
       upstreamTaskId: MASKED,
@@ -83,6 +85,15 @@ describe('GET /api/admin/tasks', () => {
     expect(idsOf(await read(`limit=1&cursor=${id}`))).not.to.contain(id);
     for (const query of ['status=done', 'mode=sound', 'userId=me', 'limit=101', 'cursor=x'])
       expectError(await chief.session.get(`${TASKS}?${query}`), 400, 'invalid_value', query.split('=')[0]);
+  });
+
+  it('names the key that ordered a task, and lists the tasks of that key', async () => {
+    const { id: keyId } = await one.session.get('/api/keys').then(({ body }) => body.data[0]);
+    const order = { model: IMAGE_MODEL, prompt: 'a dog' };
+    const { id } = (await one.key.post('/v1/images/generations', order)).body;
+    const { data } = await read(`keyId=${keyId}`);
+    expect(data).to.have.length(1);
+    expect(data[0]).to.include({ id, keyId, userId: one.id });
   });
 
   it('decrypts nothing: it works without the key that the prompts were encrypted with', async () => {
