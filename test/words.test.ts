@@ -49,12 +49,12 @@ describe('the words of the repository', () => {
 
   it(`stand in comments of at most ${COMMENT_CHARACTERS_MAX} characters a line`, () => {
     const isLong = (line: string): boolean =>
-      /^\s*(?:\/\/|\/\*|\*)/.test(line) && line.length > COMMENT_CHARACTERS_MAX;
+      /^\s*(?:\/\/|\/\*|\*|-- )/.test(line) && line.length > COMMENT_CHARACTERS_MAX;
     expectNone(findLines(sources, isLong));
   });
 
   it('begin each file with one sentence about it, as a plain comment', () => {
-    const isHeader = (line = ''): boolean => /^\/\/ \S/.test(line) && !line.startsWith('// oxlint-');
+    const isHeader = (line = ''): boolean => /^(?:\/\/|--) \S/.test(line) && !line.startsWith('// oxlint-');
     const without = sources.filter(
       ({ lines }) => !isHeader(lines[0]?.startsWith('#!') ? lines[1] : lines[0]),
     );
@@ -69,7 +69,7 @@ function expectNone(found: readonly string[], now?: string): void {
 /** All files but this one, which names what it forbids. */
 function readFiles(): SourceFile[] {
   const exclude = (path: string): boolean => /(?:^|\/)(?:node_modules|\.git|\.data[^/]*)$/.test(path);
-  return globSync('**/*.{ts,mjs,md}', { cwd: PROJECT, exclude })
+  return globSync('**/*.{ts,mjs,sql,md}', { cwd: PROJECT, exclude })
     .filter((path) => path !== 'test/words.test.ts')
     .sort()
     .map((path) => ({ path, lines: readFileSync(join(PROJECT, path), 'utf8').split('\n') }));
@@ -83,5 +83,5 @@ function findLines(files: readonly SourceFile[], isWrong: (line: string) => bool
 
 /** What stands in the line as a comment, whole or after code. */
 function commentOf(line: string): string {
-  return /^\s*(?:\/\*|\*|\/\/)(.*)|(?:^|[\s;,{(])\/\/ (.*)/.exec(line)?.[0] ?? '';
+  return /^\s*(?:\/\*|\*|\/\/|-- )(.*)|(?:^|[\s;,{(])(?:\/\/|--) (.*)/.exec(line)?.[0] ?? '';
 }

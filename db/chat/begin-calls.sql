@@ -1,9 +1,10 @@
--- Reserves credits for chat calls of which some may be refused, and writes the rows of the others. Each is decided as
--- if the calls before it had come before it. An account whose calls are all allowed and fit together is decided as a
--- whole; the calls of the others are judged one by one, so that a refusal costs nobody else. Those at the places
--- `taken` are left out, since another request has their idempotency key. Answers these and the refused calls, by their
--- place in the arrays, and what their account had free then; the others are reserved. Call it with the counters
--- locked, from `move_calls`, whose settings its plans need.
+-- Reserves credits for chat calls of which some may be refused, and writes the rows of the others. Each is
+-- decided as if the calls before it had come before it. An account whose calls are all allowed and fit
+-- together is decided as a whole; the calls of the others are judged one by one, so that a refusal costs
+-- no one else. Those at the places `taken` are left out, since another request has their idempotency key.
+-- Answers these and the refused calls, by their place in the arrays, and what their account had free then;
+-- the others are reserved. Call it with the counters locked, from `move_calls`, whose settings its plans
+-- need.
 create or replace function begin_calls(
   call_ids text[], user_ids text[], key_ids text[], request_ids text[], models text[], streams boolean[],
   amounts bigint[], lease_seconds integer, taken integer[]

@@ -1,10 +1,11 @@
--- Completes the rows of many chat calls that have ended. Each is completed once. Answers one row: of the calls that were
--- open what their settlement needs, in arrays of one order, `places` being those in the arrays that were given; nothing
--- in them when none was open. A call that the sweeper settled as abandoned is not among them; `settle_late_call`
--- corrects it. Calls are found by their key, whatever the planner believes of the table: neither by an index of open calls (hence
--- `settled_at is null`), nor by blocks of settled ones, nor by all of a table that was small when the plan was made.
--- `= any (array[…])` rules the last out: no order of the index is of use for it, so that reading all of the index is
--- not considered. Call it with the counters locked, from `move_calls`, whose settings its plan needs.
+-- Completes the rows of many chat calls that have ended. Each is completed once. Answers one row: of the
+-- calls that were open what their settlement needs, in arrays of one order, `places` being those in the
+-- arrays that were given; nothing in them when none was open. A call that the sweeper settled as abandoned is
+-- not among them; `settle_late_call` corrects it. Calls are found by their key, whatever the planner believes
+-- of the table: neither by an index of open calls (hence `settled_at is null`), nor by blocks of settled
+-- ones, nor by all of a table that was small when the plan was made. `= any (array[…])` rules the last out:
+-- no order of the index is of use for it, so that reading all of the index is not considered. Call it with
+-- the counters locked, from `move_calls`, whose settings its plan needs.
 create or replace function complete_calls(
   call_ids text[], user_ids text[], transfer_ids text[], charges bigint[], losses bigint[], statuses text[],
   prompts integer[], completions integer[], bases text[], latencies integer[], upstream_request_ids text[],

@@ -1,6 +1,6 @@
--- Corrects those chat calls that have ended and are not at the places `completed`: the sweeper had settled them as
--- abandoned, or they were settled before. Answers what each of all the calls was really charged, by its place. Call it
--- with the counters locked.
+-- Corrects those chat calls that have ended and are not at the places `completed`: the sweeper had settled
+-- them as abandoned, or they were settled before. Answers what each of all the calls was really charged, by
+-- its place. Call it with the counters locked.
 create or replace function correct_calls(
   completed integer[], call_ids text[], user_ids text[], transfer_ids text[], charges bigint[], losses bigint[],
   statuses text[], prompts integer[], completions integer[], bases text[], latencies integer[],

@@ -1,8 +1,8 @@
--- Says whether all these chat calls are allowed and get their most, together and without a judgement of each: then
--- they have what `spare_amounts` would choose, and `begin_calls` would refuse none. Of calls with a choice, that is where
--- half of the account's credits, and of what their key may spend, leaves three times as much free. What calls that end
--- in the same statement give back is not counted, so the answer may be no where it could be yes. Call it with the
--- counters locked, from `move_calls`, whose settings its plan needs.
+-- Says whether all these chat calls are allowed and get their most, together and without a judgement of each:
+-- then they have what `spare_amounts` would choose, and `begin_calls` would refuse none. Of calls with a
+-- choice, that is where half of the account's credits, and of what their key may spend, leaves three times as
+-- much free. What calls that end in the same statement give back is not counted, so the answer may be no
+-- where it could be yes. Call it with the counters locked, from `move_calls`, whose settings its plan needs.
 create or replace function may_all_begin(
   user_ids text[], key_ids text[], models text[], leasts bigint[], mosts bigint[]
 ) returns boolean

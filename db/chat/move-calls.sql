@@ -1,16 +1,17 @@
--- Moves the money of many chat calls in one statement: settles those that have ended, then reserves for new ones. What
--- has just been returned to an account is there for its next call, and all share one lock and one flush to disk. A new
--- call gets the amount that `spare_amounts` chooses from its least to its most. `claims`: what `claim_keys` is to claim
--- for the new calls that have idempotency keys; null without any. A key and its reservation are written both, or
--- neither. `kept_ids` and the three after it: answers that `keep_answers` keeps for repeats, each with the place of the
--- end that it belongs to, or null when its call has ended before. It is written before the counters are locked, since a
--- long one takes its time, and is taken back where its call is not charged what the arrays say, and so the answer. A
--- statement of many calls waits for a locked account for half a second only: it fails then, and its caller asks for
--- each alone, so that the others wait no longer. Most statements are plain: every ended call was open, and every new
--- one is granted its most. Then each account and key is written once for all of its moves. Answers, by place in the
--- arrays, what each ended call was really charged, if one of them was not open; and those new ones that were refused,
--- with what their account had free then, whose key is taken, or that got less than their most, without a refusal and
--- with what they got. `is_reservation` tells which arrays `n` is a place in.
+-- Moves the money of many chat calls in one statement: settles those that have ended, then reserves for new
+-- ones. What has just been returned to an account is there for its next call, and all share one lock and one
+-- flush to disk. A new call gets the amount that `spare_amounts` chooses from its least to its most.
+-- `claims`: what `claim_keys` is to claim for the new calls that have idempotency keys; null without any. A
+-- key and its reservation are written both, or neither. `kept_ids` and the three after it: answers that
+-- `keep_answers` keeps for repeats, each with the place of the end that it belongs to, or null when its call
+-- has ended before. It is written before the counters are locked, since a long one takes its time, and is
+-- taken back where its call is not charged what the arrays say, and so the answer. A statement of many calls
+-- waits for a locked account for half a second only: it fails then, and its caller asks for each alone, so
+-- that the others wait no longer. Most statements are plain: every ended call was open, and every new one is
+-- granted its most. Then each account and key is written once for all of its moves. Answers, by place in the
+-- arrays, what each ended call was really charged, if one of them was not open; and those new ones that were
+-- refused, with what their account had free then, whose key is taken, or that got less than their most,
+-- without a refusal and with what they got. `is_reservation` tells which arrays `n` is a place in.
 create or replace function move_calls(
   ended_ids text[], ended_user_ids text[], ended_key_ids text[], transfer_ids text[], charges bigint[],
   losses bigint[], statuses text[], prompts integer[], completions integer[], bases text[], latencies integer[],

@@ -1,7 +1,7 @@
 -- Settles calls whose lease is over because their process died: charges what was known to be delivered and
--- returns the rest. The lease is asked for again under the locks, so that a renewal in between counts. Settles
--- as many as there are `transfer_ids` at most; `only_id`: no other call than this, or null. Answers how many were
--- settled.
+-- returns the rest. The lease is asked for again under the locks, so that a renewal in between counts.
+-- Settles as many as there are `transfer_ids` at most; `only_id`: no other call than this, or null. Answers
+-- how many were settled.
 create or replace function settle_abandoned_calls(transfer_ids text[], only_id text) returns integer
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
   set enable_mergejoin = off set enable_bitmapscan = off set random_page_cost = 0.1 as $$

@@ -1,6 +1,7 @@
--- Corrects a call that the sweeper settled as abandoned although its process lived: the record shows what really
--- happened, and what was delivered beyond the first charge is charged by one more transfer if the account and
--- the key still cover it, else it is the operator's loss. Any other call stays as it is. Happens once.
+-- Corrects a call that the sweeper settled as abandoned although its process lived: the record shows what
+-- really happened, and what was delivered beyond the first charge is charged by one more transfer if the
+-- account and the key still cover it, else it is the operator's loss. Any other call stays as it is. Happens
+-- once.
 create or replace function settle_late_call(
   p_id text, p_user_id text, p_transfer_id text, p_charge bigint, p_loss bigint, p_status text,
   p_prompt_tokens integer, p_completion_tokens integer, p_basis text, p_latency integer, p_upstream_request_id text,

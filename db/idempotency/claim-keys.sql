@@ -1,13 +1,13 @@
--- Claims the idempotency keys of chat calls in the statement that reserves for them. `claims`: an array with, for
--- each, the place `n` of its call, the `id` of its row, `method`, `path`, `key_hash` and `fingerprint` (both in
--- hexadecimal), and `undone_id`, the call of an earlier request whose effect was undone; its row is taken over, as
--- one is whose time is over. Several requests may take over one row, each under the row's `id`: whose call the row
--- names has claimed it. Of several for one key, one that may take over a row comes first. Answers the places of
--- the calls whose keys other requests have taken. Call it before the counters are locked, which is the order of all
--- transactions with a key. A request of another transaction that claims the same key is waited for; in the order
--- of the index, so that two never wait for each other.
--- A repeat of an earlier request shows without a lock on the row, which its answer and a new key ring are written to
--- in another order. Rows are looked up one by one as in `find_keys`, whatever the planner believes of the table.
+-- Claims the idempotency keys of chat calls in the statement that reserves for them. `claims`: an array with,
+-- for each, the place `n` of its call, the `id` of its row, `method`, `path`, `key_hash` and `fingerprint`
+-- (both in hexadecimal), and `undone_id`, the call of an earlier request whose effect was undone; its row is
+-- taken over, as one is whose time is over. Several requests may take over one row, each under the row's
+-- `id`: whose call the row names has claimed it. Of several for one key, one that may take over a row comes
+-- first. Answers the places of the calls whose keys other requests have taken. Call it before the counters
+-- are locked, which is the order of all transactions with a key. A request of another transaction that claims
+-- the same key is waited for; in the order of the index, so that two never wait for each other. A repeat of
+-- an earlier request shows without a lock on the row, which its answer and a new key ring are written to in
+-- another order. Rows are looked up one by one as in `find_keys`, whatever the planner believes of the table.
 create or replace function claim_keys(
   claims jsonb, call_ids text[], user_ids text[], lease_seconds integer, kept_hours integer
 ) returns integer[]

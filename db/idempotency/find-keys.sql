@@ -1,7 +1,7 @@
--- Finds the rows of many requests with idempotency keys, by their places in the arrays; hashes in hexadecimal.
--- Each is looked up in the index, whatever the planner believes of the table, which grows fast when it is new.
--- An answer of more than 8 KiB is null here while its `answer_secret_key_id` is not, so that no lookup waits for
--- the megabytes of another one.
+-- Finds the rows of many requests with idempotency keys, by their places in the arrays; hashes in
+-- hexadecimal. Each is looked up in the index, whatever the planner believes of the table, which grows fast
+-- when it is new. An answer of more than 8 KiB is null here while its `answer_secret_key_id` is not, so that
+-- no lookup waits for the megabytes of another one.
 create or replace function find_keys(
   user_ids text[], methods text[], paths text[], key_hashes text[], fingerprints text[], kept_hours integer
 ) returns table (

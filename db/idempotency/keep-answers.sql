@@ -1,5 +1,6 @@
--- Keeps the encrypted answers of many requests, in base64, in the rows `ids`. The first answer of a row stands. Rows
--- are found by their key as `complete_calls` finds its calls; call it from `move_calls`, whose settings its plan needs.
+-- Keeps the encrypted answers of many requests, in base64, in the rows `ids`. The first answer of a row
+-- stands. Rows are found by their key as `complete_calls` finds its calls; call it from `move_calls`, whose
+-- settings its plan needs.
 create or replace function keep_answers(ids text[], answers text[], secret_key_ids text[]) returns void
 language plpgsql as $$
 begin

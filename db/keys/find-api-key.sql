@@ -1,6 +1,6 @@
--- Finds a living API key by any of its hashes, in hexadecimal, with its user. Both are looked up in an index, whatever
--- the planner believes of the tables: every request runs this, and a plan that was made when there was one key would
--- read all of them until the next statistics.
+-- Finds a living API key by any of its hashes, in hexadecimal, with its user. Both are looked up in an index,
+-- whatever the planner believes of the tables: every request runs this, and a plan that was made when there
+-- was one key would read all of them until the next statistics.
 create or replace function find_api_key(hashes text[]) returns table (
   id text, name text, secret_key_id text, model_scope text[], expires_at timestamptz, last_used_at timestamptz,
   user_id text, email text, disabled_at timestamptz

@@ -1,7 +1,7 @@
 -- Says which limit an amount exceeds: the key's quota, its budget of the UTC day, or the account's credits;
--- null when it fits. `of_account` and `of_key` differ where many amounts are judged at once. What is earmarked
--- counts as taken, except where the amount itself is earmarked: what waits beside it was judged after it.
--- `today`: the UTC day, asked after the counters were locked.
+-- null when it fits. `of_account` and `of_key` differ where many amounts are judged at once. What is
+-- earmarked counts as taken, except where the amount itself is earmarked: what waits beside it was judged
+-- after it. `today`: the UTC day, asked after the counters were locked.
 create or replace function amount_refusal(
   holder account, spending key_spending, today date, of_account bigint, of_key bigint, is_earmarked boolean
 ) returns text

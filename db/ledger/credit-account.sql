@@ -1,6 +1,6 @@
 -- Adds credits to an account with a transfer of their own, once per idempotency key: a repeat answers the
--- first transfer. What stands behind them (`credit-has-reason.sql`) must be there when the transaction ends. Answers no
--- row when there is no such account.
+-- first transfer. What stands behind them (`credit-has-reason.sql`) must be there when the transaction ends.
+-- Answers no row when there is no such account.
 create or replace function credit_account(
   p_user_id text, p_amount bigint, p_kind text, p_idempotency_key text, p_description text, p_request_id text,
   p_transfer_id text

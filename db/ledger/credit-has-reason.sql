@@ -1,7 +1,7 @@
--- Says whether something stands behind a transfer that added credits: who did it, and why. Of a grant and of a refund
--- that is the one entry of the audit log that names the transfer, with its amount, for whom it was, and made at that
--- time, so that the log shows it where it belongs. Of a redemption it is the redemption, of a code that gives this
--- amount and was valid then. Nothing stands behind any other.
+-- Says whether something stands behind a transfer that added credits: who did it, and why. Of a grant and of
+-- a refund that is the one entry of the audit log that names the transfer, with its amount, for whom it was,
+-- and made at that time, so that the log shows it where it belongs. Of a redemption it is the redemption, of
+-- a code that gives this amount and was valid then. Nothing stands behind any other.
 create or replace function credit_has_reason(p_account_id text, p_sequence bigint) returns boolean
 language sql stable as $$
   select case when t.kind = 'redeem' then exists (

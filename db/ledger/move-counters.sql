@@ -1,9 +1,10 @@
--- Moves what accounts and keys count: each row is written once, however many moves it has. `amounts`: what was
--- reserved on the UTC day in `days`, and is free again; without a day what is set aside now, taken from the earmarks if
--- `is_earmarked`. `charges` and `losses` of those with a day: what leaves the balance, and what the operator loses. The
--- arrays of charges, losses and days may be shorter than the others, or null. A key that is used on a new UTC day begins
--- its day at zero. Call it with the counters locked, the amounts judged, and the reservations ended by the rows that
--- make it happen once. Rows are found by their key as `complete_calls` finds its calls.
+-- Moves what accounts and keys count: each row is written once, however many moves it has. `amounts`: what
+-- was reserved on the UTC day in `days`, and is free again; without a day what is set aside now, taken from
+-- the earmarks if `is_earmarked`. `charges` and `losses` of those with a day: what leaves the balance, and
+-- what the operator loses. The arrays of charges, losses and days may be shorter than the others, or null. A
+-- key that is used on a new UTC day begins its day at zero. Call it with the counters locked, the amounts
+-- judged, and the reservations ended by the rows that make it happen once. Rows are found by their key as
+-- `complete_calls` finds its calls.
 create or replace function move_counters(
   user_ids text[], key_ids text[], amounts bigint[], charges bigint[], losses bigint[], days date[],
   is_earmarked boolean
@@ -24,7 +25,8 @@ begin
         from unnest(user_ids, amounts, charges, losses, days) i (user_id, amount, charge, loss, day)
         group by i.user_id) t
   where a.user_id = any (array[t.user_id]);
-  -- What ends on another day than today counts in the key's day only if that is the day; it is rare, and summed then.
+  -- What ends on another day than today counts in the key's day only if that is the day; it is rare, and
+  -- summed then.
   update key_spending s
   set reserved = s.reserved + t.set_aside - t.released,
       earmarked = s.earmarked - case when is_earmarked then t.set_aside else 0 end, used = s.used + t.charge,

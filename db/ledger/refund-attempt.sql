@@ -1,7 +1,7 @@
--- Gives back a part of what an attempt was charged, once per idempotency key: a repeat answers the first transfer,
--- whatever its amount. Its audit entry must be there when the transaction ends. The task itself may have been removed by
--- age. Answers no row when there is no such charge, or less than the amount is left of it, or there is nothing to give
--- back.
+-- Gives back a part of what an attempt was charged, once per idempotency key: a repeat answers the first
+-- transfer, whatever its amount. Its audit entry must be there when the transaction ends. The task itself may
+-- have been removed by age. Answers no row when there is no such charge, or less than the amount is left of
+-- it, or there is nothing to give back.
 create or replace function refund_attempt(
   p_task_id text, p_attempt integer, p_amount bigint, p_idempotency_key text, p_description text, p_transfer_id text
 ) returns table (transfer_id text, sequence bigint, balance bigint, available bigint)

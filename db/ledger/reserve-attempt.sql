@@ -1,5 +1,6 @@
 -- Turns the earmark of a queued task into the reservation of its attempt, if user and key may still spend.
--- Answers `refusal` null and the amount when it is reserved, now or before; no row when the attempt has ended.
+-- Answers `refusal` null and the amount when it is reserved, now or before; no row when the attempt has
+-- ended.
 create or replace function reserve_attempt(p_task_id text, p_attempt integer)
 returns table (refusal text, amount bigint)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$

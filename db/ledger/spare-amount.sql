@@ -1,5 +1,5 @@
--- Chooses how much one text task may set aside, as `spare_amounts` does; the key is null where none was used. With
--- the counters locked, what the same transaction earmarks is judged by the same figures.
+-- Chooses how much one text task may set aside, as `spare_amounts` does; the key is null where none was used.
+-- With the counters locked, what the same transaction earmarks is judged by the same figures.
 create or replace function spare_amount(
   p_user_id text, p_key_id text, p_least bigint, p_most bigint, is_locking boolean
 ) returns bigint

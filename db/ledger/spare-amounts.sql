@@ -1,10 +1,10 @@
--- Chooses how much each chat call or text task sets aside, from its least to its most, as if those before it had:
--- more than the least only while less than half of the account's credits is taken, and at most a quarter of what
--- is left of that half. The quota and the daily budget of a key, if there is one, count alike. So one long answer
--- finds room, many at once leave each other what they need, and half of the credits stays free for other work.
--- Those of all keys of an account in the one order in which they are judged then: more than the least is chosen
--- only where it fits, so that a refused one needs more than there is. Call it with the counters locked, or what it
--- says is an estimate.
+-- Chooses how much each chat call or text task sets aside, from its least to its most, as if those before it
+-- had: more than the least only while less than half of the account's credits is taken, and at most a quarter
+-- of what is left of that half. The quota and the daily budget of a key, if there is one, count alike. So one
+-- long answer finds room, many at once leave each other what they need, and half of the credits stays free
+-- for other work. Those of all keys of an account in the one order in which they are judged then: more than
+-- the least is chosen only where it fits, so that a refused one needs more than there is. Call it with the
+-- counters locked, or what it says is an estimate.
 create or replace function spare_amounts(
   user_ids text[], key_ids text[], leasts bigint[], mosts bigint[]
 ) returns bigint[]

@@ -1,5 +1,6 @@
--- What half of an account's credits, and half of what a key may still spend in all and on the UTC day `today`, leave
--- beyond what is set aside and these amounts. Negative where they do not fit; a key without limits counts for nothing.
+-- What half of an account's credits, and half of what a key may still spend in all and on the UTC day
+-- `today`, leave beyond what is set aside and these amounts. Negative where they do not fit; a key without
+-- limits counts for nothing.
 create or replace function spare_room(
   holder account, spending key_spending, today date, of_account bigint, of_key bigint
 ) returns bigint

@@ -1,6 +1,7 @@
 -- Says why an account and a key may not spend at all; null when they may. `key_id` is null when no key pays.
--- Read key and account in a statement that begins after their counters were locked: whoever disables a user
--- or revokes or changes a key holds these locks too, so the answer holds until the transaction ends.
+-- Read key and account in a statement that begins after their counters were locked: what
+-- disables a user, or revokes or changes a key, holds these locks too, so the answer holds until the
+-- transaction ends.
 create or replace function spender_refusal(holder account, key_id text, key api_key, model text) returns text
 language sql stable as $$
   select case

@@ -1,6 +1,6 @@
--- Writes a transfer for each charge, after the accounts were charged by `move_counters`: the last one on an account has
--- the number and the balance that the account has now. Arrays that do not apply are null. Rows are found by their
--- key as `complete_calls` finds its calls.
+-- Writes a transfer for each charge, after the accounts were charged by `move_counters`: the last one on an
+-- account has the number and the balance that the account has now. Arrays that do not apply are null. Rows
+-- are found by their key as `complete_calls` finds its calls.
 create or replace function write_charges(
   user_ids text[], key_ids text[], charges bigint[], transfer_ids text[], task_ids text[], attempts integer[],
   call_ids text[], models text[], request_ids text[], descriptions text[], idempotency_keys text[]

@@ -1,5 +1,5 @@
--- Says whether an entry of the audit log stands behind a redeem code, which says who made it, what it gives, and how
--- often, and which was made at that time, so that the log shows it where it belongs.
+-- Says whether an entry of the audit log stands behind a redeem code, which says who made it, what it gives,
+-- and how often, and which was made at that time, so that the log shows it where it belongs.
 create or replace function code_has_reason(p_code_id text) returns boolean
 language sql stable as $$
   select exists (

@@ -1,5 +1,5 @@
--- Removes the attempts of these tasks that moved no credits, where the task ended before `p_before`: none that is
--- younger than its floor. Attempts that were charged or lost something stay: transfers name them.
+-- Removes the attempts of these tasks that moved no credits, where the task ended before `p_before`: none
+-- that is younger than its floor. Attempts that were charged or lost something stay: transfers name them.
 create or replace function remove_attempts(p_task_ids text[], p_before timestamptz) returns void
 language plpgsql as $$
 declare

@@ -1,5 +1,6 @@
--- Removes at most `p_limit` audit entries from before `p_before`, oldest first, and answers how many: none that is
--- younger than its floor, and none that stands behind credits. `p_before_id` is the smallest id of that moment.
+-- Removes at most `p_limit` audit entries from before `p_before`, oldest first, and answers how many: none
+-- that is younger than its floor, and none that stands behind credits. `p_before_id` is the smallest id of
+-- that moment.
 create or replace function remove_audit_entries(p_before timestamptz, p_before_id text, p_limit integer)
 returns integer
 language plpgsql as $$

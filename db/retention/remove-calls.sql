@@ -1,7 +1,7 @@
 -- Removes at most `p_limit` calls from before `p_before` that are over and in the sums of usage, of the next
--- `p_accounts` accounts after `p_after`: none that is younger than its floor. `p_before_id` is the smallest id of that
--- moment. What they lost is added to the account's sum. Answers how many went, how many accounts were looked at, and
--- the last of these.
+-- `p_accounts` accounts after `p_after`: none that is younger than its floor. `p_before_id` is the smallest
+-- id of that moment. What they lost is added to the account's sum. Answers how many went, how many accounts
+-- were looked at, and the last of these.
 create or replace function remove_calls(
   p_after text, p_accounts integer, p_before timestamptz, p_before_id text, p_limit integer
 ) returns table (removed integer, seen integer, last text)

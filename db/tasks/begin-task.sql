@@ -1,6 +1,6 @@
--- Begins work on a reserved task if fewer than the allowed number of the user's tasks run, and if user and key
--- may still spend: a key may have been revoked while the task waited. Answers the status that the attempt has
--- afterwards (`queued`: no slot is free; null: there is no such attempt), or why it may not begin.
+-- Begins work on a reserved task if fewer than the allowed number of the user's tasks run, and if user and
+-- key may still spend: a key may have been revoked while the task waited. Answers the status that the attempt
+-- has afterwards (`queued`: no slot is free; null: there is no such attempt), or why it may not begin.
 create or replace function begin_task(p_task_id text, p_attempt integer, running_tasks_max integer)
 returns table (status text, refusal text)
 language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$

@@ -1,7 +1,8 @@
 -- Ends an attempt: final status, its place in the account's counts, and its credits, all or nothing. What was
--- reserved is charged when it completed and released otherwise; an earmark returns. The first end stands: answers
--- the status that the attempt has afterwards, null when there is no such task. An earlier attempt has failed, since
--- only failed tasks are tried again; a null attempt is the newest. `only_unreserved`: leaves a task alone for which credits were reserved.
+-- reserved is charged when it completed and released otherwise; an earmark returns. The first end stands:
+-- answers the status that the attempt has afterwards, null when there is no such task. An earlier attempt has
+-- failed, since only failed tasks are tried again; a null attempt is the newest. `only_unreserved`: leaves a
+-- task alone for which credits were reserved.
 create or replace function end_task(
   p_task_id text, p_attempt integer, p_status text, p_outputs jsonb, p_output_text text, p_charge bigint,
   p_loss bigint, p_error_code text, p_error_message text, p_transfer_id text, only_unreserved boolean

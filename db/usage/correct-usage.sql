@@ -1,6 +1,7 @@
--- Changes the sums of usage by what a task or call, which ended at `p_at`, was counted wrongly: the sums if they
--- have it already, else nothing, since carrying them forward will find its row as it is. Call it in the transaction
--- that changes the row: the lock makes it wait for a carrying forward, and that one for this transaction.
+-- Changes the sums of usage by what a task or call, which ended at `p_at`, was counted wrongly: the sums if
+-- they have it already, else nothing, since carrying them forward will find its row as it is. Call it in the
+-- transaction that changes the row: the lock makes it wait for a carrying forward, and that one for this
+-- transaction.
 create or replace function correct_usage(
   p_at timestamptz, p_user_id text, p_key_id text, p_kind text, p_model text, p_family text, p_tasks integer,
   p_failed integer, p_prompt_tokens integer, p_completion_tokens integer, p_loss bigint

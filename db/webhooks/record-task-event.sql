@@ -1,6 +1,6 @@
 -- Records that a task ended, and what is to be delivered because of it, in the transaction of its end. For
--- users without such a webhook it is one look into an index. The row of the task is kept as it is now: a retry
--- changes it.
+-- users without such a webhook it is one look into an index. The row of the task is kept as it is now: a
+-- retry changes it.
 create or replace function record_task_event(p_task_id text, p_user_id text, p_status text) returns void
 language plpgsql as $$
 declare
