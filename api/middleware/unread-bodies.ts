@@ -38,13 +38,19 @@ export function boundUnreadBodies(): RequestHandler {
   };
   return (req, res, next) => {
     res.once('prefinish', () => {
-      if (!req.complete || req.readableLength > 0) discardBody(req);
+      if (!req.complete || req.readableLength > 0) discardUnread(req);
       if (req.complete) return;
       endOurSideOnly(req);
       res.once('finish', () => endUnread(req, localsOf(res).subject ?? ''));
     });
     next();
   };
+}
+
+/** Node would discard it, too, but leaves its memory to the next collection of garbage. */
+function discardUnread(req: Request): void {
+  const isRead = req.listenerCount('data') > 0; // its reader discards what it leaves
+  if (!isRead) discardBody(req);
 }
 
 /** Makes Node's call after a last answer, `destroySoon`, leave the connection open for what is still sent. */
