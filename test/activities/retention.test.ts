@@ -86,6 +86,18 @@ describe('removing what is old', () => {
     });
   });
 
+  it('removes with a result what another attempt of its task had stored', async () => {
+    const id = await make();
+    const leftover = `results/${id}/2/0.png`;
+    const outputs = JSON.stringify([{ key: leftover, contentType: 'image/png', bytes: 1 }]);
+    await gateway.services.storage.write(leftover, Readable.from(['x']), { contentType: 'image/png' });
+    await gateway.em().execute(sql`
+      insert into submission (task_id, attempt, state, family, outputs)
+      select task_id, 2, 'succeeded', family, ${outputs}::jsonb from submission where task_id = ${id}`);
+    await remove({ resultDays: 30 }, 31);
+    expect(await gateway.services.storage.size(leftover)).to.equal(null);
+  });
+
   it('finishes what a crash left between hiding a result and forgetting it', async () => {
     const id = await make();
     const later = new Date(Date.now() + DAY_MS);
