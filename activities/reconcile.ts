@@ -2,7 +2,7 @@
 import { countAbandonedCalls, settleAbandonedCalls } from '../db/chat/chat-ledger.ts';
 import { forkEm } from '../db/database.ts';
 import { isId } from '../db/ids.ts';
-import { findUnknownTasks, listRestedTasks } from '../db/tasks/sweep.ts';
+import { findUnknownTasks, findUnnamedFiles, listRestedTasks, type ResultFile } from '../db/tasks/sweep.ts';
 import type { RunToCancel, TaskRuns } from '../domain/task-runs.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { findNeed, forEachTask, meetNeed, type Help, type TaskNeed } from './open-tasks.ts';
@@ -46,7 +46,7 @@ const KIND_OF_NEED: Readonly<Record<TaskNeed, Mismatch>> = {
 /**
  * Looks at every open task, every run of a task and every result, whatever the sweeper has looked at.
  * `mends`: does what the sweeper does in its rounds, but for the jobs at vendors, which it does not stop;
- * cancels runs whose task is unknown, and removes results whose task is unknown. Safe to repeat, and beside
+ * cancels runs whose task is unknown, and removes results that no task names. Safe to repeat, and beside
  * the sweeper. Throws StorageUnavailable, and errors of the database and of Temporal.
  */
 export async function reconcile(
@@ -117,25 +117,25 @@ async function reconcileRuns({ database, taskRuns }: ReconcileDependencies, note
     await note('runsWithoutTask', () => cancelRun(taskRuns, { id: taskId, attempt: null }));
 }
 
-/** Files go before the rows that name them, so that a file without one has no task that will need it. */
+/**
+ * Files go before the rows that name them, and are there before them: one that no row names was left by a
+ * process that died, or its task was taken back by a restore.
+ */
 async function reconcileFiles({ database, storage }: ReconcileDependencies, note: Note): Promise<void> {
-  let keysOf = new Map<string, string[]>();
-  let keys = 0;
+  let files: ResultFile[] = [];
   const look = async (): Promise<void> => {
-    for (const taskId of await findUnknownTasks(forkEm(database), [...keysOf.keys()]))
-      for (const key of keysOf.get(taskId) ?? [])
-        await note('filesWithoutTask', async () => {
-          await storage.delete(key);
-          return 'helped';
-        });
-    [keysOf, keys] = [new Map(), 0];
+    for (const key of await findUnnamedFiles(forkEm(database), files))
+      await note('filesWithoutTask', async () => {
+        await storage.delete(key);
+        return 'helped';
+      });
+    files = [];
   };
   for await (const key of storage.list(RESULTS_FOLDER)) {
     const taskId = key.split('/')[1] ?? '';
     if (!isId('task', taskId)) continue;
-    keysOf.set(taskId, [...(keysOf.get(taskId) ?? []), key]);
-    keys += 1;
-    if (keys === FILES_PER_LOOK) await look();
+    files.push({ key, taskId });
+    if (files.length === FILES_PER_LOOK) await look();
   }
   await look();
 }

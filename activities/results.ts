@@ -6,7 +6,7 @@ import * as submissions from '../db/tasks/submissions.ts';
 import { findTask } from '../db/tasks/tasks.ts';
 import { fileExtensionOf, sniffMediaType, SNIFF_BYTES, type MediaType } from '../domain/files/media-types.ts';
 import type { JobHandle } from '../domain/jobs.ts';
-import type { TaskAttempt, TaskMode } from '../domain/tasks.ts';
+import { isFinal, type TaskAttempt, type TaskMode } from '../domain/tasks.ts';
 import { FairShare } from '../providers/http/fair-share.ts';
 import { fetchResult, type FetchedResult } from '../providers/http/fetch-result.ts';
 import { withTimeLimit } from '../providers/http/time-limit.ts';
@@ -58,7 +58,10 @@ export function createResults(dependencies: ActivityDependencies) {
           );
           outputs.push(await copy({ provider, handle }, result, target).finally(release));
         }
-        await retryWrite(() => submissions.recordStored(forkEm(database), task, { outputs }));
+        const isRecorded = await retryWrite(() =>
+          submissions.recordStored(forkEm(database), task, { outputs }),
+        );
+        if (!isRecorded) await retryWrite(() => removeUnwanted(dependencies, task, outputs));
       });
     },
   };
@@ -112,6 +115,23 @@ export async function storeInline(
     outputs.push(await withPreview(dependencies, output, result.bytes));
   }
   return outputs;
+}
+
+/**
+ * Removes the files of results that were not recorded since their try had been given up or their task had
+ * ended: no row names them. Those that were recorded before stay. Throws StorageUnavailable.
+ */
+export async function removeUnwanted(
+  { database, storage }: Pick<ActivityDependencies, 'database' | 'storage'>,
+  task: TaskAttempt,
+  outputs: readonly TaskOutput[],
+): Promise<void> {
+  const em = forkEm(database);
+  const row = await findTask(em, task.taskId);
+  const submission = await submissions.findSubmission(em, task);
+  if (submission?.outputs) return;
+  const isOpen = row?.attempt === task.attempt && !isFinal(row.status);
+  if (!isOpen || submission?.state === 'ended') await removeFiles(storage, outputs);
 }
 
 /** Removes the files of outputs, with their previews. Throws StorageUnavailable. */

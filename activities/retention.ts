@@ -1,5 +1,6 @@
 // Removes what is older than the settings allow, in small batches: results, tasks, chat calls, audit entries.
 import pLimit from 'p-limit';
+import { readClock } from '../db/clock.ts';
 import type { TaskOutput } from '../db/columns.ts';
 import { forkEm } from '../db/database.ts';
 import { firstIdAt } from '../db/ids.ts';
@@ -39,7 +40,11 @@ interface Due {
   beforeId: string;
 }
 
-export function createRetention(dependencies: RetentionDependencies, clock: () => number = Date.now) {
+/** `clock`: the database's when left out, since that of this machine may have been set ahead. */
+export function createRetention(
+  dependencies: RetentionDependencies,
+  clock: () => Promise<number> = () => readClock(forkEm(dependencies.database)),
+) {
   const batches = createBatches(dependencies);
   const restsUntil = new Map<RetentionSubject, number>();
 
@@ -50,7 +55,7 @@ export function createRetention(dependencies: RetentionDependencies, clock: () =
      */
     async removeExpired(): Promise<Partial<Record<RetentionSubject, number>>> {
       const removed: Partial<Record<RetentionSubject, number>> = {};
-      const now = clock();
+      const now = await clock();
       const until = Date.now() + ROUND_MS;
       for (const [subject, days] of daysBySubject(dependencies.retention)) {
         if (days === 0 || (restsUntil.get(subject) ?? 0) > now) continue;

@@ -1,5 +1,4 @@
 // What a vendor's answer to a submission leads to: a job, stored results, another try, or the end.
-import type { TaskOutput } from '../db/columns.ts';
 import { forkEm } from '../db/database.ts';
 import { hasReadyCredential, startCooldown, type CooldownReason } from '../db/tasks/credentials.ts';
 import * as submissions from '../db/tasks/submissions.ts';
@@ -8,7 +7,7 @@ import { recordJob, type HandOverTry } from './accepted-job.ts';
 import { retryWrite } from './activity-retry.ts';
 import type { ActivityDependencies } from './dependencies.ts';
 import { describeUpstreamFailure, failTaskWith, retryLater } from './failures.ts';
-import { removeFiles, storeInline } from './results.ts';
+import { removeUnwanted, storeInline } from './results.ts';
 
 /**
  * `accepted`: the vendor works on it. `stored`: it was finished at once, and the results are in our storage.
@@ -54,18 +53,8 @@ export async function recordAnswer(
     upstreamRequestId: answer.upstreamRequestId,
   };
   const isRecorded = await retryWrite(() => submissions.recordStored(forkEm(database), task, stored));
-  if (!isRecorded) await retryWrite(() => removeUnknown(dependencies, task, outputs));
+  if (!isRecorded) await retryWrite(() => removeUnwanted(dependencies, task, outputs));
   return { state: 'stored' };
-}
-
-/** Removes the files of an answer that came when its try had been given up: no row names them. */
-async function removeUnknown(
-  { database, storage }: Pick<ActivityDependencies, 'database' | 'storage'>,
-  task: submissions.SubmissionTry,
-  outputs: readonly TaskOutput[],
-): Promise<void> {
-  const submission = await submissions.findSubmission(forkEm(database), task);
-  if (submission?.state === 'ended') await removeFiles(storage, outputs);
 }
 
 /**

@@ -4,17 +4,21 @@ import { isId, timeOfId } from '../db/ids.ts';
 import * as uploads from '../db/uploads.ts';
 import { uploadKey, UPLOADS_FOLDER } from '../domain/files/uploads.ts';
 import type { ActivityDependencies } from './dependencies.ts';
+import { readClock } from '../db/clock.ts';
 import { forkEm } from '../db/database.ts';
 
 /** An upload takes ten minutes at most: an unfinished one that is older than this was abandoned. */
 const LEFTOVER_AFTER_SECONDS = 3600;
 
-/** Safe to repeat, and to run several times at once. Throws StorageUnavailable when the storage is away. */
-export async function sweepUploads(
-  { database, storage }: Pick<ActivityDependencies, 'database' | 'storage'>,
-  now: Date = new Date(),
-): Promise<void> {
-  const abandonedBefore = new Date(now.getTime() - LEFTOVER_AFTER_SECONDS * 1000);
+/**
+ * Safe to repeat, and to run several times at once. Throws StorageUnavailable when the storage is away. What
+ * is old is told by the database's clock, since that of this machine may have been set ahead.
+ */
+export async function sweepUploads({
+  database,
+  storage,
+}: Pick<ActivityDependencies, 'database' | 'storage'>): Promise<void> {
+  const abandonedBefore = new Date((await readClock(forkEm(database))) - LEFTOVER_AFTER_SECONDS * 1000);
   await removeEnded();
   await dropRowsWithoutFile();
   await removeFilesWithoutRow();

@@ -31,6 +31,7 @@ const FILES = [
   'idempotency/find-keys',
   'idempotency/keep-answers',
   'idempotency/claim-keys',
+  'idempotency/give-up-undone-calls',
   'chat/open-calls',
   'chat/begin-calls',
   'chat/may-all-begin',

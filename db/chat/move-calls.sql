@@ -42,6 +42,9 @@ begin
     perform set_config('lock_timeout', '500ms', true);
   end if;
   perform lock_counters(ended_user_ids || user_ids, ended_key_ids || key_ids);
+  if claims @? '$[*].undone_id ? (@ != null)' then
+    taken := give_up_undone_calls(claims, user_ids, taken);
+  end if;
   if ended_ids <> '{}' then
     select * into ended from complete_calls(ended_ids, ended_user_ids, transfer_ids, charges, losses, statuses, prompts,
       completions, bases, latencies, upstream_request_ids, error_codes, error_messages, tries);

@@ -25,11 +25,16 @@ export interface LossBrakeOptions {
   /** The loss of a day above which a user is held; null switches the brake off. */
   lossMax: MicroCredits | null;
   log: Pick<Log, 'warn'>;
-  /** The clock, in milliseconds; tests replace it. */
+  /** A clock that nothing sets, in milliseconds; tests replace it. */
   now?: () => number;
 }
 
-export function createLossBrake({ database, lossMax, log, now = Date.now }: LossBrakeOptions): LossBrake {
+export function createLossBrake({
+  database,
+  lossMax,
+  log,
+  now = () => performance.now(),
+}: LossBrakeOptions): LossBrake {
   if (lossMax === null) return { isOn: false, holds: () => Promise.resolve(false) };
   let held: ReadonlySet<string> = new Set();
   let readAt = -Infinity;

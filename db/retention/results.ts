@@ -6,6 +6,7 @@ import { countRemoved } from './progress.ts';
 
 export interface DueResult {
   taskId: string;
+  /** Those of the result, and what other attempts had stored that did not become it. */
   outputs: TaskOutput[];
 }
 
@@ -22,7 +23,9 @@ export async function hideResults(em: Em, before: Date, limit: number): Promise<
       order by completed_at limit ${limit} for update skip locked
     )
     update task t set result_expired_at = coalesce(t.result_expired_at, now()) from due where t.id = due.id
-    returning t.id as "taskId", t.outputs`);
+    returning t.id as "taskId", t.outputs || coalesce(
+        (select jsonb_agg(o) from submission s, jsonb_array_elements(s.outputs) o
+         where s.task_id = t.id and not t.outputs @> jsonb_build_array(o)), '[]') as outputs`);
 }
 
 /** Forgets results whose files are gone. What a vendor said it delivered stays: the charge rests on it. */

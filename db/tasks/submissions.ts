@@ -173,7 +173,7 @@ const succeed = prepare<{ id: string }>(
 
 /**
  * Records that the results are in our storage; for an immediate vendor this is its success as well. Answers
- * false where nothing was changed: it was recorded before, or the try was given up.
+ * false where nothing was changed: it was recorded before, or the try was given up, or the task has ended.
  */
 export async function recordStored(
   em: Em,
@@ -205,6 +205,7 @@ const keepOutputs = prepare(
     set state = 'succeeded', outputs = $3::jsonb, output_text = $4, evidence = coalesce($5::jsonb, evidence),
         updated_at = now()
     where task_id = $1 and attempt = $2 and state in ('sending', 'succeeded') and outputs is null
+      and exists (select from task t where t.id = $1 and t.attempt = $2 and t.status in ('queued', 'in_progress'))
     returning task_id, attempt
   ), shown as (
     update task t set upstream_request_id = coalesce($6, t.upstream_request_id)

@@ -62,6 +62,30 @@ const selectUnknown = prepare<{ id: string }>(
   `select i.id from unnest($1::text[]) i (id) where not exists (select from task t where t.id = i.id)`,
 );
 
+/** A file in the storage of results, and the task in whose folder it is. */
+export interface ResultFile {
+  key: string;
+  taskId: string;
+}
+
+/**
+ * The keys of files that no row names: their task is unknown, or it ended an hour ago, so that no attempt is
+ * about to record them.
+ */
+export async function findUnnamedFiles(em: Em, files: readonly ResultFile[]): Promise<string[]> {
+  const values = [files.map(({ key }) => key), files.map(({ taskId }) => taskId)];
+  return (await selectUnnamed(em, values)).map(({ key }) => key);
+}
+
+const selectUnnamed = prepare<{ key: string }>(
+  'find-unnamed-files',
+  `select f.key from unnest($1::text[], $2::text[]) f (key, task_id) left join task t on t.id = f.task_id
+   where t.id is null or (t.completed_at < now() - interval '1 hour' and not exists (
+     select from (select t.outputs union all select s.outputs from submission s where s.task_id = t.id) n (outputs)
+     cross join lateral jsonb_array_elements(n.outputs) o
+     where f.key in (o ->> 'key', o ->> 'previewKey')))`,
+);
+
 /** Ids of open tasks whose owner has asked for the cancellation, those asked first to the front. */
 export async function findCancelRequested(em: Em): Promise<string[]> {
   return (await selectCancelRequested(em, [])).map(({ id }) => id);

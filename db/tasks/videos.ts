@@ -26,11 +26,15 @@ export async function listOwnVideos(
 
 /**
  * Marks a video that has ended as deleted, and answers its files; null when it has not ended, or was deleted
- * before. It is not found afterwards; its row stays, with what it cost.
+ * before. Among them are those that attempts had stored and that did not become its result: the row names
+ * them from now on, until they are gone. It is not found afterwards; its row stays, with what it cost.
  */
 export async function markVideoDeleted(em: Em, userId: string, id: string): Promise<TaskOutput[] | null> {
   const [row] = await em.execute<{ outputs: TaskOutput[] }[]>(sql`
-    update task set deleted_at = now(), updated_at = now()
+    update task t
+    set deleted_at = now(), updated_at = now(), outputs = t.outputs || coalesce(
+      (select jsonb_agg(o) from submission s, jsonb_array_elements(s.outputs) o
+       where s.task_id = t.id and not t.outputs @> jsonb_build_array(o)), '[]')
     where id = ${id} and user_id = ${userId} and mode = 'video' and deleted_at is null
       and status in ('completed', 'failed', 'cancelled')
     returning outputs`);

@@ -7,6 +7,7 @@ import { recordAnswer } from '../../activities/submission-outcome.ts';
 import { forkEm } from '../../db/database.ts';
 import { driverPoolOf } from '../../db/pool.ts';
 import { reserve } from '../../db/ledger/reservations.ts';
+import { failTask } from '../../db/tasks/settlement.ts';
 import * as submissions from '../../db/tasks/submissions.ts';
 import { createOpenaiImages } from '../../providers/openai/images.ts';
 import { createStorage, type Storage } from '../../storage/storage.ts';
@@ -80,5 +81,13 @@ describe('an image that a vendor delivers', () => {
     await submissions.recordFailedTry(em(), task, { code: 'upstream_outcome_unknown', errorText: null });
     await deliver(task);
     expect(await filesOf(task)).to.deep.equal([]);
+  });
+
+  it('leaves no file when its task has failed at the deadline, and nothing says that it was stored', async () => {
+    const task = await startTry();
+    await failTask(em(), task, { code: 'upstream_timeout', message: 'Too late.' });
+    await deliver(task);
+    expect(await filesOf(task)).to.deep.equal([]);
+    expect(await submissions.findSubmission(em(), task)).to.include({ state: 'sending', outputs: null });
   });
 });

@@ -1,4 +1,6 @@
 // What reconcile counts as mended, when Temporal does not answer or things change while it looks.
+import { Readable } from 'node:stream';
+import { sql } from '@mikro-orm/postgresql';
 import { expect } from 'chai';
 import { reconcile, type Mismatch, type Reconciliation } from '../../activities/reconcile.ts';
 import { describe as describeForOperators } from '../../cli/reconcile-command.ts';
@@ -8,7 +10,7 @@ import type { TaskRuns } from '../../domain/task-runs.ts';
 import { dependenciesOf } from '../support/servers/activity-dependencies.ts';
 import { ageOpenTasks } from '../support/servers/engine.ts';
 import { startTestSystem } from '../support/servers/test-system.ts';
-import { orderVideo, untilPolled, type OrderedTask } from '../support/tasks.ts';
+import { orderImage, orderVideo, untilPolled, type OrderedTask } from '../support/tasks.ts';
 import { untilFinal } from '../support/until.ts';
 
 describe('reconcile, asked to mend', () => {
@@ -85,5 +87,21 @@ describe('reconcile, asked to mend', () => {
     };
     const { tasksOfEndedRuns } = await mend({ describeTask });
     expect(tasksOfEndedRuns).to.deep.equal({ found: 1, mended: 0, left: { changed: 1 } });
+  });
+
+  it('removes what a process that died had stored for a task, once that has ended for an hour', async () => {
+    const { storage } = system.gateway.services;
+    const [old, young] = [await orderImage(system.owner.session), await orderImage(system.owner.session)];
+    const [left, recent] = [old, young].map(({ id }) => `results/${id}/1/9.png`);
+    if (!left || !recent) throw new Error('a file is missing');
+    for (const { id } of [old, young]) await untilFinal(system.owner.session, id);
+    for (const key of [left, recent])
+      await storage.write(key, Readable.from(['x']), { contentType: 'image/png' });
+    await system.gateway.em().execute(sql`
+      update task set completed_at = now() - interval '2 hours' where id = ${old.id}`);
+    expect((await mend({})).filesWithoutTask).to.deep.equal({ found: 1, mended: 1, left: {} });
+    expect([await storage.size(left), await storage.size(recent)]).to.deep.equal([null, 1]);
+    const { outputUrl, outputs } = (await system.owner.session.get(`/api/tasks/${old.id}`)).body.data;
+    for (const url of [outputUrl, outputs[0].previewUrl]) expect((await fetch(url)).status).to.equal(200);
   });
 });

@@ -41,7 +41,7 @@ describe('removing what is old', () => {
     await addTransfers(gateway.em(), '');
     await addEnds(gateway.em(), new Date(), Infinity);
     const { database, storage } = gateway.services;
-    const clock = () => Date.now() + inDays * DAY_MS;
+    const clock = async () => Date.now() + inDays * DAY_MS;
     return createRetention(
       { database, storage, retention: { ...NEVER, ...retention } },
       clock,
@@ -86,6 +86,18 @@ describe('removing what is old', () => {
     });
   });
 
+  it('removes with a result what another attempt of its task had stored', async () => {
+    const id = await make();
+    const leftover = `results/${id}/2/0.png`;
+    const outputs = JSON.stringify([{ key: leftover, contentType: 'image/png', bytes: 1 }]);
+    await gateway.services.storage.write(leftover, Readable.from(['x']), { contentType: 'image/png' });
+    await gateway.em().execute(sql`
+      insert into submission (task_id, attempt, state, family, outputs)
+      select task_id, 2, 'succeeded', family, ${outputs}::jsonb from submission where task_id = ${id}`);
+    await remove({ resultDays: 30 }, 31);
+    expect(await gateway.services.storage.size(leftover)).to.equal(null);
+  });
+
   it('finishes what a crash left between hiding a result and forgetting it', async () => {
     const id = await make();
     const later = new Date(Date.now() + DAY_MS);
@@ -96,6 +108,20 @@ describe('removing what is old', () => {
     expect(await gateway.services.storage.size(key)).to.be.a('number');
     expect(await remove({ resultDays: 1 }, 2)).to.include({ result: 1 });
     expect(await gateway.services.storage.size(key)).to.equal(null);
+  });
+
+  it('removes nothing too early on a worker whose clock was set ahead', async () => {
+    const id = await make();
+    const { database, storage } = gateway.services;
+    const { removeExpired } = createRetention({
+      ...{ database, storage },
+      retention: { ...NEVER, resultDays: 30, taskDays: 30 },
+    });
+    const { now } = Date;
+    Date.now = () => now() + 31 * DAY_MS;
+    const removed = await removeExpired().finally(() => (Date.now = now));
+    expect(removed).to.deep.equal({ result: 0, task: 0 });
+    expect((await read(id)).outputUrl).to.be.a('string');
   });
 
   it('removes tasks with all that belongs to them, also what an attempt left in the storage', async () => {

@@ -22,7 +22,7 @@ describe('sweeping uploads', () => {
   });
   after(() => gateway.stop());
 
-  const sweep = (now?: Date) => sweepUploads(gateway.services, now);
+  const sweep = () => sweepUploads(gateway.services);
   const make = async (): Promise<{ id: string; url: string; name: string }> => {
     const { body } = await upload(owner.key, makeVideo());
     return { id: body.data.id, url: body.data.url, name: `${body.data.id}.mp4` };
@@ -85,6 +85,15 @@ describe('sweeping uploads', () => {
     const files = await filesIn(gateway);
     expect(files).not.to.include(old.name);
     expect(files).to.include.members([young.name, 'something.else', '0.png']);
+  });
+
+  it('takes no file for old because the clock of its worker was set ahead', async () => {
+    const name = `${makeId('file')}.mp4`;
+    await store(`uploads/${name}`);
+    const { now } = Date;
+    Date.now = () => now() + 2 * HOUR_MS;
+    await sweep().finally(() => (Date.now = now));
+    expect(await filesIn(gateway)).to.include(name);
   });
 
   it('drops rows without a file after an hour', async () => {

@@ -63,6 +63,22 @@ describe('the loss brake', () => {
     expect(gateway.logged()).to.contain('the loss brake holds a user').and.to.contain(owner.id);
   });
 
+  it('finds who lost much also on a process whose clock was set back', async () => {
+    const { database, log } = gateway.services;
+    const brake = createLossBrake({ database, lossMax: gateway.config.lossBrake, log });
+    expect(await brake.holds(owner.id)).to.equal(false);
+    await lose(owner, 4);
+    const [wall, running] = [Date.now, performance.now.bind(performance)];
+    Date.now = () => wall() - 3_600_000;
+    performance.now = () => running() + LONGER_THAN_A_LIST_IS_KEPT_MS;
+    try {
+      await until('the user is held', () => brake.holds(owner.id), 2_000);
+    } finally {
+      Date.now = wall;
+      performance.now = running;
+    }
+  });
+
   it('lets such a user have one task in progress, and others as many as usual', async () => {
     await lose(owner, 4);
     await untilHeld(owner);
