@@ -1,7 +1,8 @@
--- Makes final that chat calls charged nothing whose idempotency keys repeats have just taken over (`claim_keys`): one
--- of them may have been settled as abandoned while its process only slept, and its own end would charge it after all.
--- Where that end came first, its key is given back, and the repeat is to be refused. Answers `taken`, the places whose
--- keys other requests have, and the places of these. Call it from `move_calls` with the counters locked.
+-- Makes final that chat calls charged nothing whose idempotency keys repeats have just taken over
+-- (`claim_keys`): one of them may have been settled as abandoned while its process only slept, and its own
+-- end would charge it after all. Where that end came first, its key is given back, and the repeat is to be
+-- refused. Answers `taken`, the places whose keys other requests have, and the places of these. Call it from
+-- `move_calls` with the counters locked.
 create or replace function give_up_undone_calls(claims jsonb, user_ids text[], taken integer[]) returns integer[]
 language plpgsql as $$
 declare
