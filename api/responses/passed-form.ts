@@ -7,8 +7,8 @@ import type { EventOutline } from './event-outline.ts';
 import { asText, listOf, membersOf, type Members } from './members.ts';
 import { presentUsage, writeEvent, writeFailure } from './response-object.ts';
 
-/** Events that hold the response, an error or usage. In the model's own words quotes are escaped. */
-const NEEDS_A_LOOK = /"(?:response|error)"\s*:\s*\{|"type"\s*:\s*"error"/;
+/** Events that hold the response, an error, usage or chat. In the model's own words quotes are escaped. */
+const NEEDS_A_LOOK = /"response"\s*:\s*\{|"error"\s*:\s*["{]|"type"\s*:\s*"error"|"choices"\s*:\s*\[/;
 const LAST: readonly unknown[] = ['response.completed', 'response.incomplete'];
 const FAILED: readonly unknown[] = ['response.failed', 'response.cancelled', 'error'];
 /** What a delta's event adds to the answer. The `done` events repeat it. */
@@ -47,6 +47,9 @@ function streamForm(model: string, requestId: string): StreamForm {
     // Some services end a stream with an error as bodies have it.
     const isFailure = FAILED.includes(type) || (type === undefined && json['error']);
     if (isFailure) return { kind: 'error', message: messageOf(json) };
+    // They would be passed on uncounted, under the upstream's name of the model.
+    if (type === undefined && Array.isArray(json['choices']))
+      throw new MalformedStreamError('events of chat');
     if (typeof type !== 'string' || typeof response !== 'object' || response === null)
       return { kind: 'text', text: `${event}\n\n`, ...(outlined && { counted: countedOf(outlined) }) };
     const renamed = { ...response, model, store: false };
@@ -162,6 +165,7 @@ function lastSequenceIn(events: string): number | null {
 }
 
 function messageOf({ message, error, response }: Record<string, unknown>): string | null {
+  if (typeof error === 'string') return error;
   const failure = membersOf(error ?? membersOf(response)['error']);
   const found = message ?? failure['message'];
   return typeof found === 'string' ? found : null;
