@@ -35,10 +35,14 @@ export function wholeChat({ model }: { model: string }): WholeForm {
 }
 
 /** How streams of chat completions are read. */
-export function readChatStream(): Pick<StreamForm, 'read' | 'billableTextOf' | 'isFinished' | 'requireEnd'> {
+export function readChatStream(): Pick<
+  StreamForm,
+  'read' | 'readEnd' | 'billableTextOf' | 'isFinished' | 'requireEnd'
+> {
   const events = new StreamEvents();
   return {
     read: (chunk) => events.read(chunk),
+    readEnd: () => events.readEnd(),
     billableTextOf,
     isFinished: (text) => FINISHED.test(text),
     requireEnd: () => undefined, // some compatible services end without a word

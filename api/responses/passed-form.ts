@@ -44,12 +44,8 @@ function streamForm(model: string, requestId: string): StreamForm {
     const json = outlined ?? parseShallow(event);
     const { type, response, sequence_number: number, ...others } = json;
     if (typeof number === 'number') sequence = number;
-    // Some services end a stream with an error as bodies have it.
-    const isFailure = FAILED.includes(type) || (type === undefined && json['error']);
-    if (isFailure) return { kind: 'error', message: messageOf(json) };
-    // They would be passed on uncounted, under the upstream's name of the model.
-    if (type === undefined && Array.isArray(json['choices']))
-      throw new MalformedStreamError('events of chat');
+    const failure = failureIn(json);
+    if (failure) return failure;
     if (typeof type !== 'string' || typeof response !== 'object' || response === null)
       return { kind: 'text', text: `${event}\n\n`, ...(outlined && { counted: countedOf(outlined) }) };
     const renamed = { ...response, model, store: false };
@@ -78,6 +74,7 @@ function streamForm(model: string, requestId: string): StreamForm {
       }
       return end ? [...pieces, { kind: 'done' }] : pieces;
     },
+    readEnd: () => [], // whether it is whole is seen by its last event
     billableTextOf: textOfEvent,
     isFinished: () => end !== null,
     render: (events) => events,
@@ -162,6 +159,17 @@ function lastSequenceIn(events: string): number | null {
   const [, number] =
     /^"sequence_number"\s*:\s*(\d{1,9})/.exec(events.slice(at < 0 ? events.length : at)) ?? [];
   return number === undefined ? null : Number(number);
+}
+
+/** The failure that an event reports; null for others. Throws MalformedStreamError for a chunk of chat. */
+function failureIn(json: Members): StreamPiece | null {
+  const { type, error, choices } = json;
+  // Some services end a stream with an error as bodies have it.
+  const isFailure = FAILED.includes(type) || (type === undefined && error);
+  if (isFailure) return { kind: 'error', message: messageOf(json) };
+  // It would be passed on uncounted, under the upstream's name of the model.
+  if (type === undefined && Array.isArray(choices)) throw new MalformedStreamError('events of chat');
+  return null;
 }
 
 function messageOf({ message, error, response }: Record<string, unknown>): string | null {

@@ -74,6 +74,22 @@ describe('an answer of an upstream', () => {
     expect(await readCharge()).to.deep.equal(FREE);
   });
 
+  it('whose stream ends within an event ends it with an error, and what came before is charged', async () => {
+    const event = `data: {${HEAD},"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n`;
+    playStream(event, event.slice(0, 40));
+    const text = await (await openStream(chat.gateway.baseUrl, chat.owner)).text();
+    expect(text).to.match(/"hi"[^]*data: \{"error":[^]*upstream_invalid_response[^]{0,200}$/);
+    expect(await readCharge()).to.deep.equal({ status: 'failed', charged: true });
+  });
+
+  it('that is an error of an older kind ends a stream with ours, without a word of theirs', async () => {
+    playStream('data: {"object":"error","message":"no room at gpu-7.internal","code":500}\n\n');
+    const text = await (await openStream(chat.gateway.baseUrl, chat.owner)).text();
+    expect(text).to.match(/^data: \{"error":[^]*upstream_error/);
+    expect(text).not.to.include('gpu-7');
+    expect(await readCharge()).to.deep.equal(FREE);
+  });
+
   it('whose stream has more text than a model writes is cut, and charged for what came', async () => {
     const text = 'a'.repeat(1024 * 1024);
     const event = `data: {${HEAD},"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`;
