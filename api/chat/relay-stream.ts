@@ -148,7 +148,7 @@ async function completeStream(stream: Stream): Promise<StreamedBody> {
   const { form, billing, delivered, disconnected, state } = stream;
   form.requireEnd();
   const usage = readUsage(stream);
-  if (!usage && delivered.isEmpty) throw new MalformedStreamError('a stream with nothing in it');
+  if (delivered.isEmpty) throw new MalformedStreamError('a stream with nothing in it');
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
     : { kind: 'counted', text: delivered.text() };
