@@ -115,14 +115,14 @@ function parse(data: string): unknown {
   }
 }
 
-/** An error is a member, or the event itself is one. */
+/** An error is a member, or the event itself is one; with some services it is the one item of a list. */
 function isError(event: string, json: unknown): boolean {
-  const { error = null, object, type } = membersOf(json);
+  const { error = null, object, type } = membersOf(Array.isArray(json) ? json[0] : json);
   return error !== null || object === 'error' || type === 'error' || NAMED_ERROR.test(event);
 }
 
 function messageOf(json: unknown): string | null {
-  const { error, message } = membersOf(json);
+  const { error, message } = membersOf(Array.isArray(json) ? json[0] : json);
   const found = typeof error === 'string' ? error : (membersOf(error)['message'] ?? message);
   return typeof found === 'string' ? found : null;
 }

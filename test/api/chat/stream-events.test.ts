@@ -21,6 +21,7 @@ describe('a stream of chat completions', () => {
   for (const [what, event] of [
     ['an error', '{"error":{"message":"Boom."}}'],
     ['an error as a text', '{"error":"Boom."}'],
+    ['an error in a list', '[{"error":{"message":"Boom.","code":503}}]'],
     ['an object that is an error', '{"object":"error","message":"Boom.","type":"BadRequest","code":400}'],
     ['an event of the type of errors', '{"type":"error","message":"Boom."}'],
   ] as const)
