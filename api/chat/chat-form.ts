@@ -16,8 +16,8 @@ export function chatForm(chat: PricedChat, requestId: string): AnswerForm {
 
 /** How answers of chat completions are read, also where a response is told of them. */
 export const READ_WHOLE: Pick<WholeForm, 'isAnswer' | 'usageOf' | 'billableTextOf'> = {
-  isAnswer: ({ choices, error = null }) =>
-    error === null && Array.isArray(choices) && choices.length > 0 && choices.every(isMembers),
+  isAnswer: ({ choices, error }) =>
+    !error && Array.isArray(choices) && choices.length > 0 && choices.every(isMembers),
   usageOf: (json) => json['usage'],
   billableTextOf,
 };

@@ -117,8 +117,8 @@ function parse(data: string): unknown {
 
 /** An error is a member, or the event itself is one; with some services it is the one item of a list. */
 function isError(event: string, json: unknown): boolean {
-  const { error = null, object, type } = membersOf(Array.isArray(json) ? json[0] : json);
-  return error !== null || object === 'error' || type === 'error' || NAMED_ERROR.test(event);
+  const { error, object, type } = membersOf(Array.isArray(json) ? json[0] : json);
+  return Boolean(error) || object === 'error' || type === 'error' || NAMED_ERROR.test(event);
 }
 
 function messageOf(json: unknown): string | null {

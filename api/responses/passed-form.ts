@@ -22,8 +22,8 @@ export function passedForm(model: string, requestId: string): AnswerForm {
 
 export function wholePassed({ model }: { model: string }): WholeForm {
   return {
-    isAnswer: ({ object, output, status, error = null }) =>
-      object === 'response' && Array.isArray(output) && status !== 'failed' && error === null,
+    isAnswer: ({ object, output, status, error }) =>
+      object === 'response' && Array.isArray(output) && status !== 'failed' && !error,
     usageOf: ({ usage }) => toChatUsage(usage),
     billableTextOf: ({ output }) => textOfItems(output),
     presentUsage,

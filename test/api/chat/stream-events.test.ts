@@ -36,6 +36,11 @@ describe('a stream of chat completions', () => {
     expect(read('event:error\ndata: Boom.\n\n')).to.deep.equal([{ kind: 'error', message: null }]);
   });
 
+  it('goes on where its events say that there is no error', () => {
+    const text = ['null', 'false', '""'].map((none) => `data: {"choices":[],"error":${none}}\n\n`).join('');
+    expect(read(text).map((piece) => piece.kind)).to.deep.equal(['text', 'text', 'text']);
+  });
+
   it('may speak of errors in the words of the model', () => {
     const text = `data: ${JSON.stringify({
       choices: [{ index: 0, delta: { content: '{"object":"error"}\nevent: error\n{"type":"error"}' } }],
