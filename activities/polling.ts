@@ -21,6 +21,8 @@ import type { KeptResult } from './results.ts';
 
 /** The vendor may not see its own job for a moment after it took it. */
 const NOT_FOUND_GRACE_MS = 30_000;
+/** So many looks in a row that do not find an older job: a proxy before the vendor may answer one with 404. */
+const NOT_FOUND_LOOKS = 3;
 /** A longer silence counts as no answer; the next look may bring one. */
 const LOOK_LIMIT_MS = 30_000;
 /** 100 is only for a task that has completed. */
@@ -85,11 +87,13 @@ async function pollUntilFinished(
   const { cancellationSignal } = Context.current();
   const { progress, durations } = dependencies;
   let refusals = 0;
+  let missed = 0;
   let unfinishedMs = 0; // another worker may have looked before
   for (;;) {
-    const { state, refusal } = await look(job, LOOK_LIMIT_MS, cancellationSignal);
+    const { state, refusal, isMissing } = await look(job, LOOK_LIMIT_MS, cancellationSignal);
     const ageMs = job.ageMs();
-    if (isEnd(state)) {
+    missed = isMissing ? missed + 1 : 0;
+    if (isEnd(state) && (!isMissing || missed >= NOT_FOUND_LOOKS)) {
       const isSeenEnding = state.kind === 'succeeded' && unfinishedMs > 0;
       if (isSeenEnding) durations.note(job.model, { unfinishedMs, finishedMs: ageMs });
       return recordEndState(dependencies, task, state);
@@ -180,6 +184,8 @@ interface Look {
   state: JobState;
   /** The failure of a look that the vendor refused because it is asked too often; null for every other. */
   refusal: UpstreamFailure | null;
+  /** The vendor does not find the job, which is past its first moments: the state is `expired`. */
+  isMissing: boolean;
 }
 
 /** Asks once. Trouble on the way counts as "still running": the deadline ends the job, not a bad minute. */
@@ -187,12 +193,12 @@ async function look({ provider, handle, ageMs }: Job, limitMs: number, signal?: 
   const running = { kind: 'running', progress: null } as const;
   try {
     const state = await withTimeLimit(limitMs, signal, async (limit) => provider.poll?.(handle, limit));
-    return { state: state ? withKeepableLinks(state) : running, refusal: null };
+    return { state: state ? withKeepableLinks(state) : running, refusal: null, isMissing: false };
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error;
-    const isOld = ageMs() > NOT_FOUND_GRACE_MS;
-    if (error.errorClass === 'expired' && isOld) return { state: { kind: 'expired' }, refusal: null };
-    return { state: running, refusal: error.errorClass === 'rate' ? error : null };
+    const isMissing = error.errorClass === 'expired' && ageMs() > NOT_FOUND_GRACE_MS;
+    const refusal = error.errorClass === 'rate' ? error : null;
+    return { state: isMissing ? { kind: 'expired' } : running, refusal, isMissing };
   }
 }
 

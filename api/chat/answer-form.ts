@@ -44,6 +44,8 @@ export interface WholeForm {
 export interface StreamForm {
   /** Splits chunks of the upstream into pieces. */
   read(chunk: Buffer): StreamPiece[];
+  /** What is left when the upstream has ended. Throws MalformedStreamError when that is cut. */
+  readEnd(): StreamPiece[];
   /** The text that the model wrote in one event of the upstream, for counting. */
   billableTextOf(json: unknown): string;
   /** Whether these events of the upstream end the answer, so that only its usage is left to come. */

@@ -6,6 +6,7 @@ import type { AnswerForm, StreamForm, WholeForm } from './answer-form.ts';
 import type { PricedChat } from './request/read-chat.ts';
 import { StreamEvents } from './stream-events.ts';
 import { presentUsage } from './views.ts';
+import { isMembers } from '../responses/members.ts';
 
 const FINISHED = /"finish_reason"\s*:\s*"/;
 
@@ -15,7 +16,8 @@ export function chatForm(chat: PricedChat, requestId: string): AnswerForm {
 
 /** How answers of chat completions are read, also where a response is told of them. */
 export const READ_WHOLE: Pick<WholeForm, 'isAnswer' | 'usageOf' | 'billableTextOf'> = {
-  isAnswer: (json) => Array.isArray(json['choices']),
+  isAnswer: ({ choices, error }) =>
+    !error && Array.isArray(choices) && choices.length > 0 && choices.every(isMembers),
   usageOf: (json) => json['usage'],
   billableTextOf,
 };
@@ -35,10 +37,14 @@ export function wholeChat({ model }: { model: string }): WholeForm {
 }
 
 /** How streams of chat completions are read. */
-export function readChatStream(): Pick<StreamForm, 'read' | 'billableTextOf' | 'isFinished' | 'requireEnd'> {
+export function readChatStream(): Pick<
+  StreamForm,
+  'read' | 'readEnd' | 'billableTextOf' | 'isFinished' | 'requireEnd'
+> {
   const events = new StreamEvents();
   return {
     read: (chunk) => events.read(chunk),
+    readEnd: () => events.readEnd(),
     billableTextOf,
     isFinished: (text) => FINISHED.test(text),
     requireEnd: () => undefined, // some compatible services end without a word

@@ -40,6 +40,9 @@ export interface KeptShare {
  */
 const TEXT_CHARACTERS_MAX = 32 * 1024 * 1024;
 
+/** Comments have none. */
+const HAS_DATA = /^data:/m;
+
 export class DeliveredEvents {
   #isEmpty = true;
   #text = '';
@@ -62,12 +65,13 @@ export class DeliveredEvents {
   /** Adds whole events of the upstream, and what the caller was sent for them. */
   add(events: string, sent: string): void {
     if (this.#share) this.#keep(sent, this.#share);
-    this.#isEmpty &&= events === '';
+    this.#isEmpty &&= !HAS_DATA.test(events);
     this.#unparsed.push(events);
     this.#unparsedCharacters += events.length;
     if (this.#unparsedCharacters > UNPARSED_CHARACTERS_MAX) this.#parse();
   }
 
+  /** Whether no event came, whatever was said of usage. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }

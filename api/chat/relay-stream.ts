@@ -101,16 +101,24 @@ interface State {
 }
 
 async function forwardEvents(stream: Stream): Promise<void> {
-  const { upstream, form, disconnected, cut } = stream;
+  const { upstream, form } = stream;
   for await (const chunk of upstream.body.iterator({ destroyOnReturn: false }))
-    for (const piece of form.read(chunk)) {
-      if (piece.kind === 'done') return drainBody(upstream);
-      if (piece.kind === 'error') throw new UpstreamFailure('transient', 'unknown', { text: piece.message });
-      const text = takePiece(stream, piece);
-      // What arrives after the caller has left counts, although it is not delivered: the upstream bills it.
-      if (text !== '' && !disconnected.aborted) await writePiece(stream, text);
-      if (cut.cause !== null) throw new Error(`the stream was cut: ${cut.cause}`);
-    }
+    if (await forwardPieces(stream, form.read(chunk))) return drainBody(upstream);
+  await forwardPieces(stream, form.readEnd());
+}
+
+/** Returns whether the answer is done. */
+async function forwardPieces(stream: Stream, pieces: readonly StreamPiece[]): Promise<boolean> {
+  const { disconnected, cut } = stream;
+  for (const piece of pieces) {
+    if (piece.kind === 'done') return true;
+    if (piece.kind === 'error') throw new UpstreamFailure('transient', 'unknown', { text: piece.message });
+    const text = takePiece(stream, piece);
+    // What arrives after the caller has left counts, although it is not delivered: the upstream bills it.
+    if (text !== '' && !disconnected.aborted) await writePiece(stream, text);
+    if (cut.cause !== null) throw new Error(`the stream was cut: ${cut.cause}`);
+  }
+  return false;
 }
 
 type TakenPiece = Extract<StreamPiece, { kind: 'text' | 'usage' }>;
@@ -140,7 +148,7 @@ async function completeStream(stream: Stream): Promise<StreamedBody> {
   const { form, billing, delivered, disconnected, state } = stream;
   form.requireEnd();
   const usage = readUsage(stream);
-  if (!usage && delivered.isEmpty) throw new MalformedStreamError('a stream with nothing in it');
+  if (delivered.isEmpty) throw new MalformedStreamError('a stream with nothing in it');
   const consumption: Consumption = usage
     ? { kind: 'reported', usage }
     : { kind: 'counted', text: delivered.text() };

@@ -1,6 +1,7 @@
 // Splits an upstream's stream into server-sent events, and parses only those that billing needs.
 import { StringDecoder } from 'node:string_decoder';
 import { isTooDeep } from '../../domain/json.ts';
+import { membersOf } from '../responses/members.ts';
 
 /** A piece of a stream, as it is relayed. */
 export type StreamPiece =
@@ -22,7 +23,10 @@ const EVENT_CHARACTERS_MAX = 4 * 1024 * 1024;
 /**
  * Members that billing needs. Inside the answer's text their quotes are escaped, so that they do not match.
  */
-const MAY_CONCERN_BILLING = /"usage"\s*:\s*\{|"error"\s*:|\[DONE\]/;
+const MAY_CONCERN_BILLING =
+  /"usage"\s*:\s*\{|"error"\s*:|"(?:object|type)"\s*:\s*"error"|^event: ?error|\[DONE\]/m;
+/** Some services name the event instead of having an error in it. */
+const NAMED_ERROR = /^event: ?error\s*$/m;
 
 /** The error of a stream that does not look like an answer. */
 export class MalformedStreamError extends Error {}
@@ -48,6 +52,19 @@ export class StreamEvents {
       ? whole.split('\n\n').filter(isNotEmpty).map(inspectEvent)
       : [{ kind: 'text', text: whole }];
   }
+
+  /**
+   * Returns the last event of a stream that has ended, where its blank line is missing. Throws
+   * MalformedStreamError when it is cut.
+   */
+  readEnd(): StreamPiece[] {
+    const rest = (this.#rest + this.#decoder.end()).trim();
+    this.#rest = '';
+    if (rest.split('\n').every((line) => line === '' || line.startsWith(':'))) return [];
+    if (dataOf(rest) !== '[DONE]' && parseEvent(rest) === null)
+      throw new MalformedStreamError('an event that is cut');
+    return [inspectEvent(rest)];
+  }
 }
 
 /** Joins the texts that `read` finds in the JSON of these events. */
@@ -70,9 +87,8 @@ function inspectEvent(event: string): StreamPiece {
   if (data === '[DONE]') return { kind: 'done' };
   const json = parse(data);
   if (isTooDeep(json)) throw new MalformedStreamError('an event nested too deeply');
+  if (isError(event, json)) return { kind: 'error', message: messageOf(json) };
   if (typeof json !== 'object' || json === null) return { kind: 'text', text: `${event}\n\n` };
-  const error: unknown = Reflect.get(json, 'error');
-  if (error !== undefined && error !== null) return { kind: 'error', message: messageOf(error) };
   const { usage, ...rest } = Object.fromEntries(Object.entries(json));
   if (typeof usage !== 'object' || usage === null) return { kind: 'text', text: `${event}\n\n` };
   const choices: unknown = rest['choices'];
@@ -99,10 +115,16 @@ function parse(data: string): unknown {
   }
 }
 
-function messageOf(error: unknown): string | null {
-  if (typeof error === 'string') return error;
-  const message: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'message') : null;
-  return typeof message === 'string' ? message : null;
+/** An error is a member, or the event itself is one; with some services it is the one item of a list. */
+function isError(event: string, json: unknown): boolean {
+  const { error, object, type } = membersOf(Array.isArray(json) ? json[0] : json);
+  return Boolean(error) || object === 'error' || type === 'error' || NAMED_ERROR.test(event);
+}
+
+function messageOf(json: unknown): string | null {
+  const { error, message } = membersOf(Array.isArray(json) ? json[0] : json);
+  const found = typeof error === 'string' ? error : (membersOf(error)['message'] ?? message);
+  return typeof found === 'string' ? found : null;
 }
 
 function isNotEmpty(text: string): boolean {

@@ -7,8 +7,8 @@ import type { EventOutline } from './event-outline.ts';
 import { asText, listOf, membersOf, type Members } from './members.ts';
 import { presentUsage, writeEvent, writeFailure } from './response-object.ts';
 
-/** Events that hold the response, an error or usage. In the model's own words quotes are escaped. */
-const NEEDS_A_LOOK = /"(?:response|error)"\s*:\s*\{|"type"\s*:\s*"error"/;
+/** Events that hold the response, an error, usage or chat. In the model's own words quotes are escaped. */
+const NEEDS_A_LOOK = /"response"\s*:\s*\{|"error"\s*:\s*["{]|"type"\s*:\s*"error"|"choices"\s*:\s*\[/;
 const LAST: readonly unknown[] = ['response.completed', 'response.incomplete'];
 const FAILED: readonly unknown[] = ['response.failed', 'response.cancelled', 'error'];
 /** What a delta's event adds to the answer. The `done` events repeat it. */
@@ -22,8 +22,8 @@ export function passedForm(model: string, requestId: string): AnswerForm {
 
 export function wholePassed({ model }: { model: string }): WholeForm {
   return {
-    isAnswer: ({ object, output, status }) =>
-      object === 'response' && Array.isArray(output) && status !== 'failed',
+    isAnswer: ({ object, output, status, error }) =>
+      object === 'response' && Array.isArray(output) && status !== 'failed' && !error,
     usageOf: ({ usage }) => toChatUsage(usage),
     billableTextOf: ({ output }) => textOfItems(output),
     presentUsage,
@@ -44,9 +44,8 @@ function streamForm(model: string, requestId: string): StreamForm {
     const json = outlined ?? parseShallow(event);
     const { type, response, sequence_number: number, ...others } = json;
     if (typeof number === 'number') sequence = number;
-    // Some services end a stream with an error as bodies have it.
-    const isFailure = FAILED.includes(type) || (type === undefined && json['error']);
-    if (isFailure) return { kind: 'error', message: messageOf(json) };
+    const failure = failureIn(json);
+    if (failure) return failure;
     if (typeof type !== 'string' || typeof response !== 'object' || response === null)
       return { kind: 'text', text: `${event}\n\n`, ...(outlined && { counted: countedOf(outlined) }) };
     const renamed = { ...response, model, store: false };
@@ -75,6 +74,7 @@ function streamForm(model: string, requestId: string): StreamForm {
       }
       return end ? [...pieces, { kind: 'done' }] : pieces;
     },
+    readEnd: () => [], // whether it is whole is seen by its last event
     billableTextOf: textOfEvent,
     isFinished: () => end !== null,
     render: (events) => events,
@@ -161,7 +161,19 @@ function lastSequenceIn(events: string): number | null {
   return number === undefined ? null : Number(number);
 }
 
+/** The failure that an event reports; null for others. Throws MalformedStreamError for a chunk of chat. */
+function failureIn(json: Members): StreamPiece | null {
+  const { type, error, choices } = json;
+  // Some services end a stream with an error as bodies have it.
+  const isFailure = FAILED.includes(type) || (type === undefined && error);
+  if (isFailure) return { kind: 'error', message: messageOf(json) };
+  // It would be passed on uncounted, under the upstream's name of the model.
+  if (type === undefined && Array.isArray(choices)) throw new MalformedStreamError('events of chat');
+  return null;
+}
+
 function messageOf({ message, error, response }: Record<string, unknown>): string | null {
+  if (typeof error === 'string') return error;
   const failure = membersOf(error ?? membersOf(response)['error']);
   const found = message ?? failure['message'];
   return typeof found === 'string' ? found : null;

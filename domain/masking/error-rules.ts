@@ -39,6 +39,20 @@ const TOP_LEVEL_DOMAINS = [
 ].join('|');
 
 /**
+ * Names of the fields that requests to vendors have three levels deep or more. A name of these alone, such as
+ * `text.format.name`, is a place in the request and no host.
+ */
+const FIELDS = new Set([
+  ...['text', 'format', 'name', 'type', 'schema', 'strict', 'description', 'verbosity', 'mode', 'url'],
+  ...['response_format', 'json_schema', 'grammar', 'definition', 'syntax', 'reasoning', 'effort', 'summary'],
+  ...['messages', 'message', 'input', 'output', 'content', 'contents', 'parts', 'refusal', 'detail'],
+  ...['image_url', 'input_image', 'tools', 'tool_choice', 'tool_calls', 'allowed_tools', 'function'],
+  ...['function_call', 'custom', 'parameters', 'arguments', 'properties', 'required', 'items'],
+  ...['generationconfig', 'imageconfig', 'aspectratio', 'imagesize', 'generation_config', 'image_config'],
+  ...['video_config', 'task', 'instances', 'image', 'video', 'prompt', 'mimetype', 'settings', 'duration'],
+]);
+
+/**
  * Rules for the text before its escapes are resolved: in a Windows path, `\n` and `\t` begin names, elsewhere
  * they are white space.
  */
@@ -153,6 +167,7 @@ function isIpv6(match: string): boolean {
 /** False for "e.g.", for `java.lang.Exception`, and for a field of a request such as `messages.0.content`. */
 function isHost(match: string): boolean {
   const labels = match.split('.');
+  if (labels.every((label) => FIELDS.has(label.toLowerCase()))) return false;
   if (/^[A-Z][a-z]/.test(labels.at(-1) ?? '')) return false;
   return labels.some((label) => label.length > 1) && !labels.some((label) => /^\d+$/.test(label));
 }

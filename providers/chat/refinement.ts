@@ -18,6 +18,12 @@ export const QUOTA_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
+ * How Google and xAI begin what they answer a wrong key, with 400. Only beginnings count, since a vendor may
+ * repeat what the caller sent.
+ */
+const WRONG_KEY = /^(?:api key (?:not valid|not found|expired)|(?:incorrect|invalid) api key)\b/i;
+
+/**
  * Verdict by the error's code; undefined where the status decides. The caller's mistakes come as 400, 413 and
  * 422; a 404 is a retired model or a wrong base URL.
  */
@@ -25,6 +31,8 @@ export function refineChatFailure(error: VendorError, status: number): Verdict |
   const words = [error.code ?? '', error.type ?? ''];
   if (words.some((word) => MODERATION_CODES.has(word))) return { errorClass: 'moderation', fate: 'refused' };
   if (words.some((word) => QUOTA_CODES.has(word))) return { errorClass: 'quota', fate: 'not_received' };
+  if (status === 400 && WRONG_KEY.test(error.message ?? ''))
+    return { errorClass: 'auth', fate: 'not_received' };
   if (status === 404 || words.includes('model_not_found'))
     return { errorClass: 'model_retired', fate: 'refused' };
   return undefined;

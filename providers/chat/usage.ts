@@ -36,11 +36,15 @@ export function readChatUsage(usage: unknown, tokensMax: number = TOKENS_PLAUSIB
 }
 
 /**
- * Text of all choices in an answer, as its reader is shown it: content, reasoning, refusal and tool calls.
+ * Text of all choices in an answer, as its reader is shown it: content, refusal and tool calls. Reasoning
+ * stands for it only where there is nothing else.
  */
 export function outputTextOf(json: unknown): string {
   return listOf(membersOf(json)['choices'])
-    .map((choice) => textIn(membersOf(membersOf(choice)['message'])))
+    .map((choice) => {
+      const message = membersOf(membersOf(choice)['message']);
+      return textIn(message) || contentIn(message['reasoning_content']);
+    })
     .join('');
 }
 
@@ -81,8 +85,16 @@ function textIn(message: Members): string {
     const { name, arguments: parameters } = membersOf(membersOf(call)['function']);
     return `${textOf(name) ?? ''}${typeof parameters === 'string' ? parameters : ''}`;
   });
-  const parts = [message['content'], message['reasoning_content'], message['refusal']];
-  return [...parts.map((part) => (typeof part === 'string' ? part : '')), ...calls].join('');
+  return [contentIn(message['content']), contentIn(message['refusal']), ...calls].join('');
+}
+
+/** Content is a text, or with some services a list of parts. */
+function contentIn(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return listOf(content)
+    .map((part) => membersOf(part)['text'])
+    .filter((text) => typeof text === 'string')
+    .join('');
 }
 
 function countOf(value: unknown, max: number): number | null {

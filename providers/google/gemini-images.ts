@@ -3,6 +3,7 @@
 import { isWholeResultImage } from '../../domain/files/whole-results.ts';
 import { authorizeByApiKey } from './api-key.ts';
 import { verdictOnAccount, withRetryDelay } from './errors.ts';
+import { requestIdOf } from '../http/client.ts';
 import { createJsonApi, type JsonApi, type JsonObject } from '../http/json-api.ts';
 import { failureOfStatus, type UpstreamResponse, type Verdict } from '../http/status.ts';
 import { loadInputImages, type InputImage } from '../http/input-images.ts';
@@ -93,7 +94,7 @@ async function generateImage(
     toFailure: submitFailure,
   });
   const answer = membersOf(json);
-  const id = textOf(answer['responseId']) ?? upstreamRequestId;
+  const id = requestIdOf(answer['responseId']) ?? upstreamRequestId;
   const bytes = readImage(answer);
   if (bytes === null) throw failureWithoutImage(answer, id);
   return { bytes, upstreamRequestId: id };

@@ -32,9 +32,7 @@ export async function loadInputImages(
 }
 
 async function load(image: string, position: number, signal?: AbortSignal): Promise<InputImage> {
-  const bytes = image.startsWith('data:')
-    ? decode(image, position)
-    : await fetchBytes(image, position, signal);
+  const bytes = /^data:/i.test(image) ? decode(image, position) : await fetchBytes(image, position, signal);
   const type = sniffMediaType(bytes);
   if (type === 'image/png' || type === 'image/jpeg' || type === 'image/webp') return { type, bytes };
   throw unreadable(position, 'is not a PNG, JPEG or WebP file');

@@ -39,13 +39,14 @@ export interface VendorError {
 }
 
 /**
- * Reads the three shapes in use: `{error:{message,type,code}}`, `{code,error:"text"}` and `{error:"text"}`
- * (also `{code,message}`). Answers null where the body holds no error at all.
+ * Reads the shapes in use: `{error:{message,type,code}}`, `{code,error:"text"}` and `{error:"text"}` (also
+ * `{code,message}` and `{detail}`), each also as the one item of a list, as Google's compatible API has it.
+ * Answers null where the body holds no error at all.
  */
 export function readVendorError(json: unknown): VendorError | null {
-  const body = membersOf(json);
+  const body = membersOf(Array.isArray(json) ? json[0] : json);
   const inner = isObject(body['error']) ? body['error'] : body;
-  const message = textOf(inner['message']) ?? textOf(inner['error']);
+  const message = textOf(inner['message']) ?? textOf(inner['error']) ?? textOf(inner['detail']);
   const code = wordOf(inner['code']);
   if (message === null && code === null) return null;
   return { code, type: wordOf(inner['type'] ?? inner['status'] ?? inner['reason']), message };

@@ -9,10 +9,11 @@ import {
   type ChatUpstreams,
   type UpstreamAnswer,
 } from '../chat/chat.ts';
+import { refineChatFailure } from '../chat/refinement.ts';
 import { countPromptTokens, countTokens } from '../chat/tokens.ts';
 import { billableTextOf, outputTextOf, readChatUsage } from '../chat/usage.ts';
 import { UpstreamFailure, type Provider, type Submission, type UpstreamJob } from '../provider.ts';
-import { listOf, membersOf, textOf } from '../http/json-fields.ts';
+import { listOf, membersOf, readVendorError, textOf } from '../http/json-fields.ts';
 import type { FamilySettings } from '../settings.ts';
 
 export const NAME = 'openai-chat';
@@ -100,8 +101,15 @@ async function readEvidence(json: unknown, request: Readonly<Record<string, unkn
   };
 }
 
+/** Some services report errors with status 200. The answer is complete, so no work is left at the vendor. */
 function failureWithoutText(json: unknown, upstreamRequestId: string | null): UpstreamFailure {
-  const [choice] = listOf(membersOf(json)['choices']);
-  const isRefused = textOf(membersOf(choice)['finish_reason']) === REFUSED_FINISH;
-  return new UpstreamFailure(isRefused ? 'moderation' : 'invalid_response', 'refused', { upstreamRequestId });
+  const { choices, error = null } = membersOf(json);
+  const reported = error === null ? null : readVendorError(json);
+  const isFiltered = textOf(membersOf(listOf(choices)[0])['finish_reason']) === REFUSED_FINISH;
+  const verdict = reported ? refineChatFailure(reported, 200) : undefined;
+  const usual = isFiltered ? 'moderation' : 'invalid_response';
+  return new UpstreamFailure(verdict?.errorClass ?? usual, verdict?.fate ?? 'refused', {
+    text: reported?.message ?? null,
+    upstreamRequestId,
+  });
 }

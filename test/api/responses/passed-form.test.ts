@@ -87,8 +87,27 @@ describe('a stream of Responses that is passed on', () => {
     ['error', event('error', { sequence_number: 9, message: 'Boom.' })],
     ['response.failed', event('response.failed', { response: response({ error: { message: 'Boom.' } }) })],
     ['an error as bodies have it', 'data: {"error":{"message":"Boom."}}\n\n'],
+    ['an error as a text', 'data: {"error":"Boom."}\n\n'],
+    ['an error as a text beside a code', 'data: {"code":500,"error": "Boom."}\n\n'],
   ] as const)
     it(`fails with ${what}`, () => {
       expect(open().read(Buffer.from(last))).to.deep.equal([{ kind: 'error', message: 'Boom.' }]);
     });
+
+  it('of an upstream that answers with a stream of chat is refused before any of it is passed on', () => {
+    const chunk = {
+      object: 'chat.completion.chunk',
+      model: 'theirs',
+      choices: [{ delta: { content: 'hi' } }],
+    };
+    expect(() => open().read(Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`))).to.throw('events of chat');
+  });
+
+  it('may tell of choices in a delta, and of an error inside of an item', () => {
+    const told = [
+      event('response.output_text.delta', { delta: '"choices":[ "error":"no"' }),
+      event('response.output_item.done', { item: { type: 'mcp_call', choices: [], error: 'no' } }),
+    ].join('');
+    expect(textsOf(open().read(Buffer.from(told)))).to.equal(told);
+  });
 });

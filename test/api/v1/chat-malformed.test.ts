@@ -74,6 +74,53 @@ describe('an answer of an upstream', () => {
     expect(await readCharge()).to.deep.equal(FREE);
   });
 
+  for (const [what, members] of [
+    ['has no choice', '"choices":[]'],
+    ['has a choice that is none', '"choices":[null]'],
+    ['has an error beside its choices', `"error":{"message":"gpu-7.internal"},"choices":[${CHOICE}]`],
+  ] as const)
+    it(`that ${what} is 502, and not charged, though it has usage`, async () => {
+      playWhole(`{${HEAD},${members},${CHAT_USAGE}}`);
+      expectError(await ask(chat.owner), 502, 'upstream_invalid_response', null);
+      expect(await readCharge()).to.deep.equal(FREE);
+    });
+
+  it('in the words of Responses that has an error is 502, and not charged', async () => {
+    playWhole(`{"object":"response","status":"cancelled","error":{"message":"no"},"output":[],${USAGE}}`);
+    expectError(await respond(chat.owner, {}), 502, 'upstream_invalid_response', null);
+    expect(await readCharge()).to.deep.equal(FREE);
+  });
+
+  it('that streams comments and no event ends the stream with an error, and is not charged', async () => {
+    playStream(': at work\n\n', ': at work\n\n', 'data: [DONE]\n\n');
+    const text = await (await openStream(chat.gateway.baseUrl, chat.owner)).text();
+    expect(text).to.match(/data: \{"error":[^]*upstream_invalid_response/);
+    expect(await readCharge()).to.deep.equal(FREE);
+  });
+
+  it('that streams usage but no choice ends the stream with an error, and is not charged', async () => {
+    playStream(`data: {${HEAD},"choices":[],${CHAT_USAGE}}\n\n`, 'data: [DONE]\n\n');
+    const text = await (await openStream(chat.gateway.baseUrl, chat.owner)).text();
+    expect(text).to.match(/^data: \{"error":[^]*upstream_invalid_response/);
+    expect(await readCharge()).to.deep.equal(FREE);
+  });
+
+  it('whose stream ends within an event ends it with an error, and what came before is charged', async () => {
+    const event = `data: {${HEAD},"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n`;
+    playStream(event, event.slice(0, 40));
+    const text = await (await openStream(chat.gateway.baseUrl, chat.owner)).text();
+    expect(text).to.match(/"hi"[^]*data: \{"error":[^]*upstream_invalid_response[^]{0,200}$/);
+    expect(await readCharge()).to.deep.equal({ status: 'failed', charged: true });
+  });
+
+  it('that is an error of an older kind ends a stream with ours, without a word of theirs', async () => {
+    playStream('data: {"object":"error","message":"no room at gpu-7.internal","code":500}\n\n');
+    const text = await (await openStream(chat.gateway.baseUrl, chat.owner)).text();
+    expect(text).to.match(/^data: \{"error":[^]*upstream_error/);
+    expect(text).not.to.include('gpu-7');
+    expect(await readCharge()).to.deep.equal(FREE);
+  });
+
   it('whose stream has more text than a model writes is cut, and charged for what came', async () => {
     const text = 'a'.repeat(1024 * 1024);
     const event = `data: {${HEAD},"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`;

@@ -11,6 +11,16 @@ describe('masking an error text of a vendor', () => {
       "Invalid 'messages.0.content': too long",
       "Invalid 'messages.0.content': too long",
     ],
+    [
+      'fields of the request',
+      "Missing 'text.format.name', 'response_format.json_schema.schema', generationConfig.imageConfig.imageSize",
+      "Missing 'text.format.name', 'response_format.json_schema.schema', generationConfig.imageConfig.imageSize",
+    ],
+    [
+      'hosts that begin or end as fields do',
+      'text.format.svc, input.queue.prod and db.content.name refused',
+      '[masked:host], [masked:host] and [masked:host] refused',
+    ],
     ['a host', 'cannot reach ark.cn-beijing.volces.com:443 now', 'cannot reach [masked:host] now'],
     [
       'an internal host',

@@ -220,4 +220,11 @@ describe('Gemini images', () => {
       expect((await failureOf(provider.submit(order(1)))).retryAfterMs).to.equal(34_500);
     });
   });
+
+  it('name no request where the vendor’s id is none to write down', async () => {
+    for (const responseId of ['x'.repeat(100_000), 'two words', 'line\nline', 7]) {
+      plays = [answering({ candidates: [{ content: { parts: [PICTURE] } }], responseId })];
+      expect((await finished(order(1))).upstreamRequestId).to.equal(null);
+    }
+  });
 });

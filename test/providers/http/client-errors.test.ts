@@ -38,6 +38,12 @@ describeCalls((vendor) => {
       { title: 'an error object', body: '{"error":{"message":"bad size","code":"x"}}', text: 'bad size' },
       { title: 'a code and a text', body: '{"code":"Some code","error":"bad size"}', text: 'bad size' },
       { title: 'a text alone', body: '{"error":"bad size"}', text: 'bad size' },
+      {
+        title: 'an error in a list',
+        body: '[{"error":{"message":"bad size","code":400}}]',
+        text: 'bad size',
+      },
+      { title: 'a detail', body: '{"detail":"bad size"}', text: 'bad size' },
       { title: 'plain text', body: 'bad size', text: 'bad size' },
       { title: 'HTML', body: '<html>bad size</html>', text: null },
       { title: 'cut JSON', body: '{"error":{"mess', text: null },

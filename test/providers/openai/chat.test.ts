@@ -93,4 +93,28 @@ describe('the adapter openai-chat, on the wire', () => {
     answer = { choices: [{ index: 0, message: silent, finish_reason: 'stop' }], usage: USAGE };
     expect(verdictOf(await failureOf(provider.submit(textJob())))).to.equal('invalid_response, refused');
   });
+
+  it('the text is what the answer says, without the reasoning beside it', async () => {
+    const message = { ...MESSAGE, content: 'Yes.', reasoning_content: 'Let me think.' };
+    answer = { ...answer, choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    const submission = await provider.submit(textJob());
+    expect(submission).to.have.deep.property('results', [{ kind: 'text', text: 'Yes.' }]);
+  });
+
+  it('the text is joined from parts, where a service sends its content as a list', async () => {
+    const content = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'Let me think.' }] },
+      { type: 'text', text: 'Yes, ' },
+      { type: 'text', text: 'do.' },
+    ];
+    answer = { ...answer, choices: [{ index: 0, message: { ...MESSAGE, content }, finish_reason: 'stop' }] };
+    const submission = await provider.submit(textJob());
+    expect(submission).to.have.deep.property('results', [{ kind: 'text', text: 'Yes, do.' }]);
+  });
+
+  it('an error with status 200 is refused, with the vendor’s reason', async () => {
+    answer = { error: { message: 'It was flagged.', code: 'content_policy_violation' } };
+    const failure = await failureOf(provider.submit(textJob()));
+    expect([verdictOf(failure), failure.text]).to.deep.equal(['moderation, refused', 'It was flagged.']);
+  });
 });

@@ -56,6 +56,12 @@ describeVendor('OpenAI images', { create: createOpenaiImages, path: '/v1' }, (ve
       });
     });
 
+    it('takes an input image whose scheme is in capitals, as the API does', async () => {
+      deliver(vendor, ITEM);
+      await vendor.provider.submit(imageJob({ inputImages: [DATA_URI.replace('data:', 'DATA:')] }));
+      expect(vendor.received.at(-1)?.path).to.equal('/v1/images/edits');
+    });
+
     const bad: Record<string, string> = {
       'that are no pictures': `data:image/png;base64,${Buffer.from('<html>').toString('base64')}`,
       'that are not base64': 'data:image/png,hello',
