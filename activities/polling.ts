@@ -21,7 +21,7 @@ import type { KeptResult } from './results.ts';
 
 /** The vendor may not see its own job for a moment after it took it. */
 const NOT_FOUND_GRACE_MS = 30_000;
-/** So many looks in a row that do not find an older job: a proxy before the vendor may answer one with 404. */
+/** Looks in a row that do not find an older job: a proxy before the vendor may answer one with 404. */
 const NOT_FOUND_LOOKS = 3;
 /** A longer silence counts as no answer; the next look may bring one. */
 const LOOK_LIMIT_MS = 30_000;
