@@ -71,7 +71,7 @@ class DatabaseWatcher implements Watcher {
     this.#followers.add(follower);
     const leave = (): void => void this.#followers.delete(follower);
     this.#schedule();
-    // A read that is under way tells this follower nothing, and may see more than its reader has read by then.
+    // A read that is under way tells this follower nothing, and may see more than its reader has by then.
     if (this.#position !== null) await this.#reading?.promise;
     else {
       this.#begun ??= Promise.withResolvers<void>();
