@@ -93,6 +93,32 @@ describe('POST /v1/images/edits', () => {
     expect((await owner.key.post(PATH, { prompt, images })).status).to.equal(202);
   });
 
+  it('reads objects in objects as JSON would have them, and charges for none that it does not know', async () => {
+    const cases: [name: string, param: string][] = [
+      ['metadata[colour][warm]', 'metadata.colour'],
+      ['metadata[colour][]', 'metadata.colour'],
+      ['metadata[constructor][name]', 'metadata.constructor'],
+      ['metadata[seed][start]', 'metadata.seed'],
+      ['metadata[quality][a][b][]', 'metadata.quality'],
+      ['metadata[0][seed]', 'metadata.0'],
+      ['prompt[a][b]', 'prompt'],
+    ];
+    for (const [name, param] of cases) {
+      const answer = await send([
+        ['prompt', prompt],
+        ['image', PIXEL],
+        [name, '1'],
+      ]);
+      expectError(answer, 400, 'invalid_value', param);
+    }
+    const unknown = await send([
+      ['prompt', prompt],
+      ['image', PIXEL],
+      ['trace[a][b]', '1'],
+    ]);
+    expect(unknown.status).to.equal(202);
+  });
+
   it('reads a part that says it is JSON as its value, and refuses one that is not', async () => {
     const json = (text: string) => new Blob([text], { type: 'application/json' });
     const sound = [['prompt', prompt] as const, ['image', PIXEL] as const];
