@@ -123,7 +123,7 @@ function useMaking(fields: Fields) {
         const idempotencyKey = (keys.current[done.length] ??= makeIdempotencyKey());
         const { data } = await call('POST /api/admin/redeem-codes', { body: bodyOf(fields), idempotencyKey });
         if (data.code === undefined) {
-          // It was made before, and the answer that showed it was lost: nobody can have it.
+          // It was made before, and the answer that showed it was lost: it is never shown again.
           await call('PATCH /api/admin/redeem-codes/:id', { params: { id: data.id } });
           keys.current[done.length] = makeIdempotencyKey();
           continue;
