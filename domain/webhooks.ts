@@ -40,7 +40,7 @@ export const WEBHOOK_FAILURES = {
   timeout: 'The receiver did not answer in time.',
   unreachable: 'No connection to the receiver came about, or it broke.',
   address_refused: 'The address of the receiver is not public.',
-  webhook_disabled: 'The webhook was disabled before this could be delivered.',
+  webhook_disabled: 'The webhook or its user was disabled before this could be delivered.',
   cancelled: 'The operator ended the delivery.',
 } as const;
 export type WebhookFailure = keyof typeof WEBHOOK_FAILURES;

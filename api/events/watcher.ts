@@ -59,7 +59,8 @@ class DatabaseWatcher implements Watcher {
   /** Settled by the read that finds the first position; null while no follower waits for one. */
   #begun: PromiseWithResolvers<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #isReading = false;
+  /** Settled when the read that is under way has ended, however; null while none is. */
+  #reading: PromiseWithResolvers<void> | null = null;
   #lastReadAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: WatcherOptions) {
@@ -70,8 +71,9 @@ class DatabaseWatcher implements Watcher {
     this.#followers.add(follower);
     const leave = (): void => void this.#followers.delete(follower);
     this.#schedule();
-    // A read that is under way began before this follower came; its position counts all the same.
-    if (this.#position === null) {
+    // A read that is under way tells this follower nothing, and may see more than its reader has by then.
+    if (this.#position !== null) await this.#reading?.promise;
+    else {
       this.#begun ??= Promise.withResolvers<void>();
       await this.#begun.promise.catch((error: unknown) => {
         leave();
@@ -110,7 +112,7 @@ class DatabaseWatcher implements Watcher {
 
   #schedule(): void {
     const isIdle = this.#followers.size === 0 && this.#awaited.size === 0;
-    if (this.#timer || this.#isReading || isIdle) return;
+    if (this.#timer || this.#reading || isIdle) return;
     const { everyMs: usual = EVERY_MS } = this.#options;
     const everyMs = this.#position?.page ? Math.min(REST_EVERY_MS, usual) : usual;
     const waitMs = Math.max(0, this.#lastReadAt + everyMs - performance.now());
@@ -119,7 +121,7 @@ class DatabaseWatcher implements Watcher {
 
   async #look(): Promise<void> {
     this.#timer = null;
-    this.#isReading = true;
+    this.#reading = Promise.withResolvers<void>();
     this.#lastReadAt = performance.now();
     try {
       const from = this.#position;
@@ -134,7 +136,8 @@ class DatabaseWatcher implements Watcher {
       this.#begun?.reject(error);
     } finally {
       this.#begun = null;
-      this.#isReading = false;
+      this.#reading.resolve();
+      this.#reading = null;
       // What changes while there is no follower concerns none, and would be much when the next one comes.
       if (this.#followers.size === 0) this.#position = null;
       this.#schedule();

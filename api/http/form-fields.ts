@@ -8,8 +8,10 @@ import { GatewayError } from '../../domain/errors.ts';
 import { createJsonScan } from '../../domain/json-scan.ts';
 import { sniffMediaType, SNIFF_BYTES } from '../../domain/files/media-types.ts';
 
-/** A field, one entry of a list (`image[]`), or one member of an object (`metadata[resolution]`). */
-const FIELD_NAME = /^([A-Za-z_][A-Za-z0-9_]{0,63})(?:\[([A-Za-z_][A-Za-z0-9_]{0,63}|\d{0,3})\])?$/;
+/** A field, an entry of a list (`image[]`), or a member of an object (`metadata[seed]`), at any depth. */
+const FIELD_NAME = /^([A-Za-z_][A-Za-z0-9_]{0,63})((?:\[(?:[A-Za-z_][A-Za-z0-9_]{0,63}|\d{0,3})\])*)$/;
+/** A place in brackets that is an entry of a list. */
+const ENTRY = /^\d*$/;
 /** The lists and objects that forms write with brackets stay small. */
 const LIMITS = {
   files: 20,
@@ -126,14 +128,25 @@ function createJsonReader(): (name: string, bytes: Buffer) => unknown {
 
 /** Adds a part under its name. A name that stands twice becomes a list. Returns what is wrong, or null. */
 function addField(fields: Map<string, unknown>, written: string, value: unknown): GatewayError | null {
-  const [, name, inside] = FIELD_NAME.exec(written) ?? [];
+  const [, name, brackets = ''] = FIELD_NAME.exec(written) ?? [];
   if (name === undefined) return null; // nothing that is read has such a name
-  const known = fields.get(name);
-  if (inside === undefined) fields.set(name, known === undefined ? value : [...listOf(known), value]);
-  else if (/^\d*$/.test(inside)) fields.set(name, [...listOf(known ?? []), value]);
-  else if (known === undefined || isMembers(known)) fields.set(name, { ...known, [inside]: value });
+  const path = brackets === '' ? [] : brackets.slice(1, -1).split('][');
+  const placed = place(fields.get(name), path, value);
+  if (placed !== undefined) fields.set(name, placed);
   else return new GatewayError('invalid_value', { param: name, message: `${name} is a text and an object.` });
   return null;
+}
+
+/**
+ * What is known of a field, with a value at this path inside; undefined where that is in a text or a list.
+ * A list of objects is none here: its numbers become names, and its field refuses them.
+ */
+function place(known: unknown, [first, ...rest]: readonly string[], value: unknown): unknown {
+  if (first === undefined) return known === undefined ? value : [...listOf(known), value];
+  if (rest.length === 0 && ENTRY.test(first)) return [...listOf(known ?? []), value];
+  if (known !== undefined && !isMembers(known)) return undefined;
+  const inside = place(known && Object.hasOwn(known, first) ? known[first] : undefined, rest, value);
+  return inside === undefined ? undefined : { ...known, [first]: inside };
 }
 
 function listOf(value: unknown): unknown[] {

@@ -71,7 +71,7 @@ type Metadata = typeof IMAGE_METADATA | typeof VIDEO_METADATA;
 export function readOptions(schema: Metadata, metadata: z.output<Metadata> | undefined): MediaOptions {
   if (!metadata) return {};
   const { seed, negative_prompt: negativePrompt, quality, watermark } = metadata;
-  const unknown = Object.keys(metadata).filter((name) => !(name in schema.shape));
+  const unknown = Object.keys(metadata).filter((name) => !Object.hasOwn(schema.shape, name));
   const promptExtension = metadata.prompt_extend;
   return { seed, negativePrompt, quality, watermark, promptExtension, unknown };
 }

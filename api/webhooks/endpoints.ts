@@ -82,12 +82,13 @@ export async function changeWebhook(ctx: Context): Promise<Reply> {
   const { services, em, caller, body } = ctx;
   const schema = caller.proof === 'key' ? WEBHOOK_CHANGES_V1 : WEBHOOK_CHANGES;
   const given = readBody(schema, body);
-  const found = await requireOwnWebhook(ctx);
+  const { id } = await requireOwnWebhook(ctx);
   const fields = given.events ? { ...given, events: [...new Set(given.events)] } : given;
   if (fields.url !== undefined) checkUrl(fields.url, services.production);
-  const { events: told = found.events, balanceBelow = found.balanceBelow ?? null } = fields;
-  checkBalance({ events: told, balanceBelow });
-  const changed = await changeEndpoint(em, ownerOf(ctx), found.id, fields);
+  const changed = await changeEndpoint(em, ownerOf(ctx), id, fields, (before) => {
+    const { events: told = before.events, balanceBelow = before.balanceBelow ?? null } = fields;
+    checkBalance({ events: told, balanceBelow });
+  });
   if (!changed) throw new GatewayError('not_found');
   return { status: 200, body: { data: presentWebhook(changed) } };
 }

@@ -30,7 +30,8 @@ export interface HeldWrite {
 
 /**
  * Runs each `write` while its endpoint cannot be deleted: who deletes it waits, and once it is gone nothing
- * is written. Answers false, without writing, where it is gone or disabled. Other changes do not wait.
+ * is written. Answers false, without writing, where it is gone, or it or its user is disabled. Other changes
+ * do not wait.
  */
 export async function whileEndpointsExist(em: Em, writes: readonly HeldWrite[]): Promise<boolean[]> {
   const ids = [...new Set(writes.map(({ endpointId }) => endpointId))];
@@ -46,7 +47,9 @@ export async function whileEndpointsExist(em: Em, writes: readonly HeldWrite[]):
 const hold = prepare<{ id: string }>(
   'hold-webhook-endpoints',
   `select e.id from (select set_config('synchronous_commit', 'off', true)) unlogged, webhook_endpoint e
-   where e.id = any ($1) and e.disabled_at is null for key share of e`,
+   where e.id = any ($1) and e.disabled_at is null
+     and exists (select from app_user u where u.id = e.user_id and u.disabled_at is null)
+   for key share of e`,
 );
 
 /** A delivery that its receiver took. */

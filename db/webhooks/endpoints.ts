@@ -69,18 +69,23 @@ export async function listOwnEndpoints(
   return em.find(WebhookEndpointEntity, where, { orderBy: { id: 'desc' }, limit });
 }
 
-/** Changes the given fields; null for no such webhook. Enabling forgets how long it has been failing. */
+/**
+ * Changes the given fields; null for no such webhook. Enabling forgets how long it has been failing. `check`
+ * is given the webhook as it is while no other request can change it, and throws to change nothing.
+ */
 export async function changeEndpoint(
   em: Em,
   { userId, origin }: WebhookOwner,
   id: string,
   { disabled, ...fields }: WebhookChanges,
+  check: (before: WebhookEndpoint) => void,
 ): Promise<WebhookEndpoint | null> {
   return em.transactional(async (tx) => {
     const [found] = await tx.execute<{ wasDisabled: boolean }[]>(sql`
       select disabled_at is not null as "wasDisabled" from webhook_endpoint
       where id = ${id} and user_id = ${userId} for no key update`);
     if (!found) return null;
+    check(await requireOwn(tx, userId, id));
     const isSwitched = disabled !== undefined && disabled !== found.wasDisabled;
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
     const switched = {

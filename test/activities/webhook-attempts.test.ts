@@ -177,6 +177,31 @@ describe('a webhook that is sent', () => {
     expect(receiver.at(hook.path).filter(({ at }) => at > deletedAt + 5)).to.deep.equal([]);
   });
 
+  it('gets nothing once its user is disabled, and what was due is not sent later', async () => {
+    const hook = await makeHook('/fails-once');
+    await gateway.stopWorker();
+    for (let tests = 0; tests < 2; tests += 1) await test(hook.id);
+    const setDisabled = (at: string) =>
+      gateway.em().execute(`update app_user set disabled_at = ${at} where id = '${owner.id}'`);
+    await gateway.em().execute(`update webhook_delivery set attempts = 1, relay_after = now() where id = (
+      select min(id) from webhook_delivery where endpoint_id = '${hook.id}')`);
+    await setDisabled('now()');
+    await gateway.startWorker();
+    const states = await until('nothing is pending', async () => {
+      const rows = await gateway
+        .em()
+        .execute<{ state: string; failure: string }[]>(
+          `select state, failure from webhook_delivery where endpoint_id = '${hook.id}'`,
+        );
+      return rows.every(({ state }) => state !== 'pending') && rows;
+    });
+    expect(receiver.at(hook.path)).to.deep.equal([]);
+    expect(states.map(({ failure }) => failure)).to.deep.equal(['webhook_disabled', 'webhook_disabled']);
+    await setDisabled('null');
+    await test(hook.id);
+    expect(await receiver.until(hook.path, 1)).to.have.length(1);
+  });
+
   it('whose process died before it was sent, or recorded, is sent by another, with the same id', async () => {
     const hook = await makeHook();
     await gateway.stopWorker();

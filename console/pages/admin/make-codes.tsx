@@ -100,7 +100,10 @@ export function MakeCodes({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Makes codes one after the other. After an error it goes on with the one whose answer is missing. */
+/**
+ * Makes codes one after the other. After an error it goes on with the one whose answer is missing: if that was
+ * made, it is disabled, and another one made in its place.
+ */
 function useMaking(fields: Fields) {
   const [made, setMade] = useState<readonly MadeCode[]>([]);
   const [error, setError] = useState<unknown>(null);
@@ -119,7 +122,13 @@ function useMaking(fields: Fields) {
       while (done.length < count && !stopping.current) {
         const idempotencyKey = (keys.current[done.length] ??= makeIdempotencyKey());
         const { data } = await call('POST /api/admin/redeem-codes', { body: bodyOf(fields), idempotencyKey });
-        done = [...done, { id: data.id, code: data.code ?? '' }];
+        if (data.code === undefined) {
+          // It was made before, and the answer that showed it was lost: it is never shown again.
+          await call('PATCH /api/admin/redeem-codes/:id', { params: { id: data.id } });
+          keys.current[done.length] = makeIdempotencyKey();
+          continue;
+        }
+        done = [...done, { id: data.id, code: data.code }];
         setMade(done);
       }
     } catch (problem) {

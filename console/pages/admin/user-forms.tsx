@@ -5,6 +5,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { BodyOf } from '../../../api/openapi/route-types.ts';
 import type { ComponentChildren } from 'preact';
 import { call } from '../../data/call.ts';
+import { changesOf } from '../../data/changes.ts';
 import { makeIdempotencyKey } from '../../data/idempotency.ts';
 import type { ShownUser } from '../../data/types.ts';
 import { t } from '../../texts/pages.ts';
@@ -65,17 +66,18 @@ export function MakeUser({ onClose }: { onClose: () => void }) {
 }
 
 export function ChangeUser({ user, onClose }: { user: ShownUser; onClose: () => void }) {
-  const [permissions, setPermissions] = useState(user.permissions as readonly Permission[]);
-  const [isDisabled, setDisabled] = useState(user.disabled);
+  const [before] = useState({
+    permissions: user.permissions as readonly Permission[],
+    disabled: user.disabled,
+  });
+  const [permissions, setPermissions] = useState(before.permissions);
+  const [isDisabled, setDisabled] = useState(before.disabled);
   const [password, setPassword] = useState('');
-  const save = useSaving(
-    () =>
-      call('PATCH /api/admin/users/:id', {
-        params: { id: user.id },
-        body: { permissions: [...permissions], disabled: isDisabled, ...(password !== '' && { password }) },
-      }),
-    onClose,
-  );
+  const save = useSaving(() => {
+    const { permissions: named, ...rest } = changesOf(before, { permissions, disabled: isDisabled });
+    const body = { ...rest, ...(named && { permissions: [...named] }), ...(password !== '' && { password }) };
+    return call('PATCH /api/admin/users/:id', { params: { id: user.id }, body });
+  }, onClose);
   return (
     <FormDialog title={user.email} action={t.save} save={save} onClose={onClose}>
       <Permissions chosen={permissions} onChoose={setPermissions} />

@@ -1,6 +1,6 @@
 // Create: one form for images, videos and texts, made from what the chosen model offers, with the price
 // beside it.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useAbout, useMe, useModels, useTask, type ShownModel } from '../../data/queries.ts';
 import type { Task, TaskMode } from '../../data/types.ts';
@@ -11,7 +11,7 @@ import { Card, Empty, Head, Skeleton } from '../../ui/parts.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { promptOf } from '../../data/prompts.ts';
-import { EMPTY_DRAFT, fitDraft, offerOf } from './draft.ts';
+import { EMPTY_DRAFT, fitDraft, offerOf, type ChangeDraft } from './draft.ts';
 import { Examples } from './examples.tsx';
 import { Inputs } from './inputs.tsx';
 import { forgetDraft, keepDraft, readDraft, type Draft } from '../../data/kept-draft.ts';
@@ -67,7 +67,14 @@ function Form({
     if (isEmpty(fitted)) forgetDraft();
     else if (modelId) keepDraft(userId, { model: modelId, draft: fitted });
   }, [fitted, modelId]);
-  const change = (changes: Partial<Draft>): void => setDraft({ ...fitted, ...changes });
+  // What an upload adds comes long after the drawing that began it: much may have been typed since.
+  const latest = useRef(fitted);
+  latest.current = fitted;
+  const change: ChangeDraft = (changes) => {
+    const given = typeof changes === 'function' ? changes(latest.current) : changes;
+    latest.current = { ...latest.current, ...given };
+    setDraft(latest.current);
+  };
   if (!model) return <Empty icon="models" title={t.create.noModels} note={t.create.noModelsNote} />;
   const offer = offerOf(model, fitted);
   return (

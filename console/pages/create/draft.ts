@@ -77,6 +77,9 @@ export function offerOf({ kind, limits }: Choosable, draft: Draft): Offer {
   };
 }
 
+/** Changes fields of the draft; a function is given it as it is by then. */
+export type ChangeDraft = (changes: Partial<Draft> | ((draft: Draft) => Partial<Draft>)) => void;
+
 /** Moves every choice that the model does not offer to the nearest one that it does. */
 export function fitDraft(model: ShownModel, draft: Draft): Draft {
   const first = offerOf(model, draft);

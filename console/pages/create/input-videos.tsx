@@ -6,7 +6,7 @@ import { t } from '../../texts/pages.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import type { Offer } from './draft.ts';
+import type { ChangeDraft, Offer } from './draft.ts';
 import { FileButton } from './file-button.tsx';
 import { LinkField } from './link-field.tsx';
 
@@ -15,14 +15,14 @@ const TYPES = 'video/mp4,video/quicktime,video/webm';
 interface InputVideosProps {
   draft: Draft;
   offer: Offer;
-  onChange: (changes: Partial<Draft>) => void;
+  onChange: ChangeDraft;
 }
 
 export function InputVideos({ draft, offer, onChange }: InputVideosProps) {
   const [sending, setSending] = useState<{ name: string; share: number } | null>(null);
   const [error, setError] = useState<unknown>(null);
   const add = (video: Draft['videos'][number]): void =>
-    onChange({ videos: [...draft.videos, video].slice(0, offer.videosMax) });
+    onChange(({ videos }) => ({ videos: [...videos, video].slice(0, offer.videosMax) }));
   const send = async (file: File | undefined): Promise<void> => {
     if (!file || sending) return;
     setError(null);

@@ -5,7 +5,7 @@ import type { ShownModel } from '../../data/queries.ts';
 import { t } from '../../texts/pages.ts';
 import { Choices } from '../../ui/controls.tsx';
 import { Icon } from '../../ui/icons.tsx';
-import type { Offer } from './draft.ts';
+import type { ChangeDraft, Offer } from './draft.ts';
 import { FileButton } from './file-button.tsx';
 import { LinkField } from './link-field.tsx';
 
@@ -16,7 +16,7 @@ interface InputsProps {
   model: ShownModel;
   draft: Draft;
   offer: Offer;
-  onChange: (changes: Partial<Draft>) => void;
+  onChange: ChangeDraft;
 }
 
 export function Inputs({ model, draft, offer, onChange }: InputsProps) {
@@ -24,7 +24,7 @@ export function Inputs({ model, draft, offer, onChange }: InputsProps) {
   const [problem, setProblem] = useState<string | null>(null);
   const takesFiles = !model.limits.inputImagesAsUrls;
   const add = (images: readonly InputImage[]): void =>
-    onChange({ images: [...draft.images, ...images].slice(0, offer.imagesMax) });
+    onChange((latest) => ({ images: [...latest.images, ...images].slice(0, offer.imagesMax) }));
   const addFiles = async (files: readonly File[]): Promise<void> => {
     const chosen = files.filter(({ type }) => TYPES.includes(type));
     const isTooLarge = chosen.some(({ size }) => size > MEGABYTES_MAX * 1024 * 1024);

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { ApiError } from '../../data/api-error.ts';
 import { apiBase } from '../../data/addresses.ts';
 import { call } from '../../data/call.ts';
+import { changesOf } from '../../data/changes.ts';
 import { useModels } from '../../data/queries.ts';
 import type { Key } from '../../data/types.ts';
 import { sentenceOf } from '../../texts/index.ts';
@@ -24,13 +25,16 @@ interface Fields {
 }
 
 export function KeyForm({ entry, onClose }: { entry?: Key; onClose: () => void }) {
-  const [fields, setFields] = useState<Fields>(() => fieldsOf(entry));
+  const [before] = useState<Fields>(() => fieldsOf(entry));
+  const [fields, setFields] = useState(before);
   const queries = useQueryClient();
   const save = useAction({
     mutationFn: async (): Promise<string | null> => {
       const body = bodyOf(fields);
-      if (entry) await call('PATCH /api/keys/:id', { params: { id: entry.id }, body });
-      return entry ? null : (await call('POST /api/keys', { body })).data.key;
+      if (!entry) return (await call('POST /api/keys', { body })).data.key;
+      const changes = changesOf(bodyOf(before), body);
+      await call('PATCH /api/keys/:id', { params: { id: entry.id }, body: changes });
+      return null;
     },
     onSuccess: (key) => {
       void queries.invalidateQueries({ queryKey: ['keys'] });

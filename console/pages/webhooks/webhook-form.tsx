@@ -5,6 +5,7 @@ import type { BodyOf } from '../../../api/openapi/route-types.ts';
 import { useAction } from '../../data/action.ts';
 import { ApiError } from '../../data/api-error.ts';
 import { call } from '../../data/call.ts';
+import { changesOf } from '../../data/changes.ts';
 import type { Webhook } from '../../data/types.ts';
 import { sentenceOf } from '../../texts/index.ts';
 import { t } from '../../texts/pages.ts';
@@ -35,13 +36,15 @@ interface FormProps {
 }
 
 export function WebhookForm({ webhook, onClose, onMade }: FormProps) {
-  const [fields, setFields] = useState<Fields>(() => fieldsOf(webhook));
+  const [before] = useState<Fields>(() => fieldsOf(webhook));
+  const [fields, setFields] = useState(before);
   const queries = useQueryClient();
   const save = useAction({
     mutationFn: async (): Promise<MadeWebhook | null> => {
       const body = bodyOf(fields);
       if (!webhook) return (await call('POST /api/webhooks', { body })).data;
-      await call('PATCH /api/webhooks/:id', { params: { id: webhook.id }, body });
+      const changes = changesOf(bodyOf(before), body);
+      await call('PATCH /api/webhooks/:id', { params: { id: webhook.id }, body: changes });
       return null;
     },
     onSuccess: (made) => {

@@ -76,7 +76,7 @@ export const webhooks = {
     timeout: 'It did not answer within 15 seconds.',
     unreachable: 'No connection came about, or it broke.',
     address_refused: 'Its address is not public.',
-    webhook_disabled: 'The endpoint was disabled before this could be delivered.',
+    webhook_disabled: 'The endpoint or its user was disabled before this could be delivered.',
     cancelled: 'The operator ended the delivery.',
   } satisfies Record<WebhookFailure, string> as Record<WebhookFailure, string>,
 };

@@ -75,7 +75,7 @@ export const webhooks: typeof en = {
     timeout: '它没有在 15 秒内回答。',
     unreachable: '未能建立连接，或连接中断。',
     address_refused: '它的地址不是公开的。',
-    webhook_disabled: '端点在送达之前已停用。',
+    webhook_disabled: '端点或其用户在送达之前已停用。',
     cancelled: '运营方结束了发送。',
   },
 };

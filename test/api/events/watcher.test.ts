@@ -11,12 +11,15 @@ describe('the watcher of changes', () => {
   let failing: boolean;
   /** Reads that are full pages. */
   let fullPages: number;
+  /** What a read waits for before it sees the database, once it was asked. */
+  let held: Promise<void> | null;
   const watcher = (everyMs = EVERY_MS) =>
     createWatcher({
       everyMs,
       log: { warn: () => undefined },
       read: async (position, query): Promise<Changes> => {
         reads.push({ at: performance.now(), position, query });
+        await held;
         if (failing) throw new Error('the database is away');
         return {
           tasks: [],
@@ -41,6 +44,7 @@ describe('the watcher of changes', () => {
     reads = [];
     failing = false;
     fullPages = 0;
+    held = null;
   });
 
   it('sends no statement without a listener, and none after the last one has left', async () => {
@@ -88,6 +92,23 @@ describe('the watcher of changes', () => {
     watching.stop();
     const after = reads.slice(count).map(({ position }) => position?.snapshot);
     expect(new Set(after.slice(0, 3)).size).to.equal(1);
+  });
+
+  it('has a listener that comes during a look wait for its end, since the look tells it nothing', async () => {
+    const watching = watcher();
+    await watching.follow(follower('a'));
+    const gate = Promise.withResolvers<void>();
+    held = gate.promise;
+    const count = reads.length;
+    await until('a look is under way', async () => reads.length > count);
+    let isFollowing = false;
+    const following = watching.follow(follower('b')).then(() => (isFollowing = true));
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS / 2));
+    expect(isFollowing).to.equal(false);
+    failing = true;
+    gate.resolve();
+    await following;
+    watching.stop();
   });
 
   it('refuses a listener while the database is away', async () => {

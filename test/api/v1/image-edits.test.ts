@@ -83,14 +83,25 @@ describe('POST /v1/images/edits', () => {
       const { status, body } = await send([['prompt', prompt], ['n', '2'], ...files]);
       expect([status, body.creditsEstimate > 8], names.join()).to.deep.equal([202, true]);
     }
-    const answer = await send([
-      ['prompt', prompt],
-      ['image', PIXEL],
-      ['metadata[colour]', 'red'],
-    ]);
-    expectError(answer, 400, 'invalid_value', 'metadata.colour');
     const images = [{ image_url: PNG_DATA_URI }];
     expect((await owner.key.post(PATH, { prompt, images })).status).to.equal(202);
+  });
+
+  it('reads objects in objects as JSON would have them, and charges for none that it does not know', async () => {
+    const cases: [name: string, param: string][] = [
+      ['metadata[colour]', 'metadata.colour'],
+      ['metadata[colour][warm]', 'metadata.colour'],
+      ['metadata[colour][]', 'metadata.colour'],
+      ['metadata[constructor][name]', 'metadata.constructor'],
+      ['metadata[seed][start]', 'metadata.seed'],
+      ['metadata[quality][a][b][]', 'metadata.quality'],
+      ['metadata[0][seed]', 'metadata.0'],
+      ['prompt[a][b]', 'prompt'],
+    ];
+    const sound = [['prompt', prompt] as const, ['image', PIXEL] as const];
+    for (const [name, param] of cases)
+      expectError(await send([...sound, [name, '1']]), 400, 'invalid_value', param);
+    expect((await send([...sound, ['trace[a][b]', '1']])).status).to.equal(202);
   });
 
   it('reads a part that says it is JSON as its value, and refuses one that is not', async () => {

@@ -5,6 +5,7 @@ import { makeId } from '../../../db/ids.ts';
 import { readWholeDatabase } from '../../support/everything.ts';
 import { expectError } from '../../support/http/expect-error.ts';
 import { startGateway, type TestGateway, type TestUser } from '../../support/servers/gateway.ts';
+import { until } from '../../support/until.ts';
 import { makeWebhook } from '../../support/webhooks.ts';
 
 const HOOK = { url: 'https://hooks.example.com/svc?token=abc', events: ['task.completed', 'task.failed'] };
@@ -87,6 +88,32 @@ describe('webhooks', () => {
       ...{ events: ['task.failed'], balanceBelow: null },
     });
     expect(both.body.data).to.deep.include({ events: ['task.failed'], balanceBelow: null });
+  });
+
+  it('keep amount and event together when two requests change one of them each', async () => {
+    const fields = { ...HOOK, events: ['task.failed', 'balance.low'], balanceBelow: 2.5 };
+    const { id } = await makeWebhook(owner.session, fields);
+    const { changing } = await gateway.em().transactional(async (tx) => {
+      await tx.execute(`select 1 from webhook_endpoint where id = '${id}' for update`);
+      const waiting = (count: number) =>
+        until(`${count} wait for the row`, async () => {
+          const [row] = await gateway
+            .em()
+            .execute<{ count: string }[]>(
+              `select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+            );
+          return Number(row?.count) === count;
+        });
+      const without = { events: ['task.failed'], balanceBelow: null };
+      const changing = [owner.session.patch(`/api/webhooks/${id}`, without)];
+      await waiting(1);
+      changing.push(owner.session.patch(`/api/webhooks/${id}`, { balanceBelow: 3 }));
+      await waiting(2);
+      return { changing };
+    });
+    expect((await Promise.all(changing)).map(({ status }) => status)).to.deep.equal([200, 400]);
+    const { events, balanceBelow } = (await owner.session.get(`/api/webhooks/${id}`)).body.data;
+    expect(events.includes('balance.low')).to.equal(balanceBelow !== null);
   });
 
   it('forget their secret when it is rotated, after a day', async () => {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { createAdministrator, readAudit } from '../../support/administrators.ts';
 import { closeSound, type TestConsole } from '../../support/console/browser.ts';
 import { ended, order } from '../../support/console/orders.ts';
+import { proveIdentity } from '../../support/console/proof.ts';
 import { until } from '../../support/until.ts';
 
 export function testAdministration(tested: () => TestConsole): void {
@@ -43,6 +44,34 @@ export function testAdministration(tested: () => TestConsole): void {
         7,
       );
       await closeSound(page);
+    });
+
+    it('makes another code for one whose answer was lost, and disables that one', async () => {
+      const { gateway, open } = tested();
+      const administrator = await createAdministrator(gateway);
+      const page = await open(administrator, 'admin/codes');
+      let sent = 0;
+      await page.route('**/api/admin/redeem-codes', async (route) => {
+        sent += route.request().method() === 'POST' ? 1 : 0;
+        if (sent !== 3 || route.request().method() !== 'POST') return route.continue();
+        await route.fetch();
+        return route.abort();
+      });
+      await page.getByRole('button', { name: 'Make codes' }).first().click();
+      const dialog = page.getByRole('dialog', { name: 'Make codes' });
+      await dialog.getByLabel('Label').fill('Lost');
+      await dialog.getByLabel('Credits each').fill('5');
+      await dialog.getByLabel(/How many/).fill('3');
+      await dialog.getByRole('button', { name: 'Make codes' }).click();
+      await proveIdentity(page, administrator.password);
+      await page.getByRole('button', { name: 'Go on' }).click();
+      const made = page.getByRole('dialog', { name: '3 codes are made' });
+      const codes = (await made.locator('code').textContent())?.split('\n') ?? [];
+      expect(codes.map((code) => code.slice(0, 4))).to.deep.equal(['SVC-', 'SVC-', 'SVC-']);
+      const { data } = (await administrator.session.get('/api/admin/redeem-codes?label=Lost')).body;
+      const states = data.map(({ status }: { status: string }) => status);
+      expect(states.sort()).to.deep.equal(['active', 'active', 'active', 'disabled']);
+      await page.context().close();
     });
 
     it('says what failed by code, and leads to the tasks behind a code', async () => {

@@ -56,6 +56,24 @@ export function testUserAdministration(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
+    it('undoes nothing that another administrator changed while its form was open', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const [one, other] = [await createAdministrator(gateway), await createAdministrator(gateway)];
+      const page = await open(one, `admin/users/${user.id}`);
+      await page.getByRole('button', { name: 'Change', exact: true }).click();
+      const form = page.getByRole('dialog', { name: user.email });
+      await form.getByLabel('tasks.read').check();
+      const path = `/api/admin/users/${user.id}`;
+      expect((await other.session.patch(path, { disabled: true })).status).to.equal(200);
+      await form.getByRole('button', { name: 'Save' }).click();
+      await proveIdentity(page, one.password);
+      await form.waitFor({ state: 'detached' });
+      const { data } = (await other.session.get(path)).body;
+      expect(data).to.deep.include({ disabled: true, permissions: ['tasks.read'] });
+      await closeSound(page);
+    });
+
     it('leads to the user that is clicked, though what was typed just before has not taken effect', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();

@@ -159,6 +159,31 @@ export function testCreate(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
+    it('keeps what is typed and added while a video is uploaded', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const model = await findModel(user, ({ limits }) => (limits.inputVideosMax ?? 0) > 1);
+      const page = await open(user, `create?model=${model}`);
+      const slow = Promise.withResolvers<void>();
+      await page.route('**/api/uploads/videos', async (route) => {
+        await slow.promise;
+        await route.continue();
+      });
+      const buffer = makeVideo();
+      await page
+        .getByLabel('Upload a video')
+        .setInputFiles({ name: 'pier.mp4', mimeType: 'video/mp4', buffer });
+      await page.getByLabel('Prompt').fill('typed meanwhile');
+      await page.getByLabel('https://…').last().fill('https://example.com/linked.mp4');
+      await page.getByLabel('https://…').last().press('Enter');
+      await page.getByText('linked.mp4').waitFor();
+      slow.resolve();
+      await page.getByText(/pier\.mp4 · /).waitFor();
+      expect(await page.getByLabel('Prompt').inputValue()).to.equal('typed meanwhile');
+      expect(await page.getByText('linked.mp4').count()).to.equal(1);
+      await closeSound(page);
+    });
+
     it('keeps the price beside the button, in view on phones and in low windows as well', async () => {
       const { gateway, open } = tested();
       const page = await open(await gateway.createUser(), 'create?model=gpt-image-2');

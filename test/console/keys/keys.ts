@@ -42,6 +42,24 @@ export function testKeys(tested: () => TestConsole): void {
       );
       await closeSound(page);
     });
+
+    it('that are changed in two tabs keep what the other tab changed', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const page = await open(user, 'keys');
+      await page.getByRole('button', { name: 'Change: Test key' }).click();
+      const form = page.getByRole('dialog');
+      await form.getByLabel('Name').fill('Renamed');
+      const path = `/api/keys/${user.keyId}`;
+      await user.verify();
+      const limits = { quota: 7, expiresAt: '2099-01-01T10:00:30.500Z' };
+      expect((await user.session.patch(path, limits)).status).to.equal(200);
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.waitFor({ state: 'detached' });
+      const [key] = (await user.session.get('/api/keys')).body.data;
+      expect(key).to.include({ ...limits, name: 'Renamed' });
+      await closeSound(page);
+    });
   });
 }
 

@@ -135,6 +135,23 @@ export function testWebhooks(tested: () => TestConsole): void {
       await closeSound(page);
     });
 
+    it('that are changed in two tabs keep what the other tab changed', async () => {
+      const { gateway, open } = tested();
+      const user = await gateway.createUser();
+      const { id } = await makeWebhook(user.session, { url: `${receiver.url}/old` });
+      const page = await open(user, `webhooks/${id}`);
+      await button(page, 'Change').click();
+      const form = page.getByRole('dialog', { name: 'Change' });
+      await form.getByLabel('Description').fill('Of this tab');
+      const url = `${receiver.url}/new`;
+      expect((await user.session.patch(`/api/webhooks/${id}`, { url })).status).to.equal(200);
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.waitFor({ state: 'detached' });
+      const changed = (await user.session.get(`/api/webhooks/${id}`)).body.data;
+      expect(changed).to.include({ url, description: 'Of this tab' });
+      await closeSound(page);
+    });
+
     it('say on a phone why deliveries cannot be read, and not that there are none, however long an id is', async () => {
       const { gateway, open } = tested();
       const user = await gateway.createUser();
