@@ -69,7 +69,7 @@ export async function receiveBody(
       req.unpipe();
       source.destroy();
     }
-    discardBody(req);
+    if (!req.readableEnded) discardBody(req);
   }
   return body.take();
 }
