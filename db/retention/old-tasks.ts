@@ -2,6 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import type { TaskOutput } from '../columns.ts';
 import type { Em } from '../database.ts';
+import { storedFiles } from '../tasks/stored-files.ts';
 import { countRemoved } from './progress.ts';
 
 export interface DueTask {
@@ -13,9 +14,7 @@ export interface DueTask {
 /** Tasks that ended before `before`, are in the sums of usage, and whose results are gone, oldest first. */
 export async function listDueTasks(em: Em, before: Date, limit: number): Promise<DueTask[]> {
   return em.execute<DueTask[]>(sql`
-    select t.id as "taskId", coalesce(
-        (select jsonb_agg(o) from submission s, jsonb_array_elements(s.outputs) o where s.task_id = t.id), '[]') as outputs
-    from task t
+    select t.id as "taskId", ${storedFiles()} as outputs from task t
     where t.completed_at < least(${before.toISOString()}::timestamptz, (select until from usage_watermark))
       and t.outputs = '[]' and t.output_text is null
     order by t.completed_at limit ${limit}`);

@@ -2,6 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import type { TaskOutput } from '../columns.ts';
 import type { Em } from '../database.ts';
+import { storedFiles } from '../tasks/stored-files.ts';
 import { countRemoved } from './progress.ts';
 
 export interface DueResult {
@@ -23,9 +24,7 @@ export async function hideResults(em: Em, before: Date, limit: number): Promise<
       order by completed_at limit ${limit} for update skip locked
     )
     update task t set result_expired_at = coalesce(t.result_expired_at, now()) from due where t.id = due.id
-    returning t.id as "taskId", t.outputs || coalesce(
-        (select jsonb_agg(o) from submission s, jsonb_array_elements(s.outputs) o
-         where s.task_id = t.id and not t.outputs @> jsonb_build_array(o)), '[]') as outputs`);
+    returning t.id as "taskId", ${storedFiles()} as outputs`);
 }
 
 /** Forgets results whose files are gone. What a vendor said it delivered stays: the charge rests on it. */

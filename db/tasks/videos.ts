@@ -3,6 +3,7 @@ import { sql } from '@mikro-orm/postgresql';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
 import type { TaskOutput } from '../columns.ts';
 import type { Em } from '../database.ts';
+import { storedFiles } from './stored-files.ts';
 
 /** Deleted videos whose files are removed in one round of the sweeper. */
 const BATCH = 200;
@@ -32,9 +33,7 @@ export async function listOwnVideos(
 export async function markVideoDeleted(em: Em, userId: string, id: string): Promise<TaskOutput[] | null> {
   const [row] = await em.execute<{ outputs: TaskOutput[] }[]>(sql`
     update task t
-    set deleted_at = now(), updated_at = now(), outputs = t.outputs || coalesce(
-      (select jsonb_agg(o) from submission s, jsonb_array_elements(s.outputs) o
-       where s.task_id = t.id and not t.outputs @> jsonb_build_array(o)), '[]')
+    set deleted_at = now(), updated_at = now(), outputs = ${storedFiles()}
     where id = ${id} and user_id = ${userId} and mode = 'video' and deleted_at is null
       and status in ('completed', 'failed', 'cancelled')
     returning outputs`);

@@ -1,4 +1,5 @@
 // The watcher: how often it looks, and what it does when a look fails.
+import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createWatcher, type Follower } from '../../../api/events/watcher.ts';
 import type { ChangePosition, ChangeQuery, Changes } from '../../../db/changes.ts';
@@ -101,13 +102,14 @@ describe('the watcher of changes', () => {
     held = gate.promise;
     const count = reads.length;
     await until('a look is under way', async () => reads.length > count);
-    let isFollowing = false;
-    const following = watching.follow(follower('b')).then(() => (isFollowing = true));
-    await new Promise((resolve) => setTimeout(resolve, EVERY_MS / 2));
-    expect(isFollowing).to.equal(false);
+    const events: string[] = [];
+    const following = watching.follow(follower('b')).then(() => events.push('follows'));
+    await setImmediate(); // whatever does not wait for the look has happened by then
     failing = true;
+    events.push('the look ends');
     gate.resolve();
     await following;
+    expect(events).to.deep.equal(['the look ends', 'follows']);
     watching.stop();
   });
 
