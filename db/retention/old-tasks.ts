@@ -2,7 +2,7 @@
 import { sql } from '@mikro-orm/postgresql';
 import type { TaskOutput } from '../columns.ts';
 import type { Em } from '../database.ts';
-import { storedFiles } from '../tasks/stored-files.ts';
+import { storedFiles } from '../stored-files.ts';
 import { countRemoved } from './progress.ts';
 
 export interface DueTask {

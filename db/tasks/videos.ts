@@ -3,7 +3,7 @@ import { sql } from '@mikro-orm/postgresql';
 import { TaskEntity, type Task } from '../entities/tasks.ts';
 import type { TaskOutput } from '../columns.ts';
 import type { Em } from '../database.ts';
-import { storedFiles } from './stored-files.ts';
+import { storedFiles } from '../stored-files.ts';
 
 /** Deleted videos whose files are removed in one round of the sweeper. */
 const BATCH = 200;
